@@ -4,10 +4,10 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const START_MS = CREATED_AT_MS;
 
-/** The time of the running game, for all of its parties. */
+/** The time of the running game, which all parties share. */
 export const clock = { nowMs: START_MS };
 
-/** From now on the time of this process is the one of the game. */
+/** Replaces `Date.now` of this process by the time of the game. */
 export function takeOverClock(): void {
   Object.assign(Date, { now: () => clock.nowMs });
 }

@@ -18,7 +18,7 @@ import type { Oracle } from './oracle.ts';
 import type { Chance } from './random.ts';
 import { digestOf } from './people.ts';
 
-/** An intent, and every approval that the coordinator has for it. */
+/** An intent, and every approval of it that the coordinator has. */
 export interface Proposal {
   readonly intent: TransferIntent;
   readonly digest: string;
@@ -27,22 +27,22 @@ export interface Proposal {
   /** The nonce and the UTXO that an honest coordinator would use. */
   readonly nonce: bigint;
   readonly utxo: GameUtxo | null;
-  /** Attempts that were signed. */
+  /** The number of attempts that were signed. */
   attempts: number;
-  /** Bytes that a co-signer has given a receipt for in advance. */
+  /** Bytes for which a co-signer has given a receipt in advance. */
   readonly prepared: Bytes[];
 }
 
-/** A session that its honest signers have begun. */
+/** A session that its honest signers have started. */
 export interface Begun {
   readonly proposal: Proposal;
   readonly request: SigningRequest & { readonly intent: TransferIntent };
   readonly signers: readonly PartyIndex[];
-  /** The last rounds that are still to come, by honest signer. */
+  /** The rounds that honest signers have not run yet, by signer: the last round of each. */
   readonly waiting: Map<PartyIndex, Round>;
   /**
-   * The honest signers that have given their last message, with the policy rightfully in force
-   * there then.
+   * The honest signers that have sent their last message, with the policy that was rightfully in
+   * force at each of them at that time.
    */
   readonly given: Map<PartyIndex, Policy>;
   result: Readonly<Record<string, unknown>> | null;
@@ -56,15 +56,18 @@ export interface PaymentRequest {
   readonly to: Payee;
 }
 
-/** What the coordinator has collected: nothing that was ever signed is lost to it. */
+/** Everything that the coordinator has collected. It keeps all that was ever signed. */
 export class Coordinator {
   readonly proposals: Proposal[] = [];
-  /** Every policy that it has, real ones and its own, with what goes for their mandates. */
+  /**
+   * Every policy that the coordinator has, genuine and forged, with a mandate that it presents for
+   * each.
+   */
   readonly policies: AdoptedPolicy[] = [];
   readonly sessions: Begun[] = [];
-  /** Every receipt that an honest co-signer gave, with the hex of the payload that it is for. */
+  /** Every receipt of an honest co-signer, with the payload in hex that the receipt is for. */
   readonly receipts: { readonly by: PartyIndex; readonly payload: string; readonly receipt: Uint8Array }[] = [];
-  /** Every statement that an honest co-signer made for it. */
+  /** Every statement that an honest co-signer has signed for the coordinator. */
   readonly statements: SignedStatement[] = [];
   readonly #chance: Chance;
   readonly #oracle: Oracle;
@@ -82,8 +85,8 @@ export class Coordinator {
   }
 
   /**
-   * Returns a UTXO of the wallet of a network, or null where there are none. The oracle finds it on
-   * the chain.
+   * Returns a new UTXO of the wallet on a network, or null for a network without UTXOs. The oracle
+   * then regards the UTXO as existing.
    */
   utxo(chain: string): GameUtxo | null {
     if (!isBitcoin(chain)) return null;
@@ -97,7 +100,7 @@ export class Coordinator {
     return this.#nonce;
   }
 
-  /** An intent that names a policy, without approvals yet. */
+  /** Proposes an intent that names a policy, without approvals yet. */
   propose(
     payment: PaymentRequest,
     named: Policy,

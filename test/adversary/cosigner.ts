@@ -34,7 +34,7 @@ import { FEE_CEILINGS } from './networks.ts';
 
 export type Signatures = ReadonlyMap<PartyIndex, Uint8Array>;
 
-/** The co-signers of a vault: how many there are, and how many sign together. */
+/** The co-signers of a vault: their number, the threshold, and their key and identities. */
 export interface Group {
   readonly parties: readonly PartyIndex[];
   readonly threshold: number;
@@ -42,16 +42,19 @@ export interface Group {
   readonly keyId: string;
   readonly memberships: ReadonlyMap<PartyIndex, CosignerSet>;
   readonly shares: ReadonlyMap<PartyIndex, StoredShare>;
-  /** As the devices of the people have pinned the co-signers. */
+  /** The identity pins that the people's devices have. */
   readonly pins: readonly CosignerPin[];
-  /** Identities that mallory made, one for each co-signer, and the pins that name them. */
+  /** Identities that mallory has made, one for each co-signer, and the pins that name them. */
   readonly impostors: ReadonlyMap<PartyIndex, CosignerIdentity>;
   readonly forgedPins: readonly CosignerPin[];
 }
 
 const GROUPS = new Map<string, Promise<Group>>();
 
-/** Dealt once for each size: a key and identities serve all games. */
+/**
+ * Returns the group of this size. Each size is dealt once, so all games share its key and
+ * identities.
+ */
 export function groupOf(threshold: number, count: number): Promise<Group> {
   const name = `${threshold} of ${count}`;
   const known = GROUPS.get(name) ?? newGroup(threshold, count);
@@ -94,7 +97,10 @@ function secretOfImpostor(index: PartyIndex): string {
   return bytesToHex(sha256(utf8ToBytes(`mallory as co-signer ${index}`)));
 }
 
-/** The production code of a co-signer over its own storage, as far as its memory lives. */
+/**
+ * An honest co-signer: the production code over a storage of its own, whose memory a restart
+ * clears.
+ */
 export class HonestCosigner {
   readonly index: PartyIndex;
   db = new Database();
@@ -112,7 +118,7 @@ export class HonestCosigner {
     return present(this.#group.memberships.get(this.index));
   }
 
-  /** What is in memory is lost. */
+  /** Restarts the co-signer: its memory is lost. */
   restart(): void {
     [this.storage, this.cosignerKey] = this.#awake();
   }
@@ -125,7 +131,7 @@ export class HonestCosigner {
       storage,
       exportLog: new ExportLog(sql),
       registration: registrationIn(sql),
-      // The rounds are played without set-ups.
+      // The games play the rounds without pair set-ups.
       pair: async () => ({ banned: false, setupId: 'paired', madeAtMs: 1, sealed: null }),
       isBanned: async () => false,
     };
@@ -133,8 +139,8 @@ export class HonestCosigner {
   }
 
   /**
-   * The check at key generation (src/cosigner/object.ts): the policies that it would pin, or the
-   * code of its refusal.
+   * Checks policies as at key generation (src/cosigner/object.ts). Returns the policies that the
+   * co-signer would pin, or the code of its refusal.
    */
   async readPolicies(sent: readonly AdoptedPolicy[], attestations: Signatures): Promise<readonly Policy[] | string> {
     const { threshold } = this.#group;
@@ -151,7 +157,10 @@ export class HonestCosigner {
     }
   }
 
-  /** False where its storage does not take them: then it has no key, and begins anew. */
+  /**
+   * Stores the key with these policies. Returns false when the storage refuses them; the co-signer
+   * then has no key and starts again.
+   */
   installed(policies: readonly Policy[]): boolean {
     try {
       this.cosignerKey.install(present(this.#group.shares.get(this.index)), policies);
@@ -162,14 +171,14 @@ export class HonestCosigner {
     }
   }
 
-  /** A key generation that failed leaves nothing behind: the next one is another object. */
+  /** Discards the storage, because a key generation that failed is repeated with another object. */
   forget(): void {
     this.db.close();
     this.db = new Database();
     this.restart();
   }
 
-  /** 'adopted', or the code of its refusal. */
+  /** Returns 'adopted', or the code of the refusal. */
   async adopt(sent: AdoptedPolicy, attestations: Signatures): Promise<string> {
     try {
       const answer = await this.cosignerKey.adopt(this.#group.keyId, received(sent), attestations);
@@ -180,14 +189,15 @@ export class HonestCosigner {
     }
   }
 
-  /** Its attestation of a policy; null where it has not adopted it. */
+  /** Returns the co-signer's attestation of a policy; null when it has not adopted the policy. */
   async attest(version: number): Promise<Uint8Array | null> {
     const answer = await this.cosignerKey.attest(version);
     return answer.ok ? hexToBytes(answer.value.attestation) : null;
   }
 
   /**
-   * Its statement of the policy that it has in force, over the nonce of a verifier.
+   * Returns the co-signer's signed statement of the policy that it has in force, over the nonce of
+   * a verifier.
    *
    * @param other a key that is in no session of the game, with the policy that this co-signer has
    * for it
@@ -211,7 +221,10 @@ export class HonestCosigner {
   }
 }
 
-/** The name of a list of policies in the session of a key generation: all participants sign it. */
+/**
+ * Returns the name of a list of policies in the session of a key generation, which all participants
+ * sign.
+ */
 export function chainName(policies: readonly Policy[]): string {
   return bytesToHex(policiesBytes(policies));
 }
@@ -220,8 +233,8 @@ const READ = new Map<string, Policy>();
 const MAX_READ = 2_000;
 
 /**
- * A policy as a co-signer reads it from the wire. Reading decompresses the key of each device, and
- * the games send few policies many times, so equal texts are read once.
+ * Returns a policy as a co-signer reads it from the wire. Reading decompresses the key of each
+ * device, and the games send few policies many times, so equal texts are read once.
  */
 function received({ policy, mandate }: AdoptedPolicy): PolicyWithMandate {
   const text = JSON.stringify(policy);

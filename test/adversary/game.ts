@@ -20,11 +20,17 @@ import type { World } from './world.ts';
 export interface Verdict {
   readonly faults: readonly string[];
   readonly trace: readonly string[];
-  /** Signatures that came to exist, honest ones included: a game without any proves nothing. */
+  /**
+   * The number of signatures that some network accepts, honest ones included. Games without any
+   * would prove nothing.
+   */
   readonly signatures: number;
 }
 
-/** What the documents name: t of n, with the rule that `vault create` writes for it. */
+/**
+ * The group sizes in the documents (t of n), each with its share of the games. The rule for each
+ * size is the one that `vault create` writes.
+ */
 const SIZES = [
   { threshold: 2, count: 3, weight: 50 },
   { threshold: 3, count: 4, weight: 30 },
@@ -34,7 +40,8 @@ const SIZES = [
 const MOVES = 20;
 
 /**
- * Plays the game of a seed. All its chance comes from the seed, so the same seed is the same game.
+ * Plays the game of a seed. All randomness comes from the seed, so the same seed gives the same
+ * game.
  */
 export async function play(seed: number): Promise<Verdict> {
   clock.nowMs = START_MS;
@@ -56,7 +63,8 @@ export async function play(seed: number): Promise<Verdict> {
 async function newWorld(chance: Chance, say: (words: string) => void): Promise<World> {
   const { threshold, count } = weighted(chance, SIZES);
   const group = await groupOf(threshold, count);
-  // Fewer than t are hostile; the oracle expects of sign-once only what is claimed for so many.
+  // Fewer than t co-signers are hostile. For each number of them the oracle requires only the
+  // sign-once guarantee that the documents give.
   const hostileCount = chance.percent(15) ? chance.upTo(threshold) : threshold - 1;
   const hostileParties = new Set(chance.some(group.parties, hostileCount));
   const { signOnce } = defaultRules('device', { threshold, count });
@@ -76,7 +84,7 @@ async function newWorld(chance: Chance, say: (words: string) => void): Promise<W
   return { chance, group, honest, hostile, people, signers, oracle, coordinator, say };
 }
 
-/** @param pins what it names of the co-signers; null for a policy that names none */
+/** @param pins the co-signer pins in the policy; null for a policy without pins */
 function firstPolicy(signOnce: 'every-cosigner' | 'quorum', pins: readonly CosignerPin[] | null): Policy {
   return {
     ...byToken,

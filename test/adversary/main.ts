@@ -21,7 +21,7 @@ const { values: options } = parseArgs({
     count: { type: 'string', default: '1000' },
     /** Ends at the first game that fails. */
     stop: { type: 'boolean', default: false },
-    /** A part of the games, in a process of its own. */
+    /** Set in a process that plays a part of the games. */
     part: { type: 'boolean', default: false },
   },
 });
@@ -55,7 +55,7 @@ async function playAll(first: number, count: number): Promise<Sum> {
   return sum;
 }
 
-/** Shares the games among processes. */
+/** Plays the games in several processes. */
 async function playShared(first: number, count: number): Promise<Sum> {
   const size = Math.ceil(count / PROCESSES);
   const sums = await Promise.all(

@@ -26,8 +26,8 @@ import { abandon, begin, finish, receiptsFor, recordFor, restart } from './sessi
 import type { World } from './world.ts';
 
 /**
- * A move of the coordinator, as often as its weight says. Honest moves are among them: a vault that
- * does nothing proves nothing.
+ * A move of the coordinator, drawn with a probability by its weight. Some moves are honest, because
+ * a vault that signs nothing would prove nothing.
  */
 export interface Lie {
   readonly name: string;
@@ -70,18 +70,18 @@ function payment({ chance }: World, to: Payee): PaymentRequest {
   const maxFee = chance.percent(87) ? ordinary : 10n * ETHER;
   const isToken = chain === ETHEREUM && chance.percent(40);
   if (isToken) return { chain, tokenAddress: TOKEN, amount: isLarge ? 1_000_000n : 100n, maxFee, to };
-  // The second one is within the limit of one ether, and with its fee above it.
+  // The second large amount is within the limit of one ether, and its fee takes it above the limit.
   const amount = chance.of(isLarge ? [5n * ETHER, ETHER - ETHER / 200n] : [ETHER / 10n]);
   return { chain, tokenAddress: null, amount, maxFee, to };
 }
 
-/** The policies that an intent can name. */
+/** Returns the policy that an intent names: usually the one in force, sometimes another. */
 function named(world: World) {
   const { chance, coordinator, people } = world;
   return chance.percent(75) ? people.policy : chance.of(coordinator.policies).policy;
 }
 
-/** What the clock of the coordinator says about an intent. */
+/** Returns the creation time that the coordinator claims for an intent. */
 function createdAt({ chance }: World): number {
   if (chance.percent(75)) return clock.nowMs;
   return clock.nowMs + chance.of([-HOUR_MS, -30 * 24 * HOUR_MS, 2 * HOUR_MS]);
@@ -89,8 +89,7 @@ function createdAt({ chance }: World): number {
 
 async function peopleApprove(world: World): Promise<void> {
   const { chance, coordinator, people, say } = world;
-  // Where a policy requires fewer approvals than the others, the coordinator tries that smaller
-  // number.
+  // When a policy has a threshold of one, the coordinator tries it with a single approval.
   const lax = chance.percent(40) ? coordinator.policies.find(({ policy }) => policy.threshold === 1) : undefined;
   const policy = lax?.policy ?? named(world);
   const proposal = coordinator.propose(payment(world, 'supplier'), policy, { createdAtMs: createdAt(world) });
@@ -102,7 +101,10 @@ async function peopleApprove(world: World): Promise<void> {
   if (chance.percent(85)) await sign(world, proposal);
 }
 
-/** Devices that have pinned the co-signers approve, where what they are shown convinces them. */
+/**
+ * Requests approvals from devices that have pinned the co-signers. They approve when the policies
+ * and statements shown to them are convincing.
+ */
 async function devicesApprove(world: World): Promise<void> {
   const { chance, coordinator } = world;
   const chain = shownChain(world);
@@ -113,7 +115,9 @@ async function devicesApprove(world: World): Promise<void> {
   if (await requestDevices(world, proposal, chain)) await sign(world, proposal);
 }
 
-/** Devices that were replaced, and devices that never were in a policy of the people. */
+/**
+ * Approves with devices that were replaced, or with devices that no policy of the people contains.
+ */
 async function thiefApproves(world: World): Promise<void> {
   const { chance, coordinator, people, say } = world;
   const policy = chance.percent(70) ? chance.of(coordinator.policies).policy : people.policy;
@@ -130,7 +134,10 @@ async function signAnything(world: World): Promise<void> {
   await sign(world, chance.of(coordinator.proposals), chance.percent(70) ? 'intent' : 'cancellation');
 }
 
-/** Tries to get it signed again: by another group, at another nonce, with another UTXO. */
+/**
+ * Tries to have a signed proposal signed again: by another group, at another nonce, or with another
+ * UTXO.
+ */
 async function payAgain(world: World): Promise<void> {
   const { chance, coordinator } = world;
   const paid = coordinator.proposals.filter(({ attempts }) => attempts > 0);
@@ -142,7 +149,7 @@ async function payAgain(world: World): Promise<void> {
   if (bytes !== null) await signBytes(world, { proposal, bytes, attempt, purpose: 'intent' });
 }
 
-/** Spends mainnet UTXOs with an approval for a test network, and the other way round. */
+/** Tries to spend mainnet UTXOs with an approval for a test network, and the reverse. */
 async function useOtherNetwork(world: World): Promise<void> {
   const { chance, coordinator, people, say } = world;
   const chain = chance.of([TESTNET, TESTNET, BITCOIN, SEPOLIA]);
@@ -160,8 +167,8 @@ async function useOtherNetwork(world: World): Promise<void> {
 }
 
 /**
- * A policy change has reached some co-signers only: something that both policies allow is signed by
- * both kinds.
+ * Has a policy change reach only some co-signers, and then requests a signature that both policies
+ * allow from co-signers of both policies.
  */
 async function joinPolicies(world: World): Promise<void> {
   const { chance, coordinator, group, honest, people, say } = world;
@@ -191,8 +198,8 @@ async function joinPolicies(world: World): Promise<void> {
 }
 
 /**
- * Requests a receipt of each honest co-signer, for different bytes each, before any of them signs,
- * and then tries to have all these bytes signed.
+ * Requests a receipt from each honest co-signer, for different bytes each, before any of them
+ * signs, and then tries to have all these bytes signed.
  */
 async function collectReceipts(world: World): Promise<void> {
   const { chance, coordinator, honest, say } = world;
@@ -206,7 +213,8 @@ async function collectReceipts(world: World): Promise<void> {
     const elsewhere = { nonce: coordinator.nextNonce(), utxo: coordinator.utxo(proposal.intent.chain) };
     const bytes = bytesOf(proposal.intent, { ...elsewhere, fee: (ORDINARY_FEES[proposal.intent.chain] ?? 0n) / 8n });
     if (bytes === null) continue;
-    // All but this one are signers of the plan, so it alone gets the request.
+    // The plan names all other co-signers as signers, so that only this one gets the request for a
+    // receipt.
     const signers = world.group.parties.filter((party) => party !== index);
     await receiptsFor(world, { ...terms, bytes, signers });
     proposal.prepared.push(bytes);
@@ -215,8 +223,8 @@ async function collectReceipts(world: World): Promise<void> {
 }
 
 /**
- * Bytes of a proposal: mostly what it says, sometimes dearer, for another payee, or at another
- * nonce.
+ * Composes the bytes of a proposal: mostly as proposed, sometimes with a higher fee, for another
+ * payee, or at another nonce.
  */
 function composed(world: World, proposal: Proposal, purpose: AttemptPurpose, before: number): Bytes | null {
   const { chance, coordinator } = world;
@@ -247,12 +255,13 @@ interface SignRequest {
   readonly purpose: AttemptPurpose;
 }
 
-/** Has bytes signed by some group. Sometimes the last messages are kept for later. */
+/** Has bytes signed by a group. The last messages are sometimes kept for later. */
 async function signBytes(world: World, request: SignRequest, signers = someGroup(world)): Promise<void> {
   const { chance } = world;
   const policyVersion = chance.percent(95) ? null : 1 + chance.upTo(3);
   const plan = { ...request, signers, policyVersion };
-  // A co-signer that gives a receipt writes a row, so the coordinator requests none before it must.
+  // A co-signer that gives a receipt also records the row, so the coordinator requests a receipt
+  // only when it needs one.
   let begun = await begin(world, { ...plan, receipts: 'none' });
   if (begun === 'receipt-missing') {
     const receipts = chance.of(['asked', 'asked', 'forged', 'invented'] as const);
@@ -265,7 +274,7 @@ async function signBytes(world: World, request: SignRequest, signers = someGroup
   await finish(world, begun, now);
 }
 
-/** As many as sign together: with all hostile ones, or any. */
+/** Returns as many co-signers as the threshold: with all hostile ones, or any. */
 function someGroup({ chance, group, hostile }: World): readonly PartyIndex[] {
   const { parties, threshold } = group;
   const bad = chance.percent(50) ? [...hostile.keys()] : [];
@@ -285,9 +294,7 @@ async function finishLater(world: World): Promise<void> {
   else await finish(world, begun, [...begun.waiting.keys()]);
 }
 
-/**
- * Shows honest co-signers a record that only hostile co-signers attest.
- */
+/** Shows honest co-signers a record that only hostile co-signers attest. */
 async function forgeRecord(world: World): Promise<void> {
   const { chance, coordinator, group, honest, hostile, oracle, say } = world;
   if (coordinator.proposals.length === 0) return;
@@ -301,7 +308,7 @@ async function forgeRecord(world: World): Promise<void> {
   for (const [index, { own }] of hostile) attesters.set(index, await signAsCosigner(own, statement));
   const liar = [...hostile.values()][0];
   for (const [index, cosigner] of honest) {
-    // Where honest ones have nothing to say a hostile one signs for them.
+    // A hostile co-signer signs in place of each honest one, which attests nothing here.
     if (liar !== undefined && !attesters.has(index)) attesters.set(index, await signAsCosigner(liar.own, statement));
     const answer = await cosigner.cosignerKey.importRecord(group.keyId, { record, attesters: attesters });
     say(`shows co-signer ${index} a forged record of ${proposal.words}: ${answer.ok ? 'taken' : answer.refusal.code}`);

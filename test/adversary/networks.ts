@@ -26,7 +26,7 @@ export const NAMES: Readonly<Record<string, string>> = {
 
 export const ETHER = 10n ** 18n;
 export const BTC = 10n ** 8n;
-/** What every honest co-signer pays at most: its MAX_FEES. */
+/** The maximum fee that every honest co-signer accepts on a network (MAX_FEES). */
 export const FEE_CEILINGS: Readonly<Record<string, bigint>> = {
   [ETHEREUM]: ETHER / 20n,
   [SEPOLIA]: ETHER / 20n,
@@ -75,8 +75,8 @@ export interface GameUtxo {
 }
 
 /**
- * Two bitcoin that a wallet has on a network. @param source of the transaction that made it: 32
- * bytes
+ * Returns a UTXO of two bitcoin that a wallet has on a network. @param source distinguishes the
+ * transaction that created it: 32 bytes
  */
 export function utxoOf(chain: string, address: string, source: Uint8Array): GameUtxo {
   const amount = 2n * BTC;
@@ -92,11 +92,11 @@ export function utxoOf(chain: string, address: string, source: Uint8Array): Game
   return { chain, raw: bytesToHex(raw), utxo: { txid, vout: 0, amount } };
 }
 
-/** What a coordinator chooses for the bytes of an effect. */
+/** The terms that a coordinator chooses for the bytes of an effect. */
 export interface Choice {
   readonly fee: bigint;
   readonly nonce: bigint;
-  /** Null where a chain has none. */
+  /** Null on a chain without UTXOs. */
   readonly utxo: GameUtxo | null;
 }
 
@@ -108,7 +108,8 @@ export interface Bytes {
 const GAS_LIMIT = 60_000n;
 
 /**
- * The bytes of an effect, whatever they cost; null where there are none (a payment above the coin).
+ * Returns the bytes of an effect, with any fee; null when no such bytes exist, as for a payment
+ * above the UTXO.
  */
 export function bytesOf(effect: OnChainIntent, { fee, nonce, utxo }: Choice): Bytes | null {
   if (!isBitcoin(effect.chain)) {

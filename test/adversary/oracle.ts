@@ -17,81 +17,87 @@ import { BITCOIN, FEE_CEILINGS, isBitcoin, NAMES } from './networks.ts';
 import type { SignedDigests } from './people.ts';
 import { digestOf } from './people.ts';
 
-/** What is known of the vault from outside: who is hostile, and the key. */
+/** The facts about a vault that the oracle knows: which co-signers are hostile, and the key. */
 export interface Truth {
   readonly threshold: number;
   readonly count: number;
   readonly hostile: ReadonlySet<PartyIndex>;
-  /** Hex. EVM chains and Bitcoin's mainnet have wallets of this key itself. */
+  /**
+   * The public key in hex. On EVM chains and on Bitcoin's mainnet it is itself the key of the
+   * wallet.
+   */
   readonly publicKey: string;
 }
 
-/** A signature that has come to exist. */
+/** A complete signature, with the request and the signers that made it. */
 export interface Signature {
   readonly request: SigningRequest & { readonly intent: TransferIntent };
   /**
-   * Each honest signer with the policy that was rightfully in force there when it gave its last
-   * message.
+   * The honest signers, each with the policy that was rightfully in force there when the signer
+   * sent its last message.
    */
   readonly honest: ReadonlyMap<PartyIndex, Policy>;
-  /** Of the key that signed, and what it signed: hex. */
+  /** The public key and the messages of the signature, in hex. */
   readonly publicKey: string;
   readonly messages: readonly string[];
 }
 
-/** What bytes do when they are carried out, read without the production code. */
+/** The effect of bytes when they are executed, read without the production code. */
 interface Effect {
-  /** The network that accepts them, by the key and the UTXOs. Null where none does. */
+  /** The network that accepts the bytes, by their key and UTXOs. Null when none does. */
   readonly chain: string | null;
   readonly isPaymentOf: (intent: TransferIntent) => boolean;
-  /** Nothing leaves the wallet but the fee. */
+  /** True when nothing but the fee leaves the wallet. */
   readonly isNothing: boolean;
   readonly fee: bigint;
-  /** Bytes that share one of these cannot both be carried out. */
+  /**
+   * The nonces or UTXOs that the bytes use. Bytes that share one of them cannot both be executed.
+   */
   readonly positions: readonly string[];
 }
 
-/** A policy at an honest co-signer, and when it was adopted there. */
+/** A policy at an honest co-signer, and the time when the co-signer adopted it. */
 interface Adoption {
   readonly policy: Policy;
   readonly atMs: number;
 }
 
-/** How many policies each honest co-signer had adopted when a device drew its nonce. */
+/** The number of policies that each honest co-signer had adopted when a device drew its nonce. */
 export type AdoptedCounts = ReadonlyMap<PartyIndex, number>;
 
-/** A device of the people has approved something. */
+/** An approval by a device of the people. */
 export interface DeviceApproval {
   readonly deviceId: string;
-  /** The policy that it showed as the one in force. */
+  /** The policy that the device was shown as the one in force. */
   readonly policy: Policy;
   readonly adoptedCounts: AdoptedCounts;
   /**
-   * An honest co-signer's answer to this question reached the device, and it named another policy.
+   * True when the device received an honest co-signer's answer to its nonce that named another
+   * policy.
    */
   readonly isContradicted: boolean;
 }
 
 const DAY_MS = 24 * HOUR_MS;
-/** What the documents claim: no older statement counts. */
+/** The maximum age of a statement that a device accepts, as the documents claim. */
 const FRESH_MS = 5 * MINUTE_MS;
 
 /**
- * Judges a game from what devices really signed and from the true history of the policies. It calls
- * no production code to decide whether something is allowed.
+ * Judges a game by what devices really signed and by the true history of the policies. It decides
+ * without production code whether a signature is allowed.
  */
 export class Oracle {
   readonly faults: string[] = [];
-  /** Signatures that some network takes. */
+  /** The number of signatures that some network accepts. */
   effective = 0;
   readonly #truth: Truth;
   readonly #digests: SignedDigests;
   readonly #utxos = new Map<string, GameUtxo>();
-  /** The policies that are rightfully in force at each honest co-signer, in order. */
+  /** The policies that were rightfully in force at each honest co-signer, in order. */
   readonly #histories = new Map<PartyIndex, Adoption[]>();
-  /** The newest version that each device has approved under. */
+  /** The newest policy version under which each device has approved. */
   readonly #approvedUnder = new Map<string, number>();
-  /** Intents that an honest co-signer committed to while its rightful policy allowed them. */
+  /** The intents that each honest co-signer recorded while its rightful policy allowed them. */
   readonly #recorded = new Map<PartyIndex, Set<string>>();
   readonly #payments = new Map<string, Effect[]>();
 
@@ -105,7 +111,8 @@ export class Oracle {
   }
 
   /**
-   * Records a new key: the first policy of the people is in force, whatever else was pinned.
+   * Records a new key: the first policy of the people is rightfully in force, whatever else was
+   * pinned.
    */
   created(index: PartyIndex, first: Policy): void {
     this.#histories.set(index, [{ policy: first, atMs: clock.nowMs }]);
@@ -118,8 +125,8 @@ export class Oracle {
   }
 
   /**
-   * A co-signer says that it has adopted a policy. It is rightfully in force if the people put it
-   * there in time.
+   * Records that a co-signer has adopted a policy. The policy is rightfully in force when the
+   * people approved it and the co-signer adopted it in time.
    */
   adopted(index: PartyIndex, adopting: AdoptedPolicy): void {
     const before = this.inForceAt(index);
@@ -131,17 +138,21 @@ export class Oracle {
     if (this.#digests.signersOf(digest, before) < needed) return;
     const isHeld = (one: Adoption) => policyHashOf(one.policy) === policyHashOf(policy);
     const isInTime = clock.nowMs < mandate.expiresAtMs;
-    // A co-signer that was unreachable may catch up with an honest one that adopted it in time.
+    // A co-signer that was unreachable may adopt an expired change that an honest one adopted in
+    // time.
     if (!isInTime && ![...this.#histories.values()].some((history) => history.some(isHeld))) return;
     this.#histories.get(index)?.push({ policy, atMs: clock.nowMs });
   }
 
-  /** A device has drawn its nonce: from now on co-signers can answer its question. */
+  /**
+   * Returns the number of policies at each honest co-signer, at the time when a device draws its
+   * nonce.
+   */
   adoptedCounts(): AdoptedCounts {
     return new Map([...this.#histories].map(([index, history]) => [index, history.length]));
   }
 
-  /** A device has approved what it was shown. */
+  /** Judges the approval of a device by the policy that it was shown. */
   approved({ deviceId, policy, adoptedCounts, isContradicted }: DeviceApproval): void {
     const { threshold, hostile } = this.#truth;
     const hash = policyHashOf(policy);
@@ -161,7 +172,8 @@ export class Oracle {
   }
 
   /**
-   * What a co-signer can have stated rightfully to a question, in a statement that is fresh enough.
+   * Returns the policies that a co-signer can rightfully have stated in answer to a nonce, in a
+   * statement that is fresh enough.
    */
   #heldSince(index: PartyIndex, adoptedCounts: AdoptedCounts): readonly Policy[] {
     const history = this.#histories.get(index) ?? [];
@@ -169,7 +181,7 @@ export class Oracle {
     return history.filter((_, i) => i >= (adoptedCounts.get(index) ?? 0) - 1 && isFresh(i)).map(({ policy }) => policy);
   }
 
-  /** An honest co-signer has written its row, for a session or a receipt. */
+  /** Records that an honest co-signer has written its row, for a session or a receipt. */
   committed(index: PartyIndex, { intent }: SigningRequest): void {
     const digest = digestOf(intentBytes(intent));
     if (this.#missingApprovals(digest, this.inForceAt(index)) > 0) return;
@@ -178,19 +190,19 @@ export class Oracle {
   }
 
   /**
-   * A co-signer has taken a record over from others. It is true where one of the honest ones has
-   * it.
+   * Records that a co-signer has adopted a record from others. The record is genuine when an honest
+   * co-signer has it.
    */
   believed(index: PartyIndex, digest: string): void {
     if (![...this.#recorded.values()].some((digests) => digests.has(digest))) return;
     this.#recorded.set(index, (this.#recorded.get(index) ?? new Set<string>()).add(digest));
   }
 
-  /** All signers have given their last message. */
+  /** Judges a signature to which all signers have given their last message. */
   signed(signature: Signature): void {
     const { request, honest } = signature;
     const effect = this.#effectOf(signature);
-    // No network takes it: whatever was signed, nothing can happen.
+    // No network accepts this signature, so it has no effect.
     if (effect.chain === null) return;
     this.effective += 1;
     const faults = [...honest].flatMap(([index, policy]) => this.#faultsUnder(policy, index, { request, effect }));
@@ -225,7 +237,7 @@ export class Oracle {
     if (!isPaid && !effect.isNothing) faults.push('the bytes do something else than the intent');
     if (effect.fee > BigInt(intent.maxFee)) faults.push('the fee is above the one of the intent');
     if (effect.fee > (FEE_CEILINGS[intent.chain] ?? 0n)) faults.push('the fee is above the ceiling of the co-signer');
-    // A cancellation moves nothing, and is signed for thirty days more.
+    // A cancellation moves nothing, and is allowed for thirty days more.
     const endsAtMs = intent.expiresAtMs + (purpose === 'cancellation' ? 31 : 1) * DAY_MS;
     if (clock.nowMs >= endsAtMs) faults.push('the intent has expired');
     if (intent.createdAtMs > clock.nowMs + MINUTE_MS) faults.push('the intent is of the future');
@@ -233,13 +245,13 @@ export class Oracle {
     return faults;
   }
 
-  /** A transaction pays once: each two of its payments have to exclude each other. */
+  /** Checks that a transaction pays once: each two of its payments must exclude each other. */
   #repeats(intent: TransferIntent, effect: Effect, honest: ReadonlyMap<PartyIndex, Policy>): readonly string[] {
     const { threshold, count, hostile } = this.#truth;
     const known = this.#payments.get(intent.transactionId) ?? [];
     this.#payments.set(intent.transactionId, [...known, effect]);
     const isForEvery = [...honest.values()].every(({ rules }) => rules.signOnce === 'every-cosigner');
-    // What the documents claim: with receipts of all, or for f < 2t - n.
+    // The documents guarantee single payment with receipts of every co-signer, or for f < 2t - n.
     if (!isForEvery && hostile.size >= 2 * threshold - count) return [];
     const excludes = (other: Effect) => other.positions.some((position) => effect.positions.includes(position));
     return known.every(excludes) ? [] : ['one payment is signed twice'];
@@ -284,8 +296,7 @@ export class Oracle {
     const own = bytesToHex(inputs[0]?.witnessUtxo?.script ?? new Uint8Array());
     const foreign = outputs.filter(({ script = new Uint8Array() }) => bytesToHex(script) !== own);
     const [first] = utxos;
-    // Mainnet UTXOs belong to the key itself, and those of test networks to keys derived from
-    // it.
+    // Mainnet UTXOs belong to the key itself, and UTXOs of test networks to keys derived from it.
     const isOwner = first !== undefined && (first.chain === BITCOIN) === (publicKey === this.#truth.publicKey);
     return {
       chain: isOwner && utxos.length === inputs.length ? first.chain : null,
@@ -307,7 +318,7 @@ export class Oracle {
   }
 }
 
-/** What limits forbid, with addresses compared as people compare them. */
+/** Returns the limits that a request exceeds, with addresses compared as people compare them. */
 function limitFaults(policy: Policy, { intent, purpose }: Signature['request'], { fee }: Effect): readonly string[] {
   const isSame = (a: string | null, b: string | null) => a?.toLowerCase().trim() === b?.toLowerCase().trim();
   return policy.rules.limits.flatMap(({ chain, tokenAddress, perTransaction }) => {

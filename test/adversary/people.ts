@@ -9,10 +9,10 @@ import { ScriptDevice } from '#cli/device/script-device.ts';
 import { alice, bob, carol } from '../domain/cast.ts';
 import { clock } from './clock.ts';
 
-/** Before the 32 bytes of an Ed25519 key (RFC 8410, PKCS #8). */
+/** The PKCS #8 prefix of the 32 bytes of an Ed25519 key (RFC 8410). */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** A device with its owner by name. Mallory's claim to be alice's and bob's. */
+/** A device with the name of its owner. Mallory's devices claim to be alice's and bob's. */
 export interface Owned {
   readonly name: string;
   readonly actor: Actor;
@@ -29,19 +29,22 @@ function owned(name: string, actor: Actor): Owned {
 export const PEOPLE: readonly Actor[] = [alice, bob, carol];
 const NAMES = ['alice', 'bob', 'carol'];
 
-/** The devices of the people, one set after the other: each set replaces the one before. */
+/** The devices of the people as three sets; each set replaces the one before. */
 const SETS: readonly (readonly Owned[])[] = ['first', 'second', 'third'].map((which) =>
   PEOPLE.map((actor, i) => owned(`${NAMES[i]}'s ${which} device`, actor)),
 );
 
-/** Devices that mallory made, under the names of alice and bob. */
+/** Devices that mallory has made, under the names of alice and bob. */
 export const FORGED: readonly Owned[] = [owned("mallory's device for alice", alice), owned("mallory's for bob", bob)];
 
 export function devicesOf(owners: readonly Owned[]): readonly Device[] {
   return sortedByKeyId(owners.map(({ device }) => device));
 }
 
-/** What each device has signed, in any hands: the oracle counts nothing else. */
+/**
+ * The digests that each device has signed, in the hands of its owner or of a thief. The oracle
+ * counts only these.
+ */
 export class SignedDigests {
   readonly #byDevice = new Map<string, Set<string>>();
 
@@ -51,7 +54,9 @@ export class SignedDigests {
     return { actor, digest, device: script.signed(digest), atMs: clock.nowMs };
   }
 
-  /** The people whose device of this policy has signed exactly this. */
+  /**
+   * Returns how many signers of this policy have signed this digest with a device of the policy.
+   */
   signersOf(digest: string, policy: Policy): number {
     const signed = policy.devices.filter(({ keyId }) => this.#byDevice.get(keyId)?.has(digest) === true);
     return new Set(signed.map(({ userId }) => userId).filter((userId) => policy.signers.includes(userId))).size;
@@ -59,14 +64,14 @@ export class SignedDigests {
 }
 
 /**
- * Alice, bob and carol. They read what is shown to them, compare addresses without their case,
+ * Alice, bob and carol. They read what is shown to them, compare addresses without regard to case,
  * ignore fees, and sign what they have requested. They know the policy change that they signed
  * last.
  */
 export class People {
   readonly digests = new SignedDigests();
   #set = 0;
-  /** The policy that they believe in. */
+  /** The policy that the people believe to be in force. */
   policy: Policy;
 
   constructor(policy: Policy) {
@@ -81,17 +86,17 @@ export class People {
     return SETS[this.#set] ?? [];
   }
 
-  /** The set that replaces the current devices; null when none is left. */
+  /** Returns the set that replaces the current devices; null when no set remains. */
   nextDevices(): readonly Owned[] | null {
     return SETS[this.#set + 1] ?? null;
   }
 
-  /** From now on they use the next devices; the former ones are stolen. */
+  /** Replaces the people's devices by the next set; the former devices count as stolen. */
   replaceDevices(): void {
     this.#set += 1;
   }
 
-  /** What a thief has: everything that was replaced. */
+  /** Returns the devices that a thief has: all that were replaced. */
   get stolen(): readonly Owned[] {
     return SETS.slice(0, this.#set).flatMap((set) => set.slice(0, 2));
   }

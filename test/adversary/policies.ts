@@ -15,9 +15,9 @@ import type { Owned } from './people.ts';
 import { devicesOf, digestOf, FORGED, PEOPLE } from './people.ts';
 import type { World } from './world.ts';
 
-/** Lies about policies: at key generation, and when one changes. */
+/** Attacks on policies, at key generation and at a policy change. */
 
-/** Limits that look right; `spelling` writes the address of the token. */
+/** Returns rules with plausible limits. `spelling` changes the spelling of the token's address. */
 function limited(rules: Rules, spelling: (address: string) => string): Rules {
   const limit = (chain: string, tokenAddress: string | null, units: bigint) => {
     return { chain, tokenAddress, perTransaction: amountOf(units), perDay: null };
@@ -30,7 +30,10 @@ function limited(rules: Rules, spelling: (address: string) => string): Rules {
   return inCanonicalOrder({ ...rules, limits });
 }
 
-/** In lower case people read the same address, and it is no address of a rule. */
+/**
+ * Returns a spelling: people read the lower-case address as the same one, but a rule does not
+ * accept it as an address.
+ */
 function spellingOf({ chance }: World): (address: string) => string {
   return chance.percent(30) ? (address) => address : (address) => address.toLowerCase();
 }
@@ -39,7 +42,7 @@ export function nextOf(before: Policy, change: Partial<Policy>): Policy {
   return { ...before, version: before.version + 1, previousHash: policyHashOf(before), ...change };
 }
 
-/** A policy with a mandate that these devices sign. */
+/** Returns a policy with a mandate that these devices sign. */
 export function mandated({ people, chance }: World, policy: Policy, owners: readonly Owned[]): AdoptedPolicy {
   const expiresAtMs = clock.nowMs + HOUR_MS;
   const id = newPolicyChangeId(clock.nowMs, chance.bytes(10));
@@ -48,7 +51,7 @@ export function mandated({ people, chance }: World, policy: Policy, owners: read
   return { policy, mandate: { ...terms, policy, approvals: people.sign(digest, owners) } };
 }
 
-/** The policy of the people with two devices of mallory's. */
+/** Returns the policy of the people with two more devices, which are mallory's. */
 export function hiddenBehind(first: Policy): Policy {
   return nextOf(first, { devices: [...first.devices, ...devicesOf(FORGED)].toSorted(byKeyId) });
 }
@@ -57,7 +60,10 @@ function byKeyId(a: { readonly keyId: string }, b: { readonly keyId: string }): 
   return a.keyId < b.keyId ? -1 : 1;
 }
 
-/** Chains that no vault has, each with what mallory can do for it. */
+/**
+ * Returns a list of policies that is no vault's history, each of which would serve mallory if a
+ * co-signer accepted it.
+ */
 function lyingChain(world: World, first: Policy): readonly AdoptedPolicy[] {
   const version1 = { policy: first, mandate: null };
   const hidden = hiddenBehind(first);
@@ -74,7 +80,7 @@ function lyingChain(world: World, first: Policy): readonly AdoptedPolicy[] {
   ]);
 }
 
-/** Sends lists of policies to all co-signers, until they make a key together. */
+/** Sends lists of policies to all co-signers, until they generate a key together. */
 export async function keyGeneration(world: World): Promise<void> {
   const { chance, people, coordinator, say } = world;
   const { policy: plain } = people;
@@ -98,7 +104,7 @@ export async function keyGeneration(world: World): Promise<void> {
 async function isInstalled(world: World, sent: readonly AdoptedPolicy[]): Promise<boolean> {
   const { chance, honest, say } = world;
   const chains = new Map<PartyIndex, readonly Policy[]>();
-  // Some are shown less than others.
+  // Sometimes a part of the co-signers is shown a shorter list.
   const isSplit = sent.length > 1 && chance.percent(20);
   for (const [index, cosigner] of honest) {
     const shown = isSplit && chance.percent(50) ? sent.slice(0, 1) : sent;
@@ -109,7 +115,7 @@ async function isInstalled(world: World, sent: readonly AdoptedPolicy[]): Promis
     }
     chains.set(index, read);
   }
-  // The list is part of the session, and of the statement that all sign before they keep a share.
+  // All participants sign the list in the session and in their statement before they store a share.
   if (new Set([...chains.values()].map(chainName)).size !== 1) {
     say('  the co-signers are in different sessions');
     return false;
@@ -122,7 +128,8 @@ async function isInstalled(world: World, sent: readonly AdoptedPolicy[]): Promis
 }
 
 /**
- * The people sign a change; the coordinator shows it to all, to some, or only when it has expired.
+ * Has the people sign a policy change. The coordinator shows it to all co-signers, to some, or only
+ * when it has expired.
  */
 export async function changePolicy(world: World): Promise<void> {
   const { chance, people, coordinator, honest, say } = world;
@@ -142,7 +149,7 @@ export async function changePolicy(world: World): Promise<void> {
   coordinator.policies.push(adopting);
   say(`the people sign version ${policy.version}: ${kind}`);
   if (chance.percent(kind === 'holiday' ? 85 : 15)) {
-    // It expires before they see it adopted, so for them nothing has changed.
+    // The change expires before the people see it adopted, so they continue with the former policy.
     clock.nowMs += 2 * HOUR_MS;
     say('  the coordinator keeps it until it has expired');
     if (chance.percent(60)) await show(world, adopting, all);
@@ -153,20 +160,22 @@ export async function changePolicy(world: World): Promise<void> {
   await show(world, adopting, chance.percent(60) ? all : chance.some(all, chance.upTo(all.length + 1)));
 }
 
-/** Shows any policy that there is to some co-signers, with every attestation that can be had. */
+/**
+ * Shows any known policy to some co-signers, with every attestation that the coordinator can get.
+ */
 export async function showAnything(world: World): Promise<void> {
   const { chance, coordinator, honest } = world;
   const all = [...honest.keys()];
-  // Version 1 is known everywhere; it is shown again now and then.
+  // Version 1 is known to every co-signer; the coordinator shows it again occasionally.
   const later = coordinator.policies.filter(({ mandate }) => mandate !== null || chance.percent(10));
   const adopting = later.length > 0 && chance.percent(80) ? chance.of(later) : forgedChange(world);
   await show(world, adopting, chance.percent(50) ? all : chance.some(all, 1 + chance.upTo(all.length)));
 }
 
-/** A next policy that too few devices of the vault have signed, or none of them. */
+/** Shows a next policy that too few devices of the vault have signed, or none of them. */
 function forgedChange(world: World): AdoptedPolicy {
   const { chance, people, coordinator } = world;
-  // One device alone signs a policy of threshold 1, under which its owner decides alone.
+  // Has one device sign a policy with threshold 1, under which its owner could decide alone.
   const isLonely = chance.percent(40);
   const owners = isLonely ? chance.some(people.devices, 1) : [...FORGED, ...people.stolen];
   const next = isLonely ? nextOf(people.policy, { threshold: 1 }) : hiddenBehind(people.policy);
@@ -186,8 +195,8 @@ async function show(world: World, adopting: AdoptedPolicy, to: readonly PartyInd
 }
 
 /**
- * Honest co-signers attest what they have; hostile ones attest anything, also in the names of
- * others.
+ * Returns attestations of a policy. Honest co-signers attest what they have; hostile ones attest
+ * anything, also in the names of others.
  */
 async function attestationsOf(world: World, policy: Policy): Promise<ReadonlyMap<PartyIndex, Uint8Array>> {
   const { chance, honest, hostile } = world;
@@ -196,7 +205,8 @@ async function attestationsOf(world: World, policy: Policy): Promise<ReadonlyMap
   for (const [index, cosigner] of honest) {
     const held = cosigner.storage.policies().find(({ version }) => version === policy.version);
     const attestation = await cosigner.attest(policy.version);
-    // An attestation of another policy with that version is also false.
+    // An honest attestation of another policy with the same version is sometimes included, as a
+    // false one.
     if (attestation !== null && (isSame(held) || chance.percent(50))) attestations.set(index, attestation);
   }
   for (const [index, membership] of hostile) attestations.set(index, await attest(membership, policy));

@@ -1,12 +1,12 @@
 import { seededRandom } from '#local/stack/seeded-random.ts';
 
-/** All chance of a game: one seed gives one game. */
+/** All randomness of a game: one seed gives one game. */
 export class Chance {
   readonly #next: () => number;
 
   constructor(seed: number) {
     this.#next = seededRandom(seed);
-    // Neighbouring seeds begin alike; the first numbers are thrown away.
+    // The first numbers are skipped, because neighbouring seeds begin alike.
     for (let i = 0; i < 8; i++) this.#next();
   }
 
@@ -14,7 +14,7 @@ export class Chance {
     return Math.floor(this.#next() * limit);
   }
 
-  /** True with this probability in percent. */
+  /** Returns true with this probability in percent. */
   percent(probability: number): boolean {
     return this.upTo(100) < probability;
   }
@@ -25,7 +25,7 @@ export class Chance {
     return value;
   }
 
-  /** So many of them, in their order. */
+  /** Returns this number of values, in their order. */
   some<T>(values: readonly T[], count: number): readonly T[] {
     const left = [...values.keys()];
     const taken = new Set<number>();

@@ -3,8 +3,8 @@ import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 /**
- * `node --import` this: the co-signers of the games run the rounds of rounds.ts, and WebAssembly
- * comes as a compiled module, as the platform gives it.
+ * Registers module hooks, when loaded with `node --import`: the co-signers of the games run the
+ * rounds of rounds.ts, and WebAssembly is imported as a compiled module, as on the platform.
  */
 registerHooks({
   resolve: (specifier, context, next) =>

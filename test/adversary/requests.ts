@@ -20,7 +20,7 @@ import { changePolicy, hiddenBehind, mandated, nextOf } from './policies.ts';
 import type { World } from './world.ts';
 
 /**
- * Lies about the policy in force. A device shows a chain of policies and requests statements about
+ * Attacks on the policy in force. A device shows a chain of policies and requests statements about
  * the last one, each time with a new nonce. The coordinator delivers the chain and the answers.
  */
 
@@ -33,7 +33,8 @@ const OTHER_KEY_ID = keyIdOf(SCHEME, hexToBytes(OTHER_KEY));
 const OTHER_VAULT = present(parseVaultId(8));
 
 /**
- * The policies that a device is shown, from version 1 on. The last one is claimed to be in force.
+ * Returns the policies that a device is shown, from version 1 on. The last one is claimed to be in
+ * force.
  */
 export function shownChain(world: World): readonly AdoptedPolicy[] {
   const { chance, coordinator, people } = world;
@@ -50,7 +51,7 @@ export function shownChain(world: World): readonly AdoptedPolicy[] {
   }
 }
 
-/** Mallory's devices have signed the last one. */
+/** Returns a chain whose last policy is signed by mallory's devices. */
 function forgedChain(world: World, next: Policy): readonly AdoptedPolicy[] {
   const { coordinator, people } = world;
   const forged = mandated(world, next, FORGED);
@@ -65,16 +66,19 @@ function chainTo({ coordinator }: World, last: Policy): readonly AdoptedPolicy[]
   return chain;
 }
 
-/** The request of a device for statements, and what the coordinator has for an answer. */
+/** The request of a device for statements, and the coordinator's plan to answer it. */
 interface StatementQuery {
   readonly nonce: string;
   readonly adopted: AdoptedCounts;
-  /** The policy that the device shows as the one in force. */
+  /** The policy that the device is shown as the one in force. */
   readonly shown: Policy;
   readonly keyId: string;
-  /** Answers that the coordinator has kept back since the request of the device. */
+  /** Statements that the coordinator has withheld since the request of the device. */
   readonly early: ReadonlyMap<PartyIndex, SignedStatement>;
-  /** For every honest co-signer that has another policy in force; null: one for each. */
+  /**
+   * The false answer for every honest co-signer that has another policy in force; null to draw one
+   * for each.
+   */
   readonly lie: StatementLie | null;
 }
 
@@ -86,15 +90,17 @@ export async function requestDevices(
 ): Promise<boolean> {
   const { chance, people, say } = world;
   const shown = present(chain.at(-1)).policy;
-  // A lie is found out or not at the first device.
+  // One or two devices suffice for a false policy, because the first device already detects it or
+  // not.
   const count = policyHashOf(shown) === policyHashOf(people.policy) ? chance.of([2, 2, 3]) : chance.of([1, 1, 2]);
   const owners = chance.some(people.devices, count);
   say(`shows version ${shown.version} to the devices of ${owners.map(({ name }) => name).join(', ')}`);
-  // One lie for all co-signers that would not confirm what is shown, or one for each.
+  // One kind of false answer for all co-signers that would not confirm the shown policy, or another
+  // for each.
   const lie = chance.percent(60) ? chance.of(['fresh', ...LIES] as const) : null;
   if (lie === 'older' || chance.percent(20)) await collect(world);
   if (chance.percent(lie === 'older' ? 50 : 10)) await meanwhile(world);
-  // The key of another wallet of the vault stands for the one of this wallet.
+  // The coordinator sometimes names the key of another wallet of the vault in place of this one.
   const keyId = chance.percent(8) ? OTHER_KEY_ID : world.group.keyId;
   const all: (StatementQuery & { readonly owner: Owned })[] = [];
   for (const owner of owners) all.push({ owner, shown, keyId, lie, ...(await callOf(world, lie)) });
@@ -109,13 +115,13 @@ export async function requestDevices(
   return isApproved;
 }
 
-/** The coordinator requests statements of its own, to keep them for later. */
+/** Requests statements of the coordinator's own, to keep them for later. */
 async function collect({ chance, coordinator, honest }: World): Promise<void> {
   const nonce = bytesToHex(chance.bytes(32));
   for (const cosigner of honest.values()) coordinator.statements.push(await cosigner.state(nonce));
 }
 
-/** The policy changes while a device waits for its answer, and sometimes that takes long. */
+/** Changes the policy while a device waits for its answer, which sometimes takes long. */
 async function meanwhile(world: World): Promise<void> {
   await changePolicy(world);
   const waitMs = world.chance.of([0, MINUTE_MS, 4 * MINUTE_MS, 6 * MINUTE_MS, HOUR_MS]);
@@ -158,7 +164,7 @@ async function isConvinced(
   return true;
 }
 
-/** What the coordinator delivers for each co-signer. */
+/** Returns the statements that the coordinator delivers for each co-signer. */
 async function answersTo(world: World, query: StatementQuery) {
   const { group, honest } = world;
   const entries: StatementEntry[] = [];
@@ -167,7 +173,7 @@ async function answersTo(world: World, query: StatementQuery) {
     const truth = honest.get(index)?.storage.policies().at(-1);
     const isTruthUseful = truth !== undefined && policyHashOf(truth) === policyHashOf(query.shown);
     const isHonest = honest.has(index);
-    // Who shows other keys of the co-signers has statements under these.
+    // When the policy names forged co-signer keys, the statements are signed with those keys.
     const isReplaced = query.shown.cosigners === world.group.forgedPins;
     const honestly = isHonest ? lieFor(world, query, isTruthUseful) : world.chance.of(LIES_OF_HOSTILE);
     const lie = isReplaced ? 'forged' : honestly;
@@ -196,7 +202,10 @@ const LIES = [
 const LIES_OF_HOSTILE = ['forged', 'forged', 'forged', 'of another co-signer', 'none'] as const;
 type StatementLie = (typeof LIES)[number];
 
-/** A co-signer that has what is shown serves the coordinator best with the truth. */
+/**
+ * Returns the kind of answer for an honest co-signer. The truth serves the coordinator best when it
+ * confirms the shown policy.
+ */
 function lieFor({ chance }: World, { lie }: StatementQuery, isTruthUseful: boolean): StatementLie {
   if (isTruthUseful && chance.percent(85)) return 'fresh';
   return lie ?? chance.of(['fresh', ...LIES, 'none', 'none'] as const);
@@ -204,12 +213,12 @@ function lieFor({ chance }: World, { lie }: StatementQuery, isTruthUseful: boole
 
 interface Requested {
   readonly query: StatementQuery;
-  /** The co-signer that it is delivered for. */
+  /** The co-signer for which the statement is delivered. */
   readonly index: PartyIndex;
   readonly lie: StatementLie;
 }
 
-/** The statements that the coordinator delivers for a co-signer. */
+/** Returns the statements that the coordinator delivers for a co-signer. */
 async function answerOf(world: World, { query, index, lie }: Requested): Promise<readonly SignedStatement[]> {
   const { honest, hostile } = world;
   const cosigner = honest.get(index);
@@ -255,15 +264,14 @@ function impostor({ group }: World, index: PartyIndex): CosignerIdentity {
   return present(group.impostors.get(index));
 }
 
-/** The coordinator forgets no statement. */
+/** Keeps statements for later answers, and returns them. */
 function kept({ coordinator }: World, statements: readonly SignedStatement[]): readonly SignedStatement[] {
   coordinator.statements.push(...statements);
   return statements;
 }
 
 /**
- * One that the co-signer has made before, for another question: best of all of the policy that is
- * shown.
+ * Returns a statement that the co-signer signed for another nonce, preferably of the shown policy.
  */
 function older({ coordinator }: World, { shown }: StatementQuery, index: PartyIndex): readonly SignedStatement[] {
   const known = coordinator.statements.filter(({ cosigner }) => cosigner === index);

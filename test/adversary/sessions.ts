@@ -15,7 +15,7 @@ import type { HonestCosigner } from './cosigner.ts';
 import type { Bytes } from './networks.ts';
 import type { World } from './world.ts';
 
-/** What a coordinator tries to have signed, and how it gets the receipts. */
+/** A signature that a coordinator tries to obtain, and the way in which it gets the receipts. */
 export interface Plan {
   readonly proposal: Proposal;
   readonly bytes: Bytes;
@@ -23,11 +23,12 @@ export interface Plan {
   readonly purpose: AttemptPurpose;
   readonly signers: readonly PartyIndex[];
   /**
-   * `forged`: for an honest co-signer that gives no receipt, one of a hostile co-signer or an older
-   * one is shown. `invented`: the honest ones get no request, so they write no row.
+   * `forged`: in place of a missing receipt of an honest co-signer, the coordinator presents an
+   * older one or one of a hostile co-signer. `invented`: honest co-signers get no request, so they
+   * record no row.
    */
   readonly receipts: 'asked' | 'forged' | 'invented' | 'none';
-  /** The policy version in every request; null: each co-signer gets its own version in force. */
+  /** The policy version in every request; null to send each co-signer its own version in force. */
   readonly policyVersion: number | null;
 }
 
@@ -46,8 +47,8 @@ function received(request: SigningRequest): SigningRequest {
 }
 
 /**
- * Opens and starts a session with every honest signer. Null, or what is missing, where one of them
- * does not take part.
+ * Opens and starts a session with every honest signer. Returns null, or what is missing, when one
+ * of them does not take part.
  */
 export async function begin(world: World, plan: Plan): Promise<Begun | 'receipt-missing' | null> {
   const { group, honest, say, oracle, coordinator } = world;
@@ -63,7 +64,8 @@ export async function begin(world: World, plan: Plan): Promise<Begun | 'receipt-
     opened.set(index, { preparation: prepared.value, request });
   }
   const contexts = new Set([...opened.values()].map(({ preparation }) => bytesToHex(preparation.context)));
-  // Each opening is signed together with its context, so those of another one are not accepted.
+  // Each opening is signed together with its context, so openings of another context are not
+  // accepted.
   if (contexts.size !== 1) return refusedBy(world, null, 'the co-signers are in different sessions');
   const receipts = plan.receipts === 'none' ? new Map<PartyIndex, Uint8Array>() : await receiptsFor(world, plan);
   const waiting: Begun['waiting'] = new Map();
@@ -100,7 +102,10 @@ function refusedBy({ say }: World, index: PartyIndex | null, why: string): null 
   return null;
 }
 
-/** Receipts of all that do not sign: of honest ones if they give them, of hostile ones always. */
+/**
+ * Returns receipts of all co-signers that do not sign: of honest ones when they give them, of
+ * hostile ones always.
+ */
 export async function receiptsFor(world: World, plan: Plan): Promise<ReadonlyMap<PartyIndex, Uint8Array>> {
   const { group, honest, hostile, oracle, coordinator, chance } = world;
   const receipts = new Map<PartyIndex, Uint8Array>();
@@ -131,7 +136,9 @@ export async function receiptsFor(world: World, plan: Plan): Promise<ReadonlyMap
   return receipts;
 }
 
-/** The signature of a hostile co-signer over the row of these bytes, which it has never checked. */
+/**
+ * Returns a hostile co-signer's signature over the row of these bytes, which it has never checked.
+ */
 async function forgedReceipt({ group, hostile }: World, plan: Plan, index: PartyIndex): Promise<Uint8Array | null> {
   const membership = hostile.get(index);
   const record = recordFor(plan);
@@ -140,8 +147,8 @@ async function forgedReceipt({ group, hostile }: World, plan: Plan, index: Party
 }
 
 /**
- * The row that honest co-signers would write for these bytes; null for bytes that do not fit their
- * intent.
+ * Returns the row that honest co-signers would write for these bytes; null for bytes that do not
+ * match their intent.
  */
 export function recordFor({
   proposal,
@@ -158,8 +165,8 @@ export function recordFor({
 }
 
 /**
- * Takes the last message of some of the honest signers. When all have given theirs there is a
- * signature.
+ * Gets the last message of some of the honest signers. When all have sent theirs, a signature
+ * exists.
  */
 export async function finish(world: World, begun: Begun, from: readonly PartyIndex[]): Promise<void> {
   const { oracle, say } = world;
@@ -185,13 +192,13 @@ export async function finish(world: World, begun: Begun, from: readonly PartyInd
   for (const fault of oracle.faults) say(`  FAULT: ${fault}`);
 }
 
-/** The session is over. */
+/** Removes a session from the coordinator's list. */
 export function abandon({ coordinator }: World, begun: Begun): void {
   const at = coordinator.sessions.indexOf(begun);
   if (at >= 0) coordinator.sessions.splice(at, 1);
 }
 
-/** The co-signer has lost its memory, and every session in it. */
+/** Restarts a co-signer, which ends every session in its memory. */
 export function restart(world: World, index: PartyIndex): void {
   world.honest.get(index)?.restart();
   const lost = world.coordinator.sessions.filter(({ waiting }) => waiting.has(index));

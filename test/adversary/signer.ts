@@ -10,16 +10,16 @@ import type { StatementQuery } from '#cli/device/statement-check.ts';
 import { provePolicies } from '#cli/device/statement-check.ts';
 import type { Group } from './cosigner.ts';
 
-/** The intent that is to be approved names this policy. */
+/** The policy that the intent to approve names. */
 export interface NamedPolicy {
   readonly policyVersion: number;
   readonly policyHash: string;
 }
 
 /**
- * The devices of the people: what each has pinned, and the check of `npm run conclave -- device`
- * before each approval. Its client calls the coordinator of the game. Each person goes on without a
- * co-signer of which nothing is known, and with no other exception.
+ * The devices of the people: the data that each has pinned, and the check of `npm run conclave --
+ * device` before each approval. Its client calls the coordinator of the game. A person accepts a
+ * missing statement of a co-signer, and no other exception.
  */
 export class Signers {
   readonly #cosigners: PinnedVault['cosigners'];
@@ -36,8 +36,8 @@ export class Signers {
   }
 
   /**
-   * Every device has compared the fingerprint when the vault was made, and has the first policy
-   * from then.
+   * Pins the first policy in every device, as when the owner compared the fingerprint at the
+   * vault's creation.
    */
   pin(first: Policy): void {
     this.#first = first;
@@ -55,8 +55,8 @@ export class Signers {
   }
 
   /**
-   * Null where the device is convinced that the last policy of the chain is in force, else why it
-   * does not approve.
+   * Returns null when the device is convinced that the last policy of the chain is in force, or
+   * else why it does not approve.
    */
   async setSimilar(
     deviceId: string,
@@ -81,18 +81,18 @@ export class Signers {
 }
 
 /**
- * Answers the client of a device from now on. Nothing else in this process sends requests.
- * What a device shows to its owner on the terminal is not printed.
+ * Makes the network answer a device's client with this chain. Nothing else in this process sends
+ * requests. The device's terminal output is suppressed.
  */
 function answerWith(chain: readonly AdoptedPolicy[]): void {
   Object.assign(globalThis, { fetch: async () => Response.json(pageOf(chain)) });
   Object.assign(console, { error: () => {} });
 }
 
-/** Anything else that is thrown is a bug of the device. */
+/** The messages with which a device refuses. Any other error is a bug of the device. */
 const REFUSALS = /^Not signed\. |^The policies from the service do not form a chain/;
 
-/** As the coordinator answers `GET /vault/{vaultId}/policies`: the newest first. */
+/** Returns the coordinator's answer to `GET /vault/{vaultId}/policies`: the newest policy first. */
 function pageOf(chain: readonly AdoptedPolicy[]) {
   return { data: chain.map(recordOf).toReversed(), nextCursor: null };
 }

@@ -7,12 +7,12 @@ import type { People } from './people.ts';
 import type { Chance } from './random.ts';
 import type { Signers } from './signer.ts';
 
-/** One game: who plays, and what is known to whom. */
+/** One game: its parties, and what each of them knows. */
 export interface World {
   readonly chance: Chance;
   readonly group: Group;
   readonly honest: ReadonlyMap<PartyIndex, HonestCosigner>;
-  /** The coordinator has the secrets of these and signs anything with them. */
+  /** The hostile co-signers. The coordinator has their secrets and signs anything with them. */
   readonly hostile: ReadonlyMap<PartyIndex, CosignerSet>;
   readonly people: People;
   readonly signers: Signers;

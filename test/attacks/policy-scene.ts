@@ -15,11 +15,11 @@ import { byDevice, laptop, phone } from '../cosigner/policy/device-scene.ts';
 import { alice, bob, carol } from '../domain/cast.ts';
 
 /**
- * A vault in device mode whose people change its policy: alice has a laptop and bob a phone under
- * version 1. Under version 2 both are revoked, and alice and bob have new devices.
+ * A vault in device mode that changes its policy. Under version 1 alice has a laptop and bob a
+ * phone. Version 2 revokes both devices, and gives alice and bob new ones.
  */
 
-/** A signer's device, as the stories name it. */
+/** A signer and the device that signs for this signer. */
 export interface Signs {
   readonly actor: Actor;
   readonly device: { signed(digest: string): DeviceSignature };
@@ -34,7 +34,7 @@ export const NEW_PHONE: Signs = { actor: bob, device: newPhone };
 
 export const first: AdoptedPolicy = { policy: byDevice, mandate: null };
 
-/** Version 2: the devices of version 1 are revoked. */
+/** Version 2 of the policy, which revokes the devices of version 1. */
 export const revoked: Policy = {
   ...byDevice,
   version: 2,
@@ -53,8 +53,8 @@ export function approvalsOf(digest: string, ...signs: readonly Signs[]): readonl
 const MINUTE_MS = 60_000;
 
 /**
- * A policy change with the approvals of these devices; it expires in an hour unless the story says
- * otherwise.
+ * Returns a policy change with the approvals of these devices. It expires in an hour unless
+ * `expiresAtMs` is given.
  */
 export function changeTo(
   policy: Policy,
@@ -67,10 +67,7 @@ export function changeTo(
   return { policy, mandate: { ...terms, policy, approvals: approvalsOf(digest, ...signs) } };
 }
 
-/**
- * What each of these co-signers says when it is shown a policy: `adopted`, or the code of its
- * refusal.
- */
+/** Returns the answer of each co-signer to a policy: `adopted`, or the code of its refusal. */
 export async function shownTo(
   cosigners: readonly CosignerClient[],
   keyId: string,

@@ -19,7 +19,7 @@ import type { Cosigners } from '../cosigner/cosigners.ts';
 import { hashOf, mandateFor, successor } from '../devices/policy-links-scene.ts';
 import { party } from '../mpc/dealt-key.ts';
 
-/** The identity keys of the co-signers, as their operators give them to the signers. */
+/** Returns the identity keys of the co-signers, as their operators give them to the signers. */
 export function pinsOf(cosigners: Cosigners): Promise<readonly CosignerPin[]> {
   return Promise.all(
     cosigners.all.map(async ({ index }) => {
@@ -31,7 +31,7 @@ export function pinsOf(cosigners: Cosigners): Promise<readonly CosignerPin[]> {
 }
 
 /**
- * The change of a policy to three approvals, which alice's laptop and bob's phone have approved.
+ * Returns a policy change to three approvals, with the approvals of alice's laptop and bob's phone.
  */
 export function stricter(policy: Policy): AdoptedPolicy {
   const next = successor(policy, { threshold: 3 });
@@ -39,7 +39,7 @@ export function stricter(policy: Policy): AdoptedPolicy {
   return { policy: next, mandate: { ...mandate, policy: next } };
 }
 
-/** Shows a policy change to these co-signers and to no others. */
+/** Shows a policy change to these co-signers only. */
 export async function showTo(
   cosigners: readonly CosignerClient[],
   keyId: string,
@@ -62,7 +62,9 @@ export function signer(
   return {
     draw,
     verdicts,
-    /** Requests statements with a new nonce. `tamper` is what the coordinator does to them. */
+    /**
+     * Requests statements with a new nonce. `tamper` changes them as a hostile coordinator would.
+     */
     request: async (
       cosigners: readonly CosignerClient[],
       tamper: (entries: readonly DeliveredStatement[]) => readonly DeliveredStatement[] = (entries) => entries,
@@ -73,13 +75,14 @@ export function signer(
   };
 }
 
-/** In one word for each co-signer. */
+/** Returns one short text for each verdict. */
 export const inWords = (verdicts: readonly StatementVerdict[]): readonly string[] =>
   verdicts.map((one) => (one.verdict === 'unknown' ? `unknown: ${one.reason}` : one.verdict));
 
 /**
- * What the device does on these verdicts: it lists the co-signers that the person has to name
- * before it signs, or says why it never signs. The policies are those that the device was shown.
+ * Returns the decision of the device on these verdicts: the co-signers that the person has to name
+ * before the device signs, or the reason why it does not sign. `policies` are the policies that the
+ * device was shown.
  */
 export function decisionOn(
   verdicts: readonly StatementVerdict[],
@@ -91,7 +94,8 @@ export function decisionOn(
 }
 
 /**
- * A co-signer in the attacker's hands: it signs that a policy is in force, whatever it has adopted.
+ * Returns a hostile co-signer, which signs that a policy is in force, whatever policy it has
+ * adopted.
  */
 export function liar(
   cosigners: Cosigners,

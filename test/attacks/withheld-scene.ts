@@ -11,8 +11,8 @@ import { Puppet } from '../cosigner/signing/byzantine-cosigner.ts';
 import { changeTo, LAPTOP, PHONE, revoked, shownTo } from './policy-scene.ts';
 
 /**
- * A vault with receipts of every co-signer, whose revocation co-signer 1 knows and co-signer 3 is
- * not shown; co-signer 2 is hostile.
+ * A vault that requires receipts of every co-signer. Co-signer 1 knows its revocation, co-signer 2
+ * is hostile, and co-signer 3 is not shown the revocation.
  */
 
 export const guarded: Policy = { ...byDevice, rules: { ...byDevice.rules, signOnce: 'every-cosigner' } };
@@ -34,14 +34,15 @@ export async function startWithheldScene() {
   const [adopted] = await shownTo(cosigners.some(1), key.keyId, change);
   if (adopted !== 'adopted') throw new Error(`co-signer 1 answers ${adopted}`);
   const [one, three] = [present(cosigners.some(1)[0]), present(cosigners.some(3)[0])];
-  /** The first row that a co-signer attests for a transaction. */
+  /** Returns the first row that a co-signer attests for a transaction. */
   const rowAt = async (cosigner: CosignerClient, transactionId: string) => {
     const response = await cosigner.call(`key/${key.keyId}/signed`, { transactionId });
     if (!response.ok) throw new Error(response.refusal.code);
     return present((response.value as { record: unknown; signature: string }[])[0]);
   };
   /**
-   * Co-signer 1 takes the row from co-signers 2 and 3, as after a signature that it had no part in.
+   * Gives the row of co-signers 2 and 3 to co-signer 1, as after a signature in which it did not
+   * take part.
    */
   const witnessedAtOne = async (transactionId: string, request: unknown) => {
     const line = await rowAt(three, transactionId);

@@ -2,26 +2,26 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 
 /**
- * The reaction of a faulty node to one call. A call without a rule goes to the real chain behind
- * it.
+ * The reaction of a faulty RPC node to one call. A call without a rule is forwarded to the real
+ * chain.
  */
 export type Rule =
   | { readonly result: unknown }
   | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } }
   | { readonly status: number; readonly body: string; readonly type?: string }
-  /** Passes the call on, and returns an error in place of the response. */
+  /** Forwards the call, and returns an error in place of the response. */
   | { readonly passedOn: { readonly code: number; readonly message: string } }
-  /** Passes the call on and closes the connection before the response. */
+  /** Forwards the call, and closes the connection before the response. */
   | 'swallow'
-  /** Passes the call on, and closes the connection in the middle of the response. */
+  /** Forwards the call, and closes the connection in the middle of the response. */
   | 'halve'
-  /** Passes the call on, and never responds. */
+  /** Forwards the call, and never responds. */
   | 'mute'
-  /** Never responds. */
+  /** Does not forward the call, and never responds. */
   | 'ignore'
-  /** Closes the connection. */
+  /** Closes the connection without forwarding the call. */
   | 'cut'
-  /** Sends headers and half a body, and then nothing for ever. */
+  /** Sends headers and half a body, and keeps the connection open. */
   | 'hang'
   | 'forward';
 
@@ -35,7 +35,10 @@ export interface FalseNode {
   stop(): Promise<void>;
 }
 
-/** A small JSON-RPC server that responds as a script says. @param behind a real node */
+/**
+ * Starts a small JSON-RPC server that responds according to a script. @param behind URL of a real
+ * RPC node
+ */
 export async function startFalseNode(behind: string): Promise<FalseNode> {
   let script: Script = () => 'forward';
   const requests: string[] = [];
@@ -59,7 +62,8 @@ export async function startFalseNode(behind: string): Promise<FalseNode> {
   const address = server.address();
   if (typeof address !== 'object' || address === null) throw new Error('no port');
   return {
-    // A key in the path, as providers have it: no detail may repeat it.
+    // The path contains a key, as providers' URLs do, so that tests can check that no detail
+    // repeats it.
     url: `http://127.0.0.1:${address.port}/v2/k3yk3yk3yk3y`,
     requests,
     follow: (next) => {
@@ -84,7 +88,7 @@ async function requestOf(url: string, body: string): Promise<Real> {
 }
 
 interface Scene {
-  /** Forwards to the real chain: its status and its body. */
+  /** Forwards the call to the real chain. Returns its status and its body. */
   readonly forward: (body: string) => Promise<Real>;
   readonly requests: string[];
   readonly script: Script;

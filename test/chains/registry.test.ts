@@ -19,7 +19,7 @@ const LOCAL = {
   explorer: null,
 };
 
-test('a setting is read once, and another one is another one', () => {
+test('a setting of chains is parsed once, and another setting is parsed separately', () => {
   const CHAINS = JSON.stringify([LOCAL]);
   const chains = chainsFrom({ CHAINS });
   expect(chainsFrom({ CHAINS })).toBe(chains);
@@ -86,7 +86,7 @@ test('a row with a known name changes only its own fields', () => {
   expect(chains).toHaveLength(known.length);
 });
 
-test('an operator lists tokens, in place of the built-in ones', () => {
+test("an operator's list of tokens replaces the built-in list", () => {
   const chains = chainsFrom({ CHAINS: JSON.stringify([{ name: 'ethereum', tokens: [DOLLAR] }]) });
   const ethereum = findChain(chains, 'ethereum');
   expect(ethereum?.tokens).toEqual([DOLLAR]);
@@ -96,7 +96,7 @@ test('an operator lists tokens, in place of the built-in ones', () => {
   ]).toEqual([DOLLAR, null]);
 });
 
-test('every listed token is spelled as its chain spells it, and stands there once', () => {
+test("every listed token is in its chain's canonical spelling, and is listed once", () => {
   for (const { tokens } of known) {
     const addresses = tokens.map(({ address }) => address);
     const canonical = addresses.map((address) => canonicalAddress(address) ?? (isPublicKey(address) ? address : null));
@@ -113,7 +113,7 @@ test('a whole row adds a chain', () => {
 
 const FEES = { minTip: '1000000000', finalDepth: 64, dataFee: 'none', gasEstimate: 'linea' } as const;
 
-test('a row of an EVM chain may state its tip, finality and data fee, and need not', () => {
+test('a row of an EVM chain may set its minimum tip, finality and data fee, or omit them', () => {
   const chains = chainsFrom({
     CHAINS: JSON.stringify([
       { ...LOCAL, ...FEES },
@@ -135,14 +135,14 @@ test.each<[string, string, string | null, number, string, string | null]>([
   ['unichain', '130', null, 1024, 'op-stack', null],
   ['plasma', '9745', null, 64, 'none', null],
   ['hyperevm', '999', null, 64, 'none', null],
-])('the row of %s states its fees and its finality', (name, chainId, minTip, finalDepth, dataFee, estimate) => {
+])('the row of %s has the documented fees and finality', (name, chainId, minTip, finalDepth, dataFee, estimate) => {
   const chain = findChain(known, name);
   expect(chain).toMatchObject({ caip2: `eip155:${chainId}`, family: 'evm', nativeDecimals: 18, finalDepth });
   expect([chain?.minTip ?? null, chain?.gasEstimate ?? null]).toEqual([minTip, estimate]);
-  // Older rows use the contract of the OP stack.
+  // Rows without a data fee use the contract of the OP stack.
   expect(chain?.dataFee ?? 'looked for').toBe(dataFee);
   expect(countedFinalDepth(chain ?? { confirmations: 1 })).toBe(BigInt(finalDepth));
-  // A payment to an account without code fits below the cap at a tip ten times the floor.
+  // The fee cap suffices for a payment to an account without code at ten times the minimum tip.
   expect(BigInt(chain?.maxFee ?? 0)).toBeGreaterThan(21_000n * 10n * BigInt(minTip ?? 0));
 });
 
@@ -202,7 +202,7 @@ test.each<[string, unknown, string]>([
     'twice',
   ],
   ['a new name twice', [LOCAL, LOCAL], 'twice'],
-])('%s stops the service, with a message that names the field', (_name, rows, words) => {
+])('the setting with %s stops the service, with a message that names the field', (_name, rows, words) => {
   expect(() => chainsFrom({ CHAINS: JSON.stringify(rows) })).toThrow(words);
 });
 

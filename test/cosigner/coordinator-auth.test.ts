@@ -15,7 +15,7 @@ import { NOON_MS } from '../domain/cast.ts';
 import type { Cosigners } from './cosigners.ts';
 import { startCosigners } from './cosigners.ts';
 
-/** Whom a co-signer in another account listens to. */
+/** Tests which requests a co-signer accepts from a coordinator in another Cloudflare account. */
 
 const SECRET = '11'.repeat(32);
 const env = { NODE_INDEX: '2', COORDINATOR_KEY: publicIdentity(SECRET).signing } as CosignerEnv;
@@ -28,7 +28,7 @@ interface Signed {
   readonly secret?: string;
 }
 
-/** The headers that a coordinator would send, for what it says that it signs. */
+/** Returns the headers that a coordinator sends with a request of these properties. */
 async function headersOf(signed: Signed = {}): Promise<Record<string, string>> {
   const { cosigner = '2', path = 'key/abc/open', atMs = String(NOON_MS), body = '{}', secret = SECRET } = signed;
   const key = await importPrivate('Ed25519', identitySecrets(secret).signing, ['sign']);
@@ -41,7 +41,7 @@ async function headersOf(signed: Signed = {}): Promise<Record<string, string>> {
   };
 }
 
-/** A request to node 2 as it arrives, at noon. */
+/** Reports whether co-signer 2 accepts a request with these headers that arrives at noon. */
 async function isTaken(headers: Record<string, string>, { host = 'cosigner-2.example.com', body = '{}' } = {}) {
   const request = new Request(`https://${host}/key/abc/open`, { method: 'POST', headers });
   const claim = parseClaim(request, { env, nowMs: NOON_MS });
@@ -49,7 +49,7 @@ async function isTaken(headers: Record<string, string>, { host = 'cosigner-2.exa
   return isClaimedBody(claim, utf8ToBytes(body));
 }
 
-test('a request with the signature of the pinned coordinator is accepted, for a minute to each side', async () => {
+test('a request with the signature of the pinned coordinator is accepted up to a minute before and after its time', async () => {
   for (const atMs of [NOON_MS, NOON_MS - 60_000, NOON_MS + 60_000]) {
     expect(await isTaken(await headersOf({ atMs: String(atMs) }))).toBe(true);
   }
@@ -62,11 +62,11 @@ test.each<[string, Signed]>([
   ['with another body', { body: '{"sid":"00"}' }],
   ['too long ago', { atMs: String(NOON_MS - 60_001) }],
   ['too far ahead', { atMs: String(NOON_MS + 60_001) }],
-])('what is signed %s is not', async (_name, signed) => {
+])('a request that is signed %s is refused', async (_name, signed) => {
   expect(await isTaken(await headersOf(signed))).toBe(false);
 });
 
-test('a request without a signature, with half of one, or with words in place of a time is refused', async () => {
+test('a request with no signature, half a signature, or text in place of a time is refused', async () => {
   const right = await headersOf();
   const half = { ...right, [REQUEST_SIGNATURE]: String(right[REQUEST_SIGNATURE]).slice(0, 43) };
   const timeless = { ...right, [REQUEST_TIME]: 'now' };
@@ -78,7 +78,7 @@ test('a request without a signature, with half of one, or with words in place of
   expect(await isTaken({}, { host: 'cosigner' })).toBe(false);
 });
 
-test('a co-signer without a pinned coordinator serves its own account only', () => {
+test('a co-signer without a pinned coordinator serves only the service binding of its own account', () => {
   const claimAt = (host: string) => {
     const request = new Request(`https://${host}/key/abc/open`, { method: 'POST' });
     return parseClaim(request, { env: { NODE_INDEX: '2' } as CosignerEnv, nowMs: NOON_MS });
@@ -92,7 +92,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => cosigners.stop());
 
-test('over the network, a caller without that signature is refused and learns only the identity of the co-signer', async () => {
+test('a network caller without the coordinator signature is refused and learns only the identity of the co-signer', async () => {
   const origin = cosigners.originOf(2);
   const stranger = await fetch(`${origin}/pairs/status`, { method: 'POST', body: '{}' });
   expect([stranger.status, await stranger.json()]).toMatchObject([

@@ -5,7 +5,9 @@ import { publicIdentity } from '#mpc/identity.ts';
 
 const SECRETS = ['11'.repeat(32), '22'.repeat(32)] as const;
 
-/** The settings of co-signer 1 of two, which has pinned this exchange key for the other one. */
+/**
+ * Returns the settings of co-signer 1 of two, which has pinned this exchange key for co-signer 2.
+ */
 function settings(exchange: string) {
   const peers = { 1: publicIdentity(SECRETS[0]), 2: { ...publicIdentity(SECRETS[1]), exchange } };
   return {
@@ -17,7 +19,7 @@ function settings(exchange: string) {
   };
 }
 
-test('a co-signer with an exchange key of small order among its peers serves nothing', async () => {
+test('a co-signer that has pinned a peer with an exchange key of small order serves no request', async () => {
   expect((await loadCosignerSet(settings(publicIdentity(SECRETS[1]).exchange))).parties).toEqual([1, 2]);
   for (const exchange of ['00'.repeat(32), `01${'00'.repeat(31)}`, `ec${'ff'.repeat(30)}7f`]) {
     await expect(loadCosignerSet(settings(exchange))).rejects.toThrow(

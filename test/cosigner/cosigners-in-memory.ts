@@ -6,7 +6,7 @@ import { newCosignerSecrets, peersOf } from '#local/stack/configuration.ts';
 import { memorySql } from '../objects/memory-sql.ts';
 import { watchedClients } from './cosigners.ts';
 
-/** One co-signer: its objects as far as they are in memory, and what each of them has stored. */
+/** One co-signer: its objects that are in memory, and the storage of each of them. */
 class Machine {
   secrets = newCosignerSecrets();
   readonly #stored = new Map<string, SqlStorage>();
@@ -17,12 +17,12 @@ class Machine {
     this.#index = index;
   }
 
-  /** Power off and on: memory is gone, storage stays. */
+  /** Restarts the co-signer: its memory is lost, its storage is kept. */
   forget(): void {
     this.#objects.clear();
   }
 
-  /** The machine is gone with all that it had; another one takes its place. */
+  /** Replaces the co-signer by a new machine: its memory, its storage and its secrets are lost. */
   replace(): void {
     this.forget();
     this.#stored.clear();
@@ -41,7 +41,7 @@ class Machine {
     return env;
   }
 
-  /** Arguments and results are copies, as between two isolates. */
+  /** Copies the arguments and results of a call, as a call between two isolates does. */
   #stubOf(name: string, env: CosignerEnv): object {
     return new Proxy(this.#objectOf(name, env), {
       get: (object, method) => {
@@ -62,7 +62,7 @@ class Machine {
   }
 }
 
-/** What a co-signer uses of the context of an object. */
+/** Returns the part of a Durable Object's context that a co-signer uses. */
 function contextOver(sql: SqlStorage): DurableObjectState {
   const waitUntil = (work: Promise<unknown>) => void work.catch(() => {});
   return { storage: { sql }, waitUntil } as unknown as DurableObjectState;
@@ -96,20 +96,19 @@ export function cosignersInMemory(count = 3) {
     return cosignerClient(index, { origin: 'http://cosigner', fetcher: { fetch }, coordinatorSecret: null });
   });
   /**
-   * What is under way comes to its end first: a machine that dies in the middle of a request needs
-   * workerd.
+   * Pending calls end first: a machine that dies in the middle of a request is tested in workerd.
    */
   const settled = () => Promise.allSettled(running);
   return {
     ...clients,
-    /** Power off and on: memory is gone, storage stays. */
+    /** Restarts all co-signers: their memory is lost, their storage is kept. */
     restart: async () => {
       await settled();
       configure();
     },
     /**
-     * The machine of a co-signer is gone, with its storage and its secrets; another one takes its
-     * place, and the others pin its keys.
+     * Replaces a co-signer by a new machine with empty storage and new secrets. The other
+     * co-signers pin its new keys.
      */
     replace: async (index: number) => {
       await settled();

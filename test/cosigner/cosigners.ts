@@ -29,8 +29,8 @@ import { party } from '../mpc/dealt-key.ts';
 import { copyPairedCosigners } from '../setup/paired-cosigners.ts';
 
 /**
- * What passes between the coordinator and a node: what a coordinator can see, change, drop and
- * repeat.
+ * A message between the coordinator and a co-signer. A coordinator can read, change, drop and
+ * repeat it.
  */
 export interface Passage {
   readonly cosigner: number;
@@ -39,8 +39,8 @@ export interface Passage {
 }
 
 /**
- * Every request has a connection of its own. On a connection that is kept, a request can meet its
- * end: workerd closes one that was idle, and on a busy machine the client learns of it too late.
+ * Every request has a connection of its own, because a request on a kept connection can fail:
+ * workerd closes an idle connection, and on a busy machine the client notices too late.
  */
 const dispatcher = new Agent({ pipelining: 0 });
 const ONE_CONNECTION_EACH = {
@@ -54,7 +54,7 @@ const ONE_CONNECTION_EACH = {
 export type Relay = (passage: Passage) => void | Promise<void>;
 
 /**
- * Clients of so many co-signers; a test may read and change each of their requests.
+ * Returns clients of this number of co-signers; a test may read and change each of their requests.
  */
 export function watchedClients(count: number, clientOf: (index: PartyIndex) => CosignerClient) {
   let relay: Relay = () => {};
@@ -74,22 +74,22 @@ export function watchedClients(count: number, clientOf: (index: PartyIndex) => C
   return {
     all: [first, second, third, ...others] as const,
     some: (...indices: number[]) => indices.map(client),
-    /** From now on every request passes here. */
+    /** Passes every later request to this relay. */
     watch: (next: Relay) => (relay = next),
   };
 }
 
 interface CosignerOptions extends Pick<Settings, 'recoveryKeys'> {
-  /** False for co-signers that have never met; their first key pairs them. */
+  /** False for co-signers that have never paired; the first key generation pairs them. */
   readonly arePaired?: boolean;
 }
 
 export type Cosigners = Awaited<ReturnType<typeof startCosigners>>;
 
 /**
- * Co-signers in workerd, three unless the story says otherwise, each with its own storage and
- * secrets; this process plays their coordinator, over HTTP as from another account, and signs what
- * it sends.
+ * Starts co-signers in workerd, by default three, each with its own storage and secrets. This
+ * process is their coordinator: it sends signed requests over HTTP, as a coordinator in another
+ * account does.
  */
 export async function startCosigners(count = 3, more: CosignerOptions = {}) {
   const { arePaired = true, ...differences } = more;
@@ -119,17 +119,17 @@ export async function startCosigners(count = 3, more: CosignerOptions = {}) {
     originOf,
     coordinatorSecret,
     ...clients,
-    /** Everything that the coordinator has sent and got, as text. */
+    /** Every message that the coordinator has sent and received, as text. */
     seen,
-    /** Power off and on: memory is gone, storage stays. */
+    /** Restarts all co-signers: their memory is lost, their storage is kept. */
     restart: async ({ sharesSince = '' } = {}) => {
       await runtime.stop();
       configure(folder, { ...settings, sharesSince });
       runtime = await startRuntime(files.slice(1), { folder });
     },
     /**
-     * A copy of all that a node has stored. Gives what puts it back, as a restore of an old backup
-     * does.
+     * Copies the storage of a co-signer. Returns a function that puts the copy back, as a restore
+     * of an old backup does.
      */
     keep: async (index: number) => {
       const copy = await mkdtemp(join(folder, 'kept-'));
@@ -144,8 +144,8 @@ export async function startCosigners(count = 3, more: CosignerOptions = {}) {
       };
     },
     /**
-     * A co-signer gets another identity. It keeps its storage and its key-encryption secret, and
-     * the others pin its new keys.
+     * Gives a co-signer another identity. The co-signer keeps its storage and its key-encryption
+     * secret, and the other co-signers pin its new public keys.
      */
     rotateIdentity: async (index: number) => {
       await runtime.stop();
@@ -157,8 +157,8 @@ export async function startCosigners(count = 3, more: CosignerOptions = {}) {
       runtime = await startRuntime(files.slice(1), { folder });
     },
     /**
-     * Replaces the machine of a co-signer, its storage and its secrets by new ones, and sets the
-     * new keys in the settings of the others.
+     * Replaces the machine of a co-signer, its storage and its secrets by new ones, and pins the
+     * new keys in the settings of the other co-signers.
      */
     replace: async (index: number) => {
       await runtime.stop();
@@ -182,13 +182,17 @@ export async function startCosigners(count = 3, more: CosignerOptions = {}) {
 export const anvilAdapter: ChainAdapter = adapterFor(present(findChain(chainsFrom({}), 'anvil')), []);
 
 /**
- * A policy as version 1 of another vault: a co-signer keeps one chain of policies for each vault.
+ * Returns a policy as version 1 of another vault: a co-signer keeps one chain of policies for each
+ * vault.
  */
 export function inVault(id: number, first: Policy): Policy {
   return { ...first, vaultId: present(parseVaultId(id)) };
 }
 
-/** A key of all three nodes, with the policy of the cast: two of alice, bob and carol. */
+/**
+ * Returns a new key of all co-signers. By default two of alice, bob and carol approve under its
+ * policy.
+ */
 export async function newKey(
   cosigners: readonly CosignerClient[],
   { threshold = 2, governedBy = policy } = {},
@@ -225,8 +229,8 @@ export interface ApprovedTransfer extends ThresholdSignRequest {
 type OnChainAction = Exclude<Action, { readonly kind: 'message' }>;
 
 /**
- * A transfer of 1000 wei that alice and bob have approved, as the coordinator sends it to the
- * co-signers.
+ * Returns a transfer of 1000 wei that alice and bob have approved, as the coordinator sends it to
+ * the co-signers.
  */
 export function approvedTransfer(options: TransferOptions): ApprovedTransfer {
   const to = options.to ?? RECIPIENT;
@@ -242,7 +246,10 @@ export function approvedTransfer(options: TransferOptions): ApprovedTransfer {
   };
 }
 
-/** The same for any other transaction on the chain. */
+/**
+ * Returns an on-chain transaction of any kind that alice and bob have approved, as the coordinator
+ * sends it.
+ */
 export function approved(key: VaultKey, action: OnChainAction) {
   const transaction = entered(key, action);
   const { intent } = transaction;
@@ -250,7 +257,7 @@ export function approved(key: VaultKey, action: OnChainAction) {
   return { ...requestFor(key, transaction), intent, attempt: attemptOf(intent, { gasLimit: '90000' }) };
 }
 
-/** The same for a message. */
+/** Returns a message that alice and bob have approved, as the coordinator sends it. */
 export function approvedMessage(key: VaultKey, text: Pick<MessageIntent, 'format' | 'message'>) {
   const transaction = entered(key, { kind: 'message', ...text });
   const { intent } = transaction;
@@ -263,8 +270,8 @@ export function approvedMessage(key: VaultKey, text: Pick<MessageIntent, 'format
 }
 
 /**
- * A payment of the chain's native asset by a key of any chain that alice and bob have approved; the
- * test gives its bytes.
+ * Returns a payment of a chain's native asset that alice and bob have approved; the test provides
+ * the bytes to sign.
  */
 export function approvedPayment(
   key: VaultKey,

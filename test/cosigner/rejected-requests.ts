@@ -14,7 +14,7 @@ export async function refusedByAll(cosigners: Cosigners, request: ThresholdSignR
     const outcome = await thresholdSign(cosigners.some(...pair), request);
     expect([pair, outcome.ok, outcome.ok ? '' : outcome.reason]).toEqual([pair, false, expect.stringContaining(code)]);
   }
-  // And each alone, without a second one that could have been the one to refuse.
+  // Each co-signer also refuses alone, so that the refusal is not that of its partner.
   for (const cosigner of cosigners.all) {
     const answer = await cosigner.call(
       `key/${request.key.keyId}/open`,
@@ -29,7 +29,7 @@ export async function refusedByAll(cosigners: Cosigners, request: ThresholdSignR
   }
 }
 
-/** The body of `open`: the request of a protocol, under the newest version. */
+/** Returns the body of an `open` request with the newest protocol version. */
 export function opening(request: unknown) {
   return { protocol: SUPPORTED_PROTOCOLS[0], request };
 }

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { declaresAtMost, readBody } from '#cosigner/request-body.ts';
 
 /**
- * What a co-signer reads of a request, also through a service binding, where no signature is
- * required.
+ * Tests how much a co-signer reads of the body of a request. The limit also holds for a service
+ * binding, where no signature is required.
  */
 
 const URL_WITHOUT_SERVER = 'http://cosigner/pairs/status';
 
-/** A request whose body gives a thousand bytes at each turn and counts the turns. */
+/** Returns a request whose body delivers a thousand bytes at each pull, and the number of pulls. */
 function streamed(turns: number) {
   const seen = { turns: 0, isCancelled: false };
   const body = new ReadableStream({
@@ -30,7 +30,7 @@ function streamed(turns: number) {
   return { request, seen };
 }
 
-test('a body up to the limit is read as it is', async () => {
+test('a body up to the limit is read unchanged', async () => {
   const { request, seen } = streamed(3);
   const body = await readBody(request, 3000);
   expect([body?.length, body?.[0], body?.[1000], body?.[2999]]).toEqual([3000, 1, 2, 3]);
@@ -38,10 +38,10 @@ test('a body up to the limit is read as it is', async () => {
   expect(await readBody(new Request(URL_WITHOUT_SERVER, { method: 'POST' }), 3000)).toEqual(new Uint8Array());
 });
 
-test('the first byte beyond the limit ends the stream, of which no more is taken', async () => {
+test('the first byte beyond the limit cancels the stream, and no more of it is read', async () => {
   const { request, seen } = streamed(1_000_000);
   expect(await readBody(request, 2999)).toBeNull();
-  // One turn may be waiting already when the stream is cancelled.
+  // One more pull may be pending when the stream is cancelled.
   expect(seen.turns).toBeLessThanOrEqual(4);
   expect(seen.isCancelled).toBe(true);
 });
@@ -53,7 +53,7 @@ test.each<[string, string | null, boolean]>([
   ['a length that is no number', '4e2', false],
   ['a length of two values', '10, 10', false],
   ['a length of twenty digits', '1'.repeat(20), false],
-])('%s is judged before the body', (_name, length, isTaken) => {
+])('a request with %s is accepted or refused before its body is read', (_name, length, isTaken) => {
   const headers = length === null ? {} : { 'content-length': length };
   expect(declaresAtMost(new Request(URL_WITHOUT_SERVER, { method: 'POST', headers }), 4000)).toBe(isTaken);
 });

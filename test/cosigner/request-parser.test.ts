@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { base64Of, envelopeOf, intentOf, Malformed, textOf } from '#cosigner/request-parser.ts';
 import { messageIntent, NOON_MS, transferIntent } from '../domain/cast.ts';
 
-test('an envelope is read as it was written, at every length', () => {
+test('an envelope of any length is decoded to the bytes that were encoded', () => {
   for (let length = 0; length < 200; length++) {
     const bytes = Uint8Array.from({ length }, (_, i) => (i * 31 + length) & 0xff);
     expect(envelopeOf(base64Of(bytes))).toEqual(bytes);
-    // A piece of a longer buffer is written as that piece.
+    // A subarray of a longer buffer is encoded without the rest of the buffer.
     expect(base64Of(Uint8Array.of(9, ...bytes, 9).subarray(1, length + 1))).toBe(base64Of(bytes));
   }
 });
@@ -22,16 +22,16 @@ test.each([
   ['three paddings', 'A==='],
   ['no padding where it belongs', 'AA'],
   ['more than any envelope has', 'A'.repeat(1_000_004)],
-])('%s is no envelope', (_name, value) => {
+])('%s is not accepted as an envelope', (_name, value) => {
   expect(() => envelopeOf(value)).toThrow(Malformed);
 });
 
-test('text with a lone surrogate is malformed, and a surrogate pair is text', () => {
+test('text with a lone surrogate is malformed, and text with a surrogate pair is accepted', () => {
   for (const text of ['\uD800', 'Rent \uDFFF', '\uDE00\uD83D']) expect(() => textOf(text)).toThrow(Malformed);
   for (const text of ['', '\uFFFD', '\u{1F600}']) expect(textOf(text)).toBe(text);
 });
 
-test('an intent is read with the end that it names, or without one, and a message has none', () => {
+test('a transfer is parsed with or without an end, and a message with an end is malformed', () => {
   const ending = { ...transferIntent(), notAfterMs: NOON_MS };
   const sent = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
   expect(intentOf(sent(transferIntent()))).toEqual(transferIntent());

@@ -8,7 +8,7 @@ import { policy } from '../domain/cast.ts';
 export interface Book {
   /** Opens the storage as after a restart, with nothing of the former one in memory. */
   readonly open: <T>(use: (storage: CosignerStorage, sql: SqlStorage) => T) => Promise<T>;
-  /** Empties the memory of the holder of the storage. */
+  /** Empties the memory of the storage's owner. */
   readonly restart: () => Promise<void>;
 }
 
@@ -40,16 +40,19 @@ const message = (digest: number) => ({ ...checked(digest), bid: null });
 const TX = '7.01J9ZK0000000000000000000A';
 const OTHER_TX = '7.01J9ZK0000000000000000000B';
 
-/** Checks the request and, where it is allowed, records it; returns 'signs' or the refusal. */
+/**
+ * Checks the request and, when it is allowed, records it; returns 'signs' or the code of the
+ * refusal.
+ */
 function request(storage: CosignerStorage, transactionId: string, attempt: number, what: CheckedRequest): string {
   const answer = storage.signOnce(transactionId, attempt, { ...what, record: true });
   return answer.ok ? 'signs' : answer.refusal.code;
 }
 
-/** Registers the tests of a co-signer storage on any storage. @param book a new one, empty */
+/** Registers the tests of a co-signer storage for any storage. @param book a new, empty storage */
 export function describeStorage(book: () => Book): void {
   describe('the sign-once row', () => {
-    test('the same digest may be signed again, another one never, also after a restart', async () => {
+    test('the same digest may be signed again, and another digest is refused, also after a restart', async () => {
       const { open, restart } = book();
       expect(await open((storage) => request(storage, TX, 1, checked(1)))).toBe('signs');
       await restart();
@@ -60,7 +63,7 @@ export function describeStorage(book: () => Book): void {
       );
     });
 
-    test('a cancellation takes the place of what was signed, for more, and nothing comes after it but another one', async () => {
+    test('a cancellation with higher fees replaces the payment, and only another cancellation may follow it', async () => {
       const { open } = book();
       const cancels = (digest: number, fee: bigint, nonce = 4n) =>
         checked(digest, { fee, tip: fee / 10n, nonce, purpose: 'cancellation' });
@@ -75,7 +78,7 @@ export function describeStorage(book: () => Book): void {
       expect(answers).toEqual(['signs', 'second-digest', 'second-digest', 'signs', 'second-digest', 'signs']);
     });
 
-    test('a co-signer may sign a cancellation before the payment, which it then never signs; a message has no cancellation', async () => {
+    test('a cancellation may be signed before its payment, which is then refused, and a message has no cancellation', async () => {
       const { open } = book();
       const cancels = (digest: number, nonce = 4n) => checked(digest, { nonce, purpose: 'cancellation' });
       const answers = await open((storage) => [
@@ -90,7 +93,7 @@ export function describeStorage(book: () => Book): void {
       expect(answers).toEqual(['signs', no, no, no, 'signs', no]);
     });
 
-    test('a check without a record commits to nothing', async () => {
+    test('a check without a record does not restrict later signatures', async () => {
       const { open } = book();
       const answer = await open((storage) => storage.signOnce(TX, 1, { ...checked(1), record: false }).ok);
       expect([answer, await open((storage) => request(storage, TX, 1, checked(2)))]).toEqual([true, 'signs']);
@@ -127,7 +130,7 @@ export function describeStorage(book: () => Book): void {
       expect(await open((storage) => request(storage, OTHER_TX, 1, checked(2)))).toBe('signs');
     });
 
-    test('a message is no replacement of a transaction', async () => {
+    test('a message does not replace a transaction', async () => {
       const { open } = book();
       const answers = await open((storage) => [
         request(storage, TX, 1, checked(1)),
@@ -136,7 +139,7 @@ export function describeStorage(book: () => Book): void {
       expect(answers).toEqual(['signs', 'second-digest']);
     });
 
-    test('SQL says it too: no digest stands there twice', async () => {
+    test('a UNIQUE constraint in SQL prevents a second row with the same digest', async () => {
       const { open } = book();
       await open((storage) => request(storage, TX, 1, checked(1)));
       const doubled = await open((_storage, sql) => {
@@ -153,7 +156,7 @@ export function describeStorage(book: () => Book): void {
     });
   });
 
-  describe('what witnesses say was signed', () => {
+  describe('a record that witnesses attest', () => {
     const hex = (digest: number) => bytesToHex(new Uint8Array(32).fill(digest));
     const record = (digest: number, change: Partial<SignedRecord> = {}): SignedRecord => ({
       transactionId: TX,
@@ -167,7 +170,7 @@ export function describeStorage(book: () => Book): void {
       ...change,
     });
 
-    test('counts as if this co-signer had signed it', async () => {
+    test('an attested record counts as if this co-signer had signed it', async () => {
       const { open, restart } = book();
       expect(await open((storage) => storage.remember(record(1)))).toBe(true);
       await restart();
@@ -177,7 +180,7 @@ export function describeStorage(book: () => Book): void {
       ).toEqual(['second-digest', 'signs']);
     });
 
-    test('replaces no record, and returns whether it is recorded', async () => {
+    test('an attested record replaces no other record, and the call returns whether it is recorded', async () => {
       const { open } = book();
       const second = record(2, { attempt: 2, maxFee: '1100', maxTip: '110' });
       const response = await open((storage) => {
@@ -195,7 +198,7 @@ export function describeStorage(book: () => Book): void {
       expect(await open((storage) => storage.signedFor(TX))).toEqual([record(1), second]);
     });
 
-    test('is followed by no other where it does not say what it paid', async () => {
+    test('an attested record has no replacement when its fees or nonce are missing', async () => {
       const { open } = book();
       for (const change of [{ maxFee: null }, { maxTip: null }, { nonce: null }]) {
         const { open: another } = book();
@@ -218,13 +221,13 @@ export function describeStorage(book: () => Book): void {
       ['the number of the first', 1, checked(2, { fee: 1100n, tip: 110n }), 'second-digest'],
       ['a number before the first', 0, checked(2, { fee: 1100n, tip: 110n }), 'second-digest'],
       ['the same bytes under the next number', 2, checked(1), 'second-digest'],
-    ])('%s', async (_name, attempt, what, outcome) => {
+    ])('a replacement with %s is signed or refused as expected', async (_name, attempt, what, outcome) => {
       const { open } = book();
       await open((storage) => request(storage, TX, 1, checked(1)));
       expect(await open((storage) => request(storage, TX, attempt, what))).toBe(outcome);
     });
 
-    test('the earlier one may still be requested again: both are out, and at most one is mined', async () => {
+    test('an attempt is signed again after its replacement, because at most one of them is mined', async () => {
       const { open } = book();
       await open((storage) => request(storage, TX, 1, checked(1)));
       await open((storage) => request(storage, TX, 2, checked(2, { fee: 1100n, tip: 110n })));
@@ -235,7 +238,7 @@ export function describeStorage(book: () => Book): void {
     });
   });
 
-  test('the first ban stays, whatever is found later', async () => {
+  test('the first ban is kept, whatever is found later', async () => {
     const { open, restart } = book();
     expect(await open((storage) => storage.ban('aa'))).toBeNull();
     await open((storage) => storage.putBan('aa', 'sign-2/ot-extension', 1));
@@ -244,7 +247,7 @@ export function describeStorage(book: () => Book): void {
     expect(await open((storage) => [storage.ban('aa'), storage.ban('bb')])).toEqual(['sign-2/ot-extension', null]);
   });
 
-  test('a sealed record comes back as it was, and only the last one', async () => {
+  test('the last stored sealed record is returned unchanged', async () => {
     const { open, restart } = book();
     const record = (number: number) => ({ kekId: 'k', salt: sid(number), iv: sid(9), ciphertext: sid(number) });
     const pair = (number: number) => ({ epoch: 1, madeAtMs: number, label: `setup ${number}`, record: record(number) });
@@ -254,7 +257,7 @@ export function describeStorage(book: () => Book): void {
     expect(await open((storage) => storage.allSealed())).toEqual([{ ...pair(2), isActive: true, receipts: {} }]);
   });
 
-  test('shares of later epochs wait beside the one in use, and what is older goes when one of them comes into use', async () => {
+  test('shares of later epochs wait beside the active share, and activating one of them deletes older shares', async () => {
     const { open, restart } = book();
     const record = { kekId: 'k', salt: sid(1), iv: sid(2), ciphertext: sid(3) };
     const share = (epoch: number, baseEpoch: number, isActive: boolean) => {
@@ -272,13 +275,13 @@ export function describeStorage(book: () => Book): void {
       [2, true, { 1: 'aa' }],
       [4, false, {}],
     ]);
-    // Dealt before the second came into use, and all the same the newest that there is.
+    // Epoch 4 was dealt before epoch 2 was activated, but it is the newest share.
     await open((storage) => storage.activate(4, { receipts: { 1: 'bb' }, nowMs: 2000 }));
     expect(await epochs()).toEqual([[4, true, { 1: 'bb' }]]);
     expect(await open((storage) => storage.remembersSinceMs())).toBe(0);
   });
 
-  test('a co-signer without an active share before the dealt one remembers only from its activation', async () => {
+  test('a co-signer without an active share before the dealt one remembers records only from its activation', async () => {
     const record = { kekId: 'k', salt: sid(1), iv: sid(2), ciphertext: sid(3) };
     const dealt = { epoch: 3, baseEpoch: 2, isActive: false, madeAtMs: 3, label: 'statement', record };
     for (const before of [[], [{ ...dealt, epoch: 1, baseEpoch: 0, isActive: true }]]) {
@@ -291,7 +294,7 @@ export function describeStorage(book: () => Book): void {
     }
   });
 
-  test('what was read is read again after it was written', async () => {
+  test('a value that was read before is read again after a write', async () => {
     const { open } = book();
     const record = { kekId: 'k', salt: sid(1), iv: sid(2), ciphertext: sid(3) };
     const share = (epoch: number, isActive: boolean) => {
@@ -316,7 +319,7 @@ export function describeStorage(book: () => Book): void {
     expect(seen).toEqual([[], 0, 0, [[1, false]], 1, both, [[3, true]], 1000]);
   });
 
-  test('policies come in order, and no version is written twice', async () => {
+  test('policies are returned in order of version, and no version is written twice', async () => {
     const { open } = book();
     const second = { ...policy, version: 2, threshold: 3 };
     await open((storage) => storage.putPolicy(second));
@@ -333,7 +336,7 @@ export function describeStorage(book: () => Book): void {
     expect(again).toContain('UNIQUE');
   });
 
-  test('a check of an object that keeps nothing leaves nothing behind', async () => {
+  test('a check on an empty storage creates no table', async () => {
     const { open } = book();
     const tables = await open((storage, sql) => {
       const before = sql.exec('SELECT name FROM sqlite_master').toArray().length;

@@ -5,8 +5,8 @@ import { describeStorage } from './storage-contract.ts';
 import { describeSessions } from './session/session-contract.ts';
 
 /**
- * The contract of the real storage, on storage in memory: hundreds of small changes of the code are
- * tried here.
+ * Runs the contract of the co-signer storage over storage in memory, which is fast enough for
+ * mutation tests.
  */
 
 const book = (): Book => {

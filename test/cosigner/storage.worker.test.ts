@@ -6,7 +6,7 @@ import type { Book } from './storage-contract.ts';
 import { describeStorage } from './storage-contract.ts';
 import { describeSessions } from './session/session-contract.ts';
 
-/** The contract on real storage, in objects that have no tables of the same names. */
+/** Runs the contract over real Durable Object storage, in objects whose tables have other names. */
 
 const { WALLET_NONCE } = env as unknown as CoordinatorEnv;
 let books = 0;

@@ -1,7 +1,9 @@
 import { KeyRegistration, type CosignerVault } from '#cosigner/key/key-registration.ts';
 import { VaultPolicies } from '#cosigner/key/vault-policies.ts';
 
-/** The object of a vault over storage in this process, as a key reaches it. */
+/**
+ * Returns the object of a vault over storage in this process, with the methods that a key calls.
+ */
 export function vaultObject(sql: SqlStorage): CosignerVault {
   const vault = new VaultPolicies(sql);
   return {
@@ -11,7 +13,10 @@ export function vaultObject(sql: SqlStorage): CosignerVault {
   };
 }
 
-/** The registration of the only key of a vault: both share their storage. */
+/**
+ * Returns the registration of the only key of a vault. The key and the vault object share their
+ * storage.
+ */
 export function registrationIn(sql: SqlStorage): KeyRegistration {
   return new KeyRegistration(sql, () => vaultObject(sql));
 }

@@ -30,7 +30,7 @@ const THERE: readonly CosignerState[] = [1, 2, 3].map((node) => ({ node, fault: 
 const codes = (condition: Partial<ServiceHealth>, cosigners = THERE) =>
   alertsFor({ ...FINE, ...condition }, cosigners, NOW_MS).map(({ code }) => code);
 
-test('no alert is raised while all is well', () => {
+test('no alert is raised while everything works', () => {
   expect(codes({})).toEqual([]);
   expect(codes({ quietest: [quiet(59)], oldestDueAtMs: ago(14), openDeliveries: 3 })).toEqual([]);
 });
@@ -41,11 +41,11 @@ test.each<[string, Partial<ServiceHealth>]>([
   ['failed-deliveries', { failedDeliveries: 1, newestFailureAtMs: ago(5) }],
   ['dead-letters', { deadLetters: 1, newestDeadLetterAtMs: ago(5) }],
   ['late-sweep', { longestUnsweptAtMs: ago(131) }],
-])('%s is the only alert', (code, condition) => {
+])('a condition raises only the alert %s', (code, condition) => {
   expect(codes(condition)).toEqual([code]);
 });
 
-test('a transaction that the nodes do not explain is reported sooner than a slow one, however many others are quieter', () => {
+test('an unexplained transaction is reported sooner than a slow one, however many older ones are listed first', () => {
   const since = (stateReason: string, minutes: number) => ({ stateReason, number: 2, updatedAtMs: ago(minutes) });
   for (const stateReason of ['NONCE_USED_UNEXPLAINED', 'NODES_DISAGREE', 'SECOND_NODE_AWAY']) {
     expect(codes({ unexplained: [since(stateReason, 11)] })).toEqual(['unexplained-transactions']);
@@ -56,13 +56,13 @@ test('a transaction that the nodes do not explain is reported sooner than a slow
   expect(codes({ unexplained: [since('COIN_UNKNOWN', 9)] })).toEqual([]);
 });
 
-test('a failure of the day before yesterday is in the list, and no alarm', () => {
+test('a failure of the day before yesterday is in the list and raises no alert', () => {
   expect(
     codes({ deadLetters: 9, newestDeadLetterAtMs: ago(1441), failedDeliveries: 9, newestFailureAtMs: ago(1441) }),
   ).toEqual([]);
 });
 
-test('an unreachable co-signer, and one that has caught another cheating, are named', () => {
+test('the alert names an unreachable co-signer, and a co-signer that has caught another one cheating', () => {
   const [first, , third] = THERE;
   const cosigners = [
     first,
@@ -75,7 +75,7 @@ test('an unreachable co-signer, and one that has caught another cheating, are na
   ]);
 });
 
-test('all at once come in one order, worst for money first', () => {
+test('simultaneous alerts are sorted, those with the most risk for the assets first', () => {
   const all = codes(
     {
       quietest: [quiet(100)],

@@ -18,7 +18,7 @@ import type {
   TransactionState,
 } from '#domain/transaction/transaction.ts';
 
-/** The people of every test: alice, bob and carol sign, mallory does not. */
+/** The people of the tests: alice, bob and carol are signers, and mallory is not. */
 export const alice = actor(1);
 export const bob = actor(2);
 export const carol = actor(3);
@@ -85,13 +85,13 @@ export function transferIntent(): TransferIntent {
   };
 }
 
-/** The exposure of `transferIntent`. */
+/** Returns the exposure of `transferIntent`. */
 export function transferExposure(): Exposure {
   const { chain, to, tokenAddress, amount: moved } = transferIntent();
   return { chain, movements: [{ tokenAddress, amount: moved }], beneficiaries: [to], isUnreadable: false };
 }
 
-/** No amount was spent today. */
+/** Returns zero, as the amount that was spent today. */
 export const UNSPENT = () => 0n;
 
 export function messageIntent(): MessageIntent {
@@ -166,7 +166,7 @@ export function sentAttempt(): Attempt {
 /** The valuation of a deployment without a price source. */
 export const UNPRICED: Valuation = { native: { price: { state: 'unpriced' }, decimals: 18 }, tokens: [] };
 
-/** A vault without counterparties. */
+/** The counterparties of a vault that knows no address. */
 export const NO_COUNTERPARTIES: KnownCounterparties = { isLookalike: () => false, hasSent: () => false };
 
 export function inclusion(differences: Partial<ValuedInclusion> = {}): ValuedInclusion {

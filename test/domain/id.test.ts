@@ -37,7 +37,7 @@ test('ids sort by age', () => {
   expect(ids.toSorted()).toEqual(ids);
 });
 
-test('a ULID uses 80 random bits and refuses fewer', () => {
+test('a ULID uses exactly 80 random bits and refuses fewer', () => {
   expect(ulid(0, new Uint8Array(10))).toBe('0'.repeat(26));
   expect(ulid(2 ** 48 - 1, random)).toBe('7'.padEnd(26, 'Z'));
   expect(() => ulid(0, new Uint8Array(9))).toThrow('80 random bits');
@@ -71,7 +71,7 @@ for (const text of ['0', '01', '+1', '-1', '1.0', '1e3', '0x1', ' 1', '1 ', '900
   test(`'${text}' in a path is no vault id`, () => expect(parseVaultIdText(text)).toBeNull());
 }
 
-test('user, token and key ids keep to their alphabets', () => {
+test('user, token and key ids contain only the characters of their alphabets', () => {
   expect(parseUserId(newUserId(5, random))).not.toBeNull();
   expect(parseUserId('usr_01ARZ3NDEKTSV4RRFFQ69G5FAI')).toBeNull();
   expect(parseTokenId('abcDEF0123456789')).not.toBeNull();

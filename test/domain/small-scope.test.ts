@@ -21,15 +21,15 @@ import {
 } from './cast.ts';
 
 /**
- * Explores everything that can happen to one payment of three signers, in every order: people who
- * repeat themselves and change the policy, consumers that come twice, late or never again after a
- * crash, a network whose response is lost, and blocks that are undone. Every state that the one
- * transition table can reach is checked, and from each of them everything then comes to its end.
+ * Explores everything that can happen to one payment of three signers, in every order: people
+ * repeat themselves and change the policy; consumers run twice, late, or never again after a crash;
+ * the network loses a response; and blocks are undone. The test checks every state that the
+ * transition table can reach, and that from each of them every job then completes.
  */
 
 const PEOPLE: readonly Actor[] = [alice, bob, carol];
 const WITHOUT_CAROL = { ...policy, version: 2, signers: [alice.userId, bob.userId] };
-/** By then everything that is to be sent again is due. */
+/** At this time every scheduled resend is due. */
 const LATEST_MS = EXPIRES_AT_MS + 60 * 60_000;
 const MAX_ATTEMPTS = 2;
 const DEEP_ENOUGH = 3;
@@ -37,20 +37,20 @@ const DEEP_ENOUGH = 3;
 const DEPTHS = [1, 3, 'final'] as const;
 type Depth = (typeof DEPTHS)[number];
 
-/** The record, and the true state around it. Bits are by the number of an attempt. */
+/** The record, and the true state around it. In each bit set, a bit is the number of an attempt. */
 interface Position {
   readonly record: Transaction;
   readonly isLate: boolean;
   readonly hasCarol: boolean;
-  /** The network has these bytes now, and has had them at some time. */
+  /** The attempts whose bytes the network has now, and those that it has ever had. */
   readonly out: number;
   readonly everOut: number;
-  /** The observations of a consumer that it may still report. */
+  /** The signed attempts that a consumer has read, and may still report. */
   readonly everSigned: number;
   readonly mined: { readonly attempt: number; readonly depth: Depth } | null;
-  /** All observations of the chain: they may be reported late. Bits are by attempt and depth. */
+  /** All blocks that the chain has ever shown. A bit is an attempt and a depth. */
   readonly seen: number;
-  /** No node ever accepts the signed bytes. */
+  /** True if every RPC node refuses the signed bytes. */
   readonly isBad: boolean;
 }
 
@@ -58,10 +58,7 @@ const hashOf = (attempt: number) => `0x${String(attempt).padStart(64, '0')}`;
 const has = (bits: number, attempt: number) => (bits & (1 << attempt)) !== 0;
 const numberOf = (hash: string) => Number.parseInt(hash.slice(2), 10);
 
-/**
- * Interns records that are equal for everything that can follow, so that each step of one is
- * decided once.
- */
+/** Returns one object for all records that behave alike, so that each step is decided once. */
 const records = new Map<string, Transaction>();
 const numbers = new Map<Transaction, number>();
 
@@ -75,7 +72,7 @@ function oneOfAlike(record: Transaction): Transaction {
   return record;
 }
 
-/** The result of each event for a record: by time and policy, by record, and by event. */
+/** The decisions so far: by time and policy, then by record, then by event. */
 type Decisions = Map<TransactionEvent, Transaction>;
 const decisions = new Map<string, Map<Transaction, Decisions>>();
 
@@ -104,7 +101,7 @@ function valueOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return made;
 }
 
-/** An event of each attempt, always the same object: decisions are kept by it. */
+/** Returns a function that makes the event of an attempt once. Decisions are cached by event. */
 function ofAttempt(eventOf: (attempt: number) => TransactionEvent): (attempt: number) => TransactionEvent {
   const made = new Map<number, TransactionEvent>();
   return (attempt) => valueOf(made, attempt, () => eventOf(attempt));
@@ -135,7 +132,7 @@ const refuseAll = ofAttempt((attempt) => ({ type: 'refuseBroadcast', attempt, an
 const includedWith = (depth: Depth) => ofAttempt((attempt) => included({ attempt, depth }));
 const includedAt = { 1: includedWith(1), 3: includedWith(3), final: includedWith('final') };
 
-/** The reports of consumers that depend on nothing they read: they may come at any time. */
+/** The reports of consumers that depend on nothing the consumers have read. */
 const REPORTS: readonly TransactionEvent[] = [
   { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' },
   { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null },
@@ -147,7 +144,7 @@ const REPORTS: readonly TransactionEvent[] = [
   { type: 'waitForNonce', blocker: null },
 ];
 
-/** The actions of people, in any order and as often as they like. */
+/** Returns the positions after each action of a person, in any order and number. */
 function byPeople(position: Position): Position[] {
   const { record, hasCarol } = position;
   const later: Position = { ...position, isLate: true };
@@ -161,7 +158,7 @@ function byPeople(position: Position): Position[] {
   ];
 }
 
-/** The reports of consumers, current or old. */
+/** Returns the positions after each report of a consumer, current or late. */
 function byMachines(position: Position): Position[] {
   const { record, everOut, everSigned, isBad } = position;
   const attempts = record.attempts.map(({ number }) => number);
@@ -189,13 +186,13 @@ function byMachines(position: Position): Position[] {
 
 type Block = NonNullable<Position['mined']>;
 
-/** A block with an attempt in it, at each depth. */
+/** A block with each attempt, at each depth. */
 const BLOCKS: readonly Block[] = Array.from({ length: MAX_ATTEMPTS }, (_, i) => i + 1).flatMap((attempt) =>
   DEPTHS.map((depth) => ({ attempt, depth })),
 );
 const bitOf = ({ attempt, depth }: Block) => (attempt - 1) * DEPTHS.length + DEPTHS.indexOf(depth);
 
-/** Notes the signed attempts of the record, because a consumer may have read them. */
+/** Records that a consumer may have read the signed attempts of the record. */
 function knowing(position: Position): Position {
   const bits = position.record.attempts.reduce(
     (sum, { number, signed }) => (signed === null ? sum : sum | (1 << number)),
@@ -211,7 +208,7 @@ function included({ attempt, depth }: Block): TransactionEvent {
   return { type: 'include', inclusion: found, confirmationsNeeded: DEEP_ENOUGH };
 }
 
-/** The steps that the network and the chain take by themselves with the bytes they were given. */
+/** Returns the positions after each step of the network and the chain. */
 function byTheWorld(position: Position): Position[] {
   const { out, everOut, everSigned, mined, isBad } = position;
   const next: Position[] = [];
@@ -233,10 +230,10 @@ function withBlock(position: Position, mined: Block): Position {
   return { ...position, mined, seen: position.seen | (1 << bitOf(mined)) };
 }
 
-/** Only then does the number of broadcasts decide anything. */
+/** Reports whether an attempt was refused exactly once. Only then does `times` matter. */
 const isRefusedOnce = (sent: Attempt['sent']) => sent?.outcome === 'refused' && sent.times === 1;
 
-/** From there on more refusals decide nothing else. */
+/** Returns the number of refusals, capped where more refusals make no difference. */
 const refusals = (attempt: Attempt) => Math.min(attempt.refusal?.times ?? 0, MAX_IDENTICAL_REJECTIONS);
 
 const shape = (attempt: Attempt) => {
@@ -261,7 +258,7 @@ function nameOf({
   return [state, approvers, attempts.map(shape).join(), cancelling, givenUp, where, nonceHeld, rests].join('|');
 }
 
-/** Positions with the same key are the same for everything that can follow. */
+/** Returns the key of a position. From positions with equal keys the same can follow. */
 function keyOf({ record, isLate, hasCarol, out, everOut, everSigned, mined, seen }: Position): number {
   const block = mined === null ? 0 : 1 + bitOf(mined);
   const parts = [
@@ -299,7 +296,7 @@ function faultOf({ record, everOut, mined }: Position): string | null {
   return null;
 }
 
-/** Returns the end of a position in which every participant does its work without faults. */
+/** Returns the position at the end when every participant does its work without faults. */
 function ended(position: Position): Position {
   let now = position;
   for (let step = 0; step < 60; step++) {
@@ -344,14 +341,14 @@ function worked(position: Position, job: NonNullable<ReturnType<typeof outstandi
   }
 }
 
-/** A resting transaction is sent again, without a record of it. */
+/** Sends the newest signed bytes of a resting transaction again. The record does not change. */
 function offered(position: Position): Position {
   const bit = 1 << (signedAttempts(position.record).at(-1)?.number ?? 0);
   return { ...position, out: position.out | bit, everOut: position.everOut | bit };
 }
 
 function endingFault(position: Position): string | null {
-  // Bytes that may be out are never given up, whatever nodes state of them: a person has to check.
+  // Bytes that every RPC node refuses and that may be out need a person's check.
   if (position.isBad && position.record.attempts.some(({ sent }) => sent !== null)) return null;
   const { record, mined } = ended(position);
   if (outstandingJob(record) !== null || !isFinal(record.state)) return `it never ends: ${record.state}`;
@@ -389,7 +386,7 @@ test.each([
   ['whose bytes the network takes', false],
   ['whose bytes no node ever takes', true],
 ])(
-  'every state that a payment can be in, %s, is sound and comes to its right end',
+  'every reachable state of a payment, %s, is consistent and leads to its correct end',
   (_, isBad) => {
     const { positions, faults } = explore(isBad);
     expect(faults.slice(0, 3)).toEqual([]);

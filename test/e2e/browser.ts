@@ -1,5 +1,5 @@
 /**
- * The HTTP part of a browser: it keeps cookies by host, follows redirects, and fills in the one
+ * The HTTP part of a browser: the class keeps cookies by host, follows redirects, and submits the
  * form of a page.
  */
 export class Browser {
@@ -16,7 +16,7 @@ export class Browser {
   }
 
   /**
-   * Opens an address as a typed one, and follows its redirects. Stops before an address that
+   * Opens an address as if a user had typed it, and follows redirects. Stops before an address that
    * `stopAt` matches.
    */
   async go(url: string, stopAt: (url: string) => boolean = () => false): Promise<Response> {
@@ -32,7 +32,7 @@ export class Browser {
     return response;
   }
 
-  /** Sends the form of a page with what was typed into it, and follows the redirects. */
+  /** Submits the form of a page with the typed values, and follows the redirects. */
   async submit(
     page: string,
     typed: Readonly<Record<string, string>>,
@@ -47,7 +47,7 @@ export class Browser {
     return this.go(next, stopAt);
   }
 
-  /** A command from a page of the service itself. */
+  /** Sends a command as a script of a page of the service does. */
   command(method: string, url: string, body?: unknown): Promise<Response> {
     const { origin } = new URL(url);
     const content = body === undefined ? {} : { body: JSON.stringify(body) };

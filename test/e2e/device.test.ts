@@ -20,14 +20,14 @@ import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
 
 /**
- * A vault whose signers sign: alice from her terminal, bob with the passkey of his phone, carol
- * with a script.
+ * Covers a vault whose signers sign with devices: alice in her terminal, bob with the passkey of
+ * his phone, carol with a script.
  */
 
 const RECIPIENT = '0x00000000000000000000000000000000de71ce01';
 let world: World;
 let vault: ReadyVault;
-/** A passkey belongs to the approval page alone. */
+/** A passkey is bound to the origin of the approval page. */
 const APPROVAL_ORIGIN = 'http://localhost:5173';
 let phone: Authenticator;
 const script = ScriptDevice.create();
@@ -44,7 +44,7 @@ afterAll(() => world.end());
 
 const keyFile = () => join(world.folder, 'alice.pem');
 
-/** The identity keys of the co-signers, as their operators know them. */
+/** Returns the identity keys of the co-signers, as their operators know them. */
 function cosigners(): CosignerPin[] {
   const secrets = JSON.parse(readFileSync(join(world.folder, 'secrets.json'), 'utf8')) as {
     readonly cosigners: readonly { readonly identity: string }[];
@@ -52,7 +52,7 @@ function cosigners(): CosignerPin[] {
   return secrets.cosigners.map(({ identity }, i) => ({ index: i + 1, signing: publicIdentity(identity).signing }));
 }
 
-/** As alice types it. */
+/** Runs a device command as alice types it in her terminal. */
 async function device(...words: readonly string[]): Promise<{ answer: Record<string, unknown>; shown: string }> {
   const { alice } = world.people();
   const env = { ...process.env, CONCLAVE_URL: world.stack().url, CONCLAVE_TOKEN: alice.token };
@@ -68,7 +68,7 @@ async function approveChange(person: Person, changeId: string, signature?: Retur
   return unwrap(api.approve.$post({ param, ...(signature === undefined ? {} : { json: signature }) }));
 }
 
-test('three people enrol their devices, and nothing else counts from then on', async () => {
+test('three signers enrol their devices, and only device approvals count from then on', async () => {
   const { alice, bob, carol } = world.people();
   await device('new');
   expect((await stat(keyFile())).mode & 0o777).toBe(0o600);
@@ -87,7 +87,7 @@ test('three people enrol their devices, and nothing else counts from then on', a
   expect([policy.version, policy.approvalMode, policy.devices.length]).toEqual([3, 'device', 3]);
 });
 
-test('a device without pins signs nothing, and only the fingerprint of the operators sets the pins', async () => {
+test('a device without pins signs nothing, and is pinned only with the fingerprint of the operators', async () => {
   const { alice } = world.people();
   const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '5' });
   await expect(device('approve', '--transaction', id, '--yes')).rejects.toThrow('No co-signers are pinned');
@@ -105,7 +105,7 @@ test('a device without pins signs nothing, and only the fingerprint of the opera
   await alice.client.reject(id);
 });
 
-test('alice approves in her terminal what her own machine has read and hashed, bob with his phone, and it is paid', async () => {
+test('alice approves in her terminal a payment that her machine decoded, bob with his phone, and it is paid', async () => {
   const { alice, bob } = world.people();
   const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '4321' });
   const { answer, shown } = await device('approve', '--transaction', id, '--yes');
@@ -120,14 +120,15 @@ test('alice approves in her terminal what her own machine has read and hashed, b
   expect(await world.chain.balance(RECIPIENT)).toBe(4321n);
 });
 
-test('a service that shows one payment and requests the signature of another gets none', async () => {
+test('a service that shows one payment and requests the signature of another gets no signature', async () => {
   const { alice } = world.people();
   const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '1' });
   const other = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '2' });
   const bytes = { own: await alice.client.challenge(id), other: await alice.client.challenge(other.id) };
   expect(readCanonical(hexToBytes(bytes.own.canonical)).fields).toContainEqual(['amount', '1']);
   const requests: string[] = [];
-  // A service in the middle: it answers for the real one, and reads what it is sent.
+  // A server in the place of the service. It shows one payment with the bytes of another, and
+  // records the requests of the device.
   const liar = createServer((request, response) => {
     requests.push(`${request.method} ${request.url}`);
     response.setHeader('content-type', 'application/json');
@@ -146,8 +147,8 @@ test('a service that shows one payment and requests the signature of another get
 });
 
 /**
- * A service in the middle that changes the statements that it delivers, and passes on everything
- * else.
+ * Runs `act` against a proxy that changes the co-signer statements for the device and forwards
+ * everything else.
  */
 async function withStatements(
   change: (statements: readonly Statement[]) => readonly Statement[],
@@ -225,7 +226,8 @@ test('a device without the statement of one co-signer signs once its owner has n
     const { stdout, stderr } = await approve('--yes', '--despite-cosigner', '3:unknown');
     expect(JSON.parse(stdout)).toMatchObject({ state: 'SUBMITTED', approvalsCounted: 1 });
     expect(stderr).toContain('Co-signer 3: unknown (missing)');
-    // She types the number in a terminal. A second approval of one person is the first one.
+    // Alice types the co-signer number in a terminal. A second approval by the same signer adds
+    // nothing.
     const typed = approve();
     typed.child.stdin?.end('yes despite 3\n');
     expect(JSON.parse((await typed).stdout)).toMatchObject({ approvalsCounted: 1 });
@@ -242,7 +244,8 @@ test('the device refuses a policy that names other co-signers than it has pinned
   await writeFile(file, JSON.stringify(pinned));
   const { alice } = world.people();
   const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '2' });
-  // The policy in force names others than alice has pinned, and nothing since then proves them.
+  // The policy in force names other co-signers than alice has pinned, and no later policy change
+  // proves the new ones.
   await expect(device('approve', '--transaction', id, '--yes')).rejects.toThrow(
     'Pin them again with their fingerprint',
   );
@@ -250,7 +253,7 @@ test('the device refuses a policy that names other co-signers than it has pinned
   await alice.client.reject(id);
 });
 
-test('the way back is signed as everything else, and without yes nothing is', async () => {
+test('the change back to token mode requires a device signature, and a device signs only after yes', async () => {
   const { alice, bob } = world.people();
   const param = { vaultId: String(vault.id) };
   const json = { approvalMode: 'token' as const };
@@ -262,7 +265,8 @@ test('the way back is signed as everything else, and without yes nothing is', as
   expect(shown).toContain('approvalMode: "token"');
   const adopted = await approveChange(bob, proposed.id, phone.sign(proposed.digest));
   expect(adopted.state).toBe('ADOPTED');
-  // The co-signers follow: they have counted the same two devices.
+  // The transfer succeeds, so the co-signers adopted the change: they counted the same two device
+  // approvals.
   const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '7' });
   expect(await finished(alice, await world.approve(id))).toMatchObject({ state: 'SUCCEEDED' });
 });
@@ -282,7 +286,7 @@ test('a vault that is created in device mode names the identity keys of its co-s
   expect(policy.cosigners).toEqual(cosigners());
 });
 
-/** Runs a device command, and answers its prompt with enter. */
+/** Runs a device command and answers its prompt with an empty line. */
 async function unanswered(words: readonly string[]): Promise<unknown> {
   const { alice } = world.people();
   const env = { ...process.env, CONCLAVE_URL: world.stack().url, CONCLAVE_TOKEN: alice.token };

@@ -13,8 +13,8 @@ import type { World } from './world.ts';
 import { startWorld } from './world.ts';
 
 /**
- * A monitor that loses, doubles, delays and shuffles, on a chain that takes blocks back: the
- * history ends as the chain has it.
+ * Covers a monitor that loses, repeats, delays and reorders deliveries on a chain with
+ * reorganisations: the history matches the chain in the end.
  */
 
 const SEED = Number(process.env['MISCHIEF_SEED'] ?? 20261121);
@@ -35,8 +35,8 @@ afterAll(() => world.end());
 const client = () => anvilClient(world.chainUrl);
 
 /**
- * Pays the vault without waiting for anything. Returns null when the chain has just reorganised the
- * nonce away.
+ * Pays the vault without waiting for the block. Returns null when the chain has just undone the
+ * nonce in a reorganisation.
  */
 async function pay(number: number): Promise<Hex | null> {
   const amount = BigInt(number + 1);
@@ -60,7 +60,7 @@ async function incoming(): Promise<readonly TransactionRecord[]> {
   return (await unwrap(request)).transactions;
 }
 
-/** The block that each payment is in; those in no block are missing. */
+/** Returns the block of each payment on the chain. A payment that is in no block has no entry. */
 async function chainsOwn(hashes: readonly Hex[]): Promise<ReadonlyMap<string, string>> {
   const blocks = new Map<string, string>();
   for (const hash of hashes) {
@@ -72,7 +72,7 @@ async function chainsOwn(hashes: readonly Hex[]): Promise<ReadonlyMap<string, st
   return blocks;
 }
 
-/** Returns the payments of a history: the block of each one that stands. */
+/** Returns the block of each visible payment of a history that succeeded. */
 function shownOf(records: readonly TransactionRecord[]): ReadonlyMap<string, string> {
   const agreement = records.filter(({ state, visible }) => state === 'SUCCEEDED' && visible);
   return new Map(agreement.map(({ txHash, block }) => [txHash ?? '', block?.hash ?? '']));
@@ -82,7 +82,7 @@ function same(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, strin
   return one.size === other.size && [...one].every(([hash, block]) => other.get(hash) === block);
 }
 
-test(`a history is the chain's, whatever its monitor does (seed ${SEED})`, async () => {
+test(`a history matches the chain, whatever its monitor does (seed ${SEED})`, async () => {
   const faults = new FaultyMonitor(seededRandom(SEED));
   const monitor = await watchLocalChain(world.chainUrl, world.stack().monitor, faults);
   const sent: Hex[] = [];
@@ -103,7 +103,7 @@ test(`a history is the chain's, whatever its monitor does (seed ${SEED})`, async
     'a history that is the chain’s',
     async () => {
       const seen = await incoming();
-      // The payments from before the monitor began are found by a rescan, and count like the rest.
+      // The sum includes the payments from before the monitor started: a rescan finds them.
       if (sum(seen, null) !== (await world.chain.balance(vault.address))) return null;
       const shown = shownOf(seen.filter(({ txHash }) => sent.some((hash) => hash === txHash)));
       return same(shown, truth) ? seen : null;

@@ -5,7 +5,7 @@ import { firstTransfer, shellVariables } from '#local/guide.ts';
 import type { World } from './world.ts';
 import { startWorld } from './world.ts';
 
-/** The commands of the README under "A first transfer", as a shell runs them. */
+/** Runs the commands of the README section "A first transfer" in a shell. */
 
 let world: World;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ afterAll(async () => {
   await world.end();
 });
 
-test('the commands of the README make one payment, also when they are pasted twice', async () => {
+test('the commands of the README make one payment, also when a user pastes them twice', async () => {
   const vault = await world.vault('readme');
   const recipient = await world.chain.account(6);
   const { alice, bob } = world.people();

@@ -13,8 +13,8 @@ import type { World } from './world.ts';
 import { finished, reaches, startWorld, taken } from './world.ts';
 
 /**
- * Covers simultaneous payments of one wallet that its balance does not cover together: one that
- * does not fit waits, and no fee is wasted.
+ * Covers simultaneous payments of one wallet whose balance does not cover all of them: a payment
+ * that does not fit waits, and no fee is wasted.
  */
 
 const ETHER = 10n ** 18n;
@@ -40,7 +40,7 @@ const miner = () => anvilClient(world.chainUrl);
 const waitsForFunds = ({ state, stateReason }: TransactionRecord) =>
   state === 'SIGNING' && stateReason === 'FUNDS_IN_FLIGHT';
 
-/** A wallet on Solana with exactly this much, and payments from it. */
+/** Creates a vault whose Solana wallet has exactly `lamports`, with functions to pay from it. */
 async function solanaWallet(name: string, lamports: bigint) {
   const vault = await world.vault(name, { chains: [SOLANA] });
   const address = vault.addresses[SOLANA] ?? '';
@@ -53,7 +53,7 @@ async function solanaWallet(name: string, lamports: bigint) {
 
 const lamportsOf = (address: Address) => node.chain.account(address)?.lamports ?? 0n;
 
-test('one of three payments does not fit and waits, the next one passes it, and a deposit lets it continue', async () => {
+test('of three payments one does not fit and waits, a later one passes it, and a deposit lets it continue', async () => {
   const { alice } = world.people();
   const { id: vaultId, address } = await world.vault('in flight');
   const recipient = await world.chain.account(7);
@@ -106,18 +106,19 @@ test('the second of two payments of 60 % on Solana waits, and fails for insuffic
   const poor = await finished(alice, second);
   expect([poor.state, poor.stateReason, poor.attempts]).toEqual(['FAILED', 'INSUFFICIENT_FUNDS', []]);
   expect(lamportsOf(to)).toBe(6_000_000_000n);
-  // No fee was paid in vain.
+  // Only one transaction was sent, so no fee was paid for a failed one.
   const sent = gate.said.slice(said).filter((text) => text.includes('"sendTransaction"'));
   expect(new Set(sent.map((text) => String(JSON.parse(text).params[0]))).size).toBe(1);
 });
 
-test('a payment on Solana without the rent of a new nonce account waits for an open one', async () => {
+test('a payment on Solana that cannot pay the rent of a new nonce account waits for an existing account', async () => {
   const { alice } = world.people();
   const wallet = await solanaWallet('places', 3_000_000_000n);
   const to = stranger();
   const opening = await finished(alice, await wallet.pay(to, 1_000_000_000n));
   expect(opening.state).toBe('SUCCEEDED');
-  // Two payments of a million lamports are left, and the minimum of the account, but no rent.
+  // The wallet keeps enough for two payments of a million lamports and the minimum of the account,
+  // and nothing for rent.
   const rest = lamportsOf(wallet.address) - 3_000_000n;
   expect((await finished(alice, await wallet.pay(to, rest))).state).toBe('SUCCEEDED');
   const held = gate.hold('sendTransaction');

@@ -8,7 +8,8 @@ import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
 
 /**
- * Covers messages, contract calls, allowances and estimates against a real chain, from the outside.
+ * Covers messages, contract calls, allowances and estimates over the public API, against a real
+ * chain.
  */
 
 let world: World;
@@ -24,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-/** It sends invalid requests, too: no typed client would send some of them. */
+/** The function uses no typed client, because some tests send invalid requests. */
 function create(kind: string, body: object) {
   const { alice } = world.people();
   return alice.client.request<TransactionRecord & { readonly code: string; readonly detail: string }>(
@@ -34,7 +35,7 @@ function create(kind: string, body: object) {
   );
 }
 
-/** Created by alice, approved by alice and bob, waited for. */
+/** Creates a transaction as alice, approves it as alice and bob, and waits for its end. */
 async function carriedOut(kind: string, body: object): Promise<TransactionRecord> {
   const { alice, bob } = world.people();
   const created = await create(kind, body);
@@ -45,7 +46,7 @@ async function carriedOut(kind: string, body: object): Promise<TransactionRecord
   return alice.client.read(created.body.id);
 }
 
-test('a text is signed by the wallet, without a transaction on the chain', async () => {
+test('the wallet signs a text, without a transaction on the chain', async () => {
   const sent = await world.chain.sentBy(vault.address);
   const message = 'Sign in to example.com\n\nNonce: 7';
   const done = await carriedOut('message', { message });
@@ -54,7 +55,7 @@ test('a text is signed by the wallet, without a transaction on the chain', async
   expect(await world.chain.sentBy(vault.address)).toBe(sent);
 });
 
-test('typed data is signed by the wallet', async () => {
+test('the wallet signs typed data', async () => {
   const typed = {
     types: { Order: [{ name: 'amount', type: 'uint256' }] },
     primaryType: 'Order',
@@ -67,7 +68,7 @@ test('typed data is signed by the wallet', async () => {
   expect([done.state, signer]).toEqual(['SUCCEEDED', vault.address]);
 });
 
-test('a message needs no node of the chain', async () => {
+test('a message is signed while the RPC node of the chain is unreachable', async () => {
   world.gate.close(500);
   try {
     const done = await carriedOut('message', { message: 'the chain is away' });
@@ -77,7 +78,7 @@ test('a message needs no node of the chain', async () => {
   }
 });
 
-test('a message does not need a configured node either', async () => {
+test('a message is signed although no RPC node is configured for the chain', async () => {
   const { alice, bob } = world.people();
   const offline = await world.vault('offline', { chains: ['ethereum-sepolia'] });
   const body = { vaultId: offline.id, chain: 'ethereum-sepolia', message: 'no node for this chain' };
@@ -95,7 +96,7 @@ test('a contract is called with exactly the calldata', async () => {
   expect(await world.chain.tokenBalance(dollar, recipient)).toBe(before + 7n);
 });
 
-test('an allowance is given, and revoked', async () => {
+test('an approved allowance is set on the token, and revoked again', async () => {
   const spender = await world.chain.account(8);
   const given = await carriedOut('erc20-approve', { tokenAddress: dollar, spender, amount: '25' });
   expect([given.state, await world.chain.allowance(dollar, vault.address, spender)]).toEqual(['SUCCEEDED', 25n]);
@@ -113,7 +114,7 @@ test('a token that requires its allowance at zero first is refused before any si
   expect((await create('erc20-approve', { ...approval, amount: '0' })).status).toBe(201);
 });
 
-test('a call that the chain would refuse is refused at once, with the reason of the chain, and nothing is stored', async () => {
+test('a call that the chain would refuse is refused at once with the reason of the chain, and nothing is stored', async () => {
   const { alice } = world.people();
   const list = () => alice.client.transactions(vault.id);
   const before = await list();
@@ -155,7 +156,7 @@ test('no transaction is created while the chain is unreachable, and the response
   expect(await list()).toEqual(before);
 });
 
-test('an Idempotency-Key finds its transaction although the wallet could not pay for it again', async () => {
+test('an Idempotency-Key returns its transaction although the wallet could not pay for it again', async () => {
   const { alice } = world.people();
   const poor = await world.vault('poor');
   const body = { vaultId: poor.id, chain: 'anvil', to: recipient, amount: (10n ** 18n / 2n).toString() };

@@ -3,7 +3,7 @@ import type { Browser } from './browser.ts';
 import type { WorldOptions } from './world.ts';
 import { startWorld } from './world.ts';
 
-/** Follows the login up to the redirect to the service, which is not opened yet. */
+/** Follows a login up to the redirect to the service, and does not open that redirect. */
 export async function comesBack(
   url: string,
   browser: Browser,
@@ -17,8 +17,7 @@ export async function comesBack(
 }
 
 /**
- * The whole stack, in which people log in with a real issuer. @param urlOf the service as its
- * readers call it
+ * Starts the whole stack with a real login issuer. @param urlOf the service as its readers call it
  */
 export async function startLoginWorld(
   urlOf: (url: string) => string = (url) => url,

@@ -5,7 +5,7 @@ import type { LoginWorld } from './login-world.ts';
 import { comesBack as wayBack, startLoginWorld } from './login-world.ts';
 import type { World } from './world.ts';
 
-/** Covers logins with a real issuer of OpenID Connect, as browsers perform them. */
+/** Covers logins at a real OpenID Connect issuer, with the requests that browsers make. */
 
 let scene: LoginWorld;
 let world: World;
@@ -55,7 +55,7 @@ test('a login never redirects to another site', async () => {
   }
 });
 
-test('an unknown user, and one without a verified address, is refused', async () => {
+test('an unknown user, and a user without a verified address, are refused', async () => {
   for (const name of ['dave', 'bob?']) {
     const browser = new Browser();
     const answer = await logIn(browser, name);
@@ -64,7 +64,7 @@ test('an unknown user, and one without a verified address, is refused', async ()
   }
 });
 
-test('the holder of a person’s old address is not that person, and a service key does not change that at once', async () => {
+test('the holder of a person’s old address cannot log in as that person, and a service key does not help at once', async () => {
   expect((await logIn(new Browser(), 'carol')).status).toBe(200);
   const other = await logIn(new Browser(), 'carol (new)');
   expect([other.status, await codeOf(other)]).toEqual([403, 'login-unknown']);
@@ -78,17 +78,18 @@ test('the holder of a person’s old address is not that person, and a service k
   expect((await logIn(new Browser(), 'carol')).status).toBe(200);
 });
 
-test('a login ends in the browser that has begun it, once, and with the identity of the issuer', async () => {
+test('a login succeeds only in the browser that started it, only once, and only with the answer of the issuer', async () => {
   const mine = new Browser();
   await comesBack(mine, 'alice');
   const way = mine.url;
-  // An attacker sends it to another user, who would then be logged in as the attacker (login CSRF).
+  // An attacker who sends the link to another user would otherwise log this user in as the attacker
+  // (login CSRF).
   const theirs = new Browser();
   expect(await codeOf(await theirs.go(way))).toBe('login-refused');
   await comesBack(theirs, 'bob');
   expect(await codeOf(await theirs.go(way))).toBe('login-refused');
   expect(theirs.cookie(url, SESSION)).toBeUndefined();
-  // With another state, code or issuer.
+  // The callback has another state, issuer or code, or an error.
   for (const [name, value] of [
     ['state', 'other'],
     ['iss', 'https://mallory.example'],
@@ -103,12 +104,12 @@ test('a login ends in the browser that has begun it, once, and with the identity
     expect([name, answer.status, await codeOf(answer)]).toEqual([name, 403, 'login-refused']);
     expect([browser.cookie(url, SESSION), browser.cookie(url, ATTEMPT)]).toEqual([undefined, undefined]);
   }
-  // The own code is still valid, and then is not again.
+  // The code of alice is still valid in her browser, and is refused the second time.
   expect((await mine.go(way)).status).toBe(200);
   expect(await codeOf(await mine.go(way))).toBe('login-refused');
 });
 
-test('a code under another verifier is refused: an intercepted value cannot be used without the browser', async () => {
+test('a code with another verifier is refused, so a stolen code cannot be used without the browser', async () => {
   const browser = new Browser();
   await comesBack(browser, 'alice');
   const kept = JSON.parse(Buffer.from(browser.cookie(url, ATTEMPT) ?? '', 'base64url').toString()) as object;
@@ -153,13 +154,13 @@ test('a logout everywhere ends every session of that person, and of no other use
   expect(here.cookie(url, SESSION)).toBeUndefined();
   expect((await there.go(`${url}/user/me`)).status).toBe(401);
   expect((await bobs.go(`${url}/user/me`)).status).toBe(200);
-  // Tokens are not sessions.
+  // A personal access token still works after the logout, because a token is not a session.
   expect((await world.people().alice.client.request('GET', '/user/me')).status).toBe(200);
   await logIn(here, 'alice');
   expect((await here.go(`${url}/user/me`)).status).toBe(200);
 });
 
-test('no user is logged in while the issuer does not answer, and the response states it', async () => {
+test('every login is refused while the issuer does not answer, and the response states the reason', async () => {
   await world.stack().stop();
   await world.restart({ login: { ...scene.issuer.login, issuer: 'http://127.0.0.1:9' } });
   ({ url } = world.stack());

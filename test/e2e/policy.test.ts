@@ -7,8 +7,8 @@ import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
 
 /**
- * Covers a policy that the signers change: the co-signers apply it from then on, also to earlier
- * transactions.
+ * Covers a policy change by the signers: from then on the co-signers apply the new policy, also to
+ * earlier transactions.
  */
 
 let world: World;
@@ -57,9 +57,9 @@ test('co-signers adopt the policy that a quorum approved, and sign by it', async
   await expect(stranger).rejects.toMatchObject({ status: 422, code: 'policy-forbids' });
 });
 
-test('a vault that lost a signer goes on with the others, version after version', async () => {
+test('a vault that lost a signer continues with the others, version after version', async () => {
   const { alice, bob, carol, mallory } = world.people();
-  // The policy requires three approvals since the last test, which is its highest threshold.
+  // The policy requires three approvals since the previous test. Three is its highest threshold.
   const open: PolicyPatch = { recipients: 'anyone', higherThresholds: [] };
   expect(await changePolicy(open, alice, bob)).toBe('PENDING');
   expect(await changePolicy(open, carol)).toBe('ADOPTED');

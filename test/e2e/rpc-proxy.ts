@@ -2,50 +2,49 @@ import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 
 interface Call {
-  /** The method of JSON-RPC; the verb and the path of REST. */
+  /** The method of JSON-RPC, or the verb and path of REST. */
   readonly method: string;
   readonly text: string;
   readonly verb: string;
   readonly path: string;
 }
 
-/** A call that the gate has stopped: the caller waits, the node knows nothing of it yet. */
+/** A call that the gate holds: the caller waits, and the RPC node has not received the call. */
 interface HeldCall {
-  /** Forwards it to the node and never answers the caller: the reply is lost. */
+  /**
+   * Forwards the call to the RPC node and never answers the caller, as if the response were lost.
+   */
   readonly deliverSilently: () => Promise<void>;
-  /** Forwards it to the node and the response to the caller. */
+  /** Forwards the call to the RPC node and the response to the caller. */
   readonly deliver: () => Promise<void>;
-  /** Gives the caller this result, and the node nothing. */
+  /** Answers the caller with `result`. The RPC node never receives the call. */
   readonly pretend: (result: unknown) => void;
 }
 
 /**
- * Returns the false response to a call, `{ result }` or `{ error }`; undefined for a call that the
- * node answers.
+ * Returns the false response to a call, `{ result }` or `{ error }`, or undefined for a call that
+ * is forwarded to the RPC node.
  */
 type Lie = (method: string, params: readonly unknown[]) => Promise<object> | object | undefined;
 
-/**
- * The address of a proxy between the service and the real node, to stop one call at one exact
- * moment.
- */
+/** A proxy between the service and the real RPC node that can stop one call at one exact moment. */
 export interface Gate {
   readonly url: string;
-  /** The next call of this method is held; gives it when it comes. */
+  /** Holds the next call of this method. Returns the call once it arrives. */
   readonly hold: (method: string) => Promise<HeldCall>;
   /**
-   * From now on a call for which this returns a response gets that, and the node nothing; null ends
-   * it.
+   * Answers calls with the responses that `lie` returns, without the RPC node. Null removes the
+   * function.
    */
   readonly falsify: (lie: Lie | null) => void;
-  /** From now on every call gets this status and nothing reaches the node; null opens it. */
+  /** Answers every call with this status, without the RPC node. Null opens the gate again. */
   readonly close: (status: number | null) => void;
   /**
-   * From now on the node answers these calls with null, as one that has no history; an empty list
-   * heals it.
+   * Answers calls of these methods with null, as an RPC node without history does. An empty list
+   * ends this.
    */
   readonly forget: (methods: readonly string[]) => void;
-  /** Everything that the service has sent to the node. */
+  /** The texts of all requests that the service has sent to the RPC node. */
   readonly said: readonly string[];
   readonly stop: () => Promise<void>;
 }

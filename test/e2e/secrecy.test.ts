@@ -15,8 +15,8 @@ import { unwrap } from '#cli/api-client.ts';
 
 /**
  * Searches everything that the coordinator stores and sends for every secret that could rebuild the
- * key, in every spelling. The test has what an attacker would have to break into three machines
- * for: the co-signers' storage and their secrets.
+ * key, in every encoding. The test knows these secrets because it reads the storage and the secrets
+ * of the co-signers, for which an attacker would have to break into three machines.
  */
 
 let world: World;
@@ -60,7 +60,7 @@ function secretsOf(): Secrets {
   return JSON.parse(readFileSync(join(world.folder, 'secrets.json'), 'utf8')) as Secrets;
 }
 
-/** The share of a node, out of its own storage and under its own secret. */
+/** Returns the share of a co-signer, read from its storage and decrypted with its secret. */
 async function shareOfNode(index: number): Promise<KeyShare> {
   const folder = join(world.folder, 'state', 'v3', 'do', `conclave-cosigner-${index}-CosignerObject`);
   const keyEncryption = secretsOf().cosigners[index - 1]?.keyEncryption ?? '';
@@ -78,7 +78,7 @@ async function shareOfNode(index: number): Promise<KeyShare> {
       iv: bytes('iv'),
       ciphertext: bytes('ciphertext'),
     };
-    // The record of a pair does not open at the key of a share.
+    // The record of a co-signer pair does not open as a share, because its sealed position differs.
     const madeAtMs = Number.parseInt(row['made_at_ms'] ?? '', 10);
     const position = { kind: 'share', node: partyOf(index), name: keyId, epoch: 1, madeAtMs };
     const opened = await unseal([{ id: 'local-1', secret: keyEncryption }], position, record);
@@ -93,13 +93,13 @@ function partyOf(index: number): PartyIndex {
   return party;
 }
 
-/** The whole key, out of two shares at x = 1 and x = 2: 2 f(1) - f(2). */
+/** Returns the whole key, interpolated from the shares at x = 1 and x = 2: 2 f(1) - f(2). */
 function wholeKey(): bigint {
   const [first, second] = shares;
   return modOrder(2n * (first?.secret ?? 0n) + ORDER - (second?.secret ?? 0n));
 }
 
-/** Every file below, as bytes. */
+/** Returns the contents of every file below a folder that `skip` does not match. */
 function filesBelow(folder: string, skip: RegExp): readonly Buffer[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
@@ -109,8 +109,8 @@ function filesBelow(folder: string, skip: RegExp): readonly Buffer[] {
 }
 
 /**
- * Everything of the coordinator: its databases, its objects, its log, its configuration, and its
- * calls to the chain.
+ * Returns everything that the coordinator has: its databases, objects, log and configuration, and
+ * its calls to the chain.
  */
 function coordinatorHas(): readonly Buffer[] {
   const stored = filesBelow(join(world.folder, 'state'), /conclave-cosigner-/);
@@ -137,12 +137,12 @@ function found(haystack: readonly Buffer[], secret: Uint8Array): readonly string
   return spellings(secret).flatMap(([name, needle]) => (haystack.some((file) => file.includes(needle)) ? [name] : []));
 }
 
-test('the search finds existing values: the public key is in the vault, and two shares make the whole key', () => {
+test('the search is valid: it finds the public key in the vault, and two shares make the whole key', () => {
   expect(found(coordinatorHas(), hexToBytes(publicKey))).toContain('hex');
   expect(bytesToHex(encodePoint(GENERATOR.multiply(wholeKey())))).toBe(publicKey);
 });
 
-test('the coordinator has no share and no key, in any spelling', () => {
+test('the coordinator has no share and no key, in any encoding', () => {
   const haystack = coordinatorHas();
   const secrets = [...shares.map(({ secret }) => secret), wholeKey()];
   expect(secrets.map((secret) => found(haystack, encodeScalar(secret)))).toEqual(secrets.map(() => []));
@@ -154,7 +154,7 @@ test('the coordinator has no secret of a co-signer either: neither its identity 
   expect(secrets.map((secret) => found(haystack, hexToBytes(secret)))).toEqual(secrets.map(() => []));
 });
 
-test('a co-signer’s storage alone gives nothing: the share is sealed', () => {
+test('the storage of one co-signer alone reveals nothing, because the share is sealed', () => {
   for (const [i, { secret }] of shares.entries()) {
     const storage = filesBelow(
       join(world.folder, 'state', 'v3', 'do', `conclave-cosigner-${i + 1}-CosignerObject`),

@@ -7,8 +7,8 @@ import type { VaultRecord } from '#cli/api-client.ts';
 import { unwrap } from '#cli/api-client.ts';
 
 /**
- * The first keys of a deployment: the co-signers have no set-ups with each other yet, and the power
- * goes while they make them.
+ * Covers the first keys of a deployment: the co-signers have no pairings yet, and all processes are
+ * killed while they make them.
  */
 
 let world: World;
@@ -33,8 +33,8 @@ function shown(vaultId: number): Promise<VaultRecord> {
 }
 
 /**
- * The kills hit the pairing of the first two co-signers, of the others, and the key generation
- * itself, which takes about 2.5 s in all.
+ * The kills hit the pairing of the first two co-signers, the pairing of the others, and the key
+ * generation. All of this takes about 2.5 s.
  */
 const POWER_CUTS_MS = [250, 900, 1_600, 2_300];
 
@@ -59,7 +59,7 @@ test('a vault that is killed repeatedly during its key generation gets a key in 
   expect(keys.length).toBe(1);
 });
 
-test('a vault that is created while a co-signer is unreachable waits for it, and has its key when it is back', async () => {
+test('a vault that is created while a co-signer is unreachable has its key once that co-signer is back', async () => {
   await world.stack().stop();
   await world.restart({ absent: [3] });
   const { id } = await found('second');

@@ -29,15 +29,15 @@ export interface Cast {
 
 export interface WorldOptions {
   readonly rateLimits?: NonNullable<StackOptions['rateLimits']>;
-  /** The local Solana chain, if requested. */
+  /** The address of the local Solana chain, if the test uses one. */
   readonly solanaUrl?: string;
-  /** The local regtest, if requested. */
+  /** The address of the local regtest, if the test uses one. */
   readonly bitcoinUrl?: string;
-  /** Path of another entry of the coordinator. */
+  /** The path of another entry file of the coordinator. */
   readonly entry?: string;
-  /** An existing folder, which is kept. */
+  /** An existing folder, which the world does not delete. */
   readonly folder?: string;
-  /** A second address of the same node of anvil is configured, behind a gate of its own. */
+  /** The configuration has a second address of the same anvil node, behind its own gate. */
   readonly hasSecondNode?: boolean;
   readonly cosigners?: number;
   readonly cosignerUrls?: Readonly<Record<string, string>>;
@@ -50,8 +50,8 @@ export interface WorldOptions {
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /**
- * A real system: a chain, four Workers, and people who use them over HTTP. The chain survives when
- * the Workers do not.
+ * Starts a real system: a chain, four Workers, and people who use them over HTTP. The chain keeps
+ * running when the Workers stop.
  */
 export async function startWorld(requested: WorldOptions = {}) {
   const {
@@ -65,7 +65,7 @@ export async function startWorld(requested: WorldOptions = {}) {
     login,
   } = requested;
   const { approvalOrigin } = requested;
-  // Stops what has started when a later part does not start.
+  // If a later part fails to start, the parts that have started are stopped.
   await using started = new AsyncDisposableStack();
   const folder = requested.folder ?? (await mkdtemp(join(tmpdir(), 'conclave-e2e-')));
   if (requested.folder === undefined) started.defer(() => rm(folder, { recursive: true, force: true }));
@@ -109,10 +109,10 @@ export async function startWorld(requested: WorldOptions = {}) {
     gate,
     secondGate,
     chain,
-    /** The address of the node itself, behind the gate. */
+    /** The address of the anvil node itself, behind the gate. */
     chainUrl: anvil.url,
     folder,
-    /** The people, at the address where the service is now. */
+    /** Returns the people with clients for the current address of the service. */
     people: (): Cast => ({
       alice: at(people.alice),
       bob: at(people.bob),
@@ -122,7 +122,7 @@ export async function startWorld(requested: WorldOptions = {}) {
     service: () => service.at(stack.url),
     stack: () => stack,
     /**
-     * Creates a vault of alice, bob and carol that requires two approvals, with one ether on its
+     * Creates a vault of alice, bob and carol that requires two approvals, with one ether at its
      * address.
      */
     vault: async (name: string, vaultOptions: Partial<VaultOptions> = {}): Promise<ReadyVault> => {
@@ -131,12 +131,12 @@ export async function startWorld(requested: WorldOptions = {}) {
       await chain.fund(vault.address, ETHER);
       return vault;
     },
-    /** Creates a transfer of alice's with the two approvals that it requires. Returns its id. */
+    /** Creates a transfer as alice, with the two approvals that it requires. Returns its id. */
     approved: async (body: TransferBody): Promise<string> => {
       const { id } = await at(people.alice).client.transfer(body);
       return approve(id);
     },
-    /** Approves as alice and bob. Returns the id. */
+    /** Approves a transaction as alice and bob. Returns its id. */
     approve,
     restart: async (differences: Partial<StackOptions> = {}) => {
       stack = await startStack({ ...options, ...differences });
@@ -162,17 +162,19 @@ export async function refusalOf(
   return [refused.status, refused.body.code];
 }
 
-/** Reads until the transaction is final and gives it. */
+/** Reads the transaction until it has ended, and returns its record. */
 export function finished(person: Person, id: string): Promise<TransactionRecord> {
   return reaches(person, id, (record) => FINAL.has(record.state));
 }
 
-/** Reads until the network has taken its newest attempt and gives it. */
+/**
+ * Reads the transaction until the network has accepted its newest attempt, and returns its record.
+ */
 export function taken(person: Person, id: string): Promise<TransactionRecord> {
   return reaches(person, id, ({ attempts }) => attempts.at(-1)?.outcome === 'accepted');
 }
 
-/** Reads until the record is as requested, and returns it. */
+/** Reads the transaction until `requested` accepts its record, and returns that record. */
 export function reaches(
   person: Person,
   id: string,

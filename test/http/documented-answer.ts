@@ -2,14 +2,14 @@ import type { Route } from '#http/edge/context.ts';
 import type { commonRefusals } from '#http/encode/common-refusals.ts';
 import type { problemSchema, statusOf } from '#http/encode/problem.ts';
 
-/** The parts of the interface that state what is promised. */
+/** The parts of the API description that state which responses a route may give. */
 export interface Promised {
   readonly commonRefusals: typeof commonRefusals;
   readonly problemSchema: typeof problemSchema;
   readonly statusOf: typeof statusOf;
 }
 
-/** The response to a request. */
+/** The response that a route gave. */
 export interface Received {
   readonly status: number;
   readonly contentType: string | null;
@@ -17,9 +17,9 @@ export interface Received {
 }
 
 /**
- * Returns how a response violates the promise of its route, in words; null if it keeps it. The
- * promise covers the status and every field of a success, and otherwise a problem whose code and
- * status are among those that the route names.
+ * Returns how a response differs from the documentation of its route, or null if it does not. A
+ * success must have the documented status and fields. A refusal must be a problem whose code and
+ * status the route documents.
  */
 export function promiseFault(promised: Promised, route: Route, { status, contentType, body }: Received): string | null {
   const { commonRefusals: common, problemSchema: shape, statusOf: statusFor } = promised;
@@ -40,7 +40,7 @@ export function promiseFault(promised: Promised, route: Route, { status, content
   return contentType === 'application/problem+json' ? null : `a problem as ${contentType}`;
 }
 
-/** The route of a request line's method and path, or null. */
+/** Returns the route that matches a method and a path, or null. */
 export function routeOf(routes: readonly Route[], method: string, path: string): Route | null {
   const parts = path.split('?')[0]?.split('/') ?? [];
   const fits = (pattern: readonly string[]) =>

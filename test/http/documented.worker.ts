@@ -9,7 +9,8 @@ interface Answer {
 }
 
 /**
- * Compares a response with the promise of its route. Every request of every test goes through here.
+ * Asserts that a response is as its route documents. Every request of every test is checked by this
+ * function.
  */
 export function expectDocumented(line: string, { status, headers, body }: Answer): void {
   const { promises } = globalThis as unknown as { promises: Promises };

@@ -12,8 +12,8 @@ export const WALLET = '0x1111111111111111111111111111111111111111';
 export const RECIPIENT = '0x2222222222222222222222222222222222222222';
 
 /**
- * The patience for what follows a response in its own time. A test waits no longer than necessary,
- * and a busy machine takes long.
+ * The maximum time, in ms, that a test waits for effects after a response. The value is large for
+ * slow machines.
  */
 export const PATIENCE_MS = 20_000;
 
@@ -27,12 +27,12 @@ export interface Answer {
 
 export interface RequestOptions {
   readonly token?: string | null;
-  /** Sent as JSON. */
+  /** The body, sent as JSON. */
   readonly body?: unknown;
-  /** Sent unchanged. */
+  /** The body, sent unchanged. */
   readonly raw?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Other bindings than those of the tests. */
+  /** The bindings of this request, if not those of the tests. */
   readonly env?: CoordinatorEnv;
 }
 
@@ -68,9 +68,9 @@ export function asService(line: string, body?: unknown): Promise<Answer> {
 }
 
 /**
- * The Worker under test itself. Its entry loads with the first request; the later ones do not take
- * the way of vitest's own `exports`, where each request costs more than the one before it: the
- * thousandth takes a tenth of a second.
+ * Returns the functions that the entry of the Worker exports to the tests. The first request loads
+ * the entry. Later requests do not use the `exports` of vitest, which become slower with each
+ * request: the thousandth takes a tenth of a second.
  */
 async function promises(): Promise<Promises> {
   const { default: entry } = exports as unknown as { default: Fetcher };
@@ -82,7 +82,7 @@ async function promises(): Promise<Promises> {
 
 let people = 0;
 
-/** Creates a user with a token; no other user in this file has the same e-mail address. */
+/** Creates a user with a token. The e-mail address is unique in this file. */
 export async function enter(name: string, token: Readonly<Record<string, unknown>> = {}): Promise<Person> {
   people += 1;
   const user = await asService('POST /internal/user', { name, email: `${name}.${people}@example.com` });
@@ -92,9 +92,9 @@ export async function enter(name: string, token: Readonly<Record<string, unknown
 }
 
 /**
- * Creates a token. A token has ten writes a minute; a test of something else uses another one. It
- * is made as `POST /session/access-token` makes it, but without the limit of three a minute of a
- * session.
+ * Creates another token of a person. A token has ten writes a minute, so tests of other features
+ * use several tokens. The function stores the token as `POST /session/access-token` does, without
+ * the limit of three a minute for a session.
  */
 export async function anotherToken(person: Person, expiresAt: number | null = null): Promise<Person> {
   const { newTokenId, newSecret, insertAccessToken } = await promises();
@@ -105,12 +105,15 @@ export async function anotherToken(person: Person, expiresAt: number | null = nu
   return { ...person, token: secret.valueFor(id, coordinator.TOKEN_MAC_KEY) };
 }
 
-/** How often a token is used. Its limit is ten writes a minute; a test may write once itself. */
+/**
+ * The number of uses of one token by `withinLimits`. The limit is ten writes a minute, which leaves
+ * one write to the test.
+ */
 const USES = 9;
 const spare = new Map<string, { readonly person: Person; uses: number }>();
 
 /**
- * The person with a token that has a request left, whatever it is: the same one for nine requests.
+ * Returns the person with a token that is below its limits. The same token is returned nine times.
  */
 export async function withinLimits(person: Person): Promise<Person> {
   const known = spare.get(person.id);
@@ -120,7 +123,7 @@ export async function withinLimits(person: Person): Promise<Person> {
   return { ...person, token: current.person.token };
 }
 
-/** The cookie of a session of a person, as the callback of a login makes it. */
+/** Creates a session of a person as the login callback does. Returns its cookie. */
 export async function login(person: Person): Promise<string> {
   const { newTokenId, newSecret, insertSession } = await promises();
   const [user, id, secret] = [await profileOf(person), newTokenId(), newSecret('session')];
@@ -141,13 +144,13 @@ export interface Treasury {
   readonly alice: Person;
   readonly bob: Person;
   readonly carol: Person;
-  /** Signs nothing and creates nothing. */
+  /** A viewer, who may neither create nor approve. */
   readonly victor: Person;
   /** A user without a vault. */
   readonly mallory: Person;
 }
 
-/** A vault in which two of alice, bob and carol decide, with a wallet. */
+/** Creates a vault with a wallet that requires two approvals of alice, bob and carol. */
 export async function foundTreasury(differences: Readonly<Record<string, unknown>> = {}): Promise<Treasury> {
   const [alice, bob, carol] = [await enter('alice'), await enter('bob'), await enter('carol')];
   const [victor, mallory] = [await enter('victor'), await enter('mallory')];
@@ -177,8 +180,8 @@ export async function foundTreasury(differences: Readonly<Record<string, unknown
 }
 
 /**
- * Changes the policy with as many approvals as it requires. Their requests do not count against the
- * rate limits of the tokens in the test.
+ * Changes the policy with as many approvals as it requires. Each request uses another token, so the
+ * limits of the tokens in the test are not affected.
  */
 export async function changePolicy(treasury: Treasury, patch: Readonly<Record<string, unknown>>): Promise<void> {
   const proposed = await asService(`POST /internal/vault/${treasury.id}/policy-change`, patch);
@@ -197,7 +200,7 @@ export function payment(treasury: Treasury, differences: Readonly<Record<string,
   return { vaultId: treasury.id, chain: 'anvil', to: RECIPIENT, amount: '1000', ...differences };
 }
 
-/** A new transfer of alice's. */
+/** Creates a transfer as alice. Returns the response. */
 export async function created(
   treasury: Treasury,
   differences: Readonly<Record<string, unknown>> = {},
@@ -213,7 +216,7 @@ export async function created(
  * is refused.
  */
 export async function stored(treasury: Treasury): Promise<unknown> {
-  // The list first: it brings the read model up to date.
+  // The list is read first, because a list request updates the read model.
   const list = await call(`GET /vault/${treasury.id}/transactions?visible=all`, { token: treasury.victor.token });
   const vault = await coordinator.VAULT.getByName(`vault:${treasury.id}`).describe();
   const { results } = await coordinator.DB.prepare('SELECT * FROM audit WHERE vault_id = ?').bind(treasury.id).all();

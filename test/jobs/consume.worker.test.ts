@@ -7,8 +7,8 @@ import { consumed } from '../worker/queue-batch.ts';
 import { call, coordinator, created, foundTreasury } from '../http/scene.worker.ts';
 
 /**
- * Covers the consumers under anything that a queue may bring: once, twice, late, or invalid. The
- * co-signers are unreachable here.
+ * Covers the queue consumers with late, repeated and invalid messages. The co-signers are
+ * unreachable in these tests.
  */
 
 afterEach(() => {
@@ -24,7 +24,7 @@ async function approvedTransfer() {
   return { treasury, id: String(body['id']), read };
 }
 
-test('a message that no version of the service has sent is stored as a dead letter, with a log line', async () => {
+test('a message of an unknown form is stored as a dead letter, with a log line', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
   const nonsense = [
     null,
@@ -48,7 +48,7 @@ test('a job about a missing transaction does nothing', async () => {
   expect(await consumed('conclave-signing', jobs)).toEqual({ acked: 4, retried: 0 });
 });
 
-test('the transaction waits with a reason while its chain has no RPC node, and a repeated message changes nothing', async () => {
+test('a transaction waits with a reason while its chain has no RPC node, and a repeated message changes nothing', async () => {
   const { treasury, id, read } = await approvedTransfer();
   const message = { vaultId: treasury.id, transactionId: id, job: 'sign' };
   expect(await consumed('conclave-signing', [message])).toEqual({ acked: 1, retried: 0 });
@@ -58,7 +58,7 @@ test('the transaction waits with a reason while its chain has no RPC node, and a
   expect(await read()).toEqual(first);
 });
 
-test('a payment that was not signed for a day beyond its time is given up, and not a moment before', async () => {
+test('a payment fails a day after its expiry if it was not signed, and not a millisecond before', async () => {
   const { treasury, id, read } = await approvedTransfer();
   const { expiresAt } = await read();
   const message = { vaultId: treasury.id, transactionId: id, job: 'sign' };
@@ -72,15 +72,15 @@ test('a payment that was not signed for a day beyond its time is given up, and n
   expect([failed['state'], failed['stateReason'], failed['txHash']]).toEqual(['FAILED', 'SIGNING_TIMEOUT', null]);
 });
 
-test('an expired payment with others above its nonce is filled for as long as it takes', async () => {
+test('an expired payment with others above its nonce is filled for as long as necessary', async () => {
   const { treasury, id, read } = await approvedTransfer();
   const { expiresAt, from } = await read();
   const allocator = coordinator.WALLET_NONCE.getByName(`nonce:eip155:31337:${String(from)}`);
   for (const transactionId of [id, 'above']) await allocator.allocate({ transactionId, latest: '0', pending: '0' });
   const endMs = Date.parse(String(expiresAt)) + (24 * 60 + 10) * 60 * 1000;
   const message = { vaultId: treasury.id, transactionId: id, job: 'sign' };
-  // Co-signers sign a cancellation for 30 days: they end it then, and no clock of the coordinator
-  // does.
+  // Co-signers sign a cancellation for 30 days, and only they end this period. The clock of the
+  // coordinator does not.
   for (const [days, reason] of [
     [0, 'SIGNING_TIMEOUT'],
     [1, 'CHAIN_NOT_CONFIGURED'],
@@ -91,11 +91,11 @@ test('an expired payment with others above its nonce is filled for as long as it
     const { state, stateReason } = await read();
     expect([state, stateReason]).toEqual(['SIGNING', reason]);
   }
-  // The nonce stays its own meanwhile.
+  // Meanwhile the payment keeps its nonce.
   expect(await allocator.blocker({ transactionId: 'above', latest: '0', pending: '0' })).toEqual({ transactionId: id });
 });
 
-test('a job that is early or late for its transaction finds nothing to do', async () => {
+test('a job that is early or late for its transaction changes nothing', async () => {
   const { treasury, id, read } = await approvedTransfer();
   const before = await read();
   const jobs = ['broadcast', 'confirm', 'settle'].map((job) => ({ vaultId: treasury.id, transactionId: id, job }));
@@ -103,7 +103,7 @@ test('a job that is early or late for its transaction finds nothing to do', asyn
   expect(await read()).toEqual(before);
 });
 
-test('a failure of one message is its own: it is tried again, its neighbours are done', async () => {
+test('a message that fails is retried, and the other messages of its batch are acknowledged', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
   const { treasury, id } = await approvedTransfer();
   const broken = { ...coordinator, RPC_URLS: 'not json' };
@@ -114,7 +114,7 @@ test('a failure of one message is its own: it is tried again, its neighbours are
   said.mockRestore();
 });
 
-test('a dead letter is kept once, however often it comes', async () => {
+test('a dead letter is stored once, however often it is delivered', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
   const letter = { vaultId: 7, transactionId: null, job: 'generate-key' };
   expect(await consumed('conclave-signing-dead', [letter])).toEqual({ acked: 1, retried: 0 });
@@ -124,7 +124,7 @@ test('a dead letter is kept once, however often it comes', async () => {
   said.mockRestore();
 });
 
-test('cron wakes every vault in its turn, hundreds of them in one run', async () => {
+test('the cron run claims every vault in turn, up to two hundred with each query', async () => {
   for (let i = 0; i < 250; i++) {
     await allocateVault(coordinator.DB, { name: 'quiet', reference: `quiet-${i}`, createdAtMs: 0 });
   }
@@ -137,7 +137,7 @@ test('cron wakes every vault in its turn, hundreds of them in one run', async ()
   expect(await claimVaultsToWake(coordinator.DB, query)).toEqual([]);
 });
 
-test('one run wakes eight hundred vaults, some at once, and makes no more calls than an invocation may', async () => {
+test('one cron run wakes eight hundred vaults, twenty at a time, within the call limit of an invocation', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
   const many = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
     INSERT INTO vaults (id, name, reference, created_at_ms, nudged_at_ms) SELECT 500000 + i, 'many', 'many-' || i, 0, -1 FROM n`;
@@ -150,7 +150,7 @@ test('one run wakes eight hundred vaults, some at once, and makes no more calls 
     mostAtOnce = Math.max(mostAtOnce, ++atOnce);
     await scheduler.wait(1);
     atOnce -= 1;
-    // A vault that cannot be woken does not keep another one asleep.
+    // A vault that cannot be woken does not prevent the others from being woken.
     if (woken.length % 100 === 7) throw new Error('away');
   };
   const VAULT = { getByName: (name: string) => ({ rearmAlarm: () => wake(name) }) };
@@ -160,7 +160,7 @@ test('one run wakes eight hundred vaults, some at once, and makes no more calls 
   };
   const batch: D1Database['batch'] = (statements) => coordinator.DB.batch(statements);
   const env = { ...coordinator, VAULT, DB: { prepare, batch } } as unknown as CoordinatorEnv;
-  // On the quarter of an hour, when the alerts are raised, too.
+  // At each quarter of an hour the run also raises the alerts.
   const nowMs = Math.floor(Date.now() / 900_000) * 900_000;
   await sweep(env, nowMs);
   expect([new Set(woken).size, mostAtOnce]).toEqual([woken.length, 20]);
@@ -174,7 +174,7 @@ test('one run wakes eight hundred vaults, some at once, and makes no more calls 
   said.mockRestore();
 });
 
-test('cron changes nothing in vaults that are well, or that were never created', async () => {
+test('the cron run changes nothing in healthy vaults, and none in vaults that were never created', async () => {
   const { treasury, read } = await approvedTransfer();
   await call(`GET /vault/${treasury.id}/transactions`, { token: treasury.victor.token });
   const before = await read();

@@ -6,7 +6,8 @@ import { consumed as consumedOf } from '../worker/queue-batch.ts';
 import { asService, coordinator } from '../http/scene.worker.ts';
 
 /**
- * Covers deliveries, whatever the queue does. There is no node of any chain here; test/e2e has one.
+ * Covers deliveries, in any order and number of queue messages. These tests have no RPC node.
+ * test/e2e has one.
  */
 
 afterEach(() => {
@@ -18,9 +19,9 @@ const HOUR_MS = 60 * 60 * 1000;
 const hash = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
 let last = 0;
 
-/** Stores an Alchemy delivery about so many transactions, which is not yet in any queue. */
+/** Stores an Alchemy delivery about `count` transactions. No queue has a message about it yet. */
 async function kept(count: number, receivedAtMs = Date.now()): Promise<string> {
-  // The first request makes the tables of this file.
+  // The first request creates the tables of this file.
   await asService('GET /internal/vault/1');
   last += 1;
   const activity = Array.from({ length: count }, (_, i) => ({ hash: hash(last * 10_000 + i) }));
@@ -33,7 +34,7 @@ async function kept(count: number, receivedAtMs = Date.now()): Promise<string> {
 const consumed = (bodies: readonly unknown[], env: CoordinatorEnv = coordinator) =>
   consumedOf('conclave-activity', bodies, { env });
 
-/** Keeps the messages that are sent, and sends none. */
+/** Returns an environment whose queue records the messages and sends none. */
 function withQueue() {
   const sent: string[] = [];
   const send = async ({ deliveryId }: { readonly deliveryId: string }) => void sent.push(deliveryId);
@@ -48,7 +49,7 @@ const row = (id: string) =>
     .bind(id)
     .first<{ state: string; tries: number; dueAtMs: number; outcome: string | null }>();
 
-test('the scan of a chain is open for its vault until it, and every part of it, is complete', async () => {
+test('the scan of a chain is open for its vault until all of its parts are complete', async () => {
   await kept(1);
   const order = { vaultId: 7, chain: 'eip155:1', address: hash(1), since: null };
   const id = await requestScan(coordinator.DB, order, Date.now());
@@ -64,7 +65,7 @@ test('the scan of a chain is open for its vault until it, and every part of it, 
   expect(await open()).toBe(false);
 });
 
-test('a delivery is worked on once, however often its message comes', async () => {
+test('a delivery is processed once, however often its message arrives', async () => {
   const id = await kept(2);
   expect(await consumed([{ deliveryId: id }, { deliveryId: id }])).toEqual({ acked: 2, retried: 0 });
   const done = await row(id);
@@ -73,32 +74,32 @@ test('a delivery is worked on once, however often its message comes', async () =
   expect(await row(id)).toEqual(done);
 });
 
-test('a message about a missing delivery, and an invalid one, do nothing', async () => {
+test('a message about a missing delivery, and an invalid message, have no effect', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
   expect(await consumed([{ deliveryId: 'nowhere' }, {}, null, { deliveryId: 7 }])).toEqual({ acked: 4, retried: 0 });
   expect(said).toHaveBeenCalledTimes(3);
   said.mockRestore();
 });
 
-test('a long delivery becomes several, none of which is lost when it is split twice', async () => {
+test('a long delivery is split into parts, and no part is lost when it is split twice', async () => {
   const id = await kept(60);
   const { sent, env } = withQueue();
   await consumed([{ deliveryId: id }], env);
   expect([(await row(id))?.state, (await row(id))?.outcome]).toEqual(['done', '{"parts":3}']);
   const parts = [...sent];
   expect(parts).toEqual([`${id}.0`, `${id}.25`, `${id}.50`]);
-  // As if it had been cut off before its last write: its parts may be sent again, or be complete by
-  // then.
+  // As after a crash before the last write, the parts may be sent again, or may be complete
+  // already.
   await coordinator.DB.prepare("UPDATE deliveries SET state = 'open' WHERE id = ?").bind(id).run();
   await consumed([{ deliveryId: id }, ...parts.map((deliveryId) => ({ deliveryId }))], env);
   const outcomes = await Promise.all(parts.map(async (part) => (await row(part))?.outcome));
   expect(outcomes).toEqual(['{"unknown-chain":25}', '{"unknown-chain":25}', '{"unknown-chain":10}']);
 });
 
-/** A node that is configured and does not answer. */
+/** Settings with an RPC node that does not answer. */
 const UNREACHABLE = { RPC_URLS: JSON.stringify({ ethereum: ['http://node.test'] }) };
 
-test('a delivery waits while its chain is unreachable, longer each time, and is given up after a day', async () => {
+test('a delivery waits while its chain is unreachable, longer each time, and fails after a day', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
   vi.stubGlobal('fetch', async () => {
     throw new Error('the node is away');
@@ -119,7 +120,7 @@ test('a delivery waits while its chain is unreachable, longer each time, and is 
   said.mockRestore();
 });
 
-/** A healthy node that has nothing of what is requested. */
+/** Answers as a healthy RPC node that has none of the requested data. */
 async function emptyCosigner(_url: unknown, { body }: { readonly body: string }): Promise<Response> {
   const { id, method } = JSON.parse(body) as { readonly id: number; readonly method: string };
   const head = { number: '0x10', hash: hash(1), baseFeePerGas: '0x1' };
@@ -127,7 +128,7 @@ async function emptyCosigner(_url: unknown, { body }: { readonly body: string })
   return Response.json({ jsonrpc: '2.0', id, result: reported[method] ?? null });
 }
 
-test('a transaction that a node does not have is requested once more if the node was unreachable before', async () => {
+test('a transaction that an RPC node lacks is requested once more if the node was unreachable before', async () => {
   const id = await kept(1, Date.now() - HOUR_MS);
   const { env } = withQueue();
   const once = async (cosigner: typeof emptyCosigner) => {
@@ -154,7 +155,7 @@ test('the sweep sends open deliveries whose message was lost, and removes those 
   const { sent, env } = withQueue();
   await sweep(env, Date.now());
   expect([sent.includes(lost), sent.includes(fresh), await row(old)]).toEqual([true, false, null]);
-  // Its message is in flight: the next run, a moment later, takes other deliveries.
+  // The message of this delivery is in flight, so the next run does not send it again.
   await sweep(env, Date.now());
   expect(sent.filter((id) => id === lost)).toHaveLength(1);
 });

@@ -13,10 +13,7 @@ import { consumed } from '../worker/queue-batch.ts';
 import type { Browser } from '../worker/push-service.ts';
 import { base64url, bytesOf, decrypt, newBrowser, refusalOf } from '../worker/push-service.ts';
 
-/**
- * Covers which members get which notification, in which browser, and what happens when a push
- * service misbehaves.
- */
+/** Covers which members get which notification in which browser, and push services that fail. */
 
 const keys: { readonly publicKey: string } = JSON.parse((coordinator as CoordinatorEnv).WEB_PUSH ?? '{}');
 let browsers = 0;
@@ -34,7 +31,7 @@ async function subscribed(person: Person): Promise<Browser> {
   return browser;
 }
 
-/** Accepts what a real push service accepts, and answers as the test sets it. */
+/** Simulates a push service: it accepts what a real one accepts, and answers as the test sets. */
 function pushService(answer: (url: string) => number | 'away' = () => 201) {
   const taken: { readonly url: string; readonly body: Uint8Array; readonly topic: string | null }[] = [];
   const requests: string[] = [];
@@ -81,7 +78,7 @@ async function receives(treasury: Treasury, hash: string, units: bigint): Promis
   return idOf(list.body['transactions'].find(({ txHash }: { txHash: string }) => txHash === hash)?.id);
 }
 
-test('the push service of these tests reads the example of RFC 8291, and nothing that was changed', async () => {
+test('the simulated push service reads the example of RFC 8291, and no changed version of it', async () => {
   const [privateKey, auth] = [
     bytesOf('q1dXpw3UpT5VOmu_cf_v6ih07Aems3njxI-JWgLcM94'),
     bytesOf('BTBZMqHH6r4Tts7J_aSIgg'),
@@ -95,7 +92,7 @@ test('the push service of these tests reads the example of RFC 8291, and nothing
   expect(base64url(auth)).toBe('BTBZMqHH6r4Tts7J_aSIgg');
 });
 
-test('an incoming payment is sent to every member, in every browser, and is readable only there', async () => {
+test('an incoming payment is sent to every browser of every member, and only these browsers can read it', async () => {
   const treasury = await foundTreasury();
   const [alice, alicesPhone, victor] = [
     await subscribed(treasury.alice),
@@ -118,12 +115,12 @@ test('an incoming payment is sent to every member, in every browser, and is read
   await expect(
     decrypt(victor, taken.find(({ url }) => url === alice.subscription.endpoint)?.body ?? new Uint8Array()),
   ).rejects.toThrow();
-  // It is sent once: the repeated message has nothing to send.
+  // The notification is sent once, so the repeated message sends nothing.
   await notify(coordinator, vaultOf(treasury), [id]);
   expect(taken).toHaveLength(3);
 });
 
-test('the signers who must approve are notified, the creator is not, and every member learns the outcome', async () => {
+test('signers who must approve are notified, the creator is not, and every member is notified of the result', async () => {
   const treasury = await foundTreasury();
   const [alice, bob, victor] = [
     await subscribed(treasury.alice),
@@ -142,7 +139,7 @@ test('the signers who must approve are notified, the creator is not, and every m
   expect((await read(victor)).map(({ title }) => title)).toEqual(['Treasury: failed']);
 });
 
-test('a browser that is gone is forgotten, one whose service fails stays, and neither keeps the others waiting', async () => {
+test('a removed browser is deleted, one whose push service fails is kept, and neither delays the others', async () => {
   const treasury = await foundTreasury();
   const [gone, busy, unreachable, fine] = [
     await subscribed(treasury.alice),
@@ -162,12 +159,12 @@ test('a browser that is gone is forgotten, one whose service fails stays, and ne
   expect([times(gone), times(busy), times(unreachable), times(fine)]).toEqual([1, 2, 2, 1]);
   const left = await call('GET /push-subscription', { token: treasury.alice.token });
   expect(left.body['subscriptions']).toHaveLength(2);
-  // The job does not wait for them: it is complete.
+  // The job is complete without these two browsers, so a second run does not retry them.
   await notify(coordinator, vaultOf(treasury), [id]);
   expect(times(busy)).toBe(2);
 });
 
-test('a finished, hidden or hour-old record notifies no member', async () => {
+test('a record that is finished, hidden or an hour old notifies no member', async () => {
   const treasury = await foundTreasury();
   await subscribed(treasury.bob);
   const { requests } = pushService();
@@ -212,7 +209,7 @@ function counting() {
   return { requests, env: { ...coordinator, DB, VAULT } as unknown as CoordinatorEnv };
 }
 
-test('the changes of one vault are sent together, each once, with one call to each source for all of them', async () => {
+test('all changes of one vault are sent together, each once, with one call to each source', async () => {
   const treasury = await foundTreasury();
   const bob = await subscribed(treasury.bob);
   const { read } = pushService();
@@ -227,11 +224,11 @@ test('the changes of one vault are sent together, each once, with one call to ea
   expect(reported.toSorted()).toEqual(ids.toSorted());
   const name = `vault:${treasury.id}`;
   expect(requests).toEqual([`${name} work`, 'directory', `${name} done`]);
-  // Nothing is pending any more, also of the records that notify no member.
+  // No notification is pending any more, not even for records that notify no member.
   expect(await vaultOf(treasury).notificationWork([...ids, dust])).toEqual([]);
 });
 
-test('a change during its delivery is sent again, and the changes beside it are not', async () => {
+test('a change that arrives during its delivery is sent again, and the others are not', async () => {
   const treasury = await foundTreasury();
   const vault = vaultOf(treasury);
   const received = await receives(treasury, '0xb5', 1n);
@@ -245,7 +242,7 @@ test('a change during its delivery is sent again, and the changes beside it are 
   expect(left.map(({ id: one, notification }) => [one, notification.kind])).toEqual([[id, 'outcome']]);
 });
 
-test('browsers beyond the limit of one invocation are notified by the next message, and none of them twice', async () => {
+test('browsers above the limit of one invocation are notified by the next message, each of them once', async () => {
   const treasury = await foundTreasury();
   const { id: user } = treasury.bob;
   const many = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150)
@@ -295,7 +292,7 @@ test('an unreachable vault does not delay the notifications of another vault', a
   const env = { ...coordinator, VAULT: { getByName } } as unknown as CoordinatorEnv;
   expect(await consumed('conclave-notification', messages, { env })).toEqual({ acked: 1, retried: 2 });
   expect([(await read(bob)).length, (await read(other)).length]).toEqual([1, 0]);
-  // Messages that failed together are tried alone.
+  // Messages that failed together are retried one by one.
   const counted = counting();
   const again = { env: counted.env, attempts: 2 };
   expect(await consumed('conclave-notification', messages, again)).toEqual({ acked: 3, retried: 0 });
@@ -304,7 +301,7 @@ test('an unreachable vault does not delay the notifications of another vault', a
   said.mockRestore();
 });
 
-test('a service that is no push service any more is not called', async () => {
+test('a push service that is no longer configured is not called, and its subscription is deleted', async () => {
   const treasury = await foundTreasury();
   await subscribed(treasury.bob);
   const { requests } = pushService();
@@ -316,7 +313,7 @@ test('a service that is no push service any more is not called', async () => {
   expect([requests, left.body['subscriptions']]).toEqual([[], []]);
 });
 
-test('no push service is called if none is configured, and nothing fails', async () => {
+test('without a push configuration no push service is called, and no job fails', async () => {
   const treasury = await foundTreasury();
   await subscribed(treasury.bob);
   const { requests } = pushService();
@@ -325,20 +322,21 @@ test('no push service is called if none is configured, and nothing fails', async
   expect(requests).toEqual([]);
 });
 
-test('an export of recovery packages is a line of the history, and every member is notified, also of one that ended in a crash', async () => {
+test('a recovery export is in the history and notifies every member, even if it ended in a crash', async () => {
   const treasury = await foundTreasury();
   const [alice, victor] = [await subscribed(treasury.alice), await subscribed(treasury.victor)];
   await subscribed(treasury.mallory);
   const { taken, read } = pushService();
   const path = `/internal/vault/${treasury.id}/recovery`;
-  // A GET changes nothing, and a member is no operator.
+  // A GET request changes nothing, and a member may not export.
   expect((await asService(`GET ${path}`)).status).toBe(405);
   expect((await call(`POST ${path}`, { token: treasury.alice.token })).status).toBe(401);
   expect((await asService('POST /internal/vault/999999/recovery')).status).toBe(404);
   expect(await asService(`POST ${path}`)).toMatchObject({ status: 200, body: { packages: [], missing: [] } });
   const vault = vaultOf(treasury);
   const keyId = 'a'.repeat(26);
-  // The process ends after the request was written: no record shows what the co-signers returned.
+  // The process ended after the request was written, so no record shows what the co-signers
+  // returned.
   await vault.recordExport({ requestedBy: 'service-key 00000000', keys: [{ keyId, givenBy: null }] });
   const { body } = await call(`GET /vault/${treasury.id}/history`, { token: treasury.victor.token });
   const lines = body['history'].filter(({ action }: { action: string }) => action.startsWith('recovery-'));

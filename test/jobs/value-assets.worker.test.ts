@@ -9,8 +9,8 @@ import { amount } from '../domain/cast.ts';
 import { asService, coordinator, WALLET } from '../http/scene.worker.ts';
 
 /**
- * Covers what is found out about assets, how often sources are called, and what happens when none
- * answers.
+ * Covers how the service learns names and prices of assets, how often it calls their sources, and
+ * unreachable sources.
  */
 
 const NOON_MS = Date.UTC(2026, 10, 21, 12);
@@ -35,11 +35,11 @@ const text = (value: string) => {
 };
 
 /**
- * Starts a node on which every token is called MEME, and a source that knows every price, or is
- * unreachable.
+ * Starts an RPC node on which every token has the symbol MEME, and a price source that knows every
+ * price or is unreachable.
  */
 async function world({ isUnreachable = false } = {}) {
-  // The first request makes the tables of this file.
+  // The first request creates the tables of this file.
   await asService('GET /internal/vault/1');
   vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS });
   const requested = { cosigner: 0, prices: 0 };
@@ -89,7 +89,7 @@ test('the fields and the price of a token are requested once, and again when the
   expect(requested).toEqual({ cosigner: once.cosigner, prices: once.prices + 1 });
 });
 
-test('an unreachable source is left alone for half a minute, and then called again', async () => {
+test('an unreachable price source is not called again for half a minute', async () => {
   const { requested, story, later } = await world({ isUnreachable: true });
   const token = newToken();
   later(60 * MINUTE_MS);
@@ -101,7 +101,7 @@ test('an unreachable source is left alone for half a minute, and then called aga
   expect(states(await valueTokens(env, ethereum, [token]))).toEqual(['known', 'known']);
 });
 
-test('a listed token is known without asking its chain', async () => {
+test('a listed token is known without a request to its chain', async () => {
   const { requested } = await world();
   const dollar = ethereum.tokens.find(({ symbol }) => symbol === 'USDC')?.address ?? '';
   const { tokens } = await valueTokens(env, ethereum, [dollar]);
@@ -111,20 +111,20 @@ test('a listed token is known without asking its chain', async () => {
   expect(requested.cosigner).toBe(0);
 });
 
-test('no price fits a token while its chain is unreachable', async () => {
+test('a token has no available price while its chain is unreachable', async () => {
   await world();
   const blind = { ...env, RPC_URLS: '{}' };
   const { tokens } = await valueTokens(blind, ethereum, [newToken()]);
   expect(tokens).toMatchObject([{ symbol: null, decimals: null, price: { state: 'unavailable' } }]);
 });
 
-test('an asset has no price without a source, and no source is called', async () => {
+test('without a price source no asset has a price', async () => {
   const { requested } = await world();
   const { native, tokens } = await valueTokens({ ...env, PRICE_SOURCES: '' }, ethereum, [newToken()]);
   expect([native.price, tokens[0]?.price, requested.prices]).toEqual([{ state: 'unpriced' }, { state: 'unpriced' }, 0]);
 });
 
-test('only the assets of the wallets are valued in a transaction, and not more than twenty tokens', async () => {
+test('a transaction is valued only by the assets that a wallet moved, and by twenty tokens at most', async () => {
   await world();
   const moves = (tokenAddress: string, to: string): ChainMovement => ({
     uid: `log:${tokenAddress}`,
@@ -141,7 +141,7 @@ test('only the assets of the wallets are valued in a transaction, and not more t
   expect(tokens.map(({ address }) => address)).toEqual(ours.slice(0, 20).map(({ tokenAddress }) => tokenAddress));
 });
 
-test('a valuation is removed two months later, unless it was requested again', async () => {
+test('a valuation is removed after two months, unless it was requested again', async () => {
   const { later } = await world();
   later(24 * 60 * MINUTE_MS);
   const [old, fresh] = [newToken(), newToken()];

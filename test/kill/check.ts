@@ -14,10 +14,13 @@ interface Evidence {
   readonly recipient: string;
 }
 
-/** For every copy in D1 to be as new as its record, of thousands that have just come to rest. */
+/**
+ * The time in which every copy in D1 must become as new as its record. Thousands of records may end
+ * shortly before.
+ */
 const CATCH_UP_MS = 5 * 60_000;
 
-/** Gives everything that is not as it must be after the last recovery, in words. */
+/** Returns a description of every violated expectation after the last recovery. */
 export async function faults(evidence: Evidence): Promise<readonly string[]> {
   const { payments } = evidence;
   const { listed, copies, records } = await bothSides(evidence);
@@ -42,16 +45,15 @@ export async function faults(evidence: Evidence): Promise<readonly string[]> {
 
 interface BothSides {
   readonly listed: readonly TransactionRecord[];
-  /** By their ids. */
+  /** The copies in D1, by transaction id. */
   readonly copies: ReadonlyMap<string, TransactionRecord | undefined>;
   readonly records: ReadonlyMap<string, TransactionRecord>;
 }
 
 /**
- * Returns every record of D1 and of its object, each pair at a moment when both have the same
- * version: a minute after a success the finality of a block may be recorded between the two
- * reads, and among two thousand records one always is at that point. A copy that never catches up
- * runs into the deadline.
+ * Returns every record with its copy in D1, each pair read at a moment when both have the same
+ * version. Among two thousand records one is always about to change, because finality may be
+ * recorded a minute after a success. A copy that never catches up exceeds the deadline.
  */
 async function bothSides({ person, vault, payments }: Evidence): Promise<BothSides> {
   const copies = new Map<string, TransactionRecord | undefined>();
@@ -105,8 +107,8 @@ async function chainFaults(evidence: Evidence, listed: readonly TransactionRecor
 }
 
 /**
- * The balances agree with the chain, and no adjustment was made to get there: one would hide
- * a line that a crash has lost or doubled.
+ * Checks that the balances agree with the chain without an adjustment. An adjustment would hide a
+ * ledger line that a crash has lost or doubled.
  */
 async function balanceFaults({ person, vault, chain }: Evidence): Promise<readonly string[]> {
   const { adjustment } = await agreedBalance(person, vault, chain);

@@ -21,10 +21,10 @@ import { anvilClient } from '../chains/evm/anvil-client.ts';
 import { databaseFile } from './ill-database.ts';
 
 /**
- * Ten thousand deliveries of a monitor, many of them twice and more, some about nothing, while the
- * service that works on them is killed again and again. A monitor sends a delivery until it is
- * acknowledged. In the end every delivery is accounted for, and the vault has each payment once,
- * and all of the money. DELIVERIES, KILLS and SEED may be set; a seed repeats the story, not the
+ * Sends ten thousand deliveries of a monitor, many of them repeatedly and some about nothing, while
+ * the service that processes them is killed again and again. The monitor sends a delivery until it
+ * is acknowledged. In the end every delivery is accounted for, and the vault has each payment once
+ * and the whole amount. DELIVERIES, KILLS and SEED may be set; a seed repeats the events, not the
  * races.
  */
 
@@ -32,18 +32,21 @@ const DELIVERIES = Number.parseInt(process.env['DELIVERIES'] ?? '10000', 10);
 const KILLS = Number.parseInt(process.env['KILLS'] ?? '10', 10);
 const SEED = Number.parseInt(process.env['SEED'] ?? String(Date.now() % 1_000_000), 10);
 /**
- * Of ten deliveries so many are about a payment to the vault, and so many about one to another
- * address; the others are about an unknown chain.
+ * The number of deliveries in ten that are about a payment to the vault, and about a payment to
+ * another address; the others are about an unknown chain.
  */
 const [OURS, OF_OTHERS] = [5, 2];
 const SENDERS = 16;
-/** Most payments are reported once: that one delivery is all that the vault ever hears of them. */
+/**
+ * The number of payments to the vault. Most are reported once, so that single delivery is all that
+ * the vault ever learns about them.
+ */
 const PAYMENTS = Math.max(Math.floor(DELIVERIES / 4), 1);
 const REPORTED_ONCE = 0.8;
 const PAYMENTS_OF_OTHERS = Math.max(Math.floor(DELIVERIES / 20), 1);
 const PER_BLOCK = 25;
 const RECOVERY_MS = 600_000;
-/** Between two reads of the rest. */
+/** The time between two checks of whether all deliveries are processed, in milliseconds. */
 const POLL_MS = 2_000;
 const UNKNOWN_CHAIN = 'eip155:999999';
 
@@ -68,7 +71,8 @@ async function main(): Promise<readonly string[]> {
     const deliveries = story(chance, ours, elsewhere);
     const waiting = new Set(deliveries);
     for (let kill = 0; kill <= KILLS; kill++) {
-      // Each life takes its part; the last one takes what is left.
+      // Each run of the service before a kill gets a random part of the deliveries, and the last
+      // run gets the rest.
       const goal = kill === KILLS ? 0 : Math.floor(waiting.size * (1 - chance() / (KILLS - kill)));
       await deliver(stack, waiting, goal);
       if (kill === KILLS) break;
@@ -86,7 +90,7 @@ async function main(): Promise<readonly string[]> {
       RECOVERY_MS,
     );
     const endsAt = Date.now() + RECOVERY_MS;
-    // What is open then is a fault like any other.
+    // A delivery that is still open after the deadline is reported as a fault.
     while (!(await settled(here, folder)) && Date.now() < endsAt) await pause(POLL_MS);
     const { balances } = await reader.client.balances(vault.id);
     await stack.stop();
@@ -98,7 +102,7 @@ async function main(): Promise<readonly string[]> {
   }
 }
 
-/** So many payments, some in each block, no two of the same amount. */
+/** Makes this number of payments, several in each block, each of a different amount. */
 async function pay(url: string, to: string, count: number): Promise<readonly Payment[]> {
   const client = anvilClient(url);
   const [account] = await client.getAddresses();
@@ -115,7 +119,7 @@ async function pay(url: string, to: string, count: number): Promise<readonly Pay
 }
 
 /**
- * What the monitor has to say, in an order of its own. Every payment to the vault is in it, some of
+ * Returns the monitor's deliveries in random order. Every payment to the vault is in it, some of
  * them many times.
  */
 function story(chance: () => number, ours: readonly Payment[], elsewhere: readonly Payment[]): readonly Observed[] {
@@ -135,7 +139,8 @@ function story(chance: () => number, ours: readonly Payment[], elsewhere: readon
 }
 
 /**
- * Many senders at once, until no more than so many are waiting. What is not acknowledged waits on.
+ * Sends deliveries from many senders at once until at most `goal` are waiting. A delivery that is
+ * not acknowledged stays in the set.
  */
 async function deliver({ monitor }: Stack, waiting: Set<Observed>, goal: number): Promise<void> {
   const line = waiting.values();
@@ -169,10 +174,13 @@ interface DeliveryRow {
   readonly outcome: string | null;
 }
 
-/** While the service writes to the file no other process may read it; each write takes a moment. */
+/**
+ * The time to wait for the database file, which no other process can read while the service writes
+ * to it.
+ */
 const BUSY_MS = 10_000;
 
-/** Returns the rows of the D1 file itself: the service shows no delivery over HTTP. */
+/** Returns the rows of the D1 file itself, because the service shows no delivery over HTTP. */
 function rowsIn(folder: string): readonly DeliveryRow[] {
   const db = new DatabaseSync(databaseFile(folder), { readOnly: true, timeout: BUSY_MS });
   try {

@@ -3,28 +3,29 @@ import { startFalseNode } from '../chains/false-node.ts';
 
 const KNOWN: Rule = { passedOn: { code: -32_000, message: 'already known' } };
 
-/** What a node has, or a provider in front of it, when it is ill. */
+/** The faults of an RPC node, or of a provider in front of it. */
 const ILLNESSES: Readonly<Record<string, (method: string) => Rule>> = {
-  // Nothing was done.
+  // Faults in which the request has no effect.
   error: () => ({ status: 500, body: 'Internal Server Error' }),
   crowded: () => ({ status: 429, body: 'Too Many Requests' }),
   garbage: () => ({ status: 200, body: '<html><body>502 Bad Gateway</body></html>' }),
   internal: () => ({ error: { code: -32_603, message: 'Internal error' } }),
   silent: () => 'ignore',
-  // It was done, and the answer does not say so.
+  // Faults in which the request takes effect and the answer does not show it.
   mute: () => 'mute',
   cut: () => 'halve',
   known: (method) => (method === 'eth_sendRawTransaction' ? KNOWN : 'forward'),
 };
 
 /**
- * An RPC node that forwards requests to another one, and returns its answers as long as it is well.
+ * An RPC node that forwards requests to another one and returns its answers, except for a
+ * configurable share of faults.
  */
 export interface IllNode {
   readonly url: string;
-  /** Sets the share of its answers that are wrong from now on. */
+  /** Sets the share of answers that are faults from now on. */
   fallIll: (share: number) => void;
-  /** How often it had what. */
+  /** The number of times that each fault was injected. */
   readonly had: ReadonlyMap<string, number>;
   readonly stop: () => Promise<void>;
 }

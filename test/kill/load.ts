@@ -3,18 +3,24 @@ import type { TransactionRecord, TransferBody } from '#cli/api-client.ts';
 import { NoAnswer } from '#cli/api-client.ts';
 import type { Person } from '#local/stack/provision.ts';
 
-/** What a client knows of a transfer that it has requested. */
+/** A client's record of a transfer that it has requested. */
 export interface PaymentRequest {
-  /** Idempotency-Key, and also the note, so that a list shows which transfer it is. */
+  /**
+   * The Idempotency-Key. It is also the note, so that a list of transactions shows which transfer
+   * it is.
+   */
   readonly key: string;
   readonly body: TransferBody;
-  /** Null while no answer has come: it may exist or not. */
+  /**
+   * The transaction id; null while no answer has arrived, when the transaction may or may not
+   * exist.
+   */
   id: string | null;
-  /** Names of those whose approval was acknowledged. */
+  /** The names of the signers whose approval was acknowledged. */
   readonly approvedBy: Set<string>;
 }
 
-/** Whether a request got an answer. What is thrown is only ever that there was none. */
+/** Returns the answer to a request, or null when the client throws because no answer arrived. */
 async function answered<T>(response: Promise<T>): Promise<T | null> {
   return response.catch((error: unknown) => {
     if (error instanceof NoAnswer) return null;
@@ -23,12 +29,12 @@ async function answered<T>(response: Promise<T>): Promise<T | null> {
 }
 
 /**
- * How far a payment request came: `unavailable`, the service has answered that it cannot serve it
- * now; `gone`, there was no answer.
+ * The progress of a payment request: `unavailable` when the service answered that it cannot serve
+ * it now, `gone` when there was no answer.
  */
 export type Reach = 'done' | 'unavailable' | 'gone';
 
-/** Creates a transfer and approves it as far as answers come. */
+/** Creates a transfer and approves it as far as answers arrive. */
 export async function createAndApprove(
   signers: readonly Person[],
   body: TransferBody,
@@ -46,7 +52,7 @@ export async function ensure(signers: readonly Person[], payment: PaymentRequest
   return created === 'done' ? ensureApproved(signers, payment) : created;
 }
 
-/** Requests it again with the same key, as an integrator without an answer does. */
+/** Requests the transfer with the same key each time, as an integrator without an answer does. */
 async function ensureCreated(signers: readonly Person[], payment: PaymentRequest): Promise<Reach> {
   const [creator] = signers;
   if (creator === undefined) throw new Error('the payment has no creator');
@@ -57,8 +63,8 @@ async function ensureCreated(signers: readonly Person[], payment: PaymentRequest
   });
   const answer = await answered(response);
   if (answer === null) return 'gone';
-  // The answer leaves open whether anything has changed: as good as no answer, but the service
-  // runs.
+  // Status 503 does not state whether anything has changed. It is treated as no answer, except that
+  // the service runs.
   if (answer.status === 503) return 'unavailable';
   if (answer.status !== 201) throw new Error(`create answered ${answer.status}: ${JSON.stringify(answer.body)}`);
   if (payment.id !== null && payment.id !== answer.body.id)
@@ -67,7 +73,7 @@ async function ensureCreated(signers: readonly Person[], payment: PaymentRequest
   return 'done';
 }
 
-/** Gives the approvals that are not acknowledged yet. */
+/** Sends the approvals that are not acknowledged yet. */
 async function ensureApproved(signers: readonly Person[], payment: PaymentRequest): Promise<Reach> {
   for (const signer of signers) {
     if (payment.approvedBy.has(signer.name)) continue;

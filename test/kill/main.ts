@@ -20,35 +20,41 @@ import type { PaymentRequest } from './load.ts';
 import { ensure, createAndApprove } from './load.ts';
 
 /**
- * Kills the whole service at random moments under load, restarts it on what is left, and then
- * compares the answers to clients, the rows of D1 and the objects, and the chain. While it lives
- * its RPC node is ill, D1 fails, or a co-signer is unreachable; after the last kill all of them are
- * well. KILLS and SEED may be set; a seed repeats the moments, not the races.
+ * Kills the whole service at random moments under load, restarts it on the remaining storage, and
+ * then compares the answers to clients, the rows of D1 and the objects, and the chain. Between
+ * kills the RPC node fails, D1 fails, or a co-signer is unreachable; after the last kill all of
+ * them work. KILLS and SEED may be set; a seed repeats the moments, not the races.
  */
 
 const KILLS = Number.parseInt(process.env['KILLS'] ?? '20', 10);
 const SEED = Number.parseInt(process.env['SEED'] ?? String(Date.now() % 1_000_000), 10);
 const CLIENTS = 4;
-/** Per client and life: more would only make the wait for the last signature longer. */
+/**
+ * The number of transfers per client and run of the service. More would only make the wait for the
+ * last signature longer.
+ */
 const TRANSFERS_PER_LIFE = 4;
 const MAX_LIFE_MS = 1_500;
-/** Some lives are long enough for what was tried in vain to be tried again. */
+/** The share of long runs and their length, which is enough for failed steps to be retried. */
 const [LONG_LIVES, LONG_LIFE_MS] = [0.1, 12_000];
 const RECOVERY_MS = 3_600_000;
-/** Between two polls of the chain: an RPC node under constant polling does little else. */
+/**
+ * The time between two polls of the chain. More frequent polls would keep the RPC node from other
+ * work.
+ */
 const POLL_MS = 1_000;
-/** Nothing at all has moved for as long: that is no recovery any more. */
+/** The time without any progress after which the recovery has failed. */
 const STANDSTILL_MS = 180_000;
 const COSIGNERS = 3;
 const ETHER = 10n ** 18n;
 
-/** What is not well during one life. */
+/** The faults during one run of the service. */
 interface Weather {
   readonly lifeMs: number;
-  /** The share of the node's answers that are wrong. */
+  /** The share of the RPC node's answers that are wrong. */
   readonly illness: number;
   readonly absent: readonly number[];
-  /** When D1 begins to fail, and for how long. */
+  /** The time when D1 begins to fail, and for how long; null for no failure. */
   readonly database: { readonly fromMs: number; readonly forMs: number } | null;
 }
 
@@ -83,9 +89,9 @@ async function main(): Promise<readonly string[]> {
     });
     const chain = localChain(anvil.url);
     await chain.fund(vault.address, 1000n * ETHER);
-    // No monitor reports the funding; from here on balances and chain agree.
+    // No monitor reports the funding. After this call balances and chain agree.
     await agreedBalance(readerOf(people), vault, chain);
-    // An address that nothing else ever pays to.
+    // An address to which only this test pays.
     const recipient = '0x00000000000000000000000000000000c0ac1a4e';
     const body: TransferBody = { vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1000' };
     const signersNow = () => people.slice(0, 2).map((person) => ({ ...person, client: person.client.at(stack.url) }));
@@ -138,9 +144,7 @@ function inWords({ lifeMs, illness, absent, database }: Weather, payments: reado
   ].join(', ');
 }
 
-/**
- * Does what clients do after a breakdown: requests everything again that has no answer, and waits.
- */
+/** Does what clients do after a breakdown: repeats every request that has no answer, and waits. */
 async function recover(
   signers: readonly Person[],
   payments: readonly PaymentRequest[],
@@ -161,7 +165,7 @@ async function recover(
     }
     return now >= payments.length ? true : null;
   };
-  // A thousand take their time, one after the other.
+  // The payments are signed one after the other, so a thousand of them take long.
   await pollUntil('last payment', paid, RECOVERY_MS, POLL_MS);
   for (const { id } of payments) {
     const observation = async () =>

@@ -27,7 +27,8 @@ const SMALL_ORDER = [
 const signing = randomBytes(32);
 
 /**
- * One side, whose private keys the test knows: X25519 of noble is what the channel is held against.
+ * Returns one side with private keys that the test knows, so that the channel can be compared with
+ * noble's X25519.
  */
 async function side(index: number) {
   const [fixed, fresh] = [randomBytes(32), randomBytes(32)];
@@ -46,7 +47,7 @@ function channel(own: Side, peer: Side, ephemeral = own.ephemeral, peerKey = pee
   return openChannel(own.own, peer.asPeer, { sid, ephemeral, peerKey });
 }
 
-/** Whether what is encrypted with one key opens with the other. */
+/** Reports whether a ciphertext of one key decrypts with the other. */
 async function fits(encrypting: CryptoKey, decrypting: CryptoKey): Promise<boolean> {
   const parameters = { name: 'AES-GCM', iv: new Uint8Array(12) };
   const sealed = await crypto.subtle.encrypt(parameters, encrypting, new Uint8Array(32));
@@ -65,7 +66,7 @@ test('both sides have the same keys, one for each direction, and cannot use them
   expect([ofAlice.outgoing.usages, ofAlice.incoming.usages]).toEqual([['encrypt'], ['decrypt']]);
 });
 
-test('the key is HKDF over the ephemeral secret and then the static one, salted with the sid, and named by direction', async () => {
+test('the channel key is HKDF over the ephemeral and the static secret, with the sid as salt and the direction as info', async () => {
   const made = await channel(alice, bob);
   if (made === null) throw new Error('the keys agree');
   const fresh = x25519.getSharedSecret(bob.fresh, alice.ephemeral.publicKey);
@@ -88,7 +89,7 @@ test('the key is HKDF over the ephemeral secret and then the static one, salted 
   }
 });
 
-test('a key of either kind that is not the one of the other side gives another channel', async () => {
+test("an ephemeral or static key that is not the peer's gives another channel", async () => {
   const [carol, ofBob] = [await side(1), await channel(bob, alice)];
   if (ofBob === null) throw new Error('the keys agree');
   for (const posing of [
@@ -100,7 +101,7 @@ test('a key of either kind that is not the one of the other side gives another c
   }
 });
 
-test('an ephemeral secret cannot be read, and each handshake has a new one', async () => {
+test('an ephemeral secret is not extractable, and each handshake has a new one', async () => {
   const [first, second] = [await newEphemeralKey(), await newEphemeralKey()];
   expect([first.secret.extractable, first.publicKey.length]).toEqual([false, 32]);
   await expect(crypto.subtle.exportKey('pkcs8', first.secret)).rejects.toThrow();

@@ -3,7 +3,7 @@ import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import { parsePartyIndex, type PartyIndex } from '#mpc/party.ts';
 import { encodePoint, GENERATOR, modOrder, randomScalar } from '#mpc/secp256k1.ts';
 
-/** A whole key in one place: for tests only. Nothing under src/ may ever hold one. */
+/** A whole key in one place, for tests only. No code under src/ may hold a whole key. */
 export interface DealtKey {
   readonly secretKey: bigint;
   readonly publicKey: Uint8Array;
@@ -49,8 +49,8 @@ function dealDirection(): Direction {
 }
 
 /**
- * What pairRound1..4 would give both sides, without the 2 s of base OTs in Node. pair-setup.test.ts
- * runs the real ones.
+ * Returns what pairRound1..4 would give both sides, without the 2 s of base OTs in Node.
+ * pair-setup.test.ts runs the real rounds.
  */
 export function dealPair(first: PartyIndex, second: PartyIndex): readonly [PairSetup, PairSetup] {
   const [forward, backward] = [dealDirection(), dealDirection()];
@@ -65,7 +65,7 @@ export function dealPair(first: PartyIndex, second: PartyIndex): readonly [PairS
   return [side(first, second, forward, backward), side(second, first, backward, forward)];
 }
 
-/** Set-ups of every pair, by owner and peer. */
+/** Returns the set-ups of every pair, by owner and peer. */
 export function dealPairs(parties: readonly PartyIndex[]): ReadonlyMap<PartyIndex, ReadonlyMap<PartyIndex, PairSetup>> {
   const all = new Map(parties.map((owner) => [owner, new Map<PartyIndex, PairSetup>()]));
   parties.forEach((first, i) => {

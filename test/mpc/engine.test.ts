@@ -7,7 +7,7 @@ import wabt from 'wabt';
 const MPC = resolve(import.meta.dirname, '../../src/mpc/wasm');
 
 test.each(['one-block-sha256', 'gf208'])(
-  'the binary of %s is what its text says, one instruction for one',
+  'the binary of %s is assembled from its text, instruction by instruction',
   async (name) => {
     const text = readFileSync(resolve(MPC, `${name}.wat`), 'utf8');
     const module = (await wabt()).parseWat(`${name}.wat`, text, { simd: true });
@@ -15,7 +15,7 @@ test.each(['one-block-sha256', 'gf208'])(
   },
 );
 
-/** Of the instances that are made while a test runs. */
+/** The memories of the WebAssembly instances that a test creates. */
 let memories: WebAssembly.Memory[] = [];
 
 beforeEach(() => {
@@ -39,11 +39,12 @@ function words(): Int32Array {
   return new Int32Array(memory.buffer);
 }
 
-test('of a hash nothing stays in the memory, neither of what went in nor of what came out', async () => {
+test('a hash leaves neither its input nor its output in the WebAssembly memory', async () => {
   const { hashFourfold, midstate } = await import('#mpc/wasm/one-block-sha256.ts');
   const state = midstate(randomBytes(64));
   const expected = hashFourfold(state, Int32Array.of(7), 1);
-  // What stays until the process ends is public: the constants and the initial value, 72 words.
+  // The first 72 words remain until the process ends. They are public: the constants and the
+  // initial value.
   const rest = words().subarray(72);
   for (const count of [1, 896, 7]) {
     hashFourfold(state, new Int32Array(randomBytes(16 * count).buffer), 4);
@@ -53,7 +54,7 @@ test('of a hash nothing stays in the memory, neither of what went in nor of what
   expect(hashFourfold(state, Int32Array.of(7), 1)).toEqual(expected);
 });
 
-test('of a product nothing stays in the memory, and a refused one leaves nothing to the next', async () => {
+test('a product leaves nothing in the WebAssembly memory, not even after a refusal', async () => {
   const { combine } = await import('#mpc/wasm/gf208.ts');
   const matrix = new Int32Array(randomBytes(624 * 4 * 4).buffer);
   const challenges = { first: randomBytes(26), second: randomBytes(26) };
@@ -66,7 +67,8 @@ test('of a product nothing stays in the memory, and a refused one leaves nothing
   });
   expect(() => combine(matrix, 4, second)).toThrow('in the middle');
   expect(words().every((word) => word === 0)).toBe(true);
-  // As a call leaves it that the platform has ended in the middle: nothing behind it has run.
+  // Fills the memory as a call would leave it that the platform stopped in the middle, before its
+  // clean-up.
   words().fill(-1);
   expect(combine(matrix, 4, challenges)).toEqual(expected);
 });

@@ -24,7 +24,7 @@ const [alice, bob, mallory] = [await node(1), await node(2), await node(3)];
 const sid = randomBytes(32);
 const body = new TextEncoder().encode('a share that only its receiver may read');
 
-/** The channel of one node with another, as the first one has it. */
+/** Returns the channel from one co-signer to another, as the first one holds it. */
 async function channel(own: Node, peer: Node, differences: Partial<{ sid: Uint8Array }> = {}): Promise<Channel> {
   const session = { sid, ephemeral: own.ephemeral, peerKey: peer.ephemeral.publicKey, ...differences };
   const opened = await openChannel(own.own, peer.asPeer, session);
@@ -41,21 +41,21 @@ test('the receiver reads what the sender wrote', async () => {
   expect(await opened(await sealed())).toEqual(body);
 });
 
-test('an empty body and a large one come through', async () => {
+test('an empty body and a large body are delivered', async () => {
   for (const size of [0, 1, 100_000]) {
     const bytes = await sealEnvelope(alice.own, toBob, { round: 2, body: new Uint8Array(size) });
     expect((await opened(bytes))?.length).toBe(size);
   }
 });
 
-test('the carrier of an envelope sees neither its body nor the same bytes twice', async () => {
+test('the carrier of an envelope cannot see its body, and sees different bytes each time', async () => {
   const [first, second] = [await sealed(), await sealed()];
   const text = Buffer.from(body).toString('hex');
   expect(Buffer.from(first).toString('hex')).not.toContain(text);
   expect(first).not.toEqual(second);
 });
 
-test('not one bit of it can be changed, nor one byte cut off or added', async () => {
+test('an envelope with a changed bit, or with a byte removed or added, does not open', async () => {
   const bytes = await sealed();
   for (let position = 0; position < bytes.length; position++) {
     const changed = Uint8Array.from(bytes);
@@ -67,10 +67,11 @@ test('not one bit of it can be changed, nor one byte cut off or added', async ()
   for (const size of [0, 1, 64, 127]) expect(await opened(new Uint8Array(size))).toBeNull();
 });
 
-test('it opens in its own session and round only', async () => {
+test('an envelope opens in its own session and round only', async () => {
   const bytes = await sealed();
   expect(await opened(bytes, { through: await channel(bob, alice, { sid: randomBytes(32) }) })).toBeNull();
-  // Also where the header is that of the other session: the key is bound to it.
+  // An envelope does not open under the header of the other session either, because the channel key
+  // is bound to the session.
   const other = await channel(bob, alice, { sid: randomBytes(32) });
   expect(await opened(bytes, { through: { ...other, sid } })).toBeNull();
   for (const round of [0, 1, 3, 255]) expect(await opened(bytes, { round })).toBeNull();
@@ -87,14 +88,14 @@ test('only the receiver opens an envelope, and an envelope cannot be sent back',
 test('a party cannot seal an envelope in the name of another party', async () => {
   const posing: Node = { ...mallory, own: { ...mallory.own, index: alice.own.index } };
   expect(await opened(await sealEnvelope(posing.own, await channel(posing, bob), { round: 2, body }))).toBeNull();
-  // Not even with all keys of the channel: the signature needs one more.
+  // All keys of the channel do not suffice either, because the signature needs the signing key too.
   expect(await opened(await sealEnvelope(mallory.own, toBob, { round: 2, body }))).toBeNull();
-  // And not with the key that signs alone.
+  // The signing key alone does not suffice either.
   const half: Node = { ...posing, own: { ...posing.own, signing: alice.own.signing } };
   expect(await opened(await sealEnvelope(half.own, await channel(half, bob), { round: 2, body }))).toBeNull();
 });
 
-test('a peer is held against its pinned keys, not against what it says', async () => {
+test('an envelope is verified with the pinned keys of the peer, whatever index it claims', async () => {
   const bytes = await sealed();
   expect(await openEnvelope({ ...mallory.asPeer, index: party(1) }, toAlice, { round: 2, bytes })).toBeNull();
 });

@@ -3,8 +3,8 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 
 /**
- * The oracles of the protocols once more, written from their definition and without a line of
- * src/mpc: known answers come from here.
+ * The oracles of the protocols, written again from their definition and without code of src/mpc.
+ * Tests compare the results of src/mpc with them.
  */
 
 /** Returns SHA-256(T || T || length, part, ...) with T = SHA-256("conclave/mpc/v1/" || tag). */

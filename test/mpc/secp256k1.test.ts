@@ -1,9 +1,10 @@
 import { expect, test, vi } from 'vitest';
 import { GENERATOR, LAMBDA, ORDER, shortWeight } from '#mpc/secp256k1.ts';
 
-test('a short weight is a + b lambda with halves of 64 bits, another one each time', () => {
+test('a short weight is a + b lambda with halves of 64 bits, drawn anew each time', () => {
   expect(LAMBDA ** 3n % ORDER).toBe(1n);
-  // (beta x, y): another point of the same y, which nothing but a cube root of 1 gives.
+  // Multiplying by lambda gives (beta x, y), another point with the same y. Only a cube root of 1
+  // does this.
   const [point, turned] = [GENERATOR.toAffine(), GENERATOR.multiply(LAMBDA).toAffine()];
   expect([turned.y === point.y, turned.x === point.x]).toEqual([true, false]);
   const drawn = new BigUint64Array(2);

@@ -25,12 +25,12 @@ function share(): KeyShare {
   };
 }
 
-test('what was sealed opens at its place under its secret', async () => {
+test('a sealed record opens in its context under its secret', async () => {
   const record = await seal([current], position, plaintext);
   expect(await unseal([current], position, record)).toEqual(plaintext);
 });
 
-test('after a rotation the old secret still opens, and the new one seals', async () => {
+test('after a rotation the old secret still opens records, and the new one seals them', async () => {
   const before = await seal([old], position, plaintext);
   expect(await unseal([current, old], position, before)).toEqual(plaintext);
   expect((await seal([current, old], position, plaintext)).kekId).toBe('2026-11');
@@ -43,12 +43,12 @@ test.each<[string, Partial<SealContext>]>([
   ['another name', { name: 'b'.repeat(26) }],
   ['another epoch', { epoch: 2 }],
   ['another time', { madeAtMs: 1001 }],
-])('moved to %s it does not open', async (_name, change) => {
+])('a sealed record does not open in the context of %s', async (_name, change) => {
   const record = await seal([current], position, plaintext);
   expect(await unseal([current], { ...position, ...change }, record)).toBeNull();
 });
 
-test('not one byte of a record can be changed', async () => {
+test('a record with any changed byte does not open', async () => {
   const record = await seal([current], position, plaintext);
   for (const field of ['salt', 'iv', 'ciphertext'] as const) {
     for (let i = 0; i < record[field].length; i++) {
@@ -61,18 +61,18 @@ test('not one byte of a record can be changed', async () => {
   expect(await unseal([renamed], position, { ...record, kekId: 'renamed' })).toBeNull();
 });
 
-test('the same share twice is two different records, and neither shows it', async () => {
+test('sealing one share twice gives two different records, and neither contains the share', async () => {
   const [first, second] = [await seal([current], position, plaintext), await seal([current], position, plaintext)];
   expect(first.ciphertext).not.toEqual(second.ciphertext);
   expect(Buffer.from(first.ciphertext).includes(Buffer.from(plaintext))).toBe(false);
 });
 
-test('a share survives its encoding', () => {
+test('a share is decoded unchanged from its encoding', () => {
   const before = share();
   expect(decodeKeyShare(before.keyId, encodeKeyShare(before))).toEqual(before);
 });
 
-test('bytes that are no share, or not the own one, are refused before they sign', () => {
+test("bytes that are not a share, or not the co-signer's own share, are refused before they sign", () => {
   const before = share();
   const bytes = encodeKeyShare(before);
   const changed = (position_: number, values: Uint8Array) => {
@@ -85,7 +85,7 @@ test('bytes that are no share, or not the own one, are refused before they sign'
     bytes.slice(1),
     Uint8Array.of(...bytes, 0),
     changed(0, Uint8Array.of(1)),
-    // Another scheme, of points of another length, and one that there is not.
+    // Another scheme, whose points have another length, and a scheme that does not exist.
     changed(1, Uint8Array.of(1)),
     changed(1, Uint8Array.of(3)),
     changed(2, Uint8Array.of(9)),

@@ -6,12 +6,12 @@ export class Database {
   readonly #db = new DatabaseSync(':memory:');
   readonly #prepared = new Map<string, StatementSync>();
 
-  /** Runs several statements, without values. */
+  /** Runs several statements without parameters. */
   script(text: string): void {
     this.#db.exec(text);
   }
 
-  /** @param asArrays rows as lists of their values, not as records */
+  /** @param asArrays returns rows as lists of values, and not as records */
   run(
     query: string,
     values: readonly SQLInputValue[],
@@ -26,7 +26,7 @@ export class Database {
     return { rows: [], changes: Number.parseInt(String(statement.run(...values).changes), 10) };
   }
 
-  /** Commits all of it, or nothing. */
+  /** Runs `work` in a transaction: either all of its writes are committed, or none. */
   atomic<T>(work: () => T): T {
     this.#db.exec('SAVEPOINT atomic');
     try {
@@ -54,12 +54,15 @@ export class Database {
   }
 }
 
-/** SQLite with the interface of a Durable Object, for what would be too much for workerd. */
+/**
+ * Returns an in-memory SQLite with the interface of a Durable Object's storage, for tests that
+ * would be too slow in workerd.
+ */
 export function memorySql(): SqlStorage {
   return objectSql(new Database());
 }
 
-/** Returns the same for a database that other code uses, too. */
+/** Returns a Durable Object's SQL interface to a database that other code uses too. */
 export function objectSql(db: Database): SqlStorage {
   const exec = (query: string, ...values: SQLInputValue[]) => {
     if (values.length === 0 && query.includes(';')) {

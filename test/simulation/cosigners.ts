@@ -21,7 +21,7 @@ import type { Schedule } from './schedule.ts';
 import { LostCall } from './schedule.ts';
 import { Database, objectSql } from '../objects/memory-sql.ts';
 
-/** Gets every partial signature of a co-signer, at the moment of its release. */
+/** Receives every partial signature of a co-signer when it is released. */
 type RecordImport = (node: number, request: SigningRequest, checked: CheckedRequest) => void;
 
 interface Session {
@@ -34,16 +34,16 @@ interface Session {
 export interface NodeTerms {
   readonly index: number;
   readonly threshold: number;
-  /** One of each key. */
+  /** The dealers, one for each key. */
   readonly dealers: readonly Dealer[];
   readonly policy: Policy;
   readonly importRecord: RecordImport;
 }
 
 /**
- * One co-signer: its check of requests, its sign-once record and its policies are those of
- * production, and its storage is a real one; only the rounds of the protocol are replaced by one
- * round without mathematics. Its memory is lost with it.
+ * One simulated co-signer. Its check of requests, sign-once record, policies and storage are those
+ * of production; one round without cryptography replaces the rounds of the protocol. A restart
+ * clears its memory.
  */
 export class SimulatedCosigner {
   readonly db = new Database();
@@ -55,7 +55,7 @@ export class SimulatedCosigner {
   readonly #running = new Map<string, Session>();
   #peers: readonly SimulatedCosigner[] = [];
   isUnreachable = false;
-  /** How far its clock is wrong. */
+  /** The error of the co-signer's clock in milliseconds. */
   skewMs = 0;
 
   constructor(schedule: Schedule, terms: NodeTerms) {
@@ -78,7 +78,7 @@ export class SimulatedCosigner {
     this.#running.clear();
   }
 
-  /** As a service binding. */
+  /** Serves a request as the service binding of the co-signer does. */
   async fetch(url: string, init: RequestInit): Promise<Response> {
     const path = new URL(url).pathname.slice(1);
     const body: unknown = JSON.parse(textSent(init));
@@ -151,7 +151,7 @@ export class SimulatedCosigner {
     if (!free.ok) return free;
     const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(32)));
     this.#opened.set(nonce, { dealer, signers, request, checked: checked.value });
-    // Nothing is sealed here, so there is no key to agree on.
+    // No envelope is encrypted in the simulation, so no key agreement is needed.
     return accepted({ nonce, opening: '' });
   }
 
@@ -163,7 +163,8 @@ export class SimulatedCosigner {
     if (this.#lacksReceipt(session, receipts)) return refused(refusal('receipt-missing'));
     if (this.chain.policies().at(-1) !== checked.policy) return refused(refusal('session-over', 'policy'));
     const written = this.chain.signOnce(request.intent.transactionId, request.attempt, { ...checked, record: true });
-    // Another one came first: a real node throws here, and its answer is no answer.
+    // A request for another digest was recorded first. A real co-signer throws here, so the
+    // coordinator gets no valid answer.
     if (!written.ok) throw new LostCall('another digest was committed to in between (simulated)');
     const named = [...session.signers.map((signer) => nonces[String(signer)]), policyHashOf(checked.policy)];
     const sid = bytesToHex(sha256(utf8ToBytes(named.join())));
@@ -195,7 +196,10 @@ export class SimulatedCosigner {
     return accepted({ attestation: this.#signatureOf(policyHashOf(policy)) });
   }
 
-  /** As `CosignerKey.receipt`: the full check, the row, and then the signature over it. */
+  /**
+   * Does what `CosignerKey.receipt` does: the full check, the row, and then the signature over the
+   * row.
+   */
   async #receipt(dealer: Dealer, body: unknown): Promise<Result<unknown, Refused>> {
     const request = signingRequestOf((body as { request: unknown }).request);
     const checked = await this.#check(dealer, request);
@@ -208,12 +212,12 @@ export class SimulatedCosigner {
     });
   }
 
-  /** As `receiptBytes`, signed. */
+  /** Returns a stand-in for the signature over `receiptBytes`. */
   #receiptOf(record: SignedRecord, { policy }: CheckedRequest): string {
     return this.#signatureOf(`receipt ${JSON.stringify(record)} ${policyHashOf(policy)}`);
   }
 
-  /** As `receiptFault`. */
+  /** Does what `receiptFault` does: reports whether a receipt is missing or wrong. */
   #lacksReceipt({ signers, request, checked }: Session, receipts: Readonly<Record<string, string>>): boolean {
     if (!needsReceipts(checked.policy)) return false;
     const record = recordOf(request.intent.transactionId, request.attempt, checked);
@@ -250,7 +254,9 @@ export class SimulatedCosigner {
     return this.chain.signedFor(transactionId).map((record) => ({ record, signature: this.#signatureOf(record) }));
   }
 
-  /** Returns a stand-in for a signature: the peers let its maker verify it. */
+  /**
+   * Returns a stand-in for a signature. A peer verifies it by calling this method of its signer.
+   */
   #signatureOf(record: SignedRecord | string): string {
     const words = sha256(concatBytes(this.#secret, utf8ToBytes(JSON.stringify(record))));
     return bytesToHex(concatBytes(words, words));

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isSettled, judgeHistory } from './final-checks.ts';
 import type { World } from './world.ts';
 
-/** What D1 repeats of the vaults, and nothing else knows when it is lost there. */
+/** The data in D1 that is copied from vaults and that no other store has when D1 loses it. */
 const REPEATED = {
   vaults: 'SELECT id, name, reference, created_at_ms FROM vaults ORDER BY id',
   members: 'SELECT * FROM members ORDER BY vault_id, user_id',
@@ -14,8 +14,8 @@ const REPEATED = {
 const RECOVERY_MS = 10 * 60_000;
 
 /**
- * The last step: D1 loses everything that it copies from the vault, the vault sends it again, and
- * D1 is as it was.
+ * Deletes everything in D1 that is copied from the vault, has the vault project it again, and
+ * checks that D1 is as before.
  */
 export async function setBack(world: World): Promise<void> {
   const { db } = world.d1;
@@ -34,8 +34,8 @@ export async function setBack(world: World): Promise<void> {
   const after = reported();
   for (const [i, [table]] of Object.entries(REPEATED).entries()) {
     const [was, is] = [before[i] ?? [], after[i] ?? []];
-    // Time goes on meanwhile: a change of policy may have expired, and then the history has one
-    // more entry at its end. What follows is judged below.
+    // A policy change may have expired in the meantime. Then the history has one more entry, which
+    // is checked below.
     const comparable = table === 'audit' ? is.slice(0, was.length) : is;
     if (!isDeepStrictEqual(comparable, was)) world.oracle.fault(`set back: ${table} is not as it was`);
   }

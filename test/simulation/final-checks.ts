@@ -43,7 +43,10 @@ function balanceOf(world: World, { row: { name } }: SimulatedChain): Balance | n
   return row === undefined ? null : (JSON.parse(row.document) as Balance);
 }
 
-/** Nothing is called final before the network says so: it is never observed again. */
+/**
+ * Checks that the service marks nothing as final before the network does, because a final
+ * transaction is never observed again.
+ */
 export function judgeFinality(world: World, { row, finalNumber }: SimulatedChain): void {
   const own = transactionsOf(world).flatMap(({ id, chain, inclusion }) =>
     chain === row.name && inclusion?.finalized === true ? [{ id, number: inclusion.blockNumber }] : [],
@@ -60,8 +63,8 @@ export function judgeFinality(world: World, { row, finalNumber }: SimulatedChain
 }
 
 /**
- * Reports whether transactions of a chain wait above a nonce that no transaction owns: the next
- * payment of the wallet gets it.
+ * Reports whether transactions of a chain wait above a nonce that no transaction owns. The wallet's
+ * next payment gets that nonce.
  */
 export function waitsForPayment(world: World, { row: { name } }: SimulatedChain): boolean {
   return transactionsOf(world).some(
@@ -69,17 +72,17 @@ export function waitsForPayment(world: World, { row: { name } }: SimulatedChain)
   );
 }
 
-/** Null for one that is not there. */
+/** Returns the state of a transaction; null when the vault does not have it. */
 export function stateOf(world: World, id: string | null): Transaction['state'] | null {
   return transactionsOf(world).find((one) => one.id === id)?.state ?? null;
 }
 
-/** Transactions that people may end, and that have not moved for so long. */
+/** Returns the transactions that people may end because they have not changed for this time. */
 export function unknownEnds(world: World, forMs: number): readonly Transaction[] {
   return transactionsOf(world).filter((one) => mayEndUnknown(one) && world.schedule.nowMs - one.updatedAtMs >= forMs);
 }
 
-/** Every transaction has come to its end. */
+/** Reports whether every transaction is in a final state and has no outstanding job. */
 export function isQuiet(world: World): boolean {
   return !transactionsOf(world).some(
     (one) => !isFinal(one.state) || (outstandingJob(one) !== null && !isWatchedAfterFailure(one)),
@@ -87,7 +90,8 @@ export function isQuiet(world: World): boolean {
 }
 
 /**
- * Reports whether nothing is under way, every event is sent, and the balances agree with the chain.
+ * Reports whether no work is outstanding, every event is sent, and the balances agree with the
+ * chain.
  */
 export function isSettled(world: World): boolean {
   if (!isQuiet(world)) return false;
@@ -104,7 +108,7 @@ export function isSettled(world: World): boolean {
   });
 }
 
-/** For people: what has not come to its end. */
+/** Describes all transactions, outbox jobs and balances, for the person who reads the fault. */
 export function underWay(world: World): string {
   const lines = transactionsOf(world).map(({ state, stateReason, attempts }) => {
     const tried = attempts.map(({ nonce, purpose, sent }) => `${purpose} at ${nonce} ${sent?.outcome ?? 'not sent'}`);
@@ -117,7 +121,7 @@ export function underWay(world: World): string {
   return [...lines, `owed: ${queued.join()}`, ...held].join('; ');
 }
 
-/** What must be so when everything has come to its end. */
+/** Checks the invariants that hold once every transaction is in a final state. */
 export function judge(world: World): void {
   const { oracle } = world;
   const transactions = transactionsOf(world);
@@ -137,13 +141,14 @@ export function judge(world: World): void {
     if ((record.state === 'SUCCEEDED') !== (times === 1)) {
       oracle.fault(`I6: ${payment.key} is ${record.state}, and the chain has it ${times} times`);
     }
-    // Only the service has the key: a transaction in its place is one of its own.
+    // Only the service has the key, so any conflicting transaction is one of its own.
     if (record.stateReason === 'CONFLICTED') oracle.fault(`I6: ${payment.key} was conflicted with`);
     if (record.stateReason === 'NOT_AFTER_PASSED' && payment.notAfterMs === null) {
       oracle.fault(`I4: ${payment.key} has no end and was ended by time`);
     }
     if (payment.isStopped && times > 0) oracle.fault(`I4: ${payment.key} was stopped and is paid`);
-    // A former signer has no approval in what is undecided; where all stay, no approval is lost.
+    // A policy change removes former signers' approvals from undecided transactions. Without such a
+    // change no approval is lost.
     const approvers = new Set(record.approvals.map(({ actor }) => actor.userId as string));
     const lost = [...payment.acknowledgedTo].filter(
       (person) => !approvers.has(person) && oracle.terms.signers.includes(person),
@@ -165,8 +170,8 @@ export function judge(world: World): void {
 }
 
 /**
- * No reservation is held for what is over, and the next nonce is the one that the chain expects:
- * nothing counts past it.
+ * Checks that no reservation is held for a finished transaction, and that the next nonce is the one
+ * that the chain expects.
  */
 function judgeAllocator(
   { oracle, nonces }: World,
@@ -177,7 +182,7 @@ function judgeAllocator(
   }: { readonly chain: SimulatedChain; readonly wallet: string; readonly kept: ReadonlySet<string> },
 ): void {
   const db = nonces.hosts.get(`nonce:${chain.row.caip2}:${wallet}`)?.db;
-  // Nothing was ever signed for it.
+  // The wallet has no allocator because nothing was ever signed for it.
   if (db === undefined) return;
   const owned = rowsOf(db, 'SELECT nonce FROM owned');
   if (owned.length > 0) oracle.fault(`nonces: ${wallet} still owns ${owned.length}`);
@@ -189,7 +194,10 @@ function judgeAllocator(
   if (floor !== used) oracle.fault(`nonces: ${wallet} counts from ${floor} on, and the chain is at ${used}`);
 }
 
-/** I11: one unbroken chain of lines, the same in D1 as in the vault; and what is over is over. */
+/**
+ * Checks invariant I11: the history is one unbroken hash chain, it is equal in D1 and in the vault,
+ * and no rejected or expired transaction changes.
+ */
 export function judgeHistory(world: World): void {
   const parsed = (rows: readonly { entry: string; hash: string }[]) =>
     rows.map(({ entry, hash }) => ({ ...(JSON.parse(entry) as HistoryEntry), hash }));
@@ -209,8 +217,8 @@ export function judgeHistory(world: World): void {
 }
 
 /**
- * No transaction comes back to a state with its reason again and again: it would never count as
- * stuck. Confirmations alone may grow.
+ * Checks that no transaction returns to a state and reason too often. Such a transaction changes
+ * all the time and therefore never counts as stuck. A growing number of confirmations is allowed.
  */
 export function judgeCircles(world: World, maxTimes: number): void {
   const entries = rowsOf(vaultDb(world), 'SELECT document AS entry, hash FROM history ORDER BY seq').map(
@@ -229,7 +237,7 @@ export function judgeCircles(world: World, maxTimes: number): void {
   for (const [name, count] of times) if (count > maxTimes) world.oracle.fault(`I14: ${name} comes ${count} times`);
 }
 
-/** Checks that D1 equals the object, once every event is sent. */
+/** Checks that D1 equals the vault object, once every event is sent. */
 function judgeProjection(world: World, transactions: readonly Transaction[]): void {
   const rows = rowsOf(world.d1.db, 'SELECT id, record, state FROM transactions');
   for (const transaction of transactions) {

@@ -21,45 +21,50 @@ export interface Outcome {
   readonly paid: number;
   readonly signatures: number;
   readonly points: number;
-  /** Simulated time in which nothing but a resend timer of the outbox was awaited. */
+  /**
+   * The simulated time in milliseconds during which the service only waited for a resend timer of
+   * the outbox.
+   */
   readonly resendWaitMs: number;
 }
 
-/** How one history goes; all of it follows from the seed. */
+/** The parameters of one history. Everything in a history follows from its seed. */
 export interface Course {
   readonly seed: number;
-  /** By the seed when absent. */
+  /** The families of the simulated chains; drawn from the seed when absent. */
   readonly families?: readonly Family[];
-  /** Of each chain; two when absent. */
+  /** The number of RPC nodes of each chain; two when absent. */
   readonly nodes?: number;
-  /** No weather, and crashes at these points alone: the same story each time. */
+  /**
+   * Disables all faults except crashes at these points, so that the history is the same each time.
+   */
   readonly crashPoints?: ReadonlySet<number>;
   readonly log?: (line: string) => void;
 }
 
 /**
- * Each history that is lived has a day of its own: what modules remember of an earlier one is long
- * ago.
+ * The number of days that earlier histories have used. Each history gets a day of its own, so that
+ * whatever modules remember of an earlier history has expired.
  */
 let today = 0;
 const FIRST_DAY_MS = Date.UTC(2027, 0, 1);
 const DAY_MS = 24 * 60 * 60 * 1000;
 const STORM_MS = 4 * 60_000;
-/** Everything comes to its end by itself, in fair weather, within this. */
+/** The time within which every transaction ends by itself in calm weather. */
 const RECOVERY_MS = 3 * 60 * 60_000;
-/** What a vault has wallets on. */
+/** The families on which a vault may have wallets; each history draws one of these sets. */
 const FAMILIES: readonly (readonly Family[])[] = [['evm'], ['bitcoin'], ['solana'], ['evm', 'bitcoin', 'solana']];
-/** So long people wait for an end that no node shows. */
+/** The time that people wait for the outcome of a transaction that no RPC node reports. */
 const UNKNOWN_FOR_MS = 30 * 60_000;
 const BLOCK_MS = 4_000;
 const POLL_MS = 20_000;
 
-/** Lives one history, and judges it. */
+/** Runs one history and checks its invariants. */
 export function live(course: Course): Promise<Outcome> {
   return inWorld(course, (world) => happen(course, world));
 }
 
-/** Lets something happen in a world of its own, on a day of its own. */
+/** Runs a story in a new world, on a day of its own. */
 export async function inWorld(course: Course, story: (world: World) => Promise<void>): Promise<Outcome> {
   const schedule = new Schedule(course.seed, FIRST_DAY_MS + today++ * DAY_MS, course.log);
   const world = new World(schedule, course.families ?? schedule.pick(FAMILIES), course.nodes);
@@ -129,7 +134,7 @@ async function happen({ crashPoints }: Course, world: World): Promise<void> {
   if (!isSettledNow) oracle.fault(`I12: three hours later there is still something under way: ${underWay(world)}`);
   else await done;
   judge(world);
-  // In fair weather two approvals are enough, whichever part dies.
+  // In calm weather two approvals are enough for a payment, whichever part dies.
   if (isPlanned && oracle.payments.some((payment) => oracle.paid(payment) !== 1))
     oracle.fault('I12: a payment was not made');
   const { totalMs } = world.resendWaits;
@@ -139,12 +144,12 @@ async function happen({ crashPoints }: Course, world: World): Promise<void> {
 }
 
 /**
- * What people do about what does not end by itself, again and again. @param isDue reports whether
- * they do anything now
+ * Lets people repeatedly do what the service needs from them. @param isDue reports whether they act
+ * now
  */
 export function letPeopleAct(world: World, isDue = () => true): void {
   if (isDue()) {
-    // By itself it compares once an hour; a waiting person requests it.
+    // The service compares balances once an hour by itself; a waiting person requests a comparison.
     if (isQuiet(world)) void requestRescan(world);
     payWhereOneWaits(world);
     endWhereUnknown(world);
@@ -152,7 +157,7 @@ export function letPeopleAct(world: World, isDue = () => true): void {
   world.schedule.after(POLL_MS, () => letPeopleAct(world, isDue));
 }
 
-/** Calm, breezy or stormy, each part by itself. */
+/** Draws the share of each kind of fault, which may be zero, independently of the others. */
 function weatherOf(schedule: Schedule): Weather {
   const some = (most: number) => (schedule.isLuck(0.3) ? 0 : schedule.chance() ** 2 * most);
   return {
@@ -167,8 +172,8 @@ function weatherOf(schedule: Schedule): Weather {
 }
 
 /**
- * A block every few seconds; in foul weather they may take their time, some are undone, and what
- * waits is forgotten.
+ * Mines a block every few seconds. In foul weather blocks may be slower, some blocks are undone,
+ * and waiting transactions are lost.
  */
 export function keepMining(world: World, chain: SimulatedChain): void {
   const { schedule, oracle, wallets } = world;
@@ -182,7 +187,8 @@ export function keepMining(world: World, chain: SimulatedChain): void {
     chain.mine();
     if (wallets.has(chain)) {
       oracle.observation(chain);
-      // One node alone is believed.
+      // With only one RPC node, the service believes its false answers, so finality is checked only
+      // with several.
       if ((world.nodes.get(chain)?.length ?? 0) > 1) judgeFinality(world, chain);
     }
     const paceMs = isFoul ? foulPaceMs : BLOCK_MS;
@@ -194,17 +200,17 @@ export function keepMining(world: World, chain: SimulatedChain): void {
 export function keepSweeping(world: World): void {
   const { schedule } = world;
   const next = () => {
-    // Cron misses a minute now and then.
+    // Cron may skip a minute in foul weather.
     if (!schedule.isLuck(schedule.weather.vanished)) void world.sweep();
     schedule.after(60_000, next);
   };
   schedule.after(60_000, next);
 }
 
-/** What the platform and the parties do to a service. */
+/** Injects faults of the platform, the RPC nodes and the co-signers. */
 function stir(world: World): void {
   const { schedule } = world;
-  // One of two lies, and the other one is at most ill.
+  // Only one RPC node of each chain gives false answers; the others at most fail or lag behind.
   const liars = new Map([...world.nodes].map(([chain, nodes]) => [chain, schedule.pick(nodes)]));
   const next = () => {
     if (schedule.weather === CALM) return;
@@ -257,12 +263,12 @@ async function randomPayment(world: World, index: number): Promise<void> {
   await Promise.all(people.map((person) => decide(world, payment, person)));
 }
 
-/** One payment on a chain that is made for those that wait above an unused nonce. */
+/** Chains on which a payment is being made for transactions that wait above an unused nonce. */
 const paying = new WeakMap<World, Set<SimulatedChain>>();
 
 /**
- * The way out of a nonce that co-signers let no transaction use up (docs/chains.md, Nonces): the
- * next payment of the wallet gets it, so people make one, as `stateReason` says.
+ * Makes a payment for transactions that wait above a nonce that co-signers let no transaction use
+ * (docs/chains.md, Nonces). The wallet's next payment gets that nonce, as `stateReason` explains.
  */
 function payWhereOneWaits(world: World): void {
   const before = paying.get(world) ?? new Set();
@@ -275,7 +281,8 @@ function payWhereOneWaits(world: World): void {
 }
 
 /**
- * The way out of an end that no node shows: people compare the nodes, and end it after a warning.
+ * Ends transactions whose outcome no RPC node shows: a person compares the RPC nodes and
+ * acknowledges the warning.
  */
 function endWhereUnknown(world: World): void {
   const [person] = world.people;
@@ -294,7 +301,7 @@ async function payAgain(world: World, chain: SimulatedChain): Promise<void> {
   for (const one of world.people) await approve(world, payment, one);
 }
 
-/** Carries out what one person does about one payment. */
+/** Carries out the actions of one person on one payment. */
 async function decide(world: World, payment: PaymentRequest, person: Person): Promise<void> {
   const { schedule } = world;
   const mood = schedule.chance();
@@ -303,7 +310,7 @@ async function decide(world: World, payment: PaymentRequest, person: Person): Pr
   if (mood < 0.08) return stop(world, payment, person, 'cancel');
   if (mood < 0.15) return undefined;
   await approve(world, payment, person);
-  // Two fingers, or two windows.
+  // The person approves twice at once, as with two windows.
   if (mood > 0.9) await Promise.all([approve(world, payment, person), approve(world, payment, person)]);
   if (mood > 0.7) {
     await schedule.sleep(schedule.upTo(30_000));
@@ -313,7 +320,7 @@ async function decide(world: World, payment: PaymentRequest, person: Person): Pr
   return undefined;
 }
 
-/** Others pay; a monitor reports it, late, twice, or never. */
+/** Makes deposits of others; a monitor reports each of them once, twice or never, and late. */
 async function deposits(world: World): Promise<void> {
   const { schedule, wallets } = world;
   const count = schedule.upTo(4);
@@ -326,14 +333,14 @@ async function deposits(world: World): Promise<void> {
       await schedule.sleep(schedule.upTo(20_000));
       await world.report(chain, hash, `delivery-${i}`);
     }
-    // A forged one: of a transaction that there is not.
+    // A forged report names a transaction that does not exist.
     if (schedule.isLuck(0.2)) await world.report(chain, chain.forged(i), `forged-${i}`);
   }
 }
 
 /**
- * One payment with two approvals and a deposit on each chain: short, so that every point of it can
- * be the last.
+ * Returns one payment with two approvals and one deposit on each chain. The story is short, so that
+ * a crash can be tested at every point.
  */
 function plannedStories(world: World): Promise<void>[] {
   return [...world.wallets].flatMap(([chain, wallet]) => {
@@ -353,10 +360,10 @@ function plannedStories(world: World): Promise<void>[] {
   });
 }
 
-/** Events of the log that report a fault which the simulation has not planned. */
+/** Events of the log that report a fault which the simulation has not injected. */
 const PROBLEM_EVENTS = new Set(['request-failed', 'job-failed', 'vault-alarm-failed', 'sweep-failed']);
 
-/** Reads the log of the service: an error that no fault of the simulation explains is a finding. */
+/** Collects the errors in the log of the service that no injected fault explains. */
 function listen(schedule: Schedule): { readonly lines: readonly string[]; stop: () => void } {
   const lines: string[] = [];
   const real = console.error;

@@ -15,10 +15,10 @@ import { parsePartyIndex } from '#mpc/party.ts';
 import { encodePoint, encodeScalar, GENERATOR, invertScalar, modOrder, randomScalar } from '#mpc/secp256k1.ts';
 import type { KeyShare } from '#mpc/share.ts';
 
-/** A key, or what becomes of it on a chain. */
+/** The secret and public key of a wallet, or of the vault key from which wallets derive. */
 type Key = Pick<KeyShare, 'secret' | 'publicKey'>;
 
-/** One part for each signer. */
+/** Returns one partial signature for each signer. */
 type Deal = (key: Key, message: Uint8Array, signers: number) => readonly Uint8Array[];
 
 const DEALS: Readonly<Record<KeyScheme, Deal>> = {
@@ -28,9 +28,9 @@ const DEALS: Readonly<Record<KeyScheme, Deal>> = {
 };
 
 /**
- * What the nodes of a simulated vault compute together: partial signatures that fit each other, and
- * are others each time. The key is whole here, because the mathematics has tests of its own, and
- * takes a hundred times as long as everything else in a history.
+ * The signing of all co-signers of a simulated vault: partial signatures that combine to a valid
+ * signature and differ each time. The whole key is in one object, because other tests cover the
+ * cryptography, which takes a hundred times as long as the rest of a history.
  */
 export class Dealer {
   readonly keyId: KeyId;
@@ -56,7 +56,10 @@ export class Dealer {
     return this.#key.publicKey;
   }
 
-  /** Throws for a chain that takes no signature of this scheme. @param chain CAIP-2 */
+  /**
+   * Returns the address of the key on a chain. Throws for a chain that accepts no signature of this
+   * scheme. @param chain CAIP-2
+   */
   addressOn(chain: string): string {
     const address = addressOn(chain, this.scheme, this.#walletOn(chain).publicKey);
     if (address === null) throw new Error(`the key has no wallet on ${chain}`);
@@ -69,7 +72,10 @@ export class Dealer {
     return wallet;
   }
 
-  /** The part of one of so many signers in a session: for the same message the same. */
+  /**
+   * Returns the partial signature of one signer in a session. A repeated call for a message returns
+   * the same one.
+   */
   partial(session: Session, message: Uint8Array, position: number): Uint8Array {
     const { sid, chain, signers } = session;
     const name = `${sid} ${bytesToHex(message)}`;
@@ -85,7 +91,7 @@ interface Session {
   readonly signers: number;
 }
 
-/** s·u = w, in shares of u and w, over one nonce point R. */
+/** Splits an ECDSA signature s with s·u = w into shares of u and w, over one nonce point R. */
 function dealEcdsa({ secret }: Key, digest: Uint8Array, signers: number): readonly Uint8Array[] {
   const k = randomScalar();
   const R = GENERATOR.multiply(k);
@@ -98,8 +104,8 @@ function dealEcdsa({ secret }: Key, digest: Uint8Array, signers: number): readon
 }
 
 /**
- * z = k + c·secret (RFC 8032, 5.1.6), in shares of z, with R and what FROST's signers say they have
- * seen.
+ * Splits z = k + c·secret (RFC 8032, 5.1.6) into shares, each with R and the commitments that a
+ * FROST signer reports.
  */
 function dealEd25519({ secret, publicKey }: Key, message: Uint8Array, signers: number): readonly Uint8Array[] {
   const k = ED25519.randomScalar();
@@ -111,7 +117,7 @@ function dealEd25519({ secret, publicKey }: Key, message: Uint8Array, signers: n
   return z.map((share) => concatBytes(ED25519.encodeScalar(share), R, ...z.flatMap(() => [R, R])));
 }
 
-/** The same by BIP-340, whose points have an even y. */
+/** Splits a BIP-340 signature into shares; the points of BIP-340 have an even y. */
 function dealTaproot({ secret, publicKey }: Key, message: Uint8Array, signers: number): readonly Uint8Array[] {
   const drawn = randomScalar();
   const R = encodePoint(GENERATOR.multiply(drawn));

@@ -10,23 +10,23 @@ import { approve, create } from './people.ts';
 import type { Family, World } from './world.ts';
 
 /**
- * One RPC node of a chain answers with one lie while payments are under way; then it becomes
- * honest, or is removed from the configuration.
+ * A story in which one RPC node of a chain gives one false answer while payments are in progress,
+ * and then becomes honest or is removed from the configuration.
  */
 export interface LieStory {
   readonly family: Family;
   readonly lie: Lie;
   readonly nodes: number;
-  /** Its place in the list, counted from 0. */
+  /** The index of the lying RPC node in the list, counted from 0. */
   readonly liar: number;
-  /** The lie begins once the first payment is in this state. */
+  /** The state of the first payment at which the lie begins. */
   readonly since: (typeof STATES)[number];
   readonly end: 'truth' | 'removal';
 }
 
 const STATES = ['SUBMITTED', 'SIGNING', 'BROADCAST', 'CONFIRMING', 'SUCCEEDED'] as const;
 export const FAMILIES = ['evm', 'solana', 'bitcoin'] as const;
-/** Lies that a family knows nothing of. */
+/** The lies that do not apply to a family. */
 const UNKNOWN_TO: Readonly<Record<(typeof FAMILIES)[number], readonly Lie[]>> = {
   evm: ['false-nonce', 'false-coin'],
   solana: ['false-coin', 'false-count'],
@@ -36,15 +36,15 @@ const MAX_NODES = 3;
 const FALSE_INCLUSIONS: readonly Lie[] = ['false-inclusion', 'far-inclusion', 'flickering'];
 const LIE_MS = 3 * 60_000;
 /**
- * A state with its reason may come so often in that time: a record follows a node that changes its
- * answer every 15 seconds at most.
+ * The maximum number of times that a transaction may return to a state and reason during the lie:
+ * its record follows an RPC node that changes its answer every 15 seconds at most.
  */
 const MAX_RETURNS = 12;
 const RECOVERY_MS = 3 * 60 * 60_000;
 
 /**
- * Every lie, on each family, at every place of a list of one to three nodes, since each state of a
- * payment, and with both ends.
+ * Returns the stories of every lie on each family, by each RPC node of lists of one to three, from
+ * each state of a payment on, and with both ends.
  */
 export function lieStories(): readonly LieStory[] {
   return FAMILIES.flatMap((family) =>
@@ -67,13 +67,16 @@ export function lieStories(): readonly LieStory[] {
   );
 }
 
-/** More than a wallet has nonce accounts on Solana (16), or payments in flight on Bitcoin (25). */
+/**
+ * The number of payments in a burst: more than a wallet's nonce accounts on Solana (16) and its
+ * payments in flight on Bitcoin (25).
+ */
 const BURST: Readonly<Record<Family, number>> = { evm: 40, solana: 40, bitcoin: 28 };
 const FOREIGN_UTXOS = 12;
 
 /**
- * Many payments in a row go out while the second of two nodes does not answer, and end when it is
- * back.
+ * Sends many payments in a row while the second of two RPC nodes does not answer. They must finish
+ * only when it answers again.
  */
 export function liveBurst(family: Family, count = BURST[family]): Promise<Outcome> {
   return inWorld({ seed: 1, families: [family] }, (world) => playBurst(world, count));
@@ -84,7 +87,7 @@ async function playBurst(world: World, count: number): Promise<void> {
   const [chain] = world.chains;
   if (chain === undefined) throw new Error('there is a chain');
   await createVault(world, chain);
-  // On Bitcoin each payment in flight needs a UTXO of its own.
+  // Each payment in flight on Bitcoin needs a UTXO of its own.
   for (let i = 0; i < FOREIGN_UTXOS; i++) chain.deposit(world.wallets.get(chain) ?? '', chain.unit * 10n);
   const [, second] = world.nodes.get(chain) ?? [];
   if (second === undefined) throw new Error('there are two nodes');
@@ -109,7 +112,7 @@ export function nameOf({ family, lie, nodes, liar, since, end }: LieStory): stri
   return `${family}: ${lie} by node ${liar + 1} of ${nodes} since ${since}, until its ${end}`;
 }
 
-/** Lives one story, and judges it. */
+/** Runs one story and checks its invariants. */
 export function liveStory(story: LieStory, log?: (line: string) => void): Promise<Outcome> {
   const { family, nodes } = story;
   const course = { seed: 1, families: [family], nodes, ...(log === undefined ? {} : { log }) };
@@ -156,8 +159,8 @@ async function play(story: LieStory, world: World): Promise<void> {
 }
 
 /**
- * Makes the node lie from now on. A transaction that it reports in a block is in none: the network
- * loses what waits.
+ * Makes the RPC node lie from now on. While it reports false inclusions, the network drops the
+ * waiting transactions.
  */
 function begin({ lie }: LieStory, liar: ChainNode, chain: SimulatedChain): void {
   liar.lie = lie;
@@ -166,7 +169,7 @@ function begin({ lie }: LieStory, liar: ChainNode, chain: SimulatedChain): void 
   };
 }
 
-/** A vault with its wallet, on a chain that makes blocks. */
+/** Creates a vault with its wallet, on a chain that mines blocks. */
 async function createVault(world: World, chain: SimulatedChain): Promise<void> {
   let isCreated = false;
   const created = world.found().then(() => (isCreated = true));
@@ -197,7 +200,7 @@ async function approvedBy(world: World, payment: PaymentRequest): Promise<void> 
   for (const person of world.people.slice(0, 2)) await approve(world, payment, person);
 }
 
-/** Lets things happen until a person has done something. */
+/** Runs the simulation until a person's action is done. */
 async function settledBy(world: World, deed: Promise<unknown>): Promise<void> {
   let isDone = false;
   const done = deed.finally(() => (isDone = true));

@@ -31,13 +31,15 @@ const { values: options } = parseArgs({
     pairs: { type: 'string' },
     lies: { type: 'boolean', default: false },
     log: { type: 'string' },
-    /** Stops at the first bad history: the caller only needs to know whether there is one. */
+    /**
+     * Stops at the first failing history, for a caller that only needs to know whether one fails.
+     */
     stop: { type: 'boolean', default: false },
-    /** Set in a process that another one has started. */
+    /** Set in a process that another process of this command has started. */
     part: { type: 'boolean', default: false },
-    /** The deaths that are its share. */
+    /** The index of the process, which selects its share of the histories. */
     share: { type: 'string' },
-    /** Of the points: one of several parts. */
+    /** The part of all crash points to run, as `part/parts`. */
     turn: { type: 'string', default: '0/1' },
   },
 });
@@ -47,11 +49,11 @@ const PROCESSES = 2;
 const AGAIN_EVERY = 10;
 
 const log = console.log;
-/** The clock is another one as soon as something is simulated. */
+/** The start time by a clock that the simulation does not replace. */
 const begun = process.hrtime.bigint();
 const secondsNow = Math.floor(Date.now() / 1000);
 
-/** Lives a course, logs its faults, and adds it to the sum. */
+/** Runs a history, logs its faults, and adds it to the sum. */
 async function judged(course: Course, sum: Sum, live: (course: Course) => Promise<Outcome>): Promise<Outcome> {
   const outcome = await live(course);
   const points = [...(course.crashPoints ?? [])];
@@ -83,7 +85,7 @@ async function simulated(): Promise<Sum> {
 }
 
 /**
- * One story without weather on each kind of chain, once for each point at which a part can die, or
+ * Runs one planned history on each kind of chain, once for each point at which a part can die, or
  * for pairs of such points.
  */
 async function sweep(sum: Sum, live: (course: Course) => Promise<Outcome>): Promise<void> {
@@ -96,15 +98,15 @@ async function sweepOf(
   live: (course: Course) => Promise<Outcome>,
 ): Promise<void> {
   const share = Number.parseInt(options.share ?? '0', 10);
-  // Each process has to know how many there are; one of them counts it.
+  // Each process has to know the number of crash points; only the first adds this run to its sum.
   const { points } = await judged({ seed: 1, families, crashPoints: new Set() }, share === 0 ? sum : sumOf(), live);
   const pairs = Number.parseInt(options.pairs ?? '0', 10);
   const { part, parts } = parseTurn(options.turn);
-  // Of the points of this turn, every second one for each of two processes.
+  // Each of the two processes runs every second point of this turn.
   if (options.points)
     for (let at = part + parts * share; at < points; at += parts * PROCESSES)
       await judged({ seed: 1, families, crashPoints: new Set([at]) }, sum, live);
-  // Spread evenly over all of them, and the same each time.
+  // The pairs are spread evenly over all pairs, and are the same each time.
   const all = (points * (points - 1)) / 2;
   for (let i = share; i < Math.min(pairs, all); i += PROCESSES) {
     const position = Math.floor((i * all) / Math.min(pairs, all));
@@ -113,7 +115,7 @@ async function sweepOf(
   }
 }
 
-/** Of the stories of this turn, every second one for each of two processes. */
+/** Runs the lie stories of this turn; each of the two processes runs every second one. */
 async function sweepLies(sum: Sum): Promise<void> {
   const { FAMILIES, lieStories, liveBurst, liveStory, nameOf } = await import('./lie-stories.ts');
   const share = Number.parseInt(options.share ?? '0', 10);
@@ -135,7 +137,7 @@ function report(name: string, outcome: Outcome, sum: Sum): void {
   if (outcome.faults.length > 0) log([`${name}:`, ...outcome.faults.map((one) => `  ${one}`)].join('\n'));
 }
 
-/** The pair with this number, of all pairs in order. */
+/** Returns the pair of crash points at this index of all pairs in order. */
 function pairAt(position: number, points: number): readonly [number, number] {
   let [first, rest] = [0, position];
   while (rest >= points - 1 - first) {
@@ -149,12 +151,12 @@ function countOf(): number {
   return Number.parseInt(options.count, 10);
 }
 
-/** New ones where none is named. */
+/** Returns the first seed: the current time in seconds, unless an option gives one. */
 function firstSeed(): number {
   return options.from === undefined ? secondsNow : Number.parseInt(options.from, 10);
 }
 
-/** Shares the histories among processes: there are as many as a small machine has cores. */
+/** Runs the histories in two processes, one for each core of a small machine. */
 async function shared(): Promise<Sum> {
   const [first, count] = [firstSeed(), countOf()];
   const size = Math.ceil(count / PROCESSES);

@@ -3,26 +3,26 @@ import type { CheckedRequest, SigningRequest } from '#cosigner/policy/approval-c
 import type { SimulatedChain } from './chains/chain.ts';
 
 /**
- * A payment that a person has requested, and everything that the people know of it. No two payments
- * of a chain have the same amount, by which the oracle identifies them.
+ * A payment that a person has requested, and everything that people know about it. No two payments
+ * of a chain have the same amount, so the oracle identifies a payment by its amount.
  */
 export interface PaymentRequest {
   readonly key: string;
   readonly chain: SimulatedChain;
   readonly to: string;
   readonly amount: bigint;
-  /** The signers, and how many of them have to request it, whatever else happens. */
+  /** The signers, and how many of them must approve, when the payment was requested. */
   readonly terms: Terms;
   id: string | null;
   /** The people who have sent an approval, whether or not an answer came. */
   readonly requestedBy: Set<string>;
   /** The people whose approval was acknowledged. */
   readonly acknowledgedTo: Set<string>;
-  /** The end of the time in which it may be carried out; null for none. */
+  /** The time after which the payment must not be executed; null for none. */
   notAfterMs: number | null;
-  /** A person got the answer that it will not be paid. */
+  /** True when a person was informed that the payment will not be made. */
   isStopped: boolean;
-  /** The service has refused it. */
+  /** True when the service has refused the payment. */
   isRefused: boolean;
 }
 
@@ -32,25 +32,27 @@ export interface Terms {
 }
 
 /**
- * Checks what must hold from the requests of the people and from the chain alone: it shares no code
- * with the service. It keeps its faults; a history fails with the first of them.
+ * Checks the invariants with only the people's requests and the chain, without code of the service.
+ * It collects faults; the first fault ends a history.
  */
 export class Oracle {
   readonly faults: string[] = [];
   readonly payments: PaymentRequest[] = [];
   /** The wallet on each chain. */
   readonly #wallets: ReadonlyMap<SimulatedChain, string>;
-  /** What is in force beyond doubt: while a change is under way, the weaker of both. */
+  /**
+   * The weakest terms that may be in force: while a policy change is pending, the weaker of both.
+   */
   #terms: Terms;
   readonly #signed = new Map<
     string,
     { readonly intent: string; readonly nonce: string | null; readonly digests: Map<number, string> }
   >();
   signatures = 0;
-  /** A person has requested other terms. */
+  /** True when a person has requested other terms. */
   hasChanged = false;
 
-  /** @param wallets may come to be known later */
+  /** @param wallets may be filled in later */
   constructor(wallets: ReadonlyMap<SimulatedChain, string>, terms: Terms) {
     this.#wallets = wallets;
     this.#terms = terms;
@@ -64,7 +66,7 @@ export class Oracle {
     return this.#terms;
   }
 
-  /** From now on either may be in force. */
+  /** Records a pending policy change: from now on either policy may be in force. */
   changing(to: Terms): void {
     this.hasChanged = true;
     const signers = [...new Set([...this.#terms.signers, ...to.signers])];
@@ -93,7 +95,7 @@ export class Oracle {
     return paymentRequest;
   }
 
-  /** I5: one key, one transaction. */
+  /** Checks invariant I5: one idempotency key creates one transaction. */
   created(paymentRequest: PaymentRequest, id: string): void {
     if (paymentRequest.id !== null && paymentRequest.id !== id)
       this.fault(`I5: ${paymentRequest.key} made ${paymentRequest.id} and ${id}`);
@@ -103,8 +105,8 @@ export class Oracle {
   }
 
   /**
-   * Judges the release of a partial signature. I1: one transaction, one intent, one nonce, and one
-   * digest for each attempt. I2: enough people have approved it.
+   * Checks the release of a partial signature. Invariant I1: a transaction has one intent, one
+   * nonce, and one digest for each attempt. Invariant I2: enough people have approved it.
    */
   signed(
     node: number,
@@ -150,8 +152,8 @@ export class Oracle {
   }
 
   /**
-   * I3: a payment that was requested once is paid once, and nothing else is ever paid. Reads all
-   * blocks that may be new since the last time.
+   * Checks invariant I3: a payment that was requested once is paid once, and nothing else is paid.
+   * Reads all blocks that may be new since the last call.
    */
   observation(chain: SimulatedChain): void {
     const payments = chain.paymentsFrom(this.#walletOn(chain), Math.max(0, chain.height - chain.deepestFork));
@@ -167,7 +169,7 @@ export class Oracle {
     }
   }
 
-  /** How often it stands in the chain. */
+  /** Returns how many times the payment is in the chain. */
   paid({ chain, amount }: PaymentRequest): number {
     return chain.paymentsFrom(this.#walletOn(chain), 0).filter((one) => one.amount === amount).length;
   }

@@ -1,11 +1,16 @@
 import type { PaymentRequest } from './oracle.ts';
 import type { Answer, Person, World } from './world.ts';
 
-/** A client sends so many requests before it takes the service for gone. */
+/**
+ * The number of times that a client sends a request before it regards the service as unavailable.
+ */
 const MAX_TRIES = 200;
 const PAUSE_MS = 8_000;
 
-/** Repeats a request until an answer states its outcome. Null when the service is gone. */
+/**
+ * Repeats a request until an answer states its outcome. Returns null when the service is
+ * unavailable.
+ */
 async function insist(world: World, request: () => Promise<Answer | null>): Promise<Answer | null> {
   for (let time = 1; time <= MAX_TRIES; time++) {
     const answer = await request();
@@ -17,12 +22,15 @@ async function insist(world: World, request: () => Promise<Answer | null>): Prom
 
 const MINUTE_MS = 60_000;
 
-/** One payment of seven names an end. */
+/** Reports whether a payment has an end; one of seven has. */
 function isEnding({ key }: PaymentRequest): boolean {
   return numberOf(key) % 7 === 0;
 }
 
-/** From ten minutes, in which little gets done, to an hour and a half. */
+/**
+ * Returns the time until the end of a payment: from ten minutes, in which few payments are
+ * completed, to an hour and a half.
+ */
 function periodOf({ key }: PaymentRequest): number {
   return (10 + (numberOf(key) % 5) * 20) * MINUTE_MS;
 }
@@ -31,10 +39,10 @@ function numberOf(key: string): number {
   return Number(key.replace('wish-', ''));
 }
 
-/** As an integrator does it: with a key, again and again with the same one. */
+/** Creates a payment as an integrator does: with an idempotency key that every retry repeats. */
 export async function create(world: World, payment: PaymentRequest, creator: Person): Promise<void> {
   const speed = world.schedule.pick(['slow', 'normal', 'fast']);
-  // A client that repeats its request means the same end.
+  // A retry has the same end as the first request.
   if (isEnding(payment)) payment.notAfterMs ??= world.schedule.nowMs + periodOf(payment);
   const body = {
     vaultId: world.vaultId,
@@ -60,11 +68,11 @@ export async function approve(world: World, payment: PaymentRequest, person: Per
     world.request(`POST /transaction/${payment.id}/approve`, { token: person.token }),
   );
   if (answer?.status === 200) payment.acknowledgedTo.add(person.id);
-  // Decided already, or no signer any more.
+  // The transaction is already decided, or the person is no longer a signer.
   else if (answer?.status !== 409 && answer?.status !== 403) world.oracle.fault(`approve: ${JSON.stringify(answer)}`);
 }
 
-/** Rejects it, or takes it back: where that is answered with the end of it, it is the end. */
+/** Rejects or cancels a payment. The payment is stopped when the answer states its final state. */
 export async function stop(
   world: World,
   payment: PaymentRequest,
@@ -95,7 +103,7 @@ export async function changePolicy(world: World, proposer: Person): Promise<void
   const to = { threshold, signers: signers.map(({ id }) => id) };
   const path = `/vault/${world.vaultId}/policy-change`;
   const before = oracle.terms;
-  // From the first word on it may come to be.
+  // The change may take effect from the first request on.
   oracle.changing(to);
   const proposed = await world.request(`POST ${path}`, { token: proposer.token, body: to });
   if (proposed?.status !== 201) {
@@ -111,7 +119,7 @@ export async function changePolicy(world: World, proposer: Person): Promise<void
   }
 }
 
-/** Has the balances compared with the chain now. */
+/** Requests a comparison of the balances with the chain. */
 export async function requestRescan(world: World): Promise<void> {
   const [person] = world.people;
   await world.request(`POST /vault/${world.vaultId}/reprocess-incoming-transactions`, { token: person?.token ?? '' });

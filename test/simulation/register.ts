@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module';
 
-/** `node --import` this: the platform's own module is the simulated one from here on. */
+/** Replaces the platform's module by the simulated one, when loaded with `node --import`. */
 registerHooks({
   resolve: (specifier, context, next) =>
     specifier === 'cloudflare:workers'

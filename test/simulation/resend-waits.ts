@@ -11,13 +11,13 @@ interface SentRow {
 }
 
 /**
- * Measures the simulated time in which nothing but a resend timer is awaited: a row of the vault's
- * outbox is as it was when its message was sent, and no message is in a queue or with a consumer.
- * Such a wait is right where something was lost or refused, and a fault elsewhere.
+ * Measures the simulated time in which the service only waits for a resend timer: a row of the
+ * vault's outbox is unchanged since its message was sent, and no message is in a queue or with a
+ * consumer. Such a wait is correct after a lost or refused message, and a fault otherwise.
  */
 export class ResendWaits {
   readonly #db: () => Database;
-  /** The row of each job as its message left it. */
+  /** The row of each job when its last message was sent. */
   readonly #sent = new Map<string, string>();
   #isStarted = false;
   totalMs = 0;
@@ -29,12 +29,12 @@ export class ResendWaits {
     };
   }
 
-  /** From here on the time counts. */
+  /** Starts to measure. */
   start(): void {
     this.#isStarted = true;
   }
 
-  /** A queue has taken the message of a job. */
+  /** Records that a queue has accepted the message of a job. */
   sent({ transactionId, job }: JobMessage): void {
     if (!this.#isStarted) return;
     const row = this.#rows().find((one) => one.tx_id === (transactionId ?? '') && one.job === job);

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { seededRandom } from '#local/stack/seeded-random.ts';
 
 /**
- * Whatever runs until it ends or is killed: an object in memory, a consumer at work, a request. Who
- * is killed never goes on.
+ * Anything that runs until it ends or is killed: an object in memory, a running consumer, a
+ * request. A killed life never continues.
  */
 export class Life {
   readonly name: string;
@@ -25,7 +25,7 @@ export class Life {
     for (const farewell of this.#farewells) farewell();
   }
 
-  /** Gives what takes it back. */
+  /** Registers a function to call at the end. Returns a function that removes it. */
   onEnd(farewell: () => void): () => void {
     if (this.#isOver) farewell();
     else this.#farewells.add(farewell);
@@ -33,27 +33,27 @@ export class Life {
   }
 }
 
-/** What may go wrong between two parts, as shares of all calls. */
+/** The probability of each kind of fault, per call unless stated otherwise. */
 export interface Weather {
   /** The call never arrives. */
   readonly lost: number;
-  /** It is carried out, and the answer never arrives. */
+  /** The call is carried out, and its answer never arrives. */
   readonly unanswered: number;
-  /** The caller dies before it, or after it. */
+  /** The caller dies before or after the call. */
   readonly crash: number;
-  /** It takes seconds. */
+  /** The call takes seconds. */
   readonly slow: number;
-  /** Of messages: they come twice. */
+  /** A message is delivered twice. */
   readonly doubled: number;
-  /** Of alarms and messages: they never come. */
+  /** An alarm or a message never arrives. */
   readonly vanished: number;
-  /** Of objects, now and then: their memory is taken. */
+  /** An object loses its memory; drawn at intervals. */
   readonly evicted: number;
 }
 
 export const CALM: Weather = { lost: 0, unanswered: 0, crash: 0, slow: 0, doubled: 0, vanished: 0, evicted: 0 };
 
-/** The platform's word for a call that went wrong: nothing is known of what it did. */
+/** The platform's error for a failed call: the caller does not know its effect. */
 export class LostCall extends Error {
   readonly retryable = true;
 }
@@ -64,7 +64,10 @@ interface Due {
   readonly run: () => void;
 }
 
-/** A promise of its own each time: one for all would keep all its waiting callers in memory. */
+/**
+ * Returns a new promise that never resolves. A shared one would keep all its waiting callers in
+ * memory.
+ */
 const never = () => new Promise<never>(() => {});
 const settle = setImmediate;
 const FASTEST_MS = 1;
@@ -72,9 +75,9 @@ const USUAL_SPREAD_MS = 20;
 const SLOW_SPREAD_MS = 30_000;
 
 /**
- * Time, chance and the order of events of one simulated history. Everything that waits for
- * something outside itself waits here, one event happens at a time, and between two events
- * everything that can go on has gone on: so a seed alone decides what happens.
+ * The time, the randomness and the order of events of one simulated history. All waiting for
+ * external events happens here, one event runs at a time, and between two events all other work is
+ * finished. Therefore the seed alone determines the history.
  */
 export class Schedule {
   readonly chance: () => number;
@@ -82,16 +85,19 @@ export class Schedule {
   readonly #due: Due[] = [];
   readonly #trace = createHash('sha256');
   readonly counts = { events: 0, calls: 0, faults: 0, crashes: 0 };
-  /** Print what happens. */
+  /** Prints each event of the history. */
   readonly #log: (line: string) => void;
   weather: Weather = CALM;
-  /** How far the clocks of the coordinator are wrong. */
+  /** The error of the coordinator's clocks in milliseconds. */
   skewMs = 0;
-  /** Messages in queues, and with consumers that are at work. */
+  /** The number of messages that are in queues or with running consumers. */
   messagesUnderWay = 0;
-  /** Called before the time goes on, with how far it goes. */
+  /** Called before the simulated time advances, with the number of milliseconds. */
   onPause: (pauseMs: number) => void = () => {};
-  /** The calls at which the caller dies, by number: before an even one, after an odd one. */
+  /**
+   * The points at which the caller of a call dies. An even point is before a call, an odd point
+   * after it.
+   */
   crashPoints: ReadonlySet<number> = new Set();
   #points = 0;
   #isCounting = false;
@@ -111,7 +117,7 @@ export class Schedule {
     return this.nowMs - this.#startedAtMs;
   }
 
-  /** Points at which a part could have died so far. */
+  /** The number of points so far at which a part could have died. */
   get points(): number {
     return this.#points;
   }
@@ -121,19 +127,19 @@ export class Schedule {
     this.#isCounting = true;
   }
 
-  /** From here on no part dies. */
+  /** Ends the counting; no part dies at a point from now on. */
   stopCounting(): void {
     this.#isCounting = false;
   }
 
-  /** A whole number from 0 up to the limit. */
+  /** Returns a whole number from 0 up to, but not including, the limit. */
   upTo(limit: number): number {
     return Math.floor(this.chance() * limit);
   }
 
   isLuck(share: number): boolean {
-    // Nothing is drawn for what never happens, so that a calm history is the same whatever could
-    // have been.
+    // Draws nothing for a fault of probability zero, so that a calm history does not depend on its
+    // kinds of faults.
     return share > 0 && this.chance() < share;
   }
 
@@ -144,13 +150,13 @@ export class Schedule {
   }
 
   note(line: string): void {
-    // The id of a person begins with the time at which this history was lived.
+    // The id of a person begins with a time, which differs between runs of the same history.
     const text = `${this.elapsedMs} ${line.replaceAll(/usr_[0-9A-Z]{10}/g, 'usr_')}`;
     this.#trace.update(`${text}\n`);
     this.#log(text);
   }
 
-  /** The same for the same history. */
+  /** Returns a hash of all events, which is the same for the same history. */
   traceHash(): string {
     return this.#trace.copy().digest('hex').slice(0, 16);
   }
@@ -159,7 +165,7 @@ export class Schedule {
   after(delayMs: number, run: () => void): () => void {
     const due = { atMs: this.nowMs + Math.max(0, delayMs), order: this.#order++, run };
     let [low, high] = [0, this.#due.length];
-    // The next is the last of the list; of two at the same time the older one is first.
+    // The next event is the last of the list; of two at the same time the older one runs first.
     while (low < high) {
       const middle = (low + high) >>> 1;
       if ((this.#due[middle]?.atMs ?? 0) > due.atMs) low = middle + 1;
@@ -172,7 +178,7 @@ export class Schedule {
     };
   }
 
-  /** Runs the due events until the condition holds, or this much time is over. */
+  /** Runs the due events until the condition holds or this time has passed. */
   async run(isEnough: () => boolean, mostMs: number): Promise<void> {
     const untilMs = this.nowMs + mostMs;
     while (!isEnough()) {
@@ -197,7 +203,7 @@ export class Schedule {
     return life;
   }
 
-  /** A life from its first deed to its last: what it came to, or null when it died before. */
+  /** Runs a life from start to end. Returns the result, or null when the life was killed. */
   async lifetime<T extends {}>(name: string, deed: (life: Life) => T | Promise<T>): Promise<T | null> {
     const life = this.birth(name);
     const dead = new Promise<null>((resolve) => {
@@ -210,14 +216,14 @@ export class Schedule {
     }
   }
 
-  /** The power goes: everything that is in memory is lost at once. */
+  /** Ends every life: everything in memory is lost at once. */
   powerCut(): void {
     this.note('power cut');
     this.counts.crashes++;
     for (const life of this.#lives) life.end();
   }
 
-  /** What the one who runs now is. */
+  /** The life that runs now; null outside of any life. */
   get current(): Life | null {
     return this.#life.getStore() ?? null;
   }
@@ -226,7 +232,7 @@ export class Schedule {
     return this.#life.run(life, run);
   }
 
-  /** Resolves after a time, unless the waiting part is dead by then. */
+  /** Resolves after a time, unless the waiting part has died by then. */
   async sleep(delayMs: number): Promise<void> {
     const life = this.current;
     let forget = () => {};
@@ -238,14 +244,14 @@ export class Schedule {
     if (life?.isOver === true) await never();
   }
 
-  /** How long a call takes, one way. */
+  /** Returns the simulated time of a call in one direction, in milliseconds. */
   delayMs(): number {
     return this.isLuck(this.weather.slow) ? this.upTo(SLOW_SPREAD_MS) : FASTEST_MS + this.upTo(USUAL_SPREAD_MS);
   }
 
   /**
-   * One call of one part by another: the caller may die before it or after it, the call may get
-   * lost, and so may its answer. Throws `LostCall` where nothing comes back.
+   * Makes one call of one part by another. The caller may die before or after the call, and the
+   * call or its answer may be lost. Throws `LostCall` when no answer arrives.
    */
   async call<T>(name: string, carryOut: () => T | Promise<T>): Promise<T> {
     this.counts.calls++;

@@ -1,6 +1,6 @@
 import type { Outcome } from './history.ts';
 
-/** What histories came to, added up. */
+/** The sums of the outcomes of several histories. */
 export interface Sum {
   histories: number;
   bad: number;
@@ -10,7 +10,10 @@ export interface Sum {
   crashes: number;
   payments: number;
   signatures: number;
-  /** In which nothing but a resend timer of the outbox was awaited. */
+  /**
+   * The simulated time in milliseconds during which the service only waited for a resend timer of
+   * the outbox.
+   */
   resendWaitMs: number;
 }
 

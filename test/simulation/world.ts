@@ -36,7 +36,7 @@ const UNLIMITED = 1_000_000_000;
 const SIGNING_THRESHOLD = 2;
 const DECISION_SECONDS = 300;
 
-/** What is simulated of chains. */
+/** The families of chains that are simulated. */
 export type Family = keyof typeof FAMILIES;
 
 const FAMILIES = {
@@ -59,20 +59,20 @@ export interface Person {
   readonly token: string;
 }
 
-/** What came back; null when nothing did. */
+/** An answer of the service. */
 export interface Answer {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
 /**
- * The whole service in one process: its own code, and around it a platform, chains and co-signers
- * that fail as the schedule says.
+ * The whole service in one process: its own code, with a platform, chains and co-signers that fail
+ * as the schedule decides.
  */
 export class World {
   readonly schedule: Schedule;
   readonly chains: readonly SimulatedChain[];
-  /** Of the vault, on each chain. */
+  /** The address of the vault's wallet on each chain. */
   readonly wallets = new Map<SimulatedChain, string>();
   readonly nodes: Map<SimulatedChain, readonly ChainNode[]>;
   readonly d1: SimulatedD1;
@@ -141,7 +141,7 @@ export class World {
       SESSION: sessions,
       PERSON: persons,
       WALLET_NONCE: this.nonces,
-      // As wrangler.toml has them.
+      // Batch sizes and retries as in wrangler.toml.
       SIGNING_QUEUE: queue('signing', 1, 10),
       CONFIRMATION_QUEUE: queue('confirmation', 10, 10),
       NOTIFICATION_QUEUE: queue('notification', 10, 3),
@@ -166,7 +166,7 @@ export class World {
     return JSON.stringify(Object.fromEntries(urls));
   }
 
-  /** An operator takes a node out of the configuration. */
+  /** Removes an RPC node from the configuration, as an operator does. */
   remove(chain: SimulatedChain, node: ChainNode): void {
     this.nodes.set(
       chain,
@@ -175,7 +175,7 @@ export class World {
     Object.assign(this.env, { RPC_URLS: this.#rpcUrls() });
   }
 
-  /** Where the coordinator's own requests go. */
+  /** Handles the coordinator's own requests to other servers. */
   async network(url: string, init: RequestInit): Promise<Response> {
     const { origin, pathname } = new URL(url);
     const node = [...this.nodes.values()].flat().find((one) => one.url === origin);
@@ -183,7 +183,10 @@ export class World {
     return node.serve(pathname, init);
   }
 
-  /** Sends one request to the service. Null when no answer came: then its effect is unknown. */
+  /**
+   * Sends one request to the service. Returns null when no answer arrived, so that its effect is
+   * unknown.
+   */
   async request(
     line: string,
     { token = SERVICE_KEY, body, headers = {} }: RequestOptions = {},
@@ -216,7 +219,7 @@ export class World {
     return answer;
   }
 
-  /** What a monitor says of a transaction. */
+  /** Reports a transaction to the service as a monitor does. */
   async report({ row }: SimulatedChain, hash: string, name: string): Promise<void> {
     const body = JSON.stringify({ type: 'chain.activity', data: { chain: row.caip2, txHash: hash } });
     const at = String(Math.floor((this.schedule.nowMs + this.schedule.skewMs) / 1000));
@@ -231,20 +234,20 @@ export class World {
     });
   }
 
-  /** What cron does each minute. */
+  /** Runs the sweep that cron starts each minute. */
   async sweep(): Promise<void> {
     const minute = Math.floor(this.schedule.nowMs / 60_000) * 60_000;
     this.schedule.note('cron');
     await this.schedule.lifetime('cron', async () => {
-      // The log of the sweep reports its faults, and the next sweep follows.
+      // The sweep logs its own faults, and the next sweep follows.
       await sweep(this.env, minute).catch(() => {});
       return 'swept';
     });
   }
 
   /**
-   * Three people, a vault in which two of them decide, its wallets with money in them, and the
-   * nodes of its key. In fair weather.
+   * Creates three people, a vault in which two of them approve, its funded wallets, and its
+   * co-signers, in calm weather.
    */
   async found(): Promise<void> {
     for (const name of ['alice', 'bob', 'carol']) {

@@ -1,11 +1,11 @@
 /**
- * Attack: a co-signer that has a revocation in force attests a record of others, and the
- *   attestation is presented as its receipt.
+ * Attack: a co-signer that knows a revocation attests another co-signer's record of a payment, and
+ *   the coordinator presents the attestation as a receipt.
  * Attacker: coordinator and co-signer
  * Co-signers: 1
  * Finding: 2.7
- * Defence: receipts have a domain of their own, name the policy of the giver, and are given after
- *   its own check alone.
+ * Defence: receipts have their own signature domain, name the policy of the co-signer that gives
+ *   them, and are given only after its own check.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { relay } from '#jobs/signing/relay.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => scene.cosigners.stop());
 
-test('an attested row is no receipt: the co-signer that is behind does not pay the revoked devices', async () => {
+test('an attested row is not accepted as a receipt, so an outdated co-signer does not pay for revoked devices', async () => {
   const { puppet, key, one, three, rowAt, witnessedAtOne } = scene;
   const path = `key/${key.keyId}`;
   const theft = approvedTransfer({ key, governedBy: guarded, nonce: 9n });

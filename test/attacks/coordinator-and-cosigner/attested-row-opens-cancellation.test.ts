@@ -1,11 +1,11 @@
 /**
- * Attack: after a revocation, a row of the revoked devices is attested to a co-signer, which then
- *   cancels it for a fee under the old policy.
+ * Attack: after a revocation, the coordinator attests a row of the revoked devices to a co-signer,
+ *   which then signs a costly cancellation under the old policy.
  * Attacker: coordinator and co-signer
  * Co-signers: 1
  * Finding: 2.2
- * Defence: only a row of its own, or one that was attested before it adopted the policy in force,
- *   lets the named policy judge a cancellation.
+ * Defence: the old policy judges a cancellation only if the co-signer has its own row, or a row
+ *   that was attested before it adopted the policy in force.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => scene.cosigners.stop());
 
-test('revoked devices burn no fees at a co-signer that knows the revocation', async () => {
+test('revoked devices cannot spend fees at a co-signer that knows the revocation', async () => {
   const { puppet, key, one, three, witnessedAtOne } = scene;
   const path = `key/${key.keyId}`;
   const theft = approvedTransfer({ key, governedBy: guarded, nonce: 9n });

@@ -1,10 +1,10 @@
 /**
- * Attack: a hostile co-signer states another policy than the one in force, so that no device
- *   signs any more.
+ * Attack: a hostile co-signer states another policy than the one in force, so that no device signs
+ *   any more.
  * Attacker: coordinator-and-cosigner
  * Co-signers: 1
  * Finding: 2.7
- * Defence: with t agreements the policy is proven, so the device signs once the person has named
+ * Defence: t agreeing co-signers prove the policy, so the device signs once the person has named
  *   the co-signer that does not agree.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -34,7 +34,10 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => cosigners.stop());
 
-/** What alice's device does when co-signer 4 states a policy and the three others are honest. */
+/**
+ * Returns the decisions of alice's device when hostile co-signer 4 states this policy and the three
+ * others are honest.
+ */
 async function whenFourthStates(states: Policy) {
   const alice = signer(pins, { keyId, policy: current });
   const verdicts = await alice.request([...cosigners.some(1, 2, 3), liar(cosigners, 4, { keyId, states })]);
@@ -42,7 +45,7 @@ async function whenFourthStates(states: Policy) {
   return { ofThree: decided(3), ofFour: decided(4) };
 }
 
-test('one hostile co-signer of 3 of 4 stops no approval, whatever it states', async () => {
+test('one hostile co-signer of 3 of 4 blocks no approval, whatever it states', async () => {
   const states: readonly (readonly [Policy, string])[] = [
     [byDevice, '4:behind'],
     [successor(byDevice, { threshold: 1 }), '4:other-history'],
@@ -53,7 +56,7 @@ test('one hostile co-signer of 3 of 4 stops no approval, whatever it states', as
   }
 });
 
-test('a statement that the coordinator leaves out stops no approval, and is named as well', async () => {
+test('a statement that the coordinator omits blocks no approval, and the device names its co-signer', async () => {
   const alice = signer(pins, { keyId, policy: current });
   const verdicts = await alice.request(cosigners.some(1, 2, 3));
   expect(decisionOn(verdicts, { policies: [byDevice, current], threshold: 3 })).toEqual(['4:unknown']);

@@ -1,10 +1,10 @@
 /**
- * Attack: A co-signer builds both points of each base OT from logarithms that it has, to obtain
- *   both seeds.
+ * Attack: a co-signer constructs both points of each base OT from logarithms that it knows, to
+ *   obtain both seeds.
  * Attacker: coordinator-and-cosigner
  * Co-signers: 1
  * Finding: 3
- * Defence: The mask of each point is a hash of the other one, so the receiver can unmask at most
+ * Defence: the mask of each point is a hash of the other point, so the receiver can unmask at most
  *   one of the two.
  */
 import { secp256k1 } from '@noble/curves/secp256k1.js';
@@ -23,8 +23,9 @@ import {
 } from '../../mpc/ecdsa/plain-base-ot.ts';
 
 /**
- * A receiver that knows both seeds of every OT reads the choice bits that the sender draws for
- * each signature. They are the sender's input of the vector OLE, so the share of its key is lost.
+ * A receiver that knows both seeds of every OT can read the choice bits that the sender draws for
+ * each signature. These bits are the sender's input of the vector OLE, so the receiver learns the
+ * sender's key share.
  */
 
 const OTS = 128;
@@ -33,13 +34,13 @@ const sid = randomBytes(32);
 const honest = offerOts();
 
 interface Cheat {
-  /** r_0 and r_1 of each OT. */
+  /** The masks r_0 and r_1 of each OT. */
   readonly choice: Uint8Array;
-  /** t_0 and t_1 of each OT. */
+  /** The logarithms t_0 and t_1 of each OT. */
   readonly secrets: readonly (readonly [bigint, bigint])[];
 }
 
-/** Plays mallory: r_s = t_s G - H_s, for both s. */
+/** Builds the message of a cheating receiver, mallory: r_s = t_s G - H_s for both s. */
 function cheat(maskOf: (slot: Slot) => ReturnType<Mask>): Cheat {
   const secrets = Array.from({ length: OTS }, () => [randomScalar(), randomScalar()] as const);
   const points = secrets.flatMap((pair, index) =>
@@ -53,7 +54,7 @@ function cheat(maskOf: (slot: Slot) => ReturnType<Mask>): Cheat {
 }
 
 /**
- * Returns what mallory takes for the seed of a slot: the hash of t_s Y, where Y is all she has of
+ * Returns the seed of a slot as mallory computes it: the hash of t_s Y, where Y is the message of
  * the sender.
  */
 function guessOf({ choice, secrets }: Cheat, slot: Slot): string {
@@ -62,9 +63,7 @@ function guessOf({ choice, secrets }: Cheat, slot: Slot): string {
   return bytesToHex(plainSeed(sid, slot, { offer, choice, key }));
 }
 
-/**
- * Returns for each OT which of the two seeds mallory knows, among what the real sender computes.
- */
+/** Returns, for each OT, which of the seeds that the sender computes mallory knows. */
 function learnt(cheated: Cheat): readonly string[] {
   const seeds = seedsOfSender(sid, honest, cheated.choice);
   if (seeds === null) throw new Error('every point is on the curve');
@@ -76,7 +75,7 @@ function learnt(cheated: Cheat): readonly string[] {
   });
 }
 
-test('where a mask did not depend on the other point, the receiver would know both seeds of every OT', () => {
+test('without the hash of the other point in each mask, a receiver would know both seeds of every OT', () => {
   const mask = unboundMask(sid);
   const cheated = cheat((slot) => mask(slot, new Uint8Array()));
   for (const index of [0, 1, 127]) {
@@ -96,7 +95,7 @@ test.each<[string, (slot: Slot) => ReturnType<Mask>]>([
   expect(new Set(learnt(cheat(maskOf)))).toEqual(new Set(['']));
 });
 
-test('a receiver that fits one point to the other knows that one seed and never both', () => {
+test('a receiver that computes one point from the other knows one seed and never both', () => {
   const mask = boundMask(sid);
   const secrets = Array.from({ length: OTS }, () => [randomScalar(), randomScalar()] as const);
   const points = secrets.flatMap(([t0, t1], index) => {

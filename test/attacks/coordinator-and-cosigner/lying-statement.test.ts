@@ -5,7 +5,7 @@
  * Co-signers: f
  * Finding: 2.7
  * Defence: a device signs only if at least t co-signers agree, so that one of them is honest, and
- *   if the person names each other one.
+ *   if the person names every co-signer that does not agree.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StatementVerdict } from '#devices/statement.ts';
@@ -29,33 +29,33 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => cosigners.stop());
 
-/** The coordinator shows the new policy to alice. */
+/** Returns alice, to whom the coordinator shows the new policy. */
 const alice = () => signer(pins, { keyId: key.keyId, policy: next });
 const lying = (index: number) => liar(cosigners, index, { keyId: key.keyId, states: next });
 const decided = (verdicts: readonly StatementVerdict[], threshold: number) =>
   decisionOn(verdicts, { policies: [byDevice, next], threshold });
 
-test('one lying co-signer of 2 of 3 cannot make a policy look as if it were in force', async () => {
+test('one lying co-signer of 2 of 3 cannot make a false policy appear in force', async () => {
   const [first, , third] = cosigners.all;
   const shown = await alice().request([first, lying(2), third]);
   expect(inWords(shown)).toEqual(['disagrees', 'agrees', 'disagrees']);
   expect(decided(shown, 2)).toBe('too-few-agree');
-  // The coordinator leaves out the honest statements.
+  // The coordinator omits the honest statements.
   const alone = await alice().request([lying(2)]);
   expect(inWords(alone)).toEqual(['unknown: missing', 'agrees', 'unknown: missing']);
   expect(decided(alone, 2)).toBe('too-few-agree');
 });
 
-test('two lying co-signers of 3 of 3 cannot either', async () => {
+test('two lying co-signers of 3 of 3 cannot make a false policy appear in force', async () => {
   const shown = await alice().request([lying(1), lying(2), ...cosigners.some(3)]);
   expect(inWords(shown)).toEqual(['agrees', 'agrees', 'disagrees']);
   expect(decided(shown, 3)).toBe('too-few-agree');
-  // The attack: a signer who was made to pin 2 as the threshold of a vault of 3 of 3 is convinced
-  // by two liars.
+  // With a pinned threshold of 2, which is false for 3 of 3, the two false statements would
+  // convince the signer.
   expect(decided(shown, 2)).toEqual(['3:behind']);
 });
 
-test('a lying co-signer cannot speak for another one', async () => {
+test('a lying co-signer cannot give a statement for another one', async () => {
   const both = await alice().request([lying(2)], ([own]) => {
     if (own === undefined || own.statement === null) throw new Error('the liar states something');
     return [own, { ...own, cosigner: 1 }, { ...own, cosigner: 3, statement: { ...own.statement, cosigner: 3 } }];
@@ -64,13 +64,13 @@ test('a lying co-signer cannot speak for another one', async () => {
   expect(decided(both, 2)).toBe('too-few-agree');
 });
 
-test('with t agreements one honest co-signer has the policy in force, and only then the signer signs', async () => {
+test('a signer signs only with t agreements, of which one is by an honest co-signer', async () => {
   await showTo(cosigners.some(1), key.keyId, [{ policy: byDevice, mandate: null }, change]);
   const [first, , third] = cosigners.all;
   const enough = await alice().request([first, lying(2)]);
   expect(inWords(enough)).toEqual(['agrees', 'agrees', 'unknown: missing']);
   expect(decided(enough, 2)).toEqual(['3:unknown']);
-  // With three of three, two hostile co-signers are assumed, and two agreements prove nothing.
+  // With 3 of 3, two co-signers may be hostile, so two agreements prove nothing.
   expect(decided(enough, 3)).toBe('too-few-agree');
   const all = await alice().request([first, lying(2), third]);
   expect(decided(all, 2)).toEqual(['3:behind']);

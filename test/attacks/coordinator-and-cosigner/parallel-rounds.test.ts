@@ -1,11 +1,11 @@
 /**
- * Attack: A co-signer probes the choice bits of its peer in many sessions at once, before the
- *   first ban is written.
+ * Attack: a co-signer probes the choice bits of its peer in many simultaneous sessions, before the
+ *   first ban is stored.
  * Attacker: coordinator-and-cosigner
  * Co-signers: 1
  * Finding: 3
- * Defence: Each round needs one of 16 permits of the pair, over all keys, and none is given to a
- *   banned peer.
+ * Defence: each round needs one of 16 permits of the pair, for all keys together, and a banned peer
+ *   gets no permit.
  */
 import { expect, test, vi } from 'vitest';
 import { ecdsaKey, type Lie, signatureOf } from '../../cosigner/signing/ecdsa-scene.ts';
@@ -13,25 +13,25 @@ import type { Begun, Pair } from '../../cosigner/session/sessions-scene.ts';
 import { begin, nextFor, twoCosigners } from '../../cosigner/session/sessions-scene.ts';
 
 /**
- * Each answer reveals one bit of 128 to the cheater, which all sessions of the pair share: the
- * bound is 16 bits.
+ * Each answer reveals one of 128 choice bits, which all sessions of the pair have in common. The
+ * permits limit this to 16 bits.
  */
 
 const SESSIONS = 40;
 const MAX_ANSWERS = 16;
 
-/** The first word of the OT extension, behind a context of 32 bytes and a commitment of 32. */
+/**
+ * The position of the first word of the OT extension, after a context of 32 bytes and a commitment
+ * of 32 bytes.
+ */
 const OT_EXTENSION = 64;
 
-/**
- * Mallory's choice differs from instance to instance in every column, so that each session fails
- * the check.
- */
+/** Mallory's choice differs in every column of these instances, so each session fails the check. */
 const probe: Lie = (message, round) => {
   if (round === 1) for (let at = OT_EXTENSION; at < OT_EXTENSION + 16; at++) message[at] = (message[at] ?? 0) ^ 0xff;
 };
 
-/** Sessions that mallory has begun side by side, under two keys of the vault. */
+/** Returns simultaneous sessions that mallory has begun under two keys of the vault. */
 async function probes(pair: Pair): Promise<readonly Begun[]> {
   const keys = [ecdsaKey('first'), ecdsaKey('second')];
   const all: Begun[] = [];
@@ -39,7 +39,7 @@ async function probes(pair: Pair): Promise<readonly Begun[]> {
   return all;
 }
 
-test('before the ban is stored, sixteen probes are answered and all others are not', async () => {
+test('before the ban is stored, sixteen probes are answered and all others are refused', async () => {
   const pair = await twoCosigners();
   const all = await probes(pair);
   const gate = Promise.withResolvers<void>();
@@ -62,7 +62,7 @@ test('before the ban is stored, sixteen probes are answered and all others are n
   expect([answered.length, codes.length]).toEqual([MAX_ANSWERS, SESSIONS]);
 });
 
-test('the permits of the probes that were caught let no further probe in', async () => {
+test('after a probe is caught, its permit admits no further probe', async () => {
   const pair = await twoCosigners();
   const [first, ...others] = await probes(pair);
   const caught = await pair.honest.sessions.round(nextFor(pair.honest, first!));
@@ -73,7 +73,7 @@ test('the permits of the probes that were caught let no further probe in', async
   );
 });
 
-test('an honest peer is not slowed down: forty signatures one after the other are all begun and answered', async () => {
+test('an honest peer is not slowed down: forty consecutive signatures are all begun and answered', async () => {
   const pair = await twoCosigners();
   const key = ecdsaKey();
   for (let i = 0; i < SESSIONS; i++) {

@@ -1,11 +1,11 @@
 /**
- * Attack: The coordinator holds the last round back until a device is revoked or the time is
- *   over, then requests it.
+ * Attack: the coordinator delays the last round until a device is revoked or the signing time is
+ *   over, and then requests it.
  * Attacker: coordinator-and-cosigner
  * Co-signers: 1
  * Finding: 3
- * Defence: Before the last round a co-signer checks again what it checked in `open`, by its
- *   current policies and clock.
+ * Defence: before the last round a co-signer repeats the checks of `open`, with its current
+ *   policies and clock.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
@@ -33,7 +33,7 @@ const withAll: Policy = {
   approvalMode: 'device',
   devices: sortedByKeyId([ofAlice!, ofBob!, ofCarol!]),
 };
-/** Bob's phone was stolen: alice and carol have taken it out. */
+/** The policy after bob's phone was stolen. Alice and carol have removed it. */
 const withoutBobs = next(withAll, { devices: sortedByKeyId([ofAlice!, ofCarol!]) });
 
 function signedBy(digest: string, ...actors: readonly Actor[]): readonly Approval[] {
@@ -43,7 +43,8 @@ function signedBy(digest: string, ...actors: readonly Actor[]): readonly Approva
 }
 
 /**
- * A theft that bob's stolen phone and a careless alice have signed while the phone still counted.
+ * Begins the signature of a theft that bob's stolen phone and a careless alice approved while the
+ * phone still counted.
  */
 async function theft() {
   const paused = await pausedSignature(withAll);
@@ -51,9 +52,7 @@ async function theft() {
   return { ...paused, intent, request: request({ approvals: signedBy(digestOf(intent), alice, bob) }, intent) };
 }
 
-/**
- * The co-signer adopts the policy without the stolen phone, with the approvals of alice and carol.
- */
+/** Makes the co-signer adopt the policy without the stolen phone, approved by alice and carol. */
 async function revoke({ cosignerKey }: Pick<Paused, 'cosignerKey'>): Promise<void> {
   const terms = { id: newPolicyChangeId(NOON_MS, new Uint8Array(10)), note: null };
   const mandate = { ...terms, createdAtMs: NOON_MS, expiresAtMs: NOON_MS + 3_600_000 };
@@ -68,17 +67,17 @@ test('the coordinator and the hostile co-signer get the signature while the poli
   expect(await sign(signing, async () => {})).toBe('signs');
 });
 
-test('a device that is revoked between the rounds signs nothing any more', async () => {
+test('a signature fails in the last round if a device is revoked between the rounds', async () => {
   const paused = await theft();
   expect(await paused.sign(paused.request, () => revoke(paused))).toBe('sign/not-allowed');
 });
 
-test('what was held back for longer than the signers wanted is signed by no last round', async () => {
+test('a signature fails in the last round if its signing time is over', async () => {
   const { sign, request: signing, intent } = await theft();
   expect(await sign(signing, async () => void vi.setSystemTime(signingEndsAtMs(intent)))).toBe('sign/not-allowed');
 });
 
-test('a stolen old share is of no use in a session that was opened before the refresh', async () => {
+test('a stolen old share cannot complete a session that was opened before the refresh', async () => {
   const { sign, request: signing, refresh } = await theft();
   expect(await sign(signing, refresh)).toBe('sign/not-allowed');
 });

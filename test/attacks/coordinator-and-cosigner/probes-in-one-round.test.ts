@@ -1,11 +1,11 @@
 /**
- * Attack: A co-signer probes one choice bit in each of the signatures of a round; the coordinator
- *   times which failed first.
+ * Attack: a co-signer probes one choice bit in each signature of a round, and the coordinator
+ *   measures which signature failed first.
  * Attacker: coordinator-and-cosigner
  * Co-signers: 1
  * Finding: 3
- * Defence: All signatures of a round are checked before one is answered, so a refusal takes the
- *   same work whichever fails.
+ * Defence: all signatures of a round are checked before one is answered, so a refusal takes the
+ *   same work whichever signature fails.
  */
 import { randomBytes } from '@noble/hashes/utils.js';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -19,11 +19,14 @@ import { HONEST, MALLORY } from '../../cosigner/session/sessions-scene.ts';
 afterEach(() => vi.restoreAllMocks());
 
 /**
- * The inputs of one P2WPKH transaction: each has a signature of its own, and all share their
- * rounds.
+ * The number of inputs of one P2WPKH transaction. Each input has its own signature, and all
+ * signatures share their rounds.
  */
 const UTXOS = 12;
-/** The first word of the OT extension, behind a context of 32 bytes and a commitment of 32. */
+/**
+ * The position of the first word of the OT extension, after a context of 32 bytes and a commitment
+ * of 32 bytes.
+ */
 const OT_EXTENSION = 64;
 
 const key = ecdsaKey();
@@ -31,16 +34,16 @@ const key = ecdsaKey();
 interface Refusal {
   readonly step: Step;
   /**
-   * How often the co-signer drew randomness: twice, at least, for each signature that it answered.
+   * The number of random draws of the co-signer: at least two for each signature that it answered.
    */
   readonly draws: number;
-  /** How many states of signatures it has used. */
+  /** The number of signature states that the co-signer has used. */
   readonly used: number;
 }
 
 /**
- * Returns what the honest co-signer does with round 2, where mallory has lied in the signatures of
- * these inputs.
+ * Returns what the honest co-signer does in round 2 after mallory sent wrong messages for the
+ * signatures of these inputs.
  */
 async function probed(utxos: readonly number[]): Promise<Refusal> {
   const messages = Array.from({ length: UTXOS }, () => randomBytes(32));
@@ -63,18 +66,18 @@ async function probed(utxos: readonly number[]): Promise<Refusal> {
   return { step, draws: draw.mock.calls.length, used: use.mock.calls.length };
 }
 
-test('without a lie every signature of the round is answered', async () => {
+test('without a wrong message every signature of the round is answered', async () => {
   const { step, draws } = await probed([]);
   expect(step.type).toBe('messages');
   expect(draws).toBeGreaterThanOrEqual(2 * UTXOS);
 });
 
 test.each([[[0]], [[5]], [[11]], [[3, 7]], [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]]])(
-  'a lie in the signatures of the UTXOs %j is refused after the same work, in the same words',
+  'wrong messages for the UTXOs %j are refused after the same work, with the same error',
   async (utxos) => {
     const { step, draws, used } = await probed(utxos);
     expect(step).toEqual({ type: 'abort', abort: { culprit: MALLORY, step: 'sign-2/ot-extension', ban: true } });
-    // All are checked, and none is answered.
+    // All signatures are checked, and none is answered.
     expect({ draws, used }).toEqual({ draws: 0, used: UTXOS });
   },
 );

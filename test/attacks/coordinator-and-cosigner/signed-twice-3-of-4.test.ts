@@ -1,11 +1,11 @@
 /**
- * Attack: one approved payment is signed twice, at two nonces, by two groups of three that share
- *   the hostile co-signer.
+ * Attack: the coordinator has one approved payment signed twice, at two nonces, by two groups of
+ *   three that share the hostile co-signer.
  * Attacker: coordinator and co-signer
  * Co-signers: 1
  * Finding: 2.3
- * Defence: two groups of three out of four share two co-signers; the honest one signs a
- *   transaction once, without receipts.
+ * Defence: two groups of three out of four share two co-signers, of which the honest one signs a
+ *   transaction only once.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { hexToBytes } from '@noble/hashes/utils.js';
@@ -25,7 +25,10 @@ import { approvalsOf, LAPTOP, PHONE } from '../policy-scene.ts';
 
 const SCHEME = 'ecdsa-secp256k1';
 const THREE_OF_FOUR = { threshold: 3, count: 4 };
-/** What a new vault in device mode gets with three of four: `quorum`, so no receipts. */
+/**
+ * The default rules of a vault in device mode with 3 of 4: the sign-once mode is `quorum`, without
+ * receipts.
+ */
 const policy: Policy = { ...byDevice, rules: { ...byDevice.rules, ...defaultRules('device', THREE_OF_FOUR) } };
 
 let cosigners: Cosigners;
@@ -40,7 +43,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => cosigners.stop());
 
-/** All four: co-signer 2 is hostile. */
+/** Returns all four co-signers, of which co-signer 2 is hostile. */
 function crew(): readonly CosignerClient[] {
   return [...cosigners.some(1), puppet, ...cosigners.some(3, 4)];
 }
@@ -63,7 +66,7 @@ function atNonce(request: ApprovedTransfer, nonce: bigint, attempt = 1): Approve
   return { ...request, attempt: attemptOf(request.intent, { nonce }, attempt) };
 }
 
-test('whichever group has signed, no group signs the payment at another nonce', async () => {
+test('after any group has signed a payment, no group signs it at another nonce', async () => {
   let nonce = 10n;
   for (const first of signerGroups(crew(), 3).filter((group) => group.includes(puppet))) {
     nonce += 10n;
@@ -71,19 +74,19 @@ test('whichever group has signed, no group signs the payment at another nonce', 
     expect(await thresholdSign(first, request)).toMatchObject({ ok: true });
     for (const second of signerGroups(crew(), 3)) {
       const names = second.map(({ index }) => index);
-      // As another first attempt, and as a replacement of it.
+      // Another first attempt, then a replacement of the first attempt.
       for (const attempt of [1, 2]) {
         const again = await thresholdSign(second, atNonce(request, nonce + 1n, attempt));
         const said = again.ok ? 'signed' : again.reason;
         expect([names, attempt, said]).toEqual([names, attempt, expect.stringContaining('second-digest')]);
       }
     }
-    // The same bytes again are signed: a lost answer loses nothing.
+    // Requests for the same bytes are signed again, so a lost answer does no harm.
     expect(await thresholdSign(crew(), request)).toMatchObject({ ok: true });
   }
 }, 120_000);
 
-test('two groups that get requests at the same time, for two nonces, sign one payment', async () => {
+test('two groups that get simultaneous requests for two nonces sign one payment', async () => {
   const request = paid(key, 7n);
   const [one, other] = [
     [...cosigners.some(1), puppet, ...cosigners.some(3)],
@@ -93,7 +96,7 @@ test('two groups that get requests at the same time, for two nonces, sign one pa
   expect(outcomes.filter(({ ok }) => ok)).toHaveLength(1);
 }, 120_000);
 
-test('what three of four do not withstand is a second hostile co-signer: there one payment is signed twice', async () => {
+test('with a second hostile co-signer of 3 of 4, one payment can be signed twice (a known limit)', async () => {
   const accomplice = await Puppet.of(cosigners.folder, 3);
   const [first, fourth] = [cosigners.some(1), cosigners.some(4)];
   const lost = await keyOf([...first, puppet, accomplice, ...fourth]);

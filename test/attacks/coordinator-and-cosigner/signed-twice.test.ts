@@ -1,11 +1,11 @@
 /**
- * Attack: one approved payment is signed twice, at two nonces, by two groups whose shared
- *   co-signer is hostile.
+ * Attack: the coordinator has one approved payment signed twice, at two nonces, by two groups whose
+ *   shared co-signer is hostile.
  * Attacker: coordinator and co-signer
  * Co-signers: 1
  * Finding: 2.3
- * Defence: before the last round each signer requires receipts of every co-signer of the vault; a
- *   receipt fixes the nonce.
+ * Defence: before the last round each signer requires receipts of every co-signer of the vault, and
+ *   a receipt fixes the nonce.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Policy } from '#domain/policy/policy.ts';
@@ -65,24 +65,25 @@ const atNonce = (requested: ApprovedTransfer, nonce: bigint) => ({
   attempt: attemptOf(requested.intent, { nonce }),
 });
 
-test('the hostile co-signer signs with one honest one, and no second payment with the other', async () => {
+test('after signing with one honest co-signer, the hostile one gets no second payment signed by the other', async () => {
   const requested = paid(guarded, 5n);
   expect(await thresholdSign(crew(), requested)).toMatchObject({ ok: true });
-  // Co-signer 3 gave its receipt for nonce 5: it neither signs nonce 6 nor gives a receipt for it.
+  // Co-signer 3 gave its receipt for nonce 5, so it neither signs nonce 6 nor gives a receipt for
+  // nonce 6.
   for (const group of [crew(), [puppet, ...cosigners.some(3)], [...cosigners.some(1), puppet]]) {
     expect(await thresholdSign(group, atNonce(requested, 6n))).toMatchObject({ ok: false });
   }
-  // And it remembers, although it took no part.
+  // Co-signer 3 remembers its receipt, although it did not take part in the signature.
   const { request } = openBody(atNonce(requested, 6n), [1, 2]);
   const again = await present(cosigners.some(3)[0]).call(`key/${present(keys.get(guarded)).keyId}/receipt`, {
     request,
   });
   expect(again.ok ? 'given' : again.refusal.code).toBe('second-digest');
-  // The same bytes again are signed by any group: a lost answer loses nothing.
+  // Requests for the same bytes are signed again by any group, so a lost answer does no harm.
   expect(await thresholdSign(crew(), requested)).toMatchObject({ ok: true });
 });
 
-test('an honest signer gives no last message without the receipt of the one that stands aside', async () => {
+test('an honest signer sends no last message without the receipt of the co-signer that does not take part', async () => {
   const requested = paid(guarded, 7n);
   const { keyId } = present(keys.get(guarded));
   const session = (receipts: Readonly<Record<string, string>>) =>
@@ -109,7 +110,7 @@ test('an honest signer gives no last message without the receipt of the one that
   expect((await session({ 3: receipt })).ok).toBe(true);
 });
 
-test('a receipt takes the full check: none for bytes that no quorum has approved', async () => {
+test('a co-signer gives no receipt for bytes that no quorum has approved', async () => {
   const requested = paid(guarded, 9n);
   const [third] = cosigners.some(3);
   const { request } = openBody({ ...requested, approvals: requested.approvals.slice(0, 1) }, [1, 2]);
@@ -117,7 +118,7 @@ test('a receipt takes the full check: none for bytes that no quorum has approved
   expect(answer.ok ? 'given' : answer.refusal.code).toBe('not-enough-approvals');
 });
 
-test('what a quorum alone withstands with 2 of 3 is no hostile co-signer: there one payment is signed twice', async () => {
+test('in mode quorum with 2 of 3, one hostile co-signer can get a payment signed twice (a known limit)', async () => {
   const requested = paid(byDevice, 5n);
   expect(await thresholdSign([...cosigners.some(1), puppet], requested)).toMatchObject({ ok: true });
   expect(await thresholdSign([puppet, ...cosigners.some(3)], atNonce(requested, 6n))).toMatchObject({ ok: true });

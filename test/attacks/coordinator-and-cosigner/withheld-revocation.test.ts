@@ -1,6 +1,6 @@
 /**
- * Attack: the coordinator withholds a revocation from one honest co-signer, and a hostile one
- *   signs with it for the revoked devices.
+ * Attack: the coordinator withholds a revocation from one honest co-signer, and a hostile co-signer
+ *   signs together with that one for the revoked devices.
  * Attacker: coordinator and co-signer
  * Co-signers: 1
  * Finding: 2.7
@@ -65,26 +65,26 @@ function payment(...signs: Parameters<typeof approvalsOf>[1][]) {
   return { ...request, policies: [first], approvals: approvalsOf(request.transaction.digest, ...signs) };
 }
 
-test('two honest co-signers of which one knows the revocation do not sign together', async () => {
+test('two honest co-signers do not sign together if only one of them knows the revocation', async () => {
   const theft = payment(LAPTOP, PHONE);
   expect(await thresholdSign(cosigners.some(1, 3), theft)).toMatchObject({ ok: false });
   expect(await thresholdSign(cosigners.some(1, 3), { ...theft, policies: [first, change] })).toMatchObject({
     ok: false,
   });
-  // Now both know it, and the people of now pay.
+  // Now both co-signers know the revocation, and the current signers can pay.
   const mine = { ...payment(NEW_LAPTOP, NEW_PHONE), policies: [first, change] };
   expect(await shownTo(cosigners.some(3), key.keyId, change)).toEqual(['adopted']);
   expect(await thresholdSign(cosigners.some(1, 3), mine)).toMatchObject({ ok: true });
 });
 
-test('after the revocation a hostile co-signer finds no honest one for the revoked devices', async () => {
+test('after the revocation no honest co-signer signs with the hostile one for the revoked devices', async () => {
   for (const policy of [byDevice, revoked]) {
     puppet.inForce = policy;
     expect(await thresholdSign([puppet, ...cosigners.some(3)], payment(LAPTOP, PHONE))).toMatchObject({ ok: false });
   }
 });
 
-test('with receipts of every co-signer, the one that knows the revocation stops the one that does not', async () => {
+test('with receipts of every co-signer, one that knows the revocation stops one that does not', async () => {
   const guarded = inVault(8, { ...byDevice, rules: { ...byDevice.rules, signOnce: 'every-cosigner' } });
   const guardedKey = await keyUnder(guarded);
   const next = inVault(8, { ...revoked, rules: guarded.rules, previousHash: policyHashOf(guarded) });
@@ -97,14 +97,14 @@ test('with receipts of every co-signer, the one that knows the revocation stops 
   puppet.inForce = guarded;
   expect(await thresholdSign(crew(), theft())).toMatchObject({ ok: true });
   expect(await shownTo(cosigners.some(1), guardedKey.keyId, after)).toEqual(['adopted']);
-  // Co-signer 3 was never shown the revocation, and co-signer 2 is hostile: co-signer 1 gives no
+  // Co-signer 3 does not know the revocation and co-signer 2 is hostile. Co-signer 1 gives no
   // receipt.
   puppet.inForce = guarded;
   expect(await thresholdSign([puppet, ...cosigners.some(3)], theft())).toMatchObject({ ok: false });
   expect(await thresholdSign(crew(), theft())).toMatchObject({ ok: false });
 });
 
-test('two honest co-signers with different policies in force do not sign together, also what both policies allow', async () => {
+test('two honest co-signers with different policies in force do not sign even what both policies allow', async () => {
   const own = inVault(9, byDevice);
   const ownKey = await keyUnder(own);
   const harmless: Policy = {
@@ -118,7 +118,7 @@ test('two honest co-signers with different policies in force do not sign togethe
   expect(await shownTo(cosigners.some(1), ownKey.keyId, after)).toEqual(['adopted']);
   const request = approvedTransfer({ key: ownKey, governedBy: own });
   const approvals = approvalsOf(request.transaction.digest, LAPTOP, PHONE);
-  // The coordinator names to each of them the version that it has in force.
+  // The coordinator names to each co-signer the policy version that it has in force.
   const run = await relay({
     cosigners: cosigners.some(1, 3),
     path: () => `key/${ownKey.keyId}`,

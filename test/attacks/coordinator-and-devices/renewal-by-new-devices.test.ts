@@ -1,10 +1,10 @@
 /**
- * Attack: a coordinator renews an expired mandate with the approvals of the devices that the
- *   change itself adds.
+ * Attack: the coordinator renews an expired mandate with the approvals of the devices that the
+ *   policy change itself adds.
  * Attacker: coordinator and devices
  * Co-signers: 0
  * Finding: 2.8
- * Defence: a renewed mandate is judged as the first one was, by the quorum of the policy before
+ * Defence: a renewed mandate is judged as the first mandate was: by the quorum of the policy before
  *   that version.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -33,7 +33,7 @@ const MALLORYS: readonly Signs[] = [
   { actor: mallory, device: one },
   { actor: mallory, device: two },
 ];
-/** A change that alice and bob saw expire: mallory would sign alone. */
+/** A policy change that would let mallory sign alone. Alice and bob saw it expire. */
 const takeover: Policy = {
   ...revoked,
   signers: [mallory.userId],
@@ -41,12 +41,12 @@ const takeover: Policy = {
   devices: sortedByKeyId([one.asDevice(mallory.userId), two.asDevice(mallory.userId)]),
 };
 
-test('devices that a change adds cannot renew its mandate, and the former devices can', async () => {
+test('devices that a change adds cannot renew its mandate, and the earlier devices can', async () => {
   const no = ['policy-mismatch', 'policy-mismatch', 'policy-mismatch'];
   expect(await shownTo(cosigners.all, key.keyId, changeTo(takeover, MALLORYS))).toEqual(no);
-  // One of the two devices that decide is not enough, beside any number of others.
+  // The approval of one of the two earlier devices is not enough, with any number of new devices.
   expect(await shownTo(cosigners.all, key.keyId, changeTo(takeover, [LAPTOP, ...MALLORYS]))).toEqual(no);
-  // The first mandate does not come back to life by a renewal that does not count.
+  // A renewal that does not count does not revive the first mandate.
   const expired = changeTo(takeover, [LAPTOP, PHONE], Date.now() - 1);
   const late = ['mandate-expired', 'mandate-expired', 'mandate-expired'];
   expect(await shownTo(cosigners.all, key.keyId, expired, cosigners.all)).toEqual(late);

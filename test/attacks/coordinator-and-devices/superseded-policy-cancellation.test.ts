@@ -1,6 +1,6 @@
 /**
- * Attack: revoked devices sign a new intent under the superseded policy; the coordinator has it
- *   signed as a cancellation whose fee is the wallet.
+ * Attack: revoked devices sign a new intent under the superseded policy, and the coordinator
+ *   requests a cancellation whose fee empties the wallet.
  * Attacker: coordinator and devices
  * Co-signers: 0
  * Finding: 2.2
@@ -33,7 +33,7 @@ let cosigners: Cosigners;
 let key: VaultKey;
 const change = changeTo(revoked, [LAPTOP, PHONE]);
 const policies = [first, change];
-/** A payment that was signed while its policy was in force. */
+/** A payment that was signed under version 1 of the policy while that version was in force. */
 let before: ApprovedTransfer;
 
 beforeAll(async () => {
@@ -47,29 +47,31 @@ beforeAll(async () => {
 }, 90_000);
 afterAll(() => cosigners.stop());
 
-/** Bytes that pay nothing to the wallet itself, at this price per gas. */
+/**
+ * Returns a cancellation attempt: bytes that pay zero to the wallet itself, at this price per gas.
+ */
 function cancellation(of: ApprovedTransfer, number: number, maxFeePerGas: bigint, nonce: bigint): Attempt {
-  // The intent's own cap is what the co-signers hold the bytes against.
+  // The co-signers compare these bytes with the fee cap of the intent, and not with this cap.
   const effect = { ...actionOfAttempt(of.intent, 'cancellation'), maxFee: amount('9'.repeat(30)) };
   return { ...attemptOf(effect, { maxFeePerGas, nonce }, number), purpose: 'cancellation' };
 }
 
-test('a fresh intent under the superseded policy is neither paid nor cancelled for its revoked devices', async () => {
+test('a new intent under a superseded policy is neither paid nor cancelled for its revoked devices', async () => {
   const theft = approvedTransfer({ key, governedBy: byDevice });
   const request = { ...theft, policies, approvals: approvalsOf(theft.transaction.digest, LAPTOP, PHONE) };
   await refusedByAll(cosigners, request, 'not-enough-approvals');
   const burning = { ...request, attempt: cancellation(theft, 1, 2_000_000_000_000n, 9n) };
   await refusedByAll(cosigners, burning, 'not-enough-approvals');
-  // The coordinator states the creation time: a date before the change does not help it.
+  // The coordinator states the creation time. A time before the policy change has no effect.
   const backdated = approvedTransfer({ key, governedBy: byDevice, createdAtMs: Date.now() - 3_600_000 });
   const approvals = approvalsOf(backdated.transaction.digest, LAPTOP, PHONE);
   const again = { ...backdated, policies, approvals, attempt: cancellation(backdated, 1, 2_000_000_000_000n, 9n) };
   await refusedByAll(cosigners, again, 'not-enough-approvals');
 });
 
-test('what was signed before the change is cancelled by those that have its record, and paid no other way', async () => {
+test('co-signers with a record of an earlier payment cancel it, and sign no other payment for it', async () => {
   const request = { ...before, policies, attempt: cancellation(before, 2, 2_200_000_000n, 5n) };
-  // Co-signer 3 has no record of it.
+  // Co-signer 3 has no record of the payment.
   expect(await thresholdSign(cosigners.some(1, 3), request)).toMatchObject({ ok: false });
   const dear = { ...request, attempt: cancellation(before, 2, 3_000_000_000_000n, 5n) };
   expect(await thresholdSign(cosigners.some(1, 2), dear)).toMatchObject({
@@ -79,7 +81,7 @@ test('what was signed before the change is cancelled by those that have its reco
   expect(await thresholdSign(cosigners.some(1, 2), request)).toMatchObject({ ok: true });
 });
 
-test('the current signers cancel a transaction of which no co-signer has a record', async () => {
+test('the current signers can cancel a transaction of which no co-signer has a record', async () => {
   const mine = approvedTransfer({ key, governedBy: byDevice });
   const approvals = approvalsOf(mine.transaction.digest, NEW_LAPTOP, NEW_PHONE);
   const request = { ...mine, policies, approvals, attempt: cancellation(mine, 1, 2_000_000_000n, 11n) };

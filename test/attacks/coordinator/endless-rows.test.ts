@@ -1,11 +1,11 @@
 /**
- * Attack: the coordinator opens sessions and sends long lists of policies without an end, to fill
+ * Attack: the coordinator opens sessions and sends long lists of policies without end, to exhaust
  *   the storage and the time of a co-signer.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 19
- * Defence: rows of sessions are deleted after a day, and policies are read one by one until the
- *   first that is no successor.
+ * Defence: session rows are deleted after a day, and policies are read one by one up to the first
+ *   that is not a valid successor.
  */
 import { expect, test } from 'vitest';
 import { CosignerStorage } from '#cosigner/storage.ts';
@@ -19,7 +19,7 @@ const HOUR_MS = 3_600_000;
 const SESSIONS_AN_HOUR = 20;
 const DAYS = 5;
 
-test('after many days of sessions only those of the last day have a row', () => {
+test('after many days of sessions only the sessions of the last day have a row', () => {
   const sql = memorySql();
   const storage = new CosignerStorage(sql);
   const rows = () => sql.exec('SELECT sid FROM session').toArray().length;
@@ -30,14 +30,14 @@ test('after many days of sessions only those of the last day have a row', () => 
       storage.openSession(sessionId(drawn), hour * HOUR_MS);
     }
   }
-  // Those of 24 hours before the last opening, and those of its own hour.
+  // The rows are those of the 24 hours before the last opening, and those of its own hour.
   expect(rows()).toBe(25 * SESSIONS_AN_HOUR);
-  // A session of today goes on.
+  // A session of the last day continues.
   expect(storage.advance(sessionId(drawn), 2)).toBe(true);
   expect(storage.advance(sessionId(1), 2)).toBe(false);
 });
 
-test('of a thousand policies without mandates two are read', async () => {
+test('of a thousand policies without mandates, only the first one without a mandate is read', async () => {
   let read = 0;
   function* sent(): Generator<PolicyWithMandate> {
     yield { policy: byDevice, mandate: null };

@@ -4,8 +4,8 @@
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.5
- * Defence: passkeys belong to an approval page of another origin, which reads, hashes and shows
- *   the bytes that it signs.
+ * Defence: passkeys belong to an approval page of another origin, which reads, hashes and shows the
+ *   bytes that the passkey signs.
  */
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
@@ -45,9 +45,9 @@ import { chromiumHere, launch } from '../../browser/chromium.ts';
 const executable = chromiumHere();
 
 /**
- * What mallory's script does in place of the dashboard's own: it answers whatever page says hello.
- * A window without a name is a new one each time: a name could still find the last window while
- * that one closes.
+ * The script that mallory serves instead of the dashboard's script. It answers every page that
+ * sends a greeting. Each window has no name, so it is new each time: a name could still find the
+ * last window while that window closes.
  */
 const LYING_DASHBOARD = `<!doctype html><title>Dashboard</title><h1>Pay 1.5 ETH to Supplier</h1><script>
 window.received = [];
@@ -61,7 +61,7 @@ interface Lying {
   openPage(url: string): void;
 }
 
-describe.skipIf(executable === null)('a dashboard that lies', () => {
+describe.skipIf(executable === null)('a lying dashboard', () => {
   let browser: Browser;
   let path: ApprovalPageServer;
   let coordinator: Server;
@@ -77,7 +77,8 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
       answer.writeHead(200, headers).end(LYING_DASHBOARD);
     });
     await new Promise<void>((listening) => coordinator.listen(0, '127.0.0.1', listening));
-    // Another host than the page's, as a deployment has it: passkeys know no ports.
+    // The dashboard has another host than the approval page, as in a deployment, because passkeys
+    // do not distinguish ports.
     dashboard = `http://127.0.0.1:${(coordinator.address() as AddressInfo).port}`;
     path = await serveApprovalPage(() => [dashboard]);
     browser = await launch(executable ?? '');
@@ -101,7 +102,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     return page;
   }
 
-  /** The approval page that the dashboard has opened, with alice's authenticator. */
+  /** Returns the approval page that the dashboard has opened, with alice's authenticator. */
   async function opened(address = `${path.origin}/#dashboard=${encodeURIComponent(dashboard)}`): Promise<Page> {
     const popup = alice.waitForEvent('page');
     await lying.evaluate((url) => (window as unknown as Lying).openPage(url), address);
@@ -116,12 +117,12 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
   const send = (message: unknown) =>
     lying.evaluate((sent) => (window as unknown as Lying).page.postMessage(sent, '*'), message);
 
-  /** What the dashboard has got besides the greeting. */
+  /** Returns the messages that the dashboard has received after the greeting. */
   const got = () => lying.evaluate(() => (window as unknown as Lying).received.slice(1));
 
   let passkeys: readonly VirtualCredential[] = [];
 
-  /** Alice makes her passkey on the approval page. */
+  /** Creates alice's passkey on the approval page. */
   async function enrolled(): Promise<Device> {
     lying = await dashboardPage();
     const page = await opened();
@@ -136,7 +137,9 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     return deviceOf(answer.device);
   }
 
-  /** The page with a request, the keys of the co-signers confirmed by alice. */
+  /**
+   * Returns the approval page with a request, after alice has confirmed the keys of the co-signers.
+   */
   async function shown(requestFor: (nonce: string) => ApprovalRequest): Promise<Page> {
     const page = await opened();
     await withAuthenticator(page, passkeys);
@@ -171,7 +174,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     expect(await got()).toEqual([]);
   }
 
-  test('gets the signature over the bytes that the approval page has shown, and the page shows the thief', async () => {
+  test('a lying dashboard gets a signature only over the bytes that the page shows, with the thief as recipient', async () => {
     const theft = { ...honest(), to: THIEF };
     const page = await shown((nonce) => requestOf(policy, theft, { statements: fresh(nonce) }));
     await page.getByRole('heading', { name: 'Send 1.5 ETH' }).waitFor();
@@ -193,15 +196,15 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     return signatureFault(passkey, digest, { keyId, signature, assertion: { authenticatorData, clientDataJson } });
   }
 
-  test('gets no signature before the person has named a co-signer that states another policy', async () => {
+  test('a dashboard gets no signature before the person has named a co-signer that states another policy', async () => {
     const page = await shown((nonce) => {
       const said = { nonce, issuedAtMs: Date.now(), policyVersion: 2, policyHash: '22'.repeat(32) };
       return requestOf(policy, honest(), { statements: [...fresh(nonce).slice(0, 2), statementOf(3, said)] });
     });
     const box = page.getByLabel('Approve although co-signer 3 has a different policy in force');
     await box.waitFor();
-    // The button takes a click only after a moment in any case: a ticked box shows that the moment
-    // has passed.
+    // The button is enabled only after a moment. The test ticks the box first, to know that this
+    // moment has passed.
     await box.check();
     await approve(page).click({ trial: true });
     await box.uncheck();
@@ -211,7 +214,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     expect(await got()).toHaveLength(1);
   });
 
-  test('cannot swap the request after the person has read it', async () => {
+  test('a dashboard cannot replace the request after the person has read it', async () => {
     const read = honest();
     const page = await shown((nonce) => requestOf(policy, read, { statements: fresh(nonce) }));
     await page.getByText('“Supplier” in the address book').waitFor();
@@ -224,7 +227,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     expect(await faultOf(answer, digestOf(read))).toBe(null);
   });
 
-  test('gets nothing with a policy of its own, whose address book names the thief', async () => {
+  test('a policy that the dashboard invents, with the thief in its address book, is refused', async () => {
     const rules = { ...policy.rules, addressBook: [{ chain: 'eip155:31337', address: THIEF, name: 'Supplier' }] };
     const own = policyOf({ ...policy, rules });
     const theft = { ...honest(), to: THIEF, policyHash: hashOf(own) };
@@ -238,7 +241,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     );
   });
 
-  test('gets nothing with statements that are missing, stale, or of other keys', async () => {
+  test('statements that are missing, outdated, or signed with other keys are refused', async () => {
     const attempts: ((nonce: string) => ApprovalRequest['statements'])[] = [
       () => [],
       (nonce) => fresh(nonce).slice(0, 1),
@@ -256,7 +259,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     }
   });
 
-  test('gets nothing when the person types a fingerprint that its keys do not have', async () => {
+  test('co-signer keys without the fingerprint that the person types are refused', async () => {
     const stranger = policyOf({ ...policy, cosigners: PINS.toReversed().map((pin, i) => ({ ...pin, index: i + 1 })) });
     const elsewhere = await browser.newContext();
     const [before, beforeLying] = [alice, lying];
@@ -271,7 +274,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     [alice, lying] = [before, beforeLying];
   });
 
-  test('gets nothing for bytes that the page does not read to the last one', async () => {
+  test('bytes that the approval page cannot read completely are refused', async () => {
     const canonical = `${bytesToHex(intentBytes(honest()))}00`;
     await refuses(
       await shown((nonce) => requestOf(policy, honest(), { canonical, statements: fresh(nonce) })),
@@ -279,7 +282,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     );
   });
 
-  test('of another origin is not answered, whatever origin it claims to be', async () => {
+  test('a dashboard of another origin gets no answer, whatever origin it claims', async () => {
     const thief = createServer((_request, answer) => {
       answer.writeHead(200, { 'Content-Type': 'text/html' }).end(LYING_DASHBOARD);
     });
@@ -298,7 +301,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     thief.close();
   });
 
-  test('cannot put the page into a frame', async () => {
+  test('a dashboard cannot load the approval page in a frame', async () => {
     const refused = lying.waitForEvent('console', (message) => message.text().includes('frame'));
     await lying.evaluate(
       (src) => {
@@ -311,7 +314,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     expect((await refused).text()).toMatch(/frame-ancestors|X-Frame-Options/);
   });
 
-  test('cannot use the passkey from its own origin', async () => {
+  test('a dashboard cannot use the passkey from its own origin', async () => {
     await withAuthenticator(lying, passkeys);
     const name = await lying.evaluate(
       ([rpId = '']) =>

@@ -1,11 +1,11 @@
 /**
- * Attack: a coordinator serves a dashboard that sends the browser to the approval page by
- *   redirect, where no window proves the origin of the request.
+ * Attack: the coordinator serves a dashboard that opens the approval page by redirect, so that no
+ *   window reference proves the origin of the request.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.5
- * Defence: the page signs what it shows, takes one request for a nonce of its own, and answers
- *   allowed origins alone.
+ * Defence: the page signs only what it shows, accepts one request for each of its nonces, and
+ *   answers only to allowed origins.
  */
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
@@ -46,8 +46,7 @@ const executable = chromiumHere();
 const ID = 'request-1';
 
 /**
- * A phone of alice's, and mallory's pages, which need no script: they send the browser wherever
- * they like.
+ * Covers alice's phone and mallory's pages, which need no script because they redirect the browser.
  */
 describe.skipIf(executable === null)('a dashboard that lies by redirect', () => {
   const servers: Server[] = [];
@@ -61,7 +60,7 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
   let passkey: Device;
   let policy: Policy;
 
-  /** A page that shows nothing and keeps what it is opened with in its address. */
+  /** Starts a page that shows nothing, and whose address keeps the data that it is opened with. */
   async function startSite(): Promise<string> {
     const server = createServer((_request, answer) => {
       answer.writeHead(200, { 'Content-Type': 'text/html' }).end('<!doctype html><title>Dashboard</title>');
@@ -77,7 +76,7 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
     browser = await launch(executable ?? '');
     alice = await browser.newContext({ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
     tab = await alice.newPage();
-    // The authenticator belongs to the tab, wherever it goes.
+    // The authenticator belongs to the tab, whichever pages the tab opens.
     await withAuthenticator(tab);
     passkey = await enrolled();
     policy = policyOf({ devices: [passkey, scriptOf(BOB, 'laptop of bob')] });
@@ -91,7 +90,7 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
 
   const go = (address: string | null) => tab.evaluate((to) => location.assign(to), address ?? '');
 
-  /** What the tab has brought to one of mallory's pages. */
+  /** Returns the message that the tab has brought to one of mallory's pages. */
   async function broughtTo(origin: string): Promise<unknown> {
     await tab.waitForURL(`${origin}/#/approval/**`);
     return parseRedirectResult(new URL(tab.url()).hash)?.message;
@@ -125,7 +124,7 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
   const approve = () => tab.getByRole('button', { name: 'Approve with a passkey' });
 
   /**
-   * The page with a request that follows its own call, the keys of the co-signers confirmed by
+   * Opens the page with a request over the page's own nonce, and confirms the co-signer keys as
    * alice.
    */
   async function shown(requestFor: (nonce: string) => ApprovalRequest): Promise<void> {
@@ -150,7 +149,7 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
 
   const digestOf = (intent: Parameters<typeof intentBytes>[0]) => bytesToHex(sha256(intentBytes(intent)));
 
-  /** What is wrong with the answer that the dashboard got, as a signature over this digest. */
+  /** Returns the fault of the answer that the dashboard got, as a signature over this digest. */
   async function faultOf(message: unknown, digest: string) {
     const answer = parseApprovalAnswer(message, ID);
     if (answer?.type !== 'conclave/approval/answer') throw new Error('there is no answer');
@@ -160,14 +159,14 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
     return signatureFault(passkey, digest, { keyId, signature, assertion: { authenticatorData, clientDataJson } });
   }
 
-  test('gets the signature over the bytes that the approval page has shown, and the page shows the thief', async () => {
+  test('a dashboard gets a signature only over the bytes that the page shows, with the thief as recipient', async () => {
     const theft = { ...honest(), to: THIEF };
     await shown((nonce) => requestOf(policy, theft, { statements: fresh(nonce) }));
     await tab.getByRole('heading', { name: 'Send 1.5 ETH' }).waitFor();
     const to = tab.locator('dl > div').filter({ has: tab.locator('dt', { hasText: /^To$/ }) });
     expect(await to.textContent()).toBe(`ToNot in the address book${THIEF}`);
     expect(await tab.getByText(SUPPLIER).count()).toBe(0);
-    // The request stands in neither the address bar nor the history.
+    // The request is in neither the address bar nor the history of the browser.
     expect(tab.url()).toBe(`${path.origin}/`);
     await approve().click();
     const message = await broughtTo(dashboard);
@@ -175,7 +174,7 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
     expect(await faultOf(message, digestOf(honest()))).toBe('wrong-digest');
   });
 
-  test('gets nothing with a policy of its own, whose address book names the thief', async () => {
+  test('a policy that the dashboard invents, with the thief in its address book, is refused', async () => {
     const rules = { ...policy.rules, addressBook: [{ chain: 'eip155:31337', address: THIEF, name: 'Supplier' }] };
     const own = policyOf({ ...policy, rules });
     const theft = { ...honest(), to: THIEF, policyHash: hashOf(own) };
@@ -183,7 +182,7 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
     await refuses(/Too few co-signers confirm the policy/);
   });
 
-  test('gets nothing with statements that are missing, stale, or over a nonce of its own', async () => {
+  test('statements that are missing, outdated, or over a nonce of the dashboard are refused', async () => {
     const attempts: ((nonce: string) => ApprovalRequest['statements'])[] = [
       () => [],
       () => fresh('00'.repeat(32)),
@@ -196,7 +195,7 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
     }
   });
 
-  test('gets nothing for a request that the page did not call for, or that comes a second time', async () => {
+  test('a request that the page did not start, and a repeated request, are refused', async () => {
     await send(requestOf(policy, honest(), { statements: fresh('00'.repeat(32)) }));
     await refuses(/does not expect this request/);
     await tab.goto(dashboard);
@@ -209,7 +208,7 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
     await refuses(/does not expect this request/);
   });
 
-  test('cannot swap the request after the person has read it', async () => {
+  test('a dashboard cannot replace the request after the person has read it', async () => {
     const read = honest();
     let nonce = '';
     await shown((chosen) => {
@@ -217,7 +216,8 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
       return requestOf(policy, read, { statements: fresh(chosen) });
     });
     await tab.getByText('“Supplier” in the address book').waitFor();
-    // A window that holds this one can change the fragment without another load of the page.
+    // A window with a reference to the page's window can change its fragment without a new load of
+    // the page.
     await send(requestOf(policy, { ...read, to: THIEF }, { statements: fresh(nonce) }));
     await tab.evaluate(() => new Promise((painted) => requestAnimationFrame(painted)));
     expect(await tab.getByText('“Supplier” in the address book').count()).toBe(1);
@@ -225,7 +225,7 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
     expect(await faultOf(await broughtTo(dashboard), digestOf(read))).toBe(null);
   });
 
-  test('that is not on the list gets no nonce, whatever way back it names', async () => {
+  test('a dashboard that is not on the list gets no nonce, whatever return address it names', async () => {
     const names = [
       stranger,
       `${dashboard}@${new URL(stranger).host}`,
@@ -240,7 +240,7 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
     }
   });
 
-  test('that claims to be another one sends nonce and answer to that other one', async () => {
+  test('a dashboard that claims another address makes the page send nonce and answer to that address', async () => {
     await tab.goto(stranger);
     const nonce = await nonceOf(dashboard);
     await tab.goto(stranger);
@@ -253,7 +253,7 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
     expect(await broughtTo(dashboard)).toEqual({ type: 'conclave/approval/declined', version: 1, requestId: ID });
   });
 
-  test('finds nothing to approve when the person loads the page again', async () => {
+  test('a reload of the approval page leaves nothing to approve', async () => {
     await shown((nonce) => requestOf(policy, honest(), { statements: fresh(nonce) }));
     await approve().waitFor();
     await tab.reload();

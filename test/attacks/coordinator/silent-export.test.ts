@@ -4,8 +4,8 @@
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 20
- * Defence: each co-signer records and rations its exports, and signs the list over a nonce that
- *   the auditor drew.
+ * Defence: each co-signer records and limits its exports, and signs the list of exports over a
+ *   nonce of the auditor.
  */
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -32,7 +32,7 @@ afterAll(() => cosigners.stop());
 const newNonce = () => bytesToHex(randomBytes(32));
 
 /**
- * What an auditor knows: the keys of the co-signers from the deployment, and the history that the
+ * Returns the input of an auditor: the co-signer keys from the deployment, and the history that the
  * coordinator shows.
  */
 function audit(nonce: string, requestedAtMs: readonly number[]): ExportAudit {
@@ -57,7 +57,7 @@ async function listsOver(nonce: string): Promise<readonly SignedExportList[]> {
 
 const exportFrom = (index: number) => present(cosigners.all[index - 1]).call(`key/${key.keyId}/recovery`, {});
 
-test('an export that the history has passes, and one that it does not have is seen at the co-signers that gave it', async () => {
+test('an export without a line in the history is detected from the lists of the co-signers', async () => {
   const before = newNonce();
   const nothing = await listsOver(before);
   expect(exportFaults(nothing, audit(before, []))).toEqual([]);
@@ -65,7 +65,7 @@ test('an export that the history has passes, and one that it does not have is se
   for (const cosigner of [1, 2, 3]) expect(await exportFrom(cosigner)).toMatchObject({ ok: true });
   const honest = newNonce();
   expect(exportFaults(await listsOver(honest), audit(honest, [requestedAtMs]))).toEqual([]);
-  // Without a line: two co-signers give a second package.
+  // Two co-signers give a second package, and the history gets no line about it.
   for (const cosigner of [1, 2]) expect(await exportFrom(cosigner)).toMatchObject({ ok: true });
   const nonce = newNonce();
   const lists = await listsOver(nonce);
@@ -79,7 +79,8 @@ test('an export that the history has passes, and one that it does not have is se
     expect.stringMatching(hidden),
     expect.stringMatching(hidden),
   ]);
-  // The list from before the second export, a row left out of the new one, and no list at all.
+  // The coordinator sends a list from before the second export, omits a row of the new list, or
+  // sends no list.
   const [first, second] = [present(lists[0]), present(lists[1])];
   const cut = { ...second, exports: second.exports.slice(0, 1) };
   const renamed = { ...first, nonce: before, exports: [] };
@@ -93,7 +94,7 @@ test('an export that the history has passes, and one that it does not have is se
   );
 });
 
-test('the rows survive a restart, and a co-signer gives ten packages of a key a day', async () => {
+test('the export rows survive a restart, and a co-signer gives at most ten packages of a key a day', async () => {
   await cosigners.restart();
   for (let i = 2; i <= 10; i++) expect(await exportFrom(3)).toMatchObject({ ok: true });
   expect(await exportFrom(3)).toMatchObject({ ok: false, refusal: { code: 'too-many-exports' } });
@@ -101,7 +102,7 @@ test('the rows survive a restart, and a co-signer gives ten packages of a key a 
   expect(present((await listsOver(nonce))[2]).exports.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 });
 
-test('the coordinator alone may request packages and lists', async () => {
+test('only the coordinator may request packages and lists', async () => {
   for (const action of ['recovery', 'exports']) {
     const url = `${cosigners.originOf(1)}/key/${key.keyId}/${action}`;
     const body = JSON.stringify(action === 'exports' ? { nonce: newNonce() } : {});

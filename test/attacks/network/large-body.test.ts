@@ -1,11 +1,11 @@
 /**
- * Attack: a stranger with the address of a co-signer streams a body without an end, so that its
- *   memory fills and all sessions end.
+ * Attack: a stranger with the address of a co-signer sends an endless body, so that the co-signer
+ *   runs out of memory and all sessions end.
  * Attacker: network
  * Co-signers: 0
  * Finding: 2.11
  * Defence: headers, time, length and signature are checked before the body, and reading stops at
- *   the first byte beyond four million.
+ *   the first byte above four million.
  */
 import type { IncomingMessage } from 'node:http';
 import { request as httpRequest } from 'node:http';
@@ -22,15 +22,12 @@ import type { Cosigners } from '../../cosigner/cosigners.ts';
 import { startCosigners } from '../../cosigner/cosigners.ts';
 
 const MAX_BODY_BYTES = 4_000_000;
-/**
- * What the stranger has ready: the first co-signer that reads it to its end has held five times its
- * limit.
- */
+/** The size of the body that the stranger sends: five times the limit of a co-signer. */
 const WHOLE_BYTES = 5 * MAX_BODY_BYTES;
 const CHUNK_BYTES = 50_000;
 /**
- * So many questions of the coordinator are answered before the stranger sends the next part of the
- * body.
+ * The number of coordinator requests that are answered before the stranger sends the next part of
+ * the body.
  */
 const ANSWERS_BETWEEN = 20;
 
@@ -40,16 +37,16 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => cosigners.stop());
 
-/** Headers of the right form, with a signature of no key. */
+/** Returns headers of the right form whose signature is by no known key. */
 const plausible = () => ({
   [REQUEST_TIME]: String(Date.now()),
   [REQUEST_BODY_HASH]: HASH,
   [REQUEST_SIGNATURE]: 'A'.repeat(86),
 });
-/** Of no body that is sent here. */
+/** The hash of another body than the one that is sent. */
 const HASH = '00'.repeat(32);
 
-/** What the coordinator would send before another body. */
+/** Returns headers that the coordinator would send before another body. */
 async function signedHeaders(): Promise<Record<string, string>> {
   const key = await importPrivate('Ed25519', identitySecrets(cosigners.coordinatorSecret).signing, ['sign']);
   const atMs = String(Date.now());
@@ -61,14 +58,14 @@ async function signedHeaders(): Promise<Record<string, string>> {
 interface Streamed {
   readonly status: number;
   readonly code: string;
-  /** Bytes of the body that left the stranger before the answer came. */
+  /** The number of bytes of the body that were sent before the answer arrived. */
   readonly sentBytes: number;
 }
 
 /**
- * Sends the headers, then the body in parts, and stops when there is an answer. Between two parts
- * the co-signer serves others: whatever it could say to what it has it has said by then. No clock
- * is needed, and a co-signer that waits for the whole body gets it.
+ * Sends the headers, then the body in parts, and stops when an answer arrives. Between two parts
+ * the co-signer answers other requests, so an early refusal of the parts so far arrives in that
+ * time. The function needs no clock, and a co-signer that waits for the whole body gets it.
  */
 async function stream(headers: Record<string, string>, partBytes: readonly number[]): Promise<Streamed> {
   const url = `${cosigners.originOf(1)}/pair/2/open`;
@@ -112,23 +109,23 @@ test.each<[string, () => Record<string, string>]>([
   ['with half a signature', () => ({ ...plausible(), [REQUEST_SIGNATURE]: 'A'.repeat(43) })],
   ['of ten minutes ago', () => ({ ...plausible(), [REQUEST_TIME]: String(Date.now() - 600_000) })],
   ['with a word as time', () => ({ ...plausible(), [REQUEST_TIME]: 'now' })],
-])('a stream %s is refused before one byte of it is sent', async (_name, headers) => {
+])('a stream %s is refused before a single byte of the body is sent', async (_name, headers) => {
   const refused = await stream(headers(), [WHOLE_BYTES]);
   expect(refused).toEqual({ status: 401, code: 'not-my-coordinator', sentBytes: 0 });
 });
 
-test('a length beyond the limit is refused before one byte is sent', async () => {
+test('a body with a declared length beyond the limit is refused before a single byte is sent', async () => {
   const headers = { ...plausible(), 'content-length': String(MAX_BODY_BYTES + 1) };
   expect(await stream(headers, [MAX_BODY_BYTES + 1])).toEqual({ status: 413, code: 'body-too-large', sentBytes: 0 });
 });
 
-test('of a stream with headers of the right form four million bytes are read, and the first beyond ends it', async () => {
+test('a co-signer reads four million bytes of a plausible stream, and refuses it at the next byte', async () => {
   const parts = [MAX_BODY_BYTES, 1, WHOLE_BYTES - MAX_BODY_BYTES - 1];
   const refused = await stream(await signedHeaders(), parts);
   expect(refused).toEqual({ status: 413, code: 'body-too-large', sentBytes: MAX_BODY_BYTES + 1 });
 });
 
-test('a body under the headers of another one is refused', async () => {
+test('a body with the signed headers of another body is refused', async () => {
   const whole = { sentBytes: MAX_BODY_BYTES };
   const refused = await stream(await signedHeaders(), [MAX_BODY_BYTES]);
   expect(refused).toEqual({ status: 401, code: 'not-my-coordinator', ...whole });

@@ -4,8 +4,8 @@
  * Attacker: operator
  * Co-signers: 0
  * Finding: P4
- * Defence: the person, any member of a vault of the person, or a device of the person cancels it,
- *   and it yields nothing.
+ * Defence: the person, any member of a vault of the person, or a device of the person can cancel
+ *   the reset, which then gives no credential.
  */
 import { afterEach, expect, test, vi } from 'vitest';
 import { ScriptDevice } from '#cli/device/script-device.ts';
@@ -24,7 +24,7 @@ async function yieldsNothing(treasury: Treasury, resetId: string): Promise<void>
   expect(answers.map(({ body }) => body['state'])).toEqual(answers.map(() => 'CANCELLED'));
 }
 
-test('a viewer of the vault cancels the reset of a signer, and all members are notified of both', async () => {
+test('a viewer of the vault cancels the reset of a signer, and all members are notified of both events', async () => {
   const treasury = await treasuryInUse();
   const resetId = await requested(treasury.bob);
   const members = [treasury.alice, treasury.bob, treasury.carol, treasury.victor].map(({ id }) => id);
@@ -47,7 +47,7 @@ test('a viewer of the vault cancels the reset of a signer, and all members are n
   await yieldsNothing(treasury, resetId);
 });
 
-test('the person cancels the reset with a credential of their own, also when the delay has passed', async () => {
+test('a person cancels the own reset with an own credential, even after the delay', async () => {
   const treasury = await treasuryInUse();
   const resetId = await requested(treasury.bob);
   later(DAY_MS + 1);
@@ -58,7 +58,7 @@ test('the person cancels the reset with a credential of their own, also when the
   await yieldsNothing(treasury, resetId);
 });
 
-test('the person who has lost every credential cancels the reset with a device of the policy', async () => {
+test('a person who has lost every credential cancels the reset with a device of the policy', async () => {
   const treasury = await treasuryInUse();
   const [device, mallorys] = [ScriptDevice.create(), ScriptDevice.create()];
   const { alice, bob } = treasury;
@@ -67,7 +67,7 @@ test('the person who has lost every credential cancels the reset with a device o
   const listed = await call(`GET /vault/${treasury.id}/credential-reset`, { token: alice.token });
   const { digest }: { digest: string } = listed.body['data'][0];
   const line = `POST /vault/${treasury.id}/credential-reset/${resetId}/cancel-by-device`;
-  // The device of another person, a stranger's device, and a signature over something else.
+  // The approvals are by a device of another person, by an unknown device, and over another digest.
   for (const body of [mallorys.sign(digest), ScriptDevice.create().sign(digest), device.sign('00'.repeat(32))]) {
     expect(outcome(await call(line, { body }))).toEqual([403, 'device-signature-refused']);
   }
@@ -87,7 +87,7 @@ test('the person who has lost every credential cancels the reset with a device o
   await yieldsNothing(treasury, resetId);
 });
 
-test('people of other vaults see no reset and cancel none', async () => {
+test('members of other vaults cannot see or cancel the reset', async () => {
   const [treasury, elsewhere] = [await treasuryInUse(), await treasuryInUse()];
   const resetId = await requested(treasury.bob);
   const { token } = elsewhere.alice;
@@ -99,7 +99,7 @@ test('people of other vaults see no reset and cancel none', async () => {
   expect((await asService(`POST /internal/user/${treasury.bob.id}/credential-reset`)).status).toBe(200);
 });
 
-test('a thief who requests again and again is held off after five in a day', async () => {
+test('a thief who requests resets repeatedly is refused after five in a day', async () => {
   const treasury = await treasuryInUse();
   const path = `/internal/user/${treasury.bob.id}/credential-reset`;
   for (let i = 0; i < 5; i++) {

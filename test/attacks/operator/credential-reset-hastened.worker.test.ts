@@ -4,8 +4,8 @@
  * Attacker: operator
  * Co-signers: 0
  * Finding: P4
- * Defence: the announced time is stored and only moves later; nothing is issued before it was
- *   announced to every vault for the whole delay.
+ * Defence: the announced time is stored and only moves later, and nothing is issued before every
+ *   vault has been informed for the whole delay.
  */
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -25,7 +25,7 @@ function personOf(id: string) {
   return personStub(coordinator, userId);
 }
 
-/** Gives the object of a person other bindings, for as long as it is in memory. */
+/** Gives other bindings to the object of a person until the object leaves the memory. */
 async function bind(id: string, bindings: object): Promise<void> {
   await runInDurableObject(personOf(id), (instance) => {
     const bound = instance as unknown as { env: object };
@@ -33,10 +33,10 @@ async function bind(id: string, bindings: object): Promise<void> {
   });
 }
 
-/** A directory that does not answer. */
+/** A D1 directory that does not answer. */
 const UNREACHABLE = { prepare: () => never() };
 
-test('a second request while one is pending is the first one, with its time', async () => {
+test('a second request for a reset returns the pending one with its time', async () => {
   const { bob } = await treasuryInUse();
   const path = `/internal/user/${bob.id}/credential-reset`;
   const first = await asService(`POST ${path}`);
@@ -47,7 +47,7 @@ test('a second request while one is pending is the first one, with its time', as
   expect(early.map(outcome)).toEqual(early.map(() => [409, 'credential-reset-not-ready']));
 });
 
-test('a shorter setting does not touch a reset that was announced', async () => {
+test('a shorter delay setting does not change an announced reset', async () => {
   const { bob } = await treasuryInUse();
   const resetId = await requested(bob);
   await bind(bob.id, { CREDENTIAL_RESET_DELAY_SECONDS: '3600' });
@@ -65,7 +65,7 @@ test('a vault that is informed late gets the whole delay', async () => {
   await asService(`PUT /internal/vault/${joined.id}/member/${treasury.bob.id}`, { roles: ['viewer'] });
   await asService(`GET /internal/vault/${joined.id}`);
   later(2 * HOUR_MS);
-  // The first attempt to collect finds the vault and informs it; the delay begins anew.
+  // The first attempt to collect finds the vault and informs it. The delay starts again.
   const early = await collected(treasury.bob, resetId);
   expect(early.map(outcome)).toEqual(early.map(() => [409, 'credential-reset-not-ready']));
   expect((await historyOf(joined, resetId)).map(({ action }) => action)).toEqual(['request-credential-reset']);
@@ -79,7 +79,7 @@ test('a vault that is informed late gets the whole delay', async () => {
   expect((await asService(`POST ${path}`)).status).toBe(201);
 });
 
-test('while the directory does not answer, or a vault cannot be informed, nothing is issued', async () => {
+test('nothing is issued while the directory does not answer or a vault cannot be informed', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
   const { bob } = await treasuryInUse();
   await bind(bob.id, { DB: UNREACHABLE });
@@ -88,7 +88,7 @@ test('while the directory does not answer, or a vault cannot be informed, nothin
   const answers = await collected(bob, resetId);
   expect(answers.map(outcome)).toEqual(answers.map(() => [409, 'credential-reset-not-ready']));
   await bind(bob.id, { DB: coordinator.DB });
-  // The vault hears of it now, so its members have the whole delay.
+  // The vault is informed only now, so its members have the whole delay.
   const late = await collected(bob, resetId);
   expect(late.map(outcome)).toEqual(late.map(() => [409, 'credential-reset-not-ready']));
   const own = await call('GET /user/me/credential-reset', { token: bob.token });
@@ -96,13 +96,13 @@ test('while the directory does not answer, or a vault cannot be informed, nothin
   said.mockRestore();
 });
 
-test('what could not be announced is announced by the alarm, and once however often it rings', async () => {
+test('the alarm announces a reset that could not be announced, and announces it once', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
   const treasury = await treasuryInUse();
   await bind(treasury.bob.id, { DB: UNREACHABLE });
   const resetId = await requested(treasury.bob);
   expect(await historyOf(treasury, resetId)).toEqual([]);
-  // As after a crash: the object comes back from its storage, with the bindings of the service.
+  // As after a crash, the object is loaded from its storage with the usual bindings of the service.
   await evictDurableObject(personOf(treasury.bob.id));
   expect(await runDurableObjectAlarm(personOf(treasury.bob.id))).toBe(true);
   await runDurableObjectAlarm(personOf(treasury.bob.id));
@@ -110,7 +110,7 @@ test('what could not be announced is announced by the alarm, and once however of
   said.mockRestore();
 });
 
-test('a shorter setting than an hour is refused, and requests nothing', async () => {
+test('a delay setting below an hour is refused, and no reset is requested', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
   const { bob } = await treasuryInUse();
   await bind(bob.id, { CREDENTIAL_RESET_DELAY_SECONDS: '0' });

@@ -4,8 +4,8 @@
  * Attacker: operator
  * Co-signers: 0
  * Finding: P4
- * Defence: none after the delay, which is a documented limit; every member was notified, and the
- *   histories have each step.
+ * Defence: no defence exists after the delay, which is a documented limit, but every member was
+ *   notified and the histories have each step.
  */
 import { afterEach, expect, test, vi } from 'vitest';
 import { consumed } from '../../worker/queue-batch.ts';
@@ -60,8 +60,8 @@ test('after the delay the thief approves a payment, and all members were notifie
       'complete-credential-reset',
       'complete-credential-reset',
     ]);
-    // One reset is one credential: once it was used, the reset yields nothing more, and cancelling
-    // comes too late.
+    // A reset gives one credential. After the first use of that credential the reset gives nothing
+    // more and cannot be cancelled.
     const more = await collected(person, resetId);
     expect(more.map(outcome)).toEqual(more.map(() => [409, 'credential-reset-not-pending']));
     const { token } = treasury.victor;
@@ -70,7 +70,7 @@ test('after the delay the thief approves a payment, and all members were notifie
   }
 });
 
-test('a reset that is not collected within a week yields nothing, and the history has its end', async () => {
+test('a reset that is not collected within a week expires, and the history has this', async () => {
   const treasury = await treasuryInUse();
   const resetId = await requested(treasury.alice);
   later(9 * DAY_MS);

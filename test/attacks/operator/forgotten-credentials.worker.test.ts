@@ -33,7 +33,7 @@ const REFUSED = [
   [409, 'credential-reset-required'],
 ];
 
-test('a person whose only token was deleted or has expired had a credential all the same', async () => {
+test('a person whose only token was deleted or has expired still counts as enrolled', async () => {
   const soon = Math.floor(Date.now() / 1000) + 60;
   const [deleted, expired] = [await enter('alice'), await enter('bob', { expiresAt: soon })];
   for (const { token } of [deleted, expired]) expect((await call('GET /user/me', { token })).status).toBe(200);
@@ -43,7 +43,7 @@ test('a person whose only token was deleted or has expired had a credential all 
   expect([await minted(deleted), await minted(expired)]).toEqual([REFUSED, REFUSED]);
 });
 
-test('entering the person again, and losing the directory, changes nothing', async () => {
+test('a repeated creation of the person, or the loss of the directory, does not reopen the enrolment', async () => {
   const alice = await enter('alice');
   const { body } = await call('GET /user/me', { token: alice.token });
   const again = await asService('POST /internal/user', { name: 'Alice', email: body['email'] });
@@ -54,23 +54,23 @@ test('entering the person again, and losing the directory, changes nothing', asy
   expect(await minted(alice)).toEqual(REFUSED);
 });
 
-test('a person who is older than this rule counts as enrolled', async () => {
+test('a person from before this rule counts as enrolled', async () => {
   const id = newUserId(Date.now(), crypto.getRandomValues(new Uint8Array(10)));
   await insertUser(coordinator.DB, { id, name: 'Old', email: 'old@enrolment.example', createdAtMs: 1 });
   expect(await minted({ id })).toEqual(REFUSED);
 });
 
-test('a credential that the thief has kept from before the first login opens nothing afterwards', async () => {
+test('a credential that the thief kept from before the first login stops working at the login', async () => {
   const frank = await enter('frank');
   const id = parseUserId(frank.id);
   if (id === null) throw new Error('a person has an id');
-  // What the callback of a login does before it begins a session.
+  // The callback of a login does this before it begins a session.
   await personStub(coordinator, id).recordLogin();
   expect(outcome(await call('GET /user/me', { token: frank.token }))).toEqual([401, 'token-invalid']);
   expect(await minted(frank)).toEqual(REFUSED);
 });
 
-test('an identity is unlinked by no operator at once, and after the delay once', async () => {
+test('an operator can unlink an identity only once, after the delay of a reset', async () => {
   const email = 'grace@enrolment.example';
   const user = await asService('POST /internal/user', { name: 'Grace', email });
   const grace = { id: String(user.body['id']), token: '' };

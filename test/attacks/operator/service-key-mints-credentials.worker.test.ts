@@ -1,17 +1,17 @@
 /**
- * Attack: the thief of a service key mints tokens and sessions for all signers of a token-mode
+ * Attack: the thief of a service key creates tokens and sessions for all signers of a token-mode
  *   vault and approves a payment.
  * Attacker: operator
  * Co-signers: 0
  * Finding: P4
- * Defence: an operator issues a person's first credential only; every later one takes a
+ * Defence: an operator issues only the first credential of a person, and every later one requires a
  *   credential reset with a delay.
  */
 import { expect, test } from 'vitest';
 import { call, asService, enter } from '../../http/scene.worker.ts';
 import { outcome, paymentWith, treasuryInUse } from './thief.worker.ts';
 
-test('a service key mints no token for people who have used theirs, and so no payment is approved', async () => {
+test('a service key creates no token for people who have used theirs, so no payment is approved', async () => {
   const treasury = await treasuryInUse();
   const { alice, bob, carol } = treasury;
   const answers = [];
@@ -23,14 +23,14 @@ test('a service key mints no token for people who have used theirs, and so no pa
   expect(answers.map(outcome)).toEqual(answers.map(() => [409, 'credential-reset-required']));
 });
 
-test('a service key mints no session for people who have used their credentials', async () => {
+test('a service key creates no session for people who have used their credentials', async () => {
   const { alice, bob, carol } = await treasuryInUse();
   for (const { id } of [alice, bob, carol]) {
     expect(outcome(await asService(`POST /internal/user/${id}/session`))).toEqual([409, 'credential-reset-required']);
   }
 });
 
-test('the answer with the first token can be lost: another token takes its place until the person has used it', async () => {
+test('a first token whose response was lost can be replaced until the person has used it', async () => {
   const user = await asService('POST /internal/user', { name: 'Dora', email: 'dora@enrolment.example' });
   const path = `/internal/user/${user.body['id']}`;
   const state = async () => (await asService(`GET ${path}/credential-reset`)).body['enrolment'];
@@ -39,7 +39,7 @@ test('the answer with the first token can be lost: another token takes its place
   const again = await asService(`POST ${path}/session`);
   const third = await asService(`POST ${path}/access-token`, { name: 'third' });
   expect([lost.status, again.status, third.status, await state()]).toEqual([201, 201, 201, 'issued']);
-  // Only the newest is good: what the thief of a key has kept from before opens nothing.
+  // Only the newest credential works. Earlier ones that the thief of a key kept do not.
   expect(outcome(await call('GET /user/me', { token: lost.body['token'] }))).toEqual([401, 'token-invalid']);
   const headers = { cookie: String(again.body['cookie']).split(';')[0] ?? '' };
   expect(outcome(await call('GET /user/me', { headers }))).toEqual([401, 'session-invalid']);
@@ -49,7 +49,7 @@ test('the answer with the first token can be lost: another token takes its place
   expect((await call('GET /user/me', { token: third.body['token'] })).status).toBe(200);
 });
 
-test('of many first tokens that are requested at once one is good', async () => {
+test('of many simultaneous first tokens of a person one works', async () => {
   const { id } = (await asService('POST /internal/user', { name: 'Eve', email: 'eve@enrolment.example' })).body;
   const request = () => asService(`POST /internal/user/${id}/access-token`, { name: 'first' });
   const answers = await Promise.all(Array.from({ length: 8 }, request));
@@ -58,7 +58,7 @@ test('of many first tokens that are requested at once one is good', async () => 
   expect(used.filter(({ status }) => status === 200)).toHaveLength(1);
 });
 
-test('what a token itself may do stays: its value is rotated without an operator', async () => {
+test('a person can rotate a token without an operator', async () => {
   const alice = await enter('alice');
   const line = `POST /personal-access-token/${alice.token.slice(12, 28)}/rotate`;
   expect((await call(line, { token: alice.token })).status).toBe(200);

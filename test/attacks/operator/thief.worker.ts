@@ -4,16 +4,14 @@ import { vaultStub } from '#objects/vault/stub.ts';
 import type { Answer, Person, Treasury } from '../../http/scene.worker.ts';
 import { call, asService, coordinator, foundTreasury } from '../../http/scene.worker.ts';
 
-/** What the thief of a service key sees and does: `asService` is the thief. */
+/** The actions and observations of the thief of a service key. `asService` is the thief. */
 
 export const HOUR_MS = 60 * 60 * 1000;
 export const DAY_MS = 24 * HOUR_MS;
 
 export const outcome = ({ status, body }: Answer) => [status, body['code']];
 
-/**
- * A token-mode vault whose people have all used their credentials, and which the directory knows.
- */
+/** Creates a token-mode vault in the directory whose members have all used their credentials. */
 export async function treasuryInUse(): Promise<Treasury> {
   const treasury = await foundTreasury();
   const { alice, bob, carol, victor } = treasury;
@@ -24,14 +22,14 @@ export async function treasuryInUse(): Promise<Treasury> {
   return treasury;
 }
 
-/** Requests a reset, which is new. Gives its id. */
+/** Requests a new reset. Returns its id. */
 export async function requested({ id }: Person): Promise<string> {
   const answer = await asService(`POST /internal/user/${id}/credential-reset`);
   expect([answer.status, answer.body['state'], answer.body['endedAt']]).toEqual([201, 'PENDING', null]);
   return answer.body['id'];
 }
 
-/** Every way to collect something under a reset. */
+/** Tries every way to collect a credential under a reset. */
 export async function collected({ id }: Person, resetId: string): Promise<readonly Answer[]> {
   const path = `/internal/user/${id}/credential-reset/${resetId}`;
   return [
@@ -41,12 +39,14 @@ export async function collected({ id }: Person, resetId: string): Promise<readon
   ];
 }
 
-/** Moves the clock of the service. The test file restores it. */
+/** Advances the clock of the service. The test file restores the clock. */
 export function later(ms: number): void {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms });
 }
 
-/** What the vault's history says of a reset: action, person behind it, and what the line names. */
+/**
+ * Returns the lines about a reset in the vault's history: the action, its actor, and its details.
+ */
 export async function historyOf(treasury: Treasury, resetId: string) {
   const { body } = await call(`GET /vault/${treasury.id}/history`, { token: treasury.victor.token });
   const lines: readonly Record<string, unknown>[] = body['history'];
@@ -59,7 +59,7 @@ export async function historyOf(treasury: Treasury, resetId: string) {
     }));
 }
 
-/** The people whom the vault has a notification for. */
+/** Returns the people for whom the vault has a notification about the reset. */
 export async function notified(treasury: Treasury, resetId: string): Promise<readonly string[]> {
   const [id, vaultId] = [parseCredentialResetId(resetId), parseVaultId(treasury.id)];
   if (id === null || vaultId === null) throw new Error('a reset and a vault have ids');
@@ -68,7 +68,8 @@ export async function notified(treasury: Treasury, resetId: string): Promise<rea
 }
 
 /**
- * The whole payment of the thief, with whatever tokens there are. Gives the state that it reaches.
+ * Tries a whole payment of the thief with the given tokens. Returns the state that the payment
+ * reaches.
  */
 export async function paymentWith(treasury: Treasury, tokens: readonly string[]): Promise<string | null> {
   const [first] = tokens;

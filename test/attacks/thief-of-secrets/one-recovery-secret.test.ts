@@ -4,7 +4,7 @@
  * Attacker: thief-of-secrets
  * Co-signers: 0
  * Finding: 20
- * Defence: each co-signer pins a recovery key of its own, so one secret opens one share.
+ * Defence: each co-signer pins its own recovery key, so one secret opens one share.
  */
 import { x25519 } from '@noble/curves/ed25519.js';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
@@ -20,7 +20,7 @@ import { dealKey, party } from '../../mpc/dealt-key.ts';
 
 const CHAIN = 'eip155:31337';
 const publicHalf = (secret: Uint8Array) => bytesToHex(x25519.getPublicKey(secret));
-/** In three safes. */
+/** The recovery secrets, each in its own safe. */
 const SECRETS = [1, 2, 3].map(() => randomBytes(32));
 const [first = '', second = '', third = ''] = SECRETS.map((secret) => bytesToHex(secret));
 
@@ -56,7 +56,7 @@ test('a package that names the stolen key as its own does not open', async () =>
   expect([wallets, faults.filter((fault) => fault.includes('does-not-open')).length]).toEqual([[], 2]);
 });
 
-test('as many secrets as co-signers that sign recover the key', async () => {
+test('as many recovery secrets as co-signers that sign together recover the key', async () => {
   for (const secrets of [
     [first, second],
     [first, third],
@@ -68,7 +68,7 @@ test('as many secrets as co-signers that sign recover the key', async () => {
   }
 });
 
-test('packages of a deployment with one recovery key for all are opened by its one secret as before', async () => {
+test('in a deployment with one recovery key for all co-signers, its secret opens all packages', async () => {
   const parties = [party(1), party(2), party(3)];
   const dealt = dealKey(2, parties);
   const sealed = await Promise.all(

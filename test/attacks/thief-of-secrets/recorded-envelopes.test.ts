@@ -1,11 +1,11 @@
 /**
- * Attack: records all traffic between co-signers, and later steals the identity secrets of some
- *   or all of them.
+ * Attack: the thief records all traffic between co-signers, and later steals the identity secrets
+ *   of some or all of them.
  * Attacker: thief-of-secrets
  * Co-signers: f
  * Finding: 2.6
- * Defence: envelopes are sealed under ephemeral keys of both sides, whose secrets end with the
- *   session.
+ * Defence: envelopes are sealed under ephemeral keys of both sides, whose secrets are deleted at
+ *   the end of the session.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,16 +21,16 @@ import type { Cosigners } from '../../cosigner/cosigners.ts';
 import { approvedTransfer, newKey, present, startCosigners } from '../../cosigner/cosigners.ts';
 import { RefreshRun } from '../../cosigner/key/refresh-scene.ts';
 
-/** Where the parts of an envelope are; the layout is public. */
+/** The positions of the parts of an envelope. This layout is public. */
 const [SID, ROUND, FROM, TO, IV, CIPHERTEXT, SIGNATURE_BYTES] = [1, 33, 34, 35, 36, 48, 64] as const;
 const COSIGNERS = [1, 2, 3] as const;
-/** The third message of a dealing is the value of a polynomial: 32 bytes. */
+/** The round of a dealing whose message is the value of a polynomial, in 32 bytes. */
 const DEALING_ROUND = 3;
 
 let all: Cosigners;
-/** The recorded traffic: every body and every answer, parsed. */
+/** The recorded traffic: every request body and every answer, parsed. */
 let recorded: readonly unknown[];
-/** Hex of every public share of every epoch. */
+/** Every public share of every epoch, in hex. */
 const publicShares = new Set<string>();
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => all.stop());
 
-/** The X25519 secrets of the co-signers whose identity secrets the thief has. */
+/** Returns the X25519 secrets of the co-signers whose identity secrets the thief has. */
 type Loot = ReadonlyMap<number, Uint8Array>;
 
 function lootOf(...indices: readonly number[]): Loot {
@@ -55,12 +55,12 @@ function lootOf(...indices: readonly number[]): Loot {
   return new Map(indices.map((i) => [i, identitySecrets(present(cosigners[i - 1]).identity).exchange]));
 }
 
-/** Every co-signer's pinned X25519 key: public. */
+/** Returns the pinned X25519 key of every co-signer. These keys are public. */
 function pinned(): ReadonlyMap<number, Uint8Array> {
   return new Map([...lootOf(...COSIGNERS)].map(([i, secret]) => [i, x25519.getPublicKey(secret)]));
 }
 
-/** Every value under this name anywhere in the traffic. */
+/** Returns every value under this name anywhere in the traffic. */
 function everyValueOf(name: string, within: unknown = recorded): unknown[] {
   if (typeof within !== 'object' || within === null) return [];
   const here = Array.isArray(within) ? [] : [(within as Record<string, unknown>)[name]];
@@ -74,15 +74,17 @@ function recordedEnvelopes(): readonly Uint8Array[] {
   return [...new Set(texts)].map((text) => Uint8Array.from(Buffer.from(text, 'base64')));
 }
 
-/** The first 32 bytes of each opening: an ephemeral public key, if there is one. */
+/**
+ * Returns the first 32 bytes of each opening, which are an ephemeral public key if there is one.
+ */
 function recordedEphemeralKeys(): readonly Uint8Array[] {
   const texts = everyValueOf('opening').map(String);
   return [...new Set(texts)].map((text) => Uint8Array.from(Buffer.from(text, 'base64')).slice(0, 32));
 }
 
 /**
- * What the thief can compute of the secrets of a channel: static with static, and each static with
- * each ephemeral key.
+ * Yields the channel secrets that the thief can compute: from static with static keys, and from
+ * static with ephemeral keys.
  */
 function* secretsOf(loot: Loot, from: number, to: number, ephemeral: readonly Uint8Array[]): Generator<Uint8Array> {
   const keys = pinned();
@@ -100,8 +102,8 @@ function* secretsOf(loot: Loot, from: number, to: number, ephemeral: readonly Ui
 }
 
 /**
- * Opens an envelope by what the thief has; null where nothing fits. The signature on it keeps no
- * thief from reading.
+ * Opens an envelope with the secrets of the thief. Returns null if no secret fits. The thief need
+ * not verify the signature.
  */
 async function read(bytes: Uint8Array, loot: Loot, ephemeral: readonly Uint8Array[] = []): Promise<Uint8Array | null> {
   const [from, to] = [bytes[FROM] ?? 0, bytes[TO] ?? 0];
@@ -120,8 +122,8 @@ async function read(bytes: Uint8Array, loot: Loot, ephemeral: readonly Uint8Arra
 }
 
 /**
- * The value of a line through two points: what a dealer keeps for itself follows from what it has
- * sent.
+ * Returns the value of the line through two points. The share that a dealer keeps follows in this
+ * way from the shares it sent.
  */
 function onLine(
   x: number,
@@ -131,7 +133,7 @@ function onLine(
   return modOrder(fa * at(a, b) + fb * at(b, a));
 }
 
-/** Every share that follows from the opened messages of the dealings and fits a public share. */
+/** Returns every share that follows from the opened dealing messages and matches a public share. */
 async function sharesStolenWith(loot: Loot): Promise<readonly string[]> {
   const dealings = new Map<string, Map<string, bigint>>();
   for (const bytes of recordedEnvelopes()) {
@@ -170,13 +172,15 @@ test('the identity secret of one co-signer, stolen later, gives no share of any 
 
 test('the identity secrets of all co-signers, stolen later, open no recorded envelope', async () => {
   const [envelopes, ephemeral] = [recordedEnvelopes(), recordedEphemeralKeys()];
-  // Three pairings, a key, its proofs, three pairings, new shares, their proofs, a signature.
+  // The traffic has three pairings, a key with its proofs, three pairings, a refresh with its
+  // proofs, and a signature.
   expect(envelopes.length).toBeGreaterThan(80);
   let opened = 0;
   for (const bytes of envelopes) if ((await read(bytes, lootOf(...COSIGNERS))) !== null) opened += 1;
   expect(opened).toBe(0);
   expect(await sharesStolenWith(lootOf(...COSIGNERS))).toEqual([]);
-  // Nor by any static key with any ephemeral one: those of one dealing are enough to show it.
+  // No static key with any ephemeral key opens an envelope either. One dealing is enough to show
+  // this.
   const dealt = present(
     envelopes.find((bytes) => bytes[ROUND] === DEALING_ROUND && bytes.length === IV + 12 + 32 + 16 + 64),
   );
@@ -184,7 +188,7 @@ test('the identity secrets of all co-signers, stolen later, open no recorded env
   expect(await read(dealt, lootOf(...COSIGNERS), ephemeral)).toBeNull();
 }, 120_000);
 
-test('the thief reads what was sealed under the static keys alone', async () => {
+test('the thief can read an envelope that is sealed under static keys alone', async () => {
   const [loot, sid, iv, body] = [lootOf(1), randomBytes(32), randomBytes(12), randomBytes(32)];
   const header = concatBytes(Uint8Array.of(2), sid, Uint8Array.of(DEALING_ROUND, 2, 1));
   const secret = x25519.getSharedSecret(present(loot.get(1)), present(pinned().get(2)));

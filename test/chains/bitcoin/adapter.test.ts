@@ -9,7 +9,7 @@ import { present } from '../evm/cast.ts';
 import { adapterAt, attemptOf, BTC, bytesOf, localNetwork, message, payment, stranger, units, Wallet } from './cast.ts';
 import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
 
-/** The whole adapter against a regtest that checks every signature by itself. */
+/** Covers the whole adapter, against a regtest that verifies every signature by itself. */
 
 let node: BitcoinNode;
 let wallet: Wallet;
@@ -81,7 +81,8 @@ test('a payment of several UTXOs pays exactly, returns its change, and costs the
   });
   const taken = present(node.chain.find(hash));
   expect(taken.fee).toBe(BigInt(attempt.maxFee));
-  // One satoshi for each virtual byte, rounded up: the size was estimated to the byte.
+  // The fee is one satoshi per virtual byte, rounded up, because the size was estimated to the
+  // byte.
   expect(taken.fee).toBe(taken.virtualSize);
   node.chain.mine(5);
   expect(await adapter().observe(watched(attempt, [hash]))).toMatchObject({
@@ -91,7 +92,7 @@ test('a payment of several UTXOs pays exactly, returns its change, and costs the
   expect(held).toMatchObject({ value: { amounts: [(BTC / 2n + BTC / 4n - 1n - taken.fee).toString()] } });
 });
 
-test('the holdings of a wallet are reported as of the newest block that stays, by one server or by two', async () => {
+test('the holdings of a wallet are reported as of the newest block beyond reorganisations, by one server or by two', async () => {
   node.chain.fund(wallet.address, 3n * BTC);
   node.chain.mine(5);
   const { hash } = await sent(payment(wallet.address));
@@ -105,8 +106,8 @@ test('the holdings of a wallet are reported as of the newest block that stays, b
     const kept = 2n * BTC - present(node.chain.find(hash)).fee;
     expect(held).toEqual({ ok: true, value: { blockNumber: height(), amounts: [String(kept)], isDisputed: false } });
   }
-  // A later payment is subtracted again, however many pages it has; and so are the inputs of a
-  // payment.
+  // Later payments are subtracted from the holdings, however many pages of history they fill, and
+  // the inputs of a later payment are added back.
   for (let i = 0; i < 4; i++) node.chain.fund(wallet.address, 1_000n);
   const before = await adapter().holdings(wallet.address, own, false);
   expect(before.ok && before.value.amounts[0]).toBe(String(2n * BTC - present(node.chain.find(hash)).fee));
@@ -116,7 +117,7 @@ test('the holdings of a wallet are reported as of the newest block that stays, b
   expect(after.ok && after.value.amounts[0]).toBe(before.ok && before.value.amounts[0]);
 });
 
-test('a remainder that is too small to relay goes to the miner', async () => {
+test('a remainder that is too small to relay is paid to the miner as fee', async () => {
   node.chain.fund(wallet.address, BTC);
   const { attempt, hash, verdict } = await sent(payment(wallet.address, { amount: units(BTC - 400n) }));
   expect([verdict.outcome, attempt.maxFee]).toEqual(['accepted', '400']);
@@ -133,7 +134,7 @@ test.each([
   expect(quote).toMatchObject({ ok: false, refusal: { kind: 'permanent', reason } });
 });
 
-test('a simulation reports the outcome of a payment, or why it would fail, and reports nothing while its UTXOs are claimed', async () => {
+test("a simulation reports a payment's outcome or why it would fail, and reports nothing while its UTXOs are claimed", async () => {
   const simulated = (intent: OnChainIntent) => adapter().simulate(intent);
   expect(await simulated(payment(wallet.address))).toMatchObject({ ok: true, value: { outcome: 'fails' } });
   node.chain.fund(wallet.address, 3n * BTC);
@@ -152,14 +153,14 @@ test('a simulation reports the outcome of a payment, or why it would fail, and r
   expect(await simulated(payment(wallet.address))).toMatchObject({ ok: false });
 });
 
-test('a fee above the approved cap is refused, however dear the network is', async () => {
+test("a fee above the approved cap is refused, however high the network's fees are", async () => {
   node.chain.fund(wallet.address, 2n * BTC);
   node.rates['3'] = 1_500.5;
   const quote = await adapter().quote(payment(wallet.address), null);
   expect(quote).toMatchObject({ ok: false, refusal: { kind: 'permanent', reason: 'FEE_CAP_EXCEEDED' } });
 });
 
-test('UTXOs that other payments claim are not used, and a wallet without others is busy and not poor', async () => {
+test('UTXOs that other payments claim are not used, and a wallet with only claimed UTXOs is busy', async () => {
   node.chain.fund(wallet.address, 2n * BTC);
   node.chain.fund(wallet.address, 3n * BTC);
   const intent = payment(wallet.address);
@@ -186,7 +187,7 @@ test('change and deposits that wait for a block are not spendable yet', async ()
   expect((await adapter().quote(payment(wallet.address), null)).ok).toBe(true);
 });
 
-test('a replacement spends the same UTXOs, pays the higher fee that nodes require, and replaces the first attempt', async () => {
+test('a replacement spends the same UTXOs, pays the higher fee that RPC nodes require, and replaces the first attempt', async () => {
   node.chain.fund(wallet.address, 3n * BTC);
   node.chain.fund(wallet.address, 4n * BTC);
   const intent = payment(wallet.address);
@@ -196,7 +197,8 @@ test('a replacement spends the same UTXOs, pays the higher fee that nodes requir
   expect(BigInt(second.attempt.maxFee)).toBe(2n * BigInt(first.attempt.maxFee));
   expect(utxosIn(bytesOf(second.attempt.payload))).toEqual(utxosIn(bytesOf(first.attempt.payload)));
   expect(node.chain.waiting().map(({ hash }) => hash)).toEqual([second.hash]);
-  // The first transaction again: it is permanently replaced, and the chain will show it.
+  // Sends the first transaction again: it is underpriced before the replacement is mined, and a
+  // conflict afterwards.
   expect((await adapter().broadcast(first.raw, first.hash)).outcome).toBe('underpriced');
   node.chain.mine();
   expect((await adapter().broadcast(first.raw, first.hash)).outcome).toBe('conflicted');
@@ -232,7 +234,7 @@ test('each speed is quoted at the fee of its estimate', async () => {
   expect(new Set(fees).size).toBe(3);
 });
 
-test('a cancellation brings everything home but the fee', async () => {
+test('a cancellation returns the whole amount to the wallet except the fee', async () => {
   node.chain.fund(wallet.address, 3n * BTC);
   const intent = payment(wallet.address);
   const first = await sent(intent);
@@ -247,7 +249,7 @@ test('a cancellation brings everything home but the fee', async () => {
   expect(found).toMatchObject({ value: { type: 'included', inclusion: { hash: second.hash, movementCount: 0 } } });
 });
 
-test('a UTXO that a foreign transaction spent is reported only when no reorganisation can undo it', async () => {
+test('a foreign transaction that spent a UTXO is reported only when no reorganisation can undo it', async () => {
   node.chain.fund(wallet.address, 3n * BTC);
   const intent = payment(wallet.address);
   const lost = await prepared(intent);
@@ -261,7 +263,7 @@ test('a UTXO that a foreign transaction spent is reported only when no reorganis
   expect(await observation()).toMatchObject({ value: { nonceTaken: true } });
 });
 
-test('a reorganised block is observed as gone, and the same bytes are sent again', async () => {
+test('a payment in a block that was reorganised is observed as absent, and its bytes are sent again', async () => {
   node.chain.fund(wallet.address, 3n * BTC);
   const { attempt, hash, raw } = await sent(payment(wallet.address));
   node.chain.mine();
@@ -270,14 +272,14 @@ test('a reorganised block is observed as gone, and the same bytes are sent again
   node.chain.reorganise(1);
   const gone = await adapter().observe({ ...watched(attempt, [hash]), inclusion });
   expect(gone).toMatchObject({ value: { type: 'absent', inMempool: false, nonceTaken: false } });
-  // A server that does not have as many blocks yet does not know of the reorganisation.
+  // A server with fewer blocks than the recorded one cannot prove the reorganisation.
   const ahead =
     inclusion === null ? null : { ...inclusion, blockNumber: (BigInt(inclusion.blockNumber) + 3n).toString() };
   expect(await adapter().observe({ ...watched(attempt, [hash]), inclusion: ahead })).toMatchObject({ ok: false });
   expect(await adapter().broadcast(raw, hash)).toEqual({ outcome: 'accepted' });
 });
 
-test('signatures that are not by the wallet over each UTXO make no transaction', async () => {
+test('signatures that are not by the wallet over each UTXO do not assemble into a transaction', async () => {
   for (const amount of [BTC, BTC]) node.chain.fund(wallet.address, amount);
   const intent = payment(wallet.address, { amount: units(BTC + 1n) });
   const attempt = await prepared(intent);
@@ -293,7 +295,7 @@ test('signatures that are not by the wallet over each UTXO make no transaction',
   expect(words([present(first)])).toBe('each UTXO requires one signature');
 });
 
-test('each of the three speeds is at least as dear as the slower one, whatever a server reports', async () => {
+test('each of the three speeds costs at least as much as the slower one, whatever a server reports', async () => {
   node.chain.fund(wallet.address, 2n * BTC);
   Object.assign(node.rates, { '1': 10.5, '3': 12, '12': 2, '144': 1 });
   const estimated = await adapter().estimate(payment(wallet.address));
@@ -308,14 +310,14 @@ test('each of the three speeds is at least as dear as the slower one, whatever a
   });
 });
 
-test('an incoming payment is read with its payer, and found without a report', async () => {
+test('an incoming payment is read with its payer, and a scan finds it without a report', async () => {
   node.chain.fund(wallet.address, 3n * BTC);
   const to = stranger();
   const { hash } = await sent(payment(wallet.address, { to }));
   const paid = [{ uid: 'out:0', kind: 'native', from: wallet.address, to, amount: BTC.toString() }];
   const waiting = { hash, signer: wallet.address, fee: '154', block: null, movements: paid };
   expect(await adapter().activity(hash, null)).toMatchObject({ value: waiting });
-  // It was in a block before: that it waits again means that the block is gone.
+  // The payment was in a block before. That it waits again means that the block was reorganised.
   const lost = { number: '1', hash: 'ab'.repeat(32), confirmations: 1, isFinal: false };
   expect(await adapter().activity(hash, lost)).toEqual({ ok: true, value: null });
   node.chain.mine();
@@ -333,13 +335,13 @@ test('an incoming payment is read with its payer, and found without a report', a
   expect(since.ok && since.value.hashes).toEqual([]);
 });
 
-test('a history of several pages is read to its beginning', async () => {
+test("a wallet's history of several pages is read to its beginning", async () => {
   const hashes = Array.from({ length: 60 }, () => node.chain.fund(wallet.address, 1_000n));
   const scan = await adapter().scan(wallet.address, String(node.chain.height - 60));
   expect(scan.ok && new Set(scan.value.hashes)).toEqual(new Set(hashes));
 });
 
-test('a server of another network is not believed, and the adapter does not work without a server', async () => {
+test('a server of another network is refused, and the adapter reports a refusal without a server', async () => {
   const elsewhere = bitcoinAdapter(localNetwork({ caip2: 'bip122:000000000019d6689c085ae165831e93' }), [node.url]);
   expect(await elsewhere.quote(payment(wallet.address), null)).toMatchObject({
     refusal: {
@@ -350,7 +352,7 @@ test('a server of another network is not believed, and the adapter does not work
   expect((await adapterAt().quote(payment(wallet.address), null)).ok).toBe(false);
 });
 
-test('a message is signed as wallets do it, by its wallet alone', () => {
+test("a BIP-322 message is signed as other wallets do, and only by the wallet's own key", () => {
   const intent = message(wallet.address, 'Sign in to example.com');
   const { payload } = adapter().composeMessage(intent);
   const [signature] = wallet.sign(intent, payload);

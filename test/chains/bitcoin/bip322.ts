@@ -3,8 +3,8 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { verifiesBip340 } from '../../mpc/frost/bip340.ts';
 
 /**
- * Reports whether a simple BIP-322 signature, behind its variant, is of a P2TR script over a text:
- * written from the standard, with no part of the library that the project builds with.
+ * Reports whether a simple BIP-322 signature, after its variant prefix, is of a P2TR script over a
+ * text. It is written from the standard, without the library that the project signs with.
  */
 export function isBip322(script: Uint8Array, text: string, signature: string): boolean {
   if (!signature.startsWith('smp')) return false;

@@ -32,7 +32,7 @@ export function localNetwork(differences: Partial<Chain> = {}): Chain {
 
 export const adapterAt = (...urls: string[]) => bitcoinAdapter(localNetwork(), urls);
 
-/** A wallet as Conclave has one: its key is in three shares, and two of them sign. */
+/** A wallet whose key is in three shares, of which two sign, as in Conclave. */
 export class Wallet {
   readonly #room = dealt('frost-secp256k1-tr', 3, 2);
   readonly address = addressOfPublicKey(regtest, this.#room.key.publicKey);
@@ -87,7 +87,7 @@ export function bytesOf(hex: string): Uint8Array {
   return hexToBytes(hex.slice(2));
 }
 
-/** Returns a transaction that pays a script, without its witness, and the UTXO that it makes. */
+/** Returns a transaction that pays a script, without its witness, and the UTXO that it creates. */
 export function sourceOf(script: Uint8Array, amount: bigint): { readonly raw: string; readonly utxo: Utxo } {
   const raw = RawTx.encode({
     version: 2,

@@ -23,7 +23,7 @@ import { BTC, mainnet, message, payment, REGTEST, regtest, sourceOf, stranger } 
  * alone.
  */
 
-/** BIP-143, "Native P2WPKH": the second input. */
+/** The second input of the "Native P2WPKH" example in BIP-143. */
 const BIP143 = {
   unsigned:
     '0100000002fff7f7881a8099afa6940d42d1e7f6362bec38171ea3edf433541db4e4ad969f0000000000eeffffffef51e1b804cc89d182d279655c3aa89e815b1b309fe287d9b2b55d57b90ec68a0100000000ffffffff02202cb206000000001976a9148280b37df378db99f66f85c95a783a76ac7a6d5988ac9093510d000000001976a9143bde42dbee7e4dbe6a21b2d50ce2f0167faa815988ac11000000',
@@ -32,7 +32,7 @@ const BIP143 = {
   sighash: 'c37af31116d1b27caf68aae9e3ac82f1477929014d5b917657d0eb49478cb670',
 };
 
-test('the hash of BIP-143 is the standard’s, by the library and by the regtest’s own', () => {
+test('the library and the regtest both compute the BIP-143 hash of the standard', () => {
   const keyHash = keyHashOf(hexToBytes(BIP143.publicKey));
   const script = Uint8Array.from(Buffer.concat([Buffer.from('0014', 'hex'), keyHash]));
   const utxo = { script, amount: BIP143.amount };
@@ -46,7 +46,7 @@ test('the hash of BIP-143 is the standard’s, by the library and by the regtest
   expect([own, bytesToHex(given)]).toEqual([BIP143.sighash, BIP143.sighash]);
 });
 
-test('the example key of BIP-173 has the address of the standard, and each scheme an address of its own', () => {
+test('the example key of BIP-173 has the address of the standard, and each scheme has another address', () => {
   const publicKey = hexToBytes('0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798');
   expect(segwitAddressOf(mainnet, publicKey)).toBe('bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4');
   expect(addressOn(REGTEST, 'ecdsa-secp256k1', publicKey)).toMatch(/^bcrt1q/);
@@ -54,11 +54,11 @@ test('the example key of BIP-173 has the address of the standard, and each schem
   expect(addressOn(REGTEST, 'frost-ed25519', publicKey)).toBeNull();
 });
 
-/** BIP-322, test vectors: the signature by the key of this address. */
+/** A test vector of BIP-322: the signature by the key of this address. */
 const HELLO =
   'smpAkcwRAIgZRfIY3p7/DoVTty6YZbWS71bc5Vct9p9Fia83eRmw2QCICK/ENGfwLtptFluMGs2KsqoNSk89pO7F29zJLUx9a/sASECx/EgAxlkQpQ9hYjgGu6EBCPMVPwVIVJqO4XCsMvViHI=';
 
-test('a message is signed as BIP-322 shows it, byte for byte, and no signature fits another message', () => {
+test("a message is signed as in BIP-322's test vectors, and a signature fits no other message", () => {
   const witness = Buffer.from(HELLO.slice('smp'.length), 'base64');
   const der = witness.subarray(2, 1 + present(witness[1]));
   const { r, s } = secp256k1.Signature.fromBytes(Uint8Array.from(der), 'der');
@@ -78,7 +78,7 @@ const publicKey = secp256k1.getPublicKey(secp256k1.utils.randomSecretKey(randomB
 const wallet = segwitAddressOf(regtest, publicKey);
 const own = present(scriptOf(regtest, wallet));
 
-test('a witness is by this key alone, low-s, and of this scheme', () => {
+test('a witness is accepted only from this key, with a low s, and of this scheme', () => {
   const lock = present(scriptTypeOf(own));
   const [r, s] = [randomBytes(32), new Uint8Array(32).fill(0xff)];
   expect(witnessOf(lock, randomBytes(32), { bytes: randomBytes(64) })).toEqual({
@@ -105,7 +105,7 @@ const inspected = (terms: SpendPlan) => {
   return answer.value;
 };
 
-test('the values of UTXOs come only from the transactions that made them', () => {
+test('the values of UTXOs are read only from the transactions that created them', () => {
   const [one, two] = [source(BTC), source(BTC)];
   const change = BTC - 1_000n;
   const honest = inspected({ utxos: [one.utxo, two.utxo], change });
@@ -121,7 +121,8 @@ test('the values of UTXOs come only from the transactions that made them', () =>
   ]) {
     expect(needsAmountProof(honest, evidence)).toBe(false);
   }
-  // One satoshi less, or more, than the real value: the difference would go to the miner.
+  // The UTXO is one satoshi less, or more, than its real value. The difference would go to the
+  // miner.
   for (const lie of [-1n, 1n]) {
     const utxos = [one.utxo, { ...two.utxo, amount: BTC + lie }];
     expect(needsAmountProof(inspected({ utxos, change: change + lie }), [one.raw, two.raw])).toBe(false);
@@ -134,7 +135,7 @@ test('the values of UTXOs come only from the transactions that made them', () =>
   );
 });
 
-test('a transaction with its witness is another encoding, and shows nothing', () => {
+test('a transaction that is encoded with its witness does not prove an amount', () => {
   const { raw, utxo } = source(2n * BTC);
   const decoded = RawTx.decode(hexToBytes(raw));
   const whole = RawTx.encode({ ...decoded, segwitFlag: true, witnesses: [[randomBytes(64)]] });
@@ -142,10 +143,10 @@ test('a transaction with its witness is another encoding, and shows nothing', ()
   expect(needsAmountProof(honest, [bytesToHex(Uint8Array.from(whole))])).toBe(false);
 });
 
-test('the sizes match the reference, and fewer UTXOs fit', () => {
+test('the sizes match the reference, and fewer UTXOs fit than with P2TR', () => {
   const to = present(scriptOf(regtest, stranger()));
-  // 1 in, 2 out: 141 virtual bytes with a P2WPKH output for a recipient; a P2TR one has twelve
-  // more.
+  // One input and two outputs: 141 virtual bytes with a P2WPKH recipient; a P2TR recipient adds
+  // twelve.
   expect(virtualSizeOf(own, 1, [to, own])).toBe(153n);
   expect([maxInputsOf(own), maxInputsOf(to)]).toEqual([12, 50]);
   expect(scriptTypeOf(Uint8Array.of(0x00, 0x20, ...randomBytes(32)))).toBeNull();

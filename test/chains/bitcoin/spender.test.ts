@@ -7,13 +7,13 @@ import { startBitcoinNode } from '#local/bitcoin/node.ts';
 import { adapterAt, attemptOf, BTC, payment, Wallet } from './cast.ts';
 
 /**
- * Covers the spender of a UTXO: servers know that it is spent, and not the transaction that spent
- * it.
+ * Covers the transaction that spent a UTXO: servers know that the UTXO is spent, but not by which
+ * transaction.
  */
 
 let node: BitcoinNode;
 let forgetful: { readonly url: string; readonly stop: () => void };
-/** Transactions that one of the servers has lost. */
+/** The transactions that one of the servers has lost. */
 const lost = new Set<string>();
 
 async function passOn(path: string, response: ServerResponse): Promise<void> {
@@ -72,7 +72,7 @@ const watched = ({ wallet, attempt, hash }: Payment) => ({
   inclusion: null,
 });
 
-test('a payment that a server has lost does not count as made impossible by a foreign transaction', async () => {
+test('a payment that a server has lost is not reported as excluded by a foreign transaction', async () => {
   const one = await newWallet()();
   expect(await adapterAt(node.url).broadcast(one.raw, one.hash)).toEqual({ outcome: 'accepted' });
   node.chain.mine(9);

@@ -7,7 +7,7 @@ import { newTransactionId, parseVaultId } from '#domain/id.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import type { Attempt } from '#domain/transaction/transaction.ts';
 
-/** Canonical spellings of EIP-55's own examples. */
+/** Addresses in checksummed spelling, from the examples of EIP-55. */
 export const TREASURY = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 export const BOB = '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359';
 export const MALLORY = '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB';
@@ -19,7 +19,7 @@ export const CREATED_AT_MS = Date.parse('2026-11-02T09:00:00Z');
 const vaultId: VaultId = present(parseVaultId(7));
 const transactionId: TransactionId = newTransactionId(vaultId, CREATED_AT_MS, new Uint8Array(10).fill(5));
 
-/** A payment of 1000 wei from the treasury to bob, which may cost a tenth of an ether. */
+/** A payment of 1000 wei from the treasury to bob, with a maximum fee of a tenth of an ether. */
 export const NATIVE: TransferIntent = {
   kind: 'transfer',
   vaultId,

@@ -15,7 +15,7 @@ import { startFalseNode } from '../false-node.ts';
 import type { LocalChain } from './local-chain.ts';
 import { anvilChain, startLocalChain } from './local-chain.ts';
 
-/** Covers the spending of an intent in a quote, and the balances that it is checked against. */
+/** Covers the spending of an intent in a quote, and the balances with which it is compared. */
 
 let chain: LocalChain;
 let node: FalseNode;
@@ -52,7 +52,7 @@ async function quoted(intent: OnChainIntent) {
   return present(quote.value.spending);
 }
 
-/** The holdings of the wallet at the newest block, with its nonce. */
+/** Returns the holdings of the wallet at the newest block, with its nonce. */
 async function fundsNow() {
   const address = getAddress(native.from);
   return {
@@ -63,7 +63,7 @@ async function fundsNow() {
   };
 }
 
-test('a token transfer spends its tokens and the fee, by its kind or as calldata, and an allowance spends the fee alone', async () => {
+test('a token transfer of either kind spends its tokens and the fee, and an allowance spends only the fee', async () => {
   const fee = { tokenAddress: null, amount: expect.any(String) };
   const funds = await fundsNow();
   const held = { tokenAddress: dollar, amount: expect.stringMatching(/^[1-9][0-9]+$/) };

@@ -18,7 +18,10 @@ const ODD_TOKENS = [
 ] as const;
 export type OddToken = (typeof ODD_TOKENS)[number];
 
-/** The fields of a signed transaction in these tests; the rest is EIP-1559 on anvil. */
+/**
+ * The fields of a signed transaction that tests set; the others are those of an EIP-1559
+ * transaction on anvil.
+ */
 export interface TransactionOptions {
   readonly from: Address;
   readonly to: Address;
@@ -33,8 +36,8 @@ export interface TransactionOptions {
 export type LocalChain = Awaited<ReturnType<typeof startLocalChain>>;
 
 /**
- * A real chain with ten funded accounts. They are anvil's own and unlocked: it signs for them, no
- * key is in these tests.
+ * A real chain with ten funded accounts. They are anvil's own unlocked accounts: anvil signs for
+ * them, and no key is in these tests.
  */
 export async function startLocalChain() {
   const { url, stop } = await startAnvil();
@@ -76,7 +79,7 @@ export async function startLocalChain() {
         ResettingToken: present(ResettingToken),
       };
     },
-    /** Replaces the newest blocks by empty ones of the same height. */
+    /** Replaces the newest blocks by the same number of empty blocks. */
     reorganise: (depth: number): Promise<unknown> => request(url, 'anvil_reorg', [depth, []]),
   };
 }

@@ -37,7 +37,7 @@ interface Oracle {
 
 const requests: { to: string; name: string; argument: unknown }[] = [];
 
-/** A node of a chain with such an oracle. */
+/** Starts an RPC node of a chain with a fee oracle. */
 function withOracle({ l1Fee, operator }: Oracle): void {
   requests.length = 0;
   rollup.follow((method, [call]) => {
@@ -65,7 +65,7 @@ async function dataFeeOn(row: Partial<Chain>): Promise<string> {
   return estimate.value.dataFee;
 }
 
-test('the operator of an OP-stack chain is weighed by the gas limit, with a quarter more, beside the data fee', async () => {
+test('the operator fee of an OP-stack chain is computed for the gas limit and added to the data fee, with a margin', async () => {
   withOracle({ l1Fee: 1000n, operator: (gas) => ({ result: word(gas * 2n + 8n) }) });
   expect(await dataFeeOn({ dataFee: 'op-stack' })).toBe(String(1250n + (42_008n * 5n) / 4n));
   expect(requests.find(({ name }) => name === 'getOperatorFee')).toEqual({
@@ -73,12 +73,12 @@ test('the operator of an OP-stack chain is weighed by the gas limit, with a quar
     name: 'getOperatorFee',
     argument: 21_000n,
   });
-  // An operator that takes more than was approved is refused before signing.
+  // An operator fee above the approved cap is refused before signing.
   withOracle({ l1Fee: 1000n, operator: { result: word(10n ** 17n) } });
   expect(await quoteOn({ dataFee: 'op-stack' })).toMatchObject({ refusal: { reason: 'FEE_CAP_EXCEEDED' } });
 });
 
-test('an oracle of before Isthmus has no operator, and a node in trouble is not one', async () => {
+test('an oracle before Isthmus has no operator fee, and a faulty RPC node is not taken for such an oracle', async () => {
   withOracle({ l1Fee: 1000n, operator: REVERT });
   expect(await dataFeeOn({ dataFee: 'op-stack' })).toBe('1250');
   for (const operator of [
@@ -91,17 +91,17 @@ test('an oracle of before Isthmus has no operator, and a node in trouble is not 
   }
 });
 
-test('a chain without rollup fees is not called for them, and one whose row is silent is checked', async () => {
+test('a chain whose row has no data fee is not called for it, and a chain whose row omits the field is checked', async () => {
   withOracle({ l1Fee: 1000n, operator: REVERT });
   expect([await dataFeeOn({ dataFee: 'none' }), requests.length]).toEqual(['0', 0]);
   expect(await dataFeeOn({})).toBe('1250');
   rollup.follow(() => 'forward');
   expect(await dataFeeOn({})).toBe('0');
-  // anvil has no such contract, so it is no node of an OP-stack chain.
+  // anvil has no oracle contract, so it is not an RPC node of an OP-stack chain.
   expect(await quoteOn({ dataFee: 'op-stack' })).toMatchObject({ refusal: { kind: 'transient' } });
 });
 
-test('Scroll has its own contract, which is called for the bytes with their signature, and no operator', async () => {
+test('the oracle of Scroll is called with the signed size of the bytes, and has no operator fee', async () => {
   withOracle({ l1Fee: 400n, operator: { result: word(7n) } });
   expect(await dataFeeOn({ dataFee: 'scroll' })).toBe('500');
   const [scroll] = requests;
@@ -111,7 +111,7 @@ test('Scroll has its own contract, which is called for the bytes with their sign
   expect(size(scroll?.argument as Hex) - size(unsigned?.argument as Hex)).toBe(68);
 });
 
-test('the tip of the call itself is a floor on Linea, and is not requested on other chains', async () => {
+test('the tip that linea_estimateGas returns is a floor on Linea, and is not requested on other chains', async () => {
   const tip = 77_000_000_000n;
   const answers: Rule[] = [];
   const linea = () =>
@@ -126,12 +126,12 @@ test('the tip of the call itself is a floor on Linea, and is not requested on ot
   const other = await quoteOn({ dataFee: 'none' });
   expect(other.ok && BigInt(present(other.value.maxPriorityFeePerGas)) < tip).toBe(true);
   expect(answers.length).toBe(1);
-  // A node without the method gives the same response to every call.
+  // An RPC node without the method gives the same error to every call.
   rollup.follow(() => 'forward');
   expect((await quoteOn({ gasEstimate: 'linea', dataFee: 'none' })).ok).toBe(true);
 });
 
-test('a node that names the least tip is offered it with the next attempt', async () => {
+test('an RPC node that states a minimum tip is offered that tip with the next attempt', async () => {
   rollup.follow(() => 'forward');
   const intent = { ...NATIVE, from: chain.account(0) };
   const adapter = evmAdapter(anvilChain(), [rollup.url]);
@@ -148,13 +148,13 @@ test('a node that names the least tip is offered it with the next attempt', asyn
     ok: true,
     value: { maxPriorityFeePerGas: '25000000000' },
   });
-  // Its response is no reason to pay more than was approved.
+  // A stated minimum tip does not raise the fee above the approved cap.
   expect(await adapter.quote(intent, refused('9'.repeat(20)))).toMatchObject({
     refusal: { reason: 'FEE_CAP_EXCEEDED' },
   });
 });
 
-test("the operator's fee is that of the published formulas", () => {
+test('the operator fee is computed with the published formulas', () => {
   // Isthmus: gasUsed * scalar / 10^6 + constant. Jovian: gasUsed * scalar * 100 + constant.
   expect(operatorFeePaid(21_000n, { scalar: 1_500_000n, constant: 7n, isJovian: false })).toBe(31_507n);
   expect(operatorFeePaid(21_001n, { scalar: 1n, constant: 0n, isJovian: false })).toBe(0n);
@@ -171,7 +171,7 @@ test("the operator's fee is that of the published formulas", () => {
   expect(toFunctionSelector('getOperatorFee(uint256)')).toBe('0x275aedd2');
 });
 
-test('a receipt names the fee of the operator since Isthmus, and none before', () => {
+test('the receipt since Isthmus includes the operator fee, and an earlier receipt does not', () => {
   const isthmus = { operatorFeeScalar: '0x16e360', operatorFeeConstant: '0x7' };
   expect(operatorFeeIn(isthmus, 21_000n)).toBe(31_507n);
   expect(operatorFeeIn({ ...isthmus, daFootprintGasScalar: '0x190' }, 21_000n)).toBe(3_150_000_000_007n);

@@ -8,7 +8,7 @@ import { startFalseNode } from '../false-node.ts';
 import type { LocalChain } from './local-chain.ts';
 import { anvilChain, request, startLocalChain } from './local-chain.ts';
 
-/** An attempt in a mempool, and blocks that burn more than it offers. */
+/** Covers an attempt in a mempool, while the base fee of new blocks is above its offer. */
 
 let chain: LocalChain;
 let liar: FalseNode;
@@ -39,7 +39,10 @@ function watched(maxFeePerGas: bigint): WatchedAttempts {
   return { from, nonce: 0n, hashes: [hash], newest: { payload, validUntil: null }, inclusion: null };
 }
 
-/** anvil drops a transaction that a block cannot include for its price; geth keeps it. */
+/**
+ * anvil drops a transaction whose price is too low for a block, and geth keeps it. This rule makes
+ * anvil look like geth.
+ */
 function gethSays(unknownBlock: bigint | null = null): void {
   liar.follow((method, params) => {
     if (method === 'eth_getTransactionByHash') return { result: kept };
@@ -65,17 +68,17 @@ test('an attempt is too cheap after five blocks in a row with a higher base fee,
   expect(await observe(watched(OFFERED))).toEqual(waiting);
   await chain.client.mine({ blocks: 1 });
   expect(await observe(watched(OFFERED))).toEqual(tooCheap);
-  // A replacement that offers more is not too cheap because of the offer before it.
+  // A replacement with a higher offer is not too cheap because of the former offer.
   expect(await observe(watched(1000n * GWEI))).toEqual(waiting);
 });
 
-test('a cheap block among them, or a node that does not say, is no reason to raise it', async () => {
+test('a cheap block among the last five, or an unknown base fee, prevents the report that an attempt is too cheap', async () => {
   await dearBlocks(5);
   const silent = (await chain.client.getBlockNumber()) - 2n;
   expect(await observe(watched(OFFERED))).toEqual(tooCheap);
   gethSays(silent);
   expect(await observe(watched(OFFERED))).toEqual(waiting);
-  // Earlier expensive blocks do not count once one has been cheap.
+  // Blocks before a cheap block do not count.
   await chain.client.setNextBlockBaseFeePerGas({ baseFeePerGas: GWEI });
   await chain.client.mine({ blocks: 1 });
   await dearBlocks(4);
@@ -83,7 +86,7 @@ test('a cheap block among them, or a node that does not say, is no reason to rai
   expect(await observe(watched(OFFERED))).toEqual(waiting);
 });
 
-test('unreadable bytes have no offer to compare', async () => {
+test('an attempt whose bytes cannot be decoded is not reported as too cheap', async () => {
   await dearBlocks(5);
   const unread = { ...watched(OFFERED), newest: { payload: '0x', validUntil: null } };
   expect(await observe(unread)).toEqual(waiting);

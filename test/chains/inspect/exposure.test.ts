@@ -50,8 +50,8 @@ const terms = { owner: WALLET, spender: BOB, value: '7', nonce: '0', deadline: '
 const contract = { verifyingContract: TOKEN };
 
 /**
- * Returns the movements as `token amount`, with `-` for the native asset and `?` for an unreadable
- * movement, and the beneficiaries.
+ * Returns the beneficiaries, and the movements as `token amount`, with `-` for the native asset and
+ * `?` for an unreadable movement.
  */
 function stake(action: Action): readonly [string, string] {
   const { movements, beneficiaries, isUnreadable } = exposureOf(action, context);
@@ -110,7 +110,7 @@ test.each<[string, Action, string, string]>([
   ],
   ['an order', typed('Order', ['uint256 price'], { price: '1' }, contract), '?', TOKEN],
   ['typed data of no contract', typed('Order', ['uint256 price'], { price: '1' }, { name: 'x' }), '?', ''],
-])('%s', (_name, action, movements, beneficiaries) => {
+])('the exposure of %s is derived for the policy rules', (_name, action, movements, beneficiaries) => {
   expect(stake(action)).toEqual([movements, beneficiaries]);
 });
 
@@ -131,7 +131,7 @@ test.each<[string, Action, true | undefined]>([
   ['a text on Bitcoin, whose networks have a key each', text('bip322'), undefined],
   ['a payment', { kind: 'transfer', to: BOB, tokenAddress: null, amount: amount('5') }, undefined],
   ['a call', call('0x12345678'), undefined],
-])('the check of %s finds whether its signature names no chain', (_name, action, isUnbound) => {
+])('the exposure of %s states whether its signature names no chain', (_name, action, isUnbound) => {
   const exposure = exposureOf(action, context);
   expect([exposure.isUnbound, 'isUnbound' in exposure]).toEqual([isUnbound, isUnbound === true]);
 });

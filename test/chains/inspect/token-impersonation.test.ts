@@ -3,7 +3,7 @@ import { impersonatedToken, hasPhishingText } from '#chains/inspect/token-impers
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import { present } from '../evm/cast.ts';
 
-/** Covers tokens that imitate others, or that address the readers of their names. */
+/** Covers tokens that imitate others, or whose names contain messages to their readers. */
 
 const ethereum = present(findChain(chainsFrom({}), 'ethereum'));
 const called = (symbol: string | null, name: string | null = null) => impersonatedToken({ symbol, name }, ethereum);
@@ -24,7 +24,7 @@ test.each([
   ['', null],
 ])('the symbol %j imitates %s', (symbol, expected) => expect(called(symbol)).toBe(expected));
 
-test('a name counts like a symbol, and no text at all is no imitation', () => {
+test('a name is checked like a symbol, and an empty text is no imitation', () => {
   expect([called('X', 'USDС'), called(null), called(null, 'Wrapped thing')]).toEqual(['USDC', null, null]);
 });
 

@@ -51,7 +51,7 @@ test.each<[string, Intent, readonly string[]]>([
   ['a permit', typed('Permit'), ['permit']],
   ['a permit that names no chain', typed('Permit', {}), ['permit', 'valid-on-every-chain']],
   ['a permit of Permit2', typed('PermitTransferFrom'), ['permit']],
-])('%s', (_name, intent, expected) => {
+])('the warnings of %s are complete', (_name, intent, expected) => {
   expect(codes(intent)).toEqual(expected);
 });
 

@@ -32,7 +32,7 @@ async function seen(answers: readonly Answer[], found: ActivityBlock | null = nu
   return result.ok ? result.value : result.refusal.detail;
 }
 
-test('one node alone is believed if no other is configured, and otherwise two are required', async () => {
+test('a single configured RPC node is believed, and otherwise two must agree', async () => {
   expect(await seen([accepted(at())])).toEqual(at());
   expect(await seen([accepted(at()), accepted(at({ confirmations: 3, isFinal: false }))])).toEqual(
     at({ confirmations: 3, isFinal: false }),
@@ -47,11 +47,11 @@ test('one node alone is believed if no other is configured, and otherwise two ar
   }
 });
 
-test('a block that one of two nodes states alone counts for no confirmation, and is not final', async () => {
+test('a block that only one of two RPC nodes reports has no confirmation, and is not final', async () => {
   for (const other of [NOWHERE, UNREACHABLE, BEHIND, DENIES]) {
     expect(await seen([accepted(at()), other])).toEqual(at({ confirmations: 0, isFinal: false }));
     expect(await seen([other, accepted(at())])).toEqual(at({ confirmations: 0, isFinal: false }));
-    // An earlier confirmation in the same block stays.
+    // Earlier confirmations in the same block are kept.
     const found = { ...BLOCK, confirmations: 4, isFinal: false };
     expect(await seen([other, accepted(at())], found)).toEqual(at({ confirmations: 4, isFinal: false }));
   }
@@ -59,7 +59,7 @@ test('a block that one of two nodes states alone counts for no confirmation, and
   expect(disputed).toEqual(at({ isFinal: false }));
 });
 
-test('a payment is gone when a node that answers no longer has it, and none has it', async () => {
+test('a payment is gone when an RPC node reports it as gone and none still has it', async () => {
   expect(await seen([NOWHERE, UNREACHABLE])).toBeNull();
   expect(await seen([DENIES, UNREACHABLE], BLOCK)).toBeNull();
   expect(await seen([DENIES, DENIES], BLOCK)).toBeNull();

@@ -22,12 +22,15 @@ const DENIES: Answer = refused({
   detail: 'the node has the recorded block, but not the transaction',
   deniesInclusion: 'block',
 });
-/** It has no such block; a node whose history begins later reports the same. */
+/**
+ * The RPC node does not have the recorded block. An RPC node whose history begins later gives the
+ * same answer.
+ */
 const KNOWS_NO_BLOCK: Answer = refused({ kind: 'unusable', detail: 'no block', deniesInclusion: 'no-block' });
 const ILL: Answer = refused({ kind: 'error-answer', code: -32_004, detail: 'Block not available', data: null });
 const NOTHING = accepted<Observation>({ type: 'absent', inMempool: false, nonceTaken: false });
 const WAITING = accepted<Observation>({ type: 'absent', inMempool: true, nonceTaken: false });
-/** One node has it, and another one that could have it does not. */
+/** One RPC node has the transaction, and another one that should have it does not. */
 const WITHHELD = accepted<Observation>({ type: 'absent', inMempool: true, nonceTaken: false, isWithheld: true });
 const TAKEN = accepted<Observation>({ type: 'absent', inMempool: false, nonceTaken: true });
 const LAPSED = accepted<Observation>({ type: 'lapsed' });
@@ -40,7 +43,10 @@ const UNEXPLAINED = accepted<Observation>({
 const included = (differences: Partial<Inclusion> = {}) =>
   accepted<Observation>({ type: 'included', inclusion: inclusion({ confirmations: 3, ...differences }) });
 
-/** Calls nodes that give these answers, in this order. */
+/**
+ * Returns the combined observation of RPC nodes that give these answers in order, and the requests
+ * to them.
+ */
 async function said(answers: readonly Answer[], before: Inclusion | null = null) {
   const requests: { readonly node: number; readonly seenBefore: Inclusion | null }[] = [];
   const nodes: readonly RpcNode[] = answers.map(() => ({ request: async () => noAnswer('not asked in this test') }));
@@ -62,7 +68,7 @@ const secondNodeOf = async (...answers: readonly Answer[]) => {
   return seen.ok && seen.value.type === 'included' ? (seen.value.inclusion.secondNode ?? 'not asked') : seen;
 };
 
-test('a node that knows the hash prevents an end, wherever it stands in the list', async () => {
+test('an RPC node that knows the hash prevents an end, at any position in the list', async () => {
   for (const ends of [TAKEN, UNEXPLAINED, LAPSED, NOTHING, UNREACHABLE]) {
     for (const order of [
       [ends, WAITING],
@@ -79,7 +85,7 @@ test('a node that knows the hash prevents an end, wherever it stands in the list
   }
 });
 
-test('a conflict, and an expired inclusion, are reported by every configured node or by none', async () => {
+test('a conflict or a lapsed attempt counts only when every configured RPC node reports it', async () => {
   for (const ends of [TAKEN, LAPSED]) {
     expect(await seenBy(ends)).toEqual(ends);
     expect(await seenBy(ends, ends)).toEqual(ends);
@@ -94,7 +100,7 @@ test('a conflict, and an expired inclusion, are reported by every configured nod
   expect(await seenBy()).toMatchObject({ ok: false });
 });
 
-test('an inclusion that one node alone states is asked of the others by its block, and is never final', async () => {
+test('an inclusion that only one RPC node reports is checked with the others by its block, and is not final', async () => {
   const before = await said([included({ finalized: true }), NOTHING]);
   expect(before.requests).toEqual([
     { node: 0, seenBefore: null },
@@ -108,7 +114,7 @@ test('an inclusion that one node alone states is asked of the others by its bloc
   expect([alone.seen, alone.requests.length]).toEqual([included({ finalized: true }), 1]);
 });
 
-test('two nodes that state the same prove it, wherever they stand, at the smaller depth and finality', async () => {
+test('two RPC nodes that report the same inclusion prove it, at the smaller depth and finality', async () => {
   const liars = [
     included({ blockHash: '0xb2' }),
     included({ blockNumber: '1000000000000' }),
@@ -132,7 +138,7 @@ test('two nodes that state the same prove it, wherever they stand, at the smalle
   }
 });
 
-test('a node that cannot answer does not contradict, and one that has something else does', async () => {
+test('an RPC node without an answer does not contradict an inclusion, and one with another observation does', async () => {
   expect(await secondNodeOf(included(), UNREACHABLE)).toBe('away');
   expect(await secondNodeOf(UNREACHABLE, included(), BEHIND)).toBe('away');
   for (const other of [
@@ -150,7 +156,7 @@ test('a node that cannot answer does not contradict, and one that has something 
   }
 });
 
-test('a node that stands still, or counts alone, is reported as unreachable before the depth suffices for two', async () => {
+test('a second RPC node that stands still counts as unreachable once the depth suffices for one alone', async () => {
   const still = included({ confirmations: 1 });
   expect(await seenBy(still, included({ confirmations: 5 }))).toEqual(
     included({ confirmations: 1, secondNode: 'agrees' }),
@@ -163,10 +169,10 @@ test('a node that stands still, or counts alone, is reported as unreachable befo
   );
 });
 
-test('an inclusion that two nodes confirmed stays in the same block, and one node alone makes it no deeper', async () => {
+test('an inclusion that two RPC nodes confirmed keeps its depth while only one reports a greater one', async () => {
   const before = inclusion({ confirmations: 4, secondNode: 'agrees' });
   for (const other of [NOTHING, DENIES, UNREACHABLE]) {
-    // No nonce slot is given to others by the report of a node that another one contradicts.
+    // A nonce slot is not released on the report of an RPC node that another one contradicts.
     const alone = other === UNREACHABLE ? { isFinalForOneNode: true as const } : {};
     expect((await said([included({ confirmations: 9, finalized: true }), other], before)).seen).toEqual(
       included({ confirmations: 4, secondNode: 'agrees', ...alone }),
@@ -180,14 +186,15 @@ test('an inclusion that two nodes confirmed stays in the same block, and one nod
   );
 });
 
-test('a recorded inclusion is void when every node that answers denies it', async () => {
+test('a recorded inclusion is void when every RPC node that answers denies it', async () => {
   const before = inclusion({ secondNode: 'disagrees' });
   const after = async (...answers: readonly Answer[]) => (await said(answers, before)).seen;
   for (const answers of [[DENIES], [DENIES, DENIES], [DENIES, UNREACHABLE], [UNREACHABLE, DENIES], [NOTHING, DENIES]]) {
     expect(await after(...answers)).toEqual(NOTHING);
   }
   expect(await after(WAITING, DENIES)).toEqual(WITHHELD);
-  // A denial names no other transaction that has taken the nonce, and lets nothing lapse.
+  // A denial does not show which transaction took the nonce, and does not prove that the attempt
+  // lapsed.
   expect(await after(TAKEN, DENIES)).toEqual(UNEXPLAINED);
   expect(await after(LAPSED, DENIES)).toEqual(NOTHING);
   for (const answers of [
@@ -200,24 +207,25 @@ test('a recorded inclusion is void when every node that answers denies it', asyn
     expect(await after(...answers)).toMatchObject({ ok: false });
   }
   expect(await after(KNOWS_NO_BLOCK, UNREACHABLE)).toEqual(NOTHING);
-  // Two that have read the whole block need no third.
+  // Two RPC nodes that have read the whole block suffice without a third.
   expect(await after(DENIES, DENIES, BEHIND)).toEqual(NOTHING);
 });
 
-test('a contradiction stays until the contradicting node reports something else', async () => {
+test('a contradiction is kept until the contradicting RPC node reports something else', async () => {
   const before = inclusion({ confirmations: 3, secondNode: 'disagrees' });
   for (const silent of [UNREACHABLE, BEHIND]) {
     expect((await said([included(), silent], before)).seen).toEqual(included({ secondNode: 'disagrees' }));
   }
   expect((await said([included(), included()], before)).seen).toEqual(included({ secondNode: 'agrees' }));
-  // It states the same now, and is only behind.
+  // The contradicting RPC node now reports the same inclusion at a smaller depth, so it only lags
+  // behind.
   const deep = included({ confirmations: 6 });
   expect((await said([deep, included({ confirmations: 1 })], before)).seen).toEqual(
     included({ confirmations: 6, secondNode: 'away' }),
   );
 });
 
-test('one node that denies does not undo what two have confirmed', async () => {
+test('a denial by one RPC node does not undo an inclusion that two have confirmed', async () => {
   const before = inclusion({ secondNode: 'agrees' });
   expect((await said([UNREACHABLE, DENIES], before)).seen).toMatchObject({ ok: false });
   expect((await said([DENIES, DENIES, UNREACHABLE], before)).seen).toEqual(NOTHING);

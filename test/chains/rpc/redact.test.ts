@@ -15,20 +15,20 @@ test.each([
   ['a second line', 'first\r\n{"event":"forged"}', 'first {"event":"forged"}'],
   ['text that runs backwards', 'paid \u202etxet', 'paid txet'],
   ['a terminal escape', 'a\u001b[31mred', 'a [31mred'],
-])('%s does not reach a record', (_name, text, expected) => {
+])('the secret in %s is removed from a record', (_name, text, expected) => {
   expect(redacted(text, secretsOf(NODE))).toBe(expected);
 });
 
-test('a text has a maximum length', () => {
+test('a redacted text has a maximum length', () => {
   expect(redacted('x'.repeat(1_000_000))).toHaveLength(301);
 });
 
-test('a cut through a surrogate pair leaves well-formed text', () => {
+test('a text that is cut inside a surrogate pair is still well formed', () => {
   const text = redacted(`${'x'.repeat(299)}${'\u{1F600}'.repeat(2)}`);
   expect([text.length, text.isWellFormed()]).toEqual([301, true]);
 });
 
-test('no text of a node carries its address or keys out', () => {
+test("an RPC node's address and keys are removed from every text", () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (before, after) => {
       const text = redacted(`${before}${NODE}${after}`, secretsOf(NODE));
@@ -42,7 +42,7 @@ const abi = parseAbi(['error Error(string)', 'error Panic(uint256)', 'error Bloc
 const error = (data: `0x${string}` | null, detail = 'execution reverted', code = 3) =>
   ({ kind: 'error-answer', code, detail, data }) as const;
 
-test('a revert is reported in the words of the contract', () => {
+test('a revert is reported with the message of the contract', () => {
   const words = encodeErrorResult({ abi, errorName: 'Error', args: ['not\nyet'] });
   expect(revertReason(error(words))).toBe('not yet');
   const panic = encodeErrorResult({ abi, errorName: 'Panic', args: [0x11n] });
@@ -57,7 +57,7 @@ test('a revert is reported in the words of the contract', () => {
   expect(revertReason(error(null, 'VM execution error.', -32015))).toBe('VM execution error.');
 });
 
-test('a node in trouble is no revert', () => {
+test('the error of a faulty RPC node is not reported as a revert', () => {
   expect(revertReason(error(null, 'header not found', -32000))).toBeNull();
   expect(revertReason({ kind: 'no-answer', detail: 'reverted to the proxy' })).toBeNull();
 });

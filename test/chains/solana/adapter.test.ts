@@ -14,7 +14,7 @@ import { present } from '../evm/cast.ts';
 import { ed25519Key } from '../../mpc/ed25519-key.ts';
 import { adapterAt, attemptOf, message, payment, stranger, units, Wallet } from './cast.ts';
 
-/** The way of a payment, on the real virtual machine: each step as the jobs take it. */
+/** Covers each step of a payment, in the order of the jobs, on the real virtual machine. */
 
 const SOL = 1_000_000_000n;
 
@@ -73,7 +73,7 @@ async function observed(
   return seen.value;
 }
 
-test('the first payment opens the nonce of its slot, the next ones use it, and each arrives to the lamport', async () => {
+test('the first payment opens the nonce account of its slot, later ones use it, and each transfers its exact amount', async () => {
   const wallet = funded();
   const first = payment(wallet.address);
   const opening = await sent(wallet, first);
@@ -92,7 +92,7 @@ test('the first payment opens the nonce of its slot, the next ones use it, and e
   expect(BigInt(feePaid) <= BigInt(later.attempt.maxFee) && BigInt(feePaid) >= 5_000n).toBe(true);
 });
 
-test('the same bytes sent many times are one payment', async () => {
+test('the same bytes sent many times are executed once', async () => {
   const wallet = funded();
   const intent = payment(wallet.address);
   const one = await sent(wallet, intent);
@@ -103,7 +103,7 @@ test('the same bytes sent many times are one payment', async () => {
   expect(balance(intent.to as Wallet['address'])).toBe(SOL);
 });
 
-test('only one of two openings of one nonce slot is ever executed, in whatever order they arrive', async () => {
+test('only one of two openings of one nonce slot is executed, in whatever order they arrive', async () => {
   for (const order of [
     [0, 1],
     [1, 0],
@@ -117,14 +117,14 @@ test('only one of two openings of one nonce slot is ever executed, in whatever o
     const both = [first, second];
     for (const i of order) await adapter().broadcast(present(both[i]).raw, present(both[i]).hash);
     expect(balance(intent.to as Wallet['address'])).toBe(SOL);
-    // The other one stands in the chain too, as failed.
+    // The other opening is on the chain as well, as failed.
     const seen = await observed(wallet, both);
     const paid = present(both[order[0] ?? 0]).hash;
     expect(seen).toMatchObject({ type: 'included', inclusion: { hash: paid, succeeded: true } });
   }
 });
 
-test('an opening that failed is the end only when no other one can come any more', async () => {
+test('a failed opening ends the payment only when no other attempt can be executed any more', async () => {
   const wallet = funded();
   const intent = payment(wallet.address, { amount: units(8n * SOL) });
   const first = await signed(wallet, intent);
@@ -135,7 +135,7 @@ test('an opening that failed is the end only when no other one can come any more
   const waits = { type: 'absent', inMempool: false, nonceTaken: false };
   expect(await observed(wallet, [first])).toMatchObject({ type: 'included', inclusion: { succeeded: false } });
   expect(await observed(wallet, [first, second])).toEqual(waits);
-  // Until the second one's blockhash is too old, and so beyond every fork.
+  // The second attempt can be executed until its blockhash is too old and beyond every fork.
   node.chain.advance(140n);
   expect(await observed(wallet, [first, second])).toEqual(waits);
   node.chain.airdrop(wallet.address, 10n * SOL);
@@ -144,7 +144,7 @@ test('an opening that failed is the end only when no other one can come any more
   expect(await observed(wallet, [first, second])).toMatchObject(paid);
 });
 
-test('an opening that failed is the end of all when the others are too late', async () => {
+test('a failed opening ends the payment when the blockhashes of the other attempts have expired', async () => {
   const wallet = funded();
   const intent = payment(wallet.address, { amount: units(8n * SOL) });
   const first = await signed(wallet, intent);
@@ -156,7 +156,7 @@ test('an opening that failed is the end of all when the others are too late', as
   expect(await observed(wallet, [first, second])).toMatchObject(failed);
 });
 
-test('an opening whose blockhash has expired has lapsed, and only then; another attempt replaces it', async () => {
+test('an opening lapses when its blockhash has expired, and not before, and another attempt replaces it', async () => {
   const wallet = funded();
   const intent = payment(wallet.address);
   const first = await signed(wallet, intent);
@@ -184,7 +184,7 @@ test('an opening is reported as lapsed only if no fork can still hold it', async
   node.chain.finalityDepth = 0n;
 });
 
-test('bytes on a durable nonce wait without a limit; a dearer attempt has the same nonce, and one of them pays', async () => {
+test('bytes on a durable nonce never expire, and of two attempts at one nonce only one is executed', async () => {
   const wallet = funded();
   await sent(wallet, payment(wallet.address));
   const intent = payment(wallet.address);
@@ -199,7 +199,7 @@ test('bytes on a durable nonce wait without a limit; a dearer attempt has the sa
   expect(seen.type === 'included' && seen.inclusion.hash).toBe(fast.hash);
 });
 
-test('a cancellation uses the nonce up, and the replaced payment can never be executed', async () => {
+test('a cancellation uses the nonce, and the cancelled payment can never be executed', async () => {
   const wallet = funded();
   await sent(wallet, payment(wallet.address));
   const intent = payment(wallet.address);
@@ -222,7 +222,7 @@ test('payments in two nonce slots are in flight at once, and neither waits for t
   for (const intent of intents) expect(balance(intent.to as Wallet['address'])).toBe(SOL);
 });
 
-test('a payment that fails on the chain costs its fee, moves nothing, and uses its nonce up', async () => {
+test('a payment that fails on the chain costs its fee, moves nothing, and uses its nonce', async () => {
   const wallet = funded();
   await sent(wallet, payment(wallet.address));
   const [large, other] = [8n, 2n].map((sol) => payment(wallet.address, { amount: units(sol * SOL) }));
@@ -231,7 +231,7 @@ test('a payment that fails on the chain costs its fee, moves nothing, and uses i
   await sent(wallet, second, 1n);
   await adapter().broadcast(doomed.raw, doomed.hash);
   const dearer = await signed(wallet, payment(wallet.address), { slot: 2n });
-  // All attempts depend on the one nonce: none of the others can be mined any more.
+  // All attempts use the same nonce, so none of the others can be executed any more.
   const seen = await observed(wallet, [doomed, { ...dearer, attempt: doomed.attempt }]);
   if (seen.type !== 'included') throw new Error(seen.type);
   const { succeeded, failure, changes, feePaid } = seen.inclusion;
@@ -245,7 +245,7 @@ test('a payment that fails on the chain costs its fee, moves nothing, and uses i
   expect(balance(first.to as Wallet['address'])).toBe(0n);
 });
 
-test('tokens move between token accounts, and the recipient gets an account if there is none', async () => {
+test('tokens move between token accounts, and a recipient without one gets an account', async () => {
   const wallet = funded();
   const mint = newToken(node.chain);
   mintTo(node.chain, mint, wallet.address, 5_000_000n);
@@ -257,8 +257,7 @@ test('tokens move between token accounts, and the recipient gets an account if t
   const seen = await observed(wallet, [one]);
   if (seen.type !== 'included') throw new Error(seen.type);
   const { changes, movements } = seen.inclusion;
-  // Both rents went to accounts of others: the recipient's for the token, and its own for the
-  // nonce.
+  // The two rents are paid into the recipient's token account and the wallet's nonce account.
   expect(changes.map(({ kind, units: moved }) => [kind, moved])).toEqual([
     ['native', '-3486960'],
     ['spl', '-1500000'],
@@ -284,7 +283,7 @@ test('each speed is quoted at the price of its estimate', async () => {
   expect(fees[2]).not.toEqual(fees[1]);
 });
 
-test('a simulated payment states its effects, or why it would fail', async () => {
+test('a simulated payment reports its effects, or why it would fail', async () => {
   const wallet = funded();
   const rich = await adapter().simulate(payment(wallet.address));
   expect(rich).toMatchObject({ ok: true, value: { outcome: 'succeeds', allowances: [] } });
@@ -297,7 +296,7 @@ test('a simulated payment states its effects, or why it would fail', async () =>
   });
 });
 
-test('two reads give one transaction, and an observer without a record sees the same', async () => {
+test('a payment has the same block, fee and movements as an activity and as an observed attempt', async () => {
   const wallet = funded();
   const intent = payment(wallet.address);
   const one = await sent(wallet, intent, 0n);
@@ -313,7 +312,7 @@ test('two reads give one transaction, and an observer without a record sees the 
   expect(activity.value.movements).toEqual(seen.inclusion.movements);
 });
 
-test('a message is signed as wallets do, verifies with OpenSSL, and is no transaction', () => {
+test('a message is signed as other wallets do, verifies with OpenSSL, and is no transaction', () => {
   const wallet = new Wallet();
   const text = message(wallet.address, 'Sign in to example.com');
   const { payload } = adapter().composeMessage(text);

@@ -15,7 +15,7 @@ import { party } from '../../mpc/dealt-key.ts';
 import { dealt, signedNow } from '../../mpc/frost/signing-room.ts';
 import { NATIVE, present } from '../evm/cast.ts';
 
-/** Accounts of the local chain. */
+/** Returns accounts of the local chain, whose state they read directly. */
 export const CLUSTER = 'solana:Conc1aveLoca11111111111111111111';
 
 export function localCluster(differences: Partial<Chain> = {}): Chain {
@@ -24,7 +24,7 @@ export function localCluster(differences: Partial<Chain> = {}): Chain {
 
 export const adapterAt = (...urls: string[]) => solanaAdapter(localCluster(), urls);
 
-/** A wallet as Conclave has one: its key is in three shares, and two of them sign. */
+/** A wallet whose key is in three shares, of which two sign, as in Conclave. */
 export class Wallet {
   readonly #room = dealt('frost-ed25519', 3, 2);
   readonly address: Address = addressOfPublicKey(this.#room.key.publicKey);

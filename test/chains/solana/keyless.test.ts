@@ -21,7 +21,10 @@ const SOL = 1_000_000_000n;
 const { node } = await startLyingNode();
 const adapter = () => adapterAt(node.url);
 
-/** An address as Squads has it for a vault: of a program, and an account of the system program. */
+/**
+ * An address as Squads derives it for a vault: derived from a program, and an account of the system
+ * program.
+ */
 function squadsVault(): Address {
   return derivedAddress([Buffer.from('vault'), bytesOf(stranger())], stranger());
 }
@@ -44,7 +47,7 @@ async function paid(wallet: Wallet, intent: TransferIntent) {
   return node.chain.entry(assembled.value.hash);
 }
 
-test('a memo is written into the log of the payment, of SOL and of tokens', async () => {
+test('a memo is written to the log of a payment of SOL or tokens', async () => {
   const wallet = funded();
   const first = await paid(wallet, payment(wallet.address, { memo: 'Rechnung 7 für Ämter' }));
   expect(first?.error).toBeNull();
@@ -57,7 +60,7 @@ test('a memo is written into the log of the payment, of SOL and of tokens', asyn
   expect(second?.logs.join('\n')).toContain('104729');
 });
 
-test('the longest memo fits into a packet with everything else that a payment can have', () => {
+test('the longest memo fits into a packet with the largest payment', () => {
   const wallet = new Wallet().address;
   const intent = payment(wallet, { tokenAddress: stranger(), memo: 'm'.repeat(256) });
   const anchor = { kind: 'opening', nonceSlot: 15, blockhash: stranger() as never, rent: 1_447_680n } as const;
@@ -79,7 +82,7 @@ test.each<[string, string, boolean]>([
   ['a line break', 'a\nb', false],
   ['a mark that turns text around', 'a\u202Eb', false],
   ['a letter without width', 'a\u200Bb', false],
-])('the memo check decides on %s', (_name, memo, isGood) => {
+])('the check of the memo %s accepts or refuses it', (_name, memo, isGood) => {
   expect(memoFault(memo) === null).toBe(isGood);
 });
 
@@ -96,7 +99,7 @@ test('SOL and tokens reach a program-derived address', async () => {
   expect(node.chain.tokenAccounts(to)).toEqual([{ address: tokenAccountOf(to, mint), mint }]);
 });
 
-test('an account of a program is never paid, with any acknowledgement: a token account, or the state of a program', async () => {
+test('a token account or the state of a program is never paid as a recipient, even when acknowledged', async () => {
   const wallet = funded();
   const mint = newToken(node.chain);
   const holder = stranger();
@@ -109,7 +112,7 @@ test('an account of a program is never paid, with any acknowledgement: a token a
   }
 });
 
-test('only an address that a program derives is one without a key', () => {
+test('only a program-derived address counts as an address without a key', () => {
   const keyless = squadsVault();
   expect(adapter().parseKeylessRecipient(keyless)).toBe(keyless);
   expect(adapter().parseRecipient(keyless)).toEqual({ ok: false, refusal: 'off-curve' });
@@ -118,7 +121,7 @@ test('only an address that a program derives is one without a key', () => {
   }
 });
 
-test('a cancellation has no memo and acknowledges nothing', () => {
+test('a cancellation has no memo and no acknowledgement', () => {
   const intent = payment(new Wallet().address, { to: squadsVault(), recipientMayHaveNoKey: true, memo: 'x' });
   const effect = actionOfAttempt(intent, 'cancellation');
   expect(Object.keys(effect)).not.toContain('memo');

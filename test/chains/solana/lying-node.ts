@@ -5,8 +5,8 @@ import { startFalseNode } from '../false-node.ts';
 import { adapterAt } from './cast.ts';
 
 /**
- * A cluster for the tests of one file, and a node before it that a test scripts. Both end with the
- * file.
+ * Starts a cluster for the tests of one file, and an RPC node in front of it that a test scripts.
+ * Both end with the file.
  */
 export async function startLyingNode() {
   const node = await startSolanaNode();
@@ -19,7 +19,7 @@ export async function startLyingNode() {
     node,
     liar,
     lying: () => adapterAt(liar.url),
-    /** Falsifies one method alone. */
+    /** Falsifies the answer to one method. */
     about: (method: string, rule: Rule) => liar.follow((called) => (called === method ? rule : 'forward')),
   };
 }

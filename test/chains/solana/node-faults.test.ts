@@ -13,7 +13,7 @@ import type { Rule } from '../false-node.ts';
 import { adapterAt, attemptOf, payment, stranger, units, Wallet } from './cast.ts';
 import { startLyingNode } from './lying-node.ts';
 
-/** Covers nodes that are unreachable, lie, or lag behind; and unusual accounts. */
+/** Covers RPC nodes that are unreachable, lie, or lag behind, and unusual accounts. */
 
 const SOL = 1_000_000_000n;
 const METADATA = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s' as Address;
@@ -28,7 +28,7 @@ function funded(lamports = 10n * SOL): Wallet {
   return wallet;
 }
 
-/** Empties the wallet nearly, as another of its payments would. */
+/** Nearly empties the wallet, as another of its payments would. */
 function impoverish(wallet: Wallet): void {
   node.chain.put(account(wallet.address, new Uint8Array(), SYSTEM_PROGRAM_ADDRESS));
 }
@@ -41,7 +41,7 @@ test.each<[string, string, Rule]>([
   ['reports accounts of another shape', 'getMultipleAccounts', { result: { context: { slot: 1 }, value: [null] } }],
   ['reports an account without lamports', 'getMultipleAccounts', { result: { context: { slot: 1 }, value: [{}] } }],
   ['does not simulate', 'simulateTransaction', { result: { context: { slot: 1 }, value: {} } }],
-])('a node that %s gives no result: it is called again later', async (_name, method, rule) => {
+])('an RPC node that %s gives no result, and is called again later', async (_name, method, rule) => {
   const intent = payment(funded().address);
   about(method, rule);
   const quote = await lying().quote(intent, null);
@@ -49,7 +49,7 @@ test.each<[string, string, Rule]>([
   expect(JSON.stringify(quote)).not.toContain('k3yk3yk3yk3y');
 });
 
-test('a node of another cluster prices nothing and is sent nothing', async () => {
+test('an RPC node of another cluster gives no quote and receives no bytes', async () => {
   const intent = payment(funded().address);
   about('getGenesisHash', { result: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d' });
   const quote = await lying().quote(intent, null);
@@ -59,7 +59,7 @@ test('a node of another cluster prices nothing and is sent nothing', async () =>
   expect((await adapterAt().quote(intent, null)).ok).toBe(false);
 });
 
-test('lamports are read exactly, however many there are', async () => {
+test('a balance in lamports is read exactly, however large it is', async () => {
   const wallet = stranger();
   const owner = '11111111111111111111111111111111';
   const held = '{"lamports":590000000123456789,"owner":"' + owner + '","data":["","base64"],"executable":false}';
@@ -72,7 +72,7 @@ test('lamports are read exactly, however many there are', async () => {
   });
 });
 
-test('an answer that never ends is let go', async () => {
+test('reading an answer that never ends is aborted', async () => {
   about('getGenesisHash', { status: 200, body: `"${'1'.repeat(5_000_000)}"` });
   const seen = await lying().accountNonce(stranger());
   expect(seen.ok).toBe(true);
@@ -80,7 +80,7 @@ test('an answer that never ends is let go', async () => {
   expect(holdings).toMatchObject({ ok: false, refusal: { detail: 'getGenesisHash: The response is too long.' } });
 });
 
-test('a transaction that is only processed is neither in the chain nor gone', async () => {
+test('a transaction that is only processed is reported neither as included nor as gone', async () => {
   const { hash } = node.chain.airdrop(stranger(), SOL);
   const value = [{ slot: 5, confirmations: 0, err: null, confirmationStatus: 'processed' }];
   about('getSignatureStatuses', { result: { context: { slot: 5 }, value } });
@@ -99,7 +99,7 @@ test('a transaction that is only processed is neither in the chain nor gone', as
   });
 });
 
-/** Two openings of one nonce slot, both signed; neither has been sent. */
+/** Returns two signed openings of one nonce slot, of which neither has been sent. */
 async function twoOpenings(wallet: Wallet, amount = 8n * SOL) {
   const adapter = adapterAt(node.url);
   const intent = payment(wallet.address, { amount: units(amount) });
@@ -124,7 +124,7 @@ async function twoOpenings(wallet: Wallet, amount = 8n * SOL) {
   return { adapter, hashes, watched, send };
 }
 
-/** The report of a node on two signatures. */
+/** Returns an RPC node's answer with the statuses of two signatures. */
 const statuses = (...value: (object | null)[]): Rule => ({ result: { context: { slot: 5 }, value } });
 const FAILED = {
   slot: 5,
@@ -133,11 +133,11 @@ const FAILED = {
   confirmationStatus: 'finalized',
 };
 
-test('a node that has the failed opening and not the one that paid proves no failure', async () => {
+test('an RPC node that shows the failed opening and not the executed one does not prove a failure', async () => {
   const { watched, hashes, send } = await twoOpenings(funded());
   expect(await send(0)).toEqual({ outcome: 'accepted' });
-  // The other one fails, because the first has opened the account; long after that the node has
-  // lost what it knew of the first.
+  // The second opening fails, because the first has opened the account. Long after that the RPC
+  // node has lost the status of the first.
   expect(await send(1)).toEqual({ outcome: 'accepted' });
   node.chain.advance(200n);
   const lost = (isNamed: boolean) =>
@@ -150,18 +150,18 @@ test('a node that has the failed opening and not the one that paid proves no fai
     ok: false,
     refusal: { detail: expect.stringContaining('does not have opened the account') },
   });
-  // It finds the one that paid among those that name the account.
+  // The RPC node finds the executed opening among the transactions that name the account.
   lost(true);
   const paid = { type: 'included', inclusion: { hash: hashes[0], succeeded: true } };
   expect(await lying().observe(watched)).toMatchObject({ ok: true, value: paid });
 });
 
-test('an opening that comes between two calls is found', async () => {
+test('an opening that is executed between two calls is found', async () => {
   const { watched, hashes, send } = await twoOpenings(funded());
   await send(1);
   node.chain.advance(200n);
   let requestCount = 0;
-  // At the first call the node knows of one that failed alone.
+  // At the first call the RPC node knows only the failed opening.
   liar.follow((method) => {
     if (method === 'getMultipleAccounts') return { result: { context: { slot: 1 }, value: [null] } };
     return method === 'getSignatureStatuses' && requestCount++ === 0 ? statuses(FAILED, null) : 'forward';
@@ -170,7 +170,7 @@ test('an opening that comes between two calls is found', async () => {
   expect(await lying().observe(watched)).toMatchObject({ ok: true, value: paid });
 });
 
-test('a node that is behind the block of a recorded failure does not undo it', async () => {
+test('an RPC node that is behind the block of a recorded failure does not undo the failure', async () => {
   const wallet = funded();
   const { adapter, watched, send } = await twoOpenings(wallet);
   impoverish(wallet);
@@ -187,7 +187,7 @@ test('a node that is behind the block of a recorded failure does not undo it', a
   });
 });
 
-test('a nonce that a node knows from before is not one that was used up', async () => {
+test('an old nonce value on a lagging RPC node is not taken for a used nonce', async () => {
   const wallet = funded();
   const first = await twoOpenings(wallet, SOL);
   await first.send(0);
@@ -207,7 +207,7 @@ test('a nonce that a node knows from before is not one that was used up', async 
   const newest = await composed();
   const watched = { from: wallet.address, nonce: 0n, hashes: ['1'.repeat(64)], newest, inclusion: null };
   const plain = (slot: bigint) => Number.parseInt(slot.toString(), 10);
-  /** @param reported the slot of the node that is called for the transaction itself */
+  /** @param reported the slot of the RPC node that is called for the transaction itself */
   const rooted = (slot: bigint, reported = slot) => {
     const data = [Buffer.from(old?.data ?? []).toString('base64'), 'base64'];
     const value = [{ lamports: 1_447_680, owner: '11111111111111111111111111111111', data, executable: false }];
@@ -232,12 +232,12 @@ test('a nonce that a node knows from before is not one that was used up', async 
     refusal: { detail: 'The RPC node is behind the last valid block of the attempt.' },
   });
   rooted(anchoredAt);
-  // It reports that the nonce is used, and no node shows by what.
+  // The RPC node reports that the nonce is used, and no RPC node shows by which transaction.
   const unexplained = { type: 'absent', nonceTaken: false, isUnexplained: true };
   expect(await lying().observe(watched)).toMatchObject({ ok: true, value: unexplained });
 });
 
-test('a node that reports one transaction as both failed and successful is not believed', async () => {
+test('an RPC node that reports one transaction as both failed and successful is refused', async () => {
   const { watched, send } = await twoOpenings(funded(), SOL);
   await send(0);
   about('getSignatureStatuses', statuses({ ...FAILED, slot: Number.parseInt(node.chain.slot.toString(), 10) }, FAILED));
@@ -247,7 +247,7 @@ test('a node that reports one transaction as both failed and successful is not b
   });
 });
 
-test('a balance changes only if two nodes report the same', async () => {
+test('a balance changes only if two RPC nodes report the same change', async () => {
   const wallet = funded(3n * SOL);
   const mint = newToken(node.chain);
   mintTo(node.chain, mint, wallet.address, 7n);
@@ -264,7 +264,7 @@ test('a balance changes only if two nodes report the same', async () => {
   expect((await adapterAt(node.url, liar.url).holdings(wallet.address, [NATIVE], true)).ok).toBe(false);
 });
 
-test('a scan finds everything of a wallet, by the accounts of its tokens too, and page by page', async () => {
+test('a scan finds all transactions of a wallet, including those of its token accounts, page by page', async () => {
   const wallet = funded();
   const rich = stranger();
   node.chain.airdrop(rich, SOL);
@@ -288,7 +288,7 @@ test('a scan finds everything of a wallet, by the accounts of its tokens too, an
     return { result: mentions(before === undefined ? 0 : Number.parseInt(before.slice(3), 10) + 1) };
   });
   const many = await lying().scan(stranger(), '100');
-  // Five thousand at once; the range states how far back that went.
+  // One scan reads five thousand transactions; the range states how far back the scan went.
   expect(many.ok && [many.value.hashes.length, many.value.payments]).toEqual([
     5_000,
     { fromBlock: '895001', toBlock: '900000' },
@@ -318,7 +318,7 @@ test('the metadata of a token is read only from Metaplex', async () => {
   expect((await adapterAt(node.url).token(mint)).ok).toBe(true);
 });
 
-test('a recipient whose token account was given away, or frozen, is refused by name', async () => {
+test('a recipient whose token account was given away or frozen is refused with the reason', async () => {
   const wallet = funded();
   const mint = newToken(node.chain);
   mintTo(node.chain, mint, wallet.address, 100n);
@@ -365,7 +365,7 @@ test('a payment that would leave less than the rent minimum is refused, and one 
   expect(await reason(0n)).toBe('fine');
 });
 
-test('prices follow the market, within the cap', async () => {
+test('prices follow the market, up to the fee cap', async () => {
   const wallet = funded();
   const paid = (price: number) => ({
     result: Array.from({ length: 150 }, () => ({ slot: 1, prioritizationFee: price })),

@@ -14,7 +14,10 @@ export function twoOfThree<S extends KeyScheme>(scheme: S): KeyRequest & { reado
   return { scheme, threshold: 2, policies: [{ policy, mandate: null }] };
 }
 
-/** A key of these co-signers in one go: all the steps that a coordinator takes one by one. */
+/**
+ * Generates a key with these co-signers in one call, by running all steps that a coordinator runs
+ * one by one.
+ */
 export async function generateKey(
   cosigners: readonly CosignerClient[],
   request: KeyRequest,

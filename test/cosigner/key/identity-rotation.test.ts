@@ -10,8 +10,8 @@ import { Puppet } from '../signing/byzantine-cosigner.ts';
 import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refresh-scene.ts';
 
 /**
- * An operator draws another identity secret, and all operators pin the new public keys. No key of a
- * vault changes.
+ * Tests the rotation of a co-signer's identity: its operator draws another identity secret, and all
+ * operators pin the new public keys. The keys of vaults do not change.
  */
 
 let cosigners: Cosigners;
@@ -33,7 +33,7 @@ async function identityOf(index: number): Promise<unknown> {
   return (await fetch(`${cosigners.originOf(index)}/identity`)).json();
 }
 
-test('after an identity was rotated the key signs as before, and gets new shares', async () => {
+test('a key signs and is refreshed after the identity of one co-signer was rotated', async () => {
   const key = await newKey(cosigners.all);
   const [before, otherBefore] = [await identityOf(2), await identityOf(1)];
   await cosigners.rotateIdentity(2);
@@ -54,7 +54,8 @@ test('all identities are rotated one after the other', async () => {
 }, 120_000);
 
 /**
- * Runs all steps of a refresh. The third co-signer is unreachable when it should use its share.
+ * Runs all steps of a refresh in which the third co-signer is unreachable when it should activate
+ * its new share.
  */
 async function refreshWithoutTheThird(run: RefreshRun, all: readonly CosignerClient[]): Promise<void> {
   const cut: readonly CosignerClient[] = all.map((cosigner) => ({
@@ -70,7 +71,7 @@ async function refreshWithoutTheThird(run: RefreshRun, all: readonly CosignerCli
   await expect(finished()).rejects.toThrow('away');
 }
 
-test('a refresh that was cut off before two identities were rotated is brought to its end', async () => {
+test('a refresh that was interrupted before two identities were rotated is completed', async () => {
   const key = await frostKey(cosigners.all);
   const run = new RefreshRun(key);
   await refreshWithoutTheThird(run, cosigners.all);
@@ -82,7 +83,7 @@ test('a refresh that was cut off before two identities were rotated is brought t
   expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
 }, 120_000);
 
-test('the same holds where a co-signer is unreachable whose statement only the others have', async () => {
+test('an interrupted refresh is completed without a co-signer whose statement only the other co-signers have', async () => {
   const four = await startCosigners(4);
   try {
     const made = await generateKey(four.all, {
@@ -105,23 +106,24 @@ test('the same holds where a co-signer is unreachable whose statement only the o
   }
 }, 120_000);
 
-test('a co-signer with an identity that the others have not pinned takes part in nothing', async () => {
+test('a co-signer whose identity the others have not pinned takes part in no session', async () => {
   const puppet = await Puppet.ofNode2(cosigners.folder);
   const crew = [...cosigners.some(1), puppet, ...cosigners.some(3)];
   const key = await newKey(crew);
   const request = () => approvedTransfer({ key });
   expect(await thresholdSign([...cosigners.some(1), puppet], request())).toMatchObject({ ok: true });
-  // From here on the puppet has the former identity: stolen, and useless by now.
+  // From here on the puppet uses the former identity of co-signer 2, which the other co-signers no
+  // longer accept.
   await cosigners.rotateIdentity(2);
   const outcome = await thresholdSign([...cosigners.some(1), puppet], request());
   expect(outcome.ok ? '' : outcome.reason).toBe('node 1 envelope-refused');
   expect(await thresholdSign(cosigners.some(1, 3), request())).toMatchObject({ ok: true });
 }, 120_000);
 
-/** Just behind context and commitment: the first word of the OT extension. */
+/** The offset of the first word of the OT extension, after the context and the commitment. */
 const OT_EXTENSION = 64 + 100;
 
-test('a banned co-signer with another identity has a clean slate, and nothing is left of the set-up that it cheated with', async () => {
+test('a banned co-signer with a new identity is not banned, and the pair set-up that it cheated with is replaced', async () => {
   const puppet = await Puppet.ofNode2(cosigners.folder);
   const key = await newKey([...cosigners.some(1), puppet, ...cosigners.some(3)]);
   puppet.lie = (message, { purpose, round }) => {

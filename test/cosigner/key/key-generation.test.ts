@@ -13,15 +13,15 @@ import { present } from '../cosigners.ts';
 import { cosignersInMemory } from '../cosigners-in-memory.ts';
 
 /**
- * A key generation goes in steps, each of them a message of its own, among three co-signers without
- * earlier contact.
+ * Tests key generation in steps, each started by a message of its own, among three co-signers that
+ * have not paired.
  */
 
 const cosigners = cosignersInMemory();
 
 /**
- * A Worker may call others 32 times in one go (Cloudflare's limit of service bindings), and needs
- * some for other things.
+ * The maximum number of calls in one step. A Worker may make 32 calls through service bindings in
+ * one invocation (a limit of Cloudflare), and needs some of them for other work.
  */
 const MAX_CALLS = 24;
 
@@ -35,7 +35,7 @@ async function countedStep(scheme: KeyScheme, candidate: KeyCandidate | null) {
   return step.value;
 }
 
-test('every step of a first key, and of one of each other scheme, is few enough calls', async () => {
+test('every step of the first key and of one key of each other scheme stays below the limit of calls', async () => {
   const names: string[] = [];
   for (const scheme of KEY_SCHEMES) {
     let candidate: KeyCandidate | null = null;
@@ -58,7 +58,7 @@ async function fresh(scheme: KeyScheme): Promise<KeyCandidate> {
   return step.candidate;
 }
 
-test('while a co-signer is unreachable the candidate stays, and its generation goes on later', async () => {
+test('a candidate is kept while a co-signer is unreachable, and its generation continues later', async () => {
   const candidate = await fresh('frost-ed25519');
   const first = await countedStep('frost-ed25519', candidate);
   if (first.type !== 'candidate') throw new Error(first.type);
@@ -79,7 +79,7 @@ test('while a co-signer is unreachable the candidate stays, and its generation g
   expect(second).toMatchObject({ type: 'candidate', candidate: { keyId: candidate.keyId, provenBy: ['1+2', '1+3'] } });
 }, 60_000);
 
-test('a candidate that a co-signer cannot sign with is useless', async () => {
+test('a candidate with which a co-signer cannot sign is reported as useless', async () => {
   const candidate = await fresh('frost-ed25519');
   const lost = await nextKeyStep(cosigners.all, twoOfThree('frost-ed25519'), { ...candidate, ...NOBODYS });
   expect(lost).toMatchObject({ ok: false, refusal: { isUseless: true } });
@@ -89,10 +89,10 @@ test('a candidate that a co-signer cannot sign with is useless', async () => {
   expect(unverified).toMatchObject({ ok: false, refusal: { isUseless: true } });
 });
 
-/** A name that no node has a share under. */
+/** A key id under which no co-signer has a share. */
 const NOBODYS = { keyId: present(parseKeyId('b'.repeat(26))) };
 
-test('wherever a key generation is cut off, with the memory of every co-signer lost, the next try ends with a key', async () => {
+test('a key generation that is cut off at any call, with all memory lost, ends with a key at the next attempt', async () => {
   let calls = 0;
   cosigners.watch(() => void (calls += 1));
   const whole = await generateKey(cosigners.all, twoOfThree('frost-ed25519'));

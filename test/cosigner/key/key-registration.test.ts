@@ -11,16 +11,16 @@ import { KEY_ID, pausedSignature } from '../session/last-round-scene.ts';
 import { vaultObject } from '../vault-scene.ts';
 
 /**
- * A key and the object of its vault at one co-signer. The test calls the same object in the name of
- * another key of the vault.
+ * Tests the registration of a key at the object of its vault in one co-signer. The test calls the
+ * same vault object directly to play another key of the vault.
  */
 
 const NONE = new Map();
 const fork: Policy = { ...revoked, threshold: 1 };
 
 /**
- * Returns a key under version 1 that is older than the objects of vaults, and the calls that it has
- * made to the object.
+ * Returns a key with policy version 1 that was created before vault objects existed, and the calls
+ * that the key has made to its vault object.
  */
 async function keyOfBefore() {
   const vault = vaultObject(memorySql());
@@ -44,14 +44,14 @@ async function keyOfBefore() {
 const hashes = (...chain: readonly Policy[]) => chain.map(policyHashOf);
 const change = changeTo(revoked, [LAPTOP, PHONE]);
 
-test('an older key registers its policies with the first use, and sends no further request', async () => {
+test('a key that predates vault objects registers its policies at its first use, and sends no later request', async () => {
   const { cosignerKey, vault, calls } = await keyOfBefore();
   for (let i = 0; i < 3; i++) expect(await cosignerKey.attest(1)).toMatchObject({ ok: true });
   expect(calls).toEqual(['extend to 1']);
   expect(await vault.vaultPolicies()).toEqual(hashes(byDevice));
 });
 
-test('a registration is remembered when the memory is lost', async () => {
+test('a key remembers its registration after its memory is lost', async () => {
   const { cosignerKey, calls, sql, counted } = await keyOfBefore();
   await cosignerKey.attest(1);
   const again = new KeyRegistration(sql, () => counted);
@@ -61,7 +61,7 @@ test('a registration is remembered when the memory is lost', async () => {
   expect(calls).toEqual(['extend to 1', 'extend to 2']);
 });
 
-test('a key whose policies differ from those of the vault attests and signs nothing', async () => {
+test('a key whose policies differ from the policies of its vault object attests nothing and signs nothing', async () => {
   const { cosignerKey, vault, sign, transfer } = await keyOfBefore();
   await vault.extendVault(hashes(policy));
   expect(await cosignerKey.attest(1)).toMatchObject({ refusal: { code: 'policy-mismatch', detail: 'vault' } });
@@ -77,7 +77,7 @@ test('a key whose policies differ from those of the vault attests and signs noth
   expect(await sign(request, async () => {})).toBe('policy-mismatch');
 });
 
-test('the vault has a policy before the key has it', async () => {
+test('the vault object records a policy before the key adopts it', async () => {
   const { cosignerKey, storage, afterExtending } = await keyOfBefore();
   const policies: number[] = [];
   afterExtending.do = (held) => policies.push(held, storage.policies().length);
@@ -85,7 +85,7 @@ test('the vault has a policy before the key has it', async () => {
   expect([policies, storage.policies().length]).toEqual([[2, 1], 2]);
 });
 
-test('an adoption that ended halfway is completed by the same policy, also after its mandate has expired', async () => {
+test('an adoption that stopped halfway is completed by the same policy, even after its mandate has expired', async () => {
   const { cosignerKey, storage, vault } = await keyOfBefore();
   await vault.extendVault(hashes(byDevice, revoked));
   const late = changeTo(revoked, [LAPTOP, PHONE], Date.now() - 1);
@@ -93,7 +93,7 @@ test('an adoption that ended halfway is completed by the same policy, also after
   expect(storage.policies()).toHaveLength(2);
 });
 
-test('of two policies that two keys adopt at once the vault takes one', async () => {
+test('the vault object accepts only one of two policies that two keys adopt at once', async () => {
   const { cosignerKey, storage, vault } = await keyOfBefore();
   const theirs = vault.extendVault(hashes(byDevice, fork));
   expect(await cosignerKey.adopt(KEY_ID, change, NONE)).toMatchObject({
@@ -103,14 +103,14 @@ test('of two policies that two keys adopt at once the vault takes one', async ()
   expect(await cosignerKey.adopt(KEY_ID, changeTo(fork, [LAPTOP, PHONE]), NONE)).toMatchObject({ ok: true });
 });
 
-test('of two policies that one key is shown at once it adopts one', async () => {
+test('a key that receives two different policies at once adopts only one of them', async () => {
   const { cosignerKey, storage, vault } = await keyOfBefore();
   const answers = await Promise.all([
     cosignerKey.adopt(KEY_ID, change, NONE),
     cosignerKey.adopt(KEY_ID, changeTo(fork, [LAPTOP, PHONE]), NONE),
     cosignerKey.adopt(KEY_ID, change, NONE),
   ]);
-  // Either may come first: their signatures are verified side by side.
+  // Either policy may be adopted first, because their signatures are verified concurrently.
   const agreement = storage.policies().map(policyHashOf);
   const shown = [revoked, fork, revoked].map(policyHashOf);
   expect(agreement).toHaveLength(2);
@@ -120,7 +120,7 @@ test('of two policies that one key is shown at once it adopts one', async () => 
   expect(await vault.vaultPolicies()).toEqual(agreement);
 });
 
-test('a vault takes the same chain again, one that ends earlier, and no fork', async () => {
+test('a vault object accepts the same chain of policies again and a prefix of it, and refuses a fork', async () => {
   const vault = vaultObject(memorySql());
   const third = next(revoked, {});
   expect(await vault.extendVault(hashes(byDevice, revoked))).toBeNull();

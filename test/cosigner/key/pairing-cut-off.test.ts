@@ -7,16 +7,19 @@ import { cosignersInMemory } from '../cosigners-in-memory.ts';
 import { Cut, cutAt, cutsOf } from '../session/interrupted-client.ts';
 import { generateKey, twoOfThree } from './generate-key.ts';
 
-/** Co-signers pair in several messages, and a pairing that was cut off anywhere is begun again. */
+/** Tests that co-signers restart a pairing that was cut off at any of its messages. */
 
 const cosigners = cosignersInMemory();
 
 const REQUEST = twoOfThree('ecdsa-secp256k1');
 
-/** It has no factor in common with the six turns of the files, so every part has its turn. */
+/**
+ * The number of parts, of which each run tests one. It has no factor in common with the 6 groups of
+ * test files that run in turn, so every part is tested.
+ */
 const CUT_PARTS = 7;
 
-test('wherever two co-signers are cut off while they pair anew, they pair in the end, and sign', async () => {
+test('two co-signers that are cut off at any call of a new pairing pair at the next attempt, and sign', async () => {
   const made = await generateKey(cosigners.all, REQUEST);
   if (!made.ok) throw new Error(made.refusal.reason);
   const pair = cosigners.some(1, 2);
@@ -39,11 +42,11 @@ test('wherever two co-signers are cut off while they pair anew, they pair in the
   }
 }, 240_000);
 
-test('two co-signers of which one was replaced while they paired pair in the end, and sign', async () => {
+test('a pairing during which one of two co-signers was replaced succeeds at the next attempt', async () => {
   await cosigners.replace(2);
   const cut = cutAt(cosigners.all, { lastCall: 13, isAnswerLost: false });
   await expect(generateKey(cut, REQUEST)).rejects.toThrow(Cut);
   await cosigners.restart();
-  // Every pair of co-signers proves that it can sign: that is part of it.
+  // A key generation includes a test signature of every pair of co-signers.
   expect(await generateKey(cosigners.all, REQUEST)).toMatchObject({ ok: true });
 }, 60_000);

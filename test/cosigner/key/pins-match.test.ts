@@ -3,7 +3,7 @@ import { pinsMatch } from '#cosigner/policy/policy-statement.ts';
 import { party } from '../../mpc/dealt-key.ts';
 import { present } from '../cosigners.ts';
 
-test('pins match when they are the identity keys of all co-signers, in order, and when there are none', () => {
+test('pins match when they are the identity keys of all co-signers in order, and when no pins are given', () => {
   const keys = [1, 2, 3].map((index) => `${index}a`.repeat(32));
   const signingKeys = new Map(keys.map((signing, i) => [party(i + 1), signing]));
   const pins = keys.map((signing, i) => ({ index: i + 1, signing }));

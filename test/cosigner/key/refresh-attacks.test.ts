@@ -9,8 +9,8 @@ import { Puppet } from '../signing/byzantine-cosigner.ts';
 import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refresh-scene.ts';
 
 /**
- * Who has the coordinator, or a co-signer, and is there while a key gets new shares: it gains
- * nothing, and breaks nothing.
+ * Tests that an attacker who controls the coordinator or one co-signer during a key refresh learns
+ * nothing, and cannot make the key unusable.
  */
 
 let cosigners: Cosigners;
@@ -25,7 +25,7 @@ afterEach(() => {
   cosigners.watch(() => {});
 });
 
-/** The fields of a key that an honest coordinator sends to every co-signer. */
+/** Returns the fields of a key that an honest coordinator sends to every co-signer. */
 const requestedKey = ({ scheme, publicKey, publicShares }: VaultKey) => ({
   scheme,
   threshold: 2,
@@ -53,7 +53,7 @@ async function receiptsOf(key: VaultKey, epoch: number): Promise<Record<string, 
   return receipts;
 }
 
-describe('a coordinator that requests other terms', () => {
+describe('a coordinator that attacks a key refresh', () => {
   let key: VaultKey;
   let other: VaultKey;
   beforeAll(async () => {
@@ -112,7 +112,7 @@ describe('a coordinator that requests other terms', () => {
     ],
     ['another scheme', () => ({ scheme: 'ecdsa-secp256k1' }), 'malformed'],
     ['a field more', () => ({ extra: 1 }), 'malformed'],
-  ])('for %s gets nothing dealt', async (_name, change, code) => {
+  ])('a coordinator that requests a refresh with %s gets no shares dealt', async (_name, change, code) => {
     const dealt = await deal(key, change);
     expect(dealt.ok ? 'dealt' : dealt.refusal.code).toBe(code);
     expect(await epochsOf(cosigners.all, key)).toEqual([[1], [1], [1]]);
@@ -121,19 +121,19 @@ describe('a coordinator that requests other terms', () => {
   test.each<[string, (cosigner: number) => Record<string, unknown>]>([
     ['who deals', (cosigner) => ({ dealers: cosigner === 3 ? [1, 3] : [1, 2] })],
     ['which epoch comes', (cosigner) => ({ epoch: cosigner === 3 ? 3 : 2 })],
-  ])('and sends two co-signers different terms about %s, gets nothing dealt', async (_name, change) => {
+  ])('a coordinator that sends two co-signers different terms about %s gets no shares dealt', async (_name, change) => {
     const dealt = await deal(key, change);
     expect(dealt.ok ? 'dealt' : dealt.refusal.code).toBe('envelope-refused');
     expect(await epochsOf(cosigners.all, key)).toEqual([[1], [1], [1]]);
   });
 
-  test('and leaves a co-signer out, gets nothing dealt', async () => {
+  test('a coordinator that excludes a co-signer from a refresh gets no shares dealt', async () => {
     const dealt = await deal(key, () => ({}), cosigners.some(1, 2) as unknown as typeof cosigners.all);
     expect(dealt.ok ? 'dealt' : dealt.refusal.code).toBe('unknown-session');
     expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
   });
 
-  test('and changes, drops, or swaps any message of any round, gets nothing dealt', async () => {
+  test('a coordinator that changes, drops or swaps a message of any round gets no shares dealt', async () => {
     const damages: readonly ((envelopes: Record<string, string>) => Record<string, string>)[] = [
       (envelopes) => Object.fromEntries(Object.entries(envelopes).map(([from, one]) => [from, spoiled(one)])),
       (envelopes) => Object.fromEntries(Object.entries(envelopes).slice(1)),
@@ -156,8 +156,8 @@ describe('a coordinator that requests other terms', () => {
         expect([round, dealt.ok ? 'dealt' : dealt.refusal.code]).toEqual([round, 'envelope-refused']);
       }
     }
-    // In the last round two co-signers had all they needed: they keep their new shares, which are
-    // useless until the third has its own.
+    // In the last round two co-signers receive every message. They keep new shares, which are
+    // useless until the third co-signer has its new share.
     expect(await epochsOf(cosigners.all, key)).toEqual([[1, 5, 9, 13], [1, 5, 9, 13], [1]]);
     expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
     await new RefreshRun(key).finish(cosigners.all);
@@ -171,14 +171,14 @@ function spoiled(envelope: string): string {
   return bytes.toString('base64');
 }
 
-describe('the change to new shares', () => {
+describe('the activation of new shares', () => {
   let key: VaultKey;
   beforeAll(async () => {
     key = await frostKey(cosigners.all);
     expect((await deal(key)).ok).toBe(true);
   });
 
-  test('comes with the receipts of all co-signers and with nothing less', async () => {
+  test('an activation needs the receipts of all co-signers', async () => {
     const receipts = await receiptsOf(key, 2);
     const old = await receiptsOf(key, 1);
     const elsewhere = await frostKey(cosigners.all);
@@ -206,7 +206,7 @@ describe('the change to new shares', () => {
     ]);
   });
 
-  test('brings every co-signer to the newest shares, whichever shares each of them uses by then', async () => {
+  test('an activation brings every co-signer to the newest shares, whichever shares each of them uses before', async () => {
     expect((await deal(key, () => ({ epoch: 3 }))).ok).toBe(true);
     const [second, third] = [await receiptsOf(key, 2), await receiptsOf(key, 3)];
     const change = async (cosigner: number, epoch: number, receipts: Record<string, string>) => {
@@ -214,10 +214,10 @@ describe('the change to new shares', () => {
       expect(answer).toMatchObject({ ok: true });
     };
     await change(1, 2, second);
-    // The two others keep their shares, and sign.
+    // Co-signers 2 and 3 keep their old shares, and sign with them.
     expect(await signingGroups(cosigners.all, key)).toEqual(['2+3']);
     await change(2, 3, third);
-    // No co-signer goes back.
+    // A co-signer with newer shares does not return to older ones.
     await change(2, 2, second);
     expect(await epochsOf(cosigners.all, key)).toEqual([[2, 3], [3], [1, 2, 3]]);
     await new RefreshRun(key).finish(cosigners.all);
@@ -226,13 +226,13 @@ describe('the change to new shares', () => {
     expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
   });
 
-  test('is not undone by dealing once more from shares that are past', async () => {
+  test('a refresh from shares of a past epoch is refused', async () => {
     const dealt = await deal(key, () => ({ epoch: 5 }));
     expect(dealt.ok ? 'dealt' : dealt.refusal.code).toBe('other-epoch');
   });
 });
 
-test('two coordinators at once bring the refresh to one end', async () => {
+test('two coordinators that run one refresh at once leave all co-signers at the same epoch', async () => {
   const key = await frostKey(cosigners.all);
   const both = [new RefreshRun(key), new RefreshRun(key)];
   await Promise.allSettled(both.map((run) => run.finish(cosigners.all)));
@@ -241,7 +241,7 @@ test('two coordinators at once bring the refresh to one end', async () => {
   expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
 });
 
-describe('a co-signer in an attacker’s hands', () => {
+describe('a co-signer that an attacker controls', () => {
   let puppet: Puppet;
   let key: VaultKey;
   const crew = () => [...cosigners.some(1), puppet, ...cosigners.some(3)] as unknown as typeof cosigners.all;
@@ -255,20 +255,23 @@ describe('a co-signer in an attacker’s hands', () => {
     ['its opening', 2, 40],
     ['the share that it deals', 3, 5],
     ['what it confirms', 4, 7],
-  ])('that lies about %s is named, and no co-signer has new shares', async (_name, round, path) => {
-    puppet.lie = (message, about) => {
-      if (about.purpose === 'reshare' && about.round === round) message[path] = (message[path] ?? 0) ^ 1;
-      return message;
-    };
-    const dealt = await deal(key, () => ({}), crew());
-    puppet.lie = (message) => message;
-    expect(dealt.ok ? null : dealt.refusal.culprit).toBe(2);
-    for (const honest of cosigners.some(1, 3)) {
-      expect(await epochsOf([honest], key)).toEqual([[1]]);
-    }
-  });
+  ])(
+    'a co-signer that lies about %s is named as the culprit, and no co-signer gets new shares',
+    async (_name, round, path) => {
+      puppet.lie = (message, about) => {
+        if (about.purpose === 'reshare' && about.round === round) message[path] = (message[path] ?? 0) ^ 1;
+        return message;
+      };
+      const dealt = await deal(key, () => ({}), crew());
+      puppet.lie = (message) => message;
+      expect(dealt.ok ? null : dealt.refusal.culprit).toBe(2);
+      for (const honest of cosigners.some(1, 3)) {
+        expect(await epochsOf([honest], key)).toEqual([[1]]);
+      }
+    },
+  );
 
-  test('can deal honestly, and has one share like every other co-signer', async () => {
+  test('a hostile co-signer that deals honestly gets one share like every other co-signer', async () => {
     expect((await deal(key, () => ({}), crew())).ok).toBe(true);
     expect(await epochsOf(cosigners.some(1, 3), key)).toEqual([
       [1, 2],

@@ -8,8 +8,8 @@ import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refr
 type Scene = Pick<ReturnType<typeof cosignersInMemory>, 'all' | 'watch' | 'restart'>;
 
 /**
- * Cuts refreshes of one key off at some of all places: each time the key signs, and the refresh
- * comes to its end.
+ * Cuts refreshes of one key off at a selection of all calls. Checks that the key signs after each
+ * cut, and that the refresh can be completed.
  */
 async function cutOff({ all, watch, restart }: Scene, part: <T>(cuts: readonly T[]) => readonly T[]): Promise<void> {
   const key = await frostKey(all);
@@ -31,13 +31,13 @@ async function cutOff({ all, watch, restart }: Scene, part: <T>(cuts: readonly T
   }
 }
 
-test('wherever a refresh is cut off, with the memory of every co-signer gone, the key signs and the refresh ends', async () => {
+test('a refresh that is cut off at any call, with all memory lost, leaves a key that signs, and is completed', async () => {
   await cutOff(cosignersInMemory(), (cuts) => inTurn(cuts, 36));
 }, 300_000);
 
-test('so it is with real restarts of workerd', async () => {
+test('a refresh that is cut off by a real restart of workerd leaves a key that signs, and is completed', async () => {
   const cosigners = await startCosigners();
-  // While the shares are dealt, or while the co-signers change over to them.
+  // One cut is while the shares are dealt, the other while the co-signers activate them.
   const positions = (count: number) => inTurn([Math.floor(count / 3), count - 3], 2);
   await cutOff(cosigners, (cuts) => positions(cuts.length).map((at) => present(cuts[at])));
   await cosigners.stop();

@@ -7,7 +7,7 @@ import { sharesHeldBy } from '#cosigner-client/held-shares.ts';
 import { generateKey, twoOfThree } from './generate-key.ts';
 import { policy } from '../../domain/cast.ts';
 
-/** Every two of three nodes. */
+/** Every group of two of the three co-signers. */
 export const EVERYBODY = ['1+2', '1+3', '2+3'];
 
 /** Returns a key of FROST, whose generation needs no pairs of co-signers. */
@@ -20,7 +20,7 @@ export async function frostKey(
   return { ...made.value, addresses: {} };
 }
 
-/** What a vault remembers of a refresh between two steps. */
+/** The state that a vault keeps between two steps of a refresh. */
 export class RefreshRun {
   readonly #key: VaultKey;
   readonly #threshold: number;
@@ -33,8 +33,8 @@ export class RefreshRun {
   }
 
   /**
-   * One step: the key with its new public shares when it was the last one, null when there are
-   * more, or why it came to nothing.
+   * Runs one step. Returns the key with its new public shares after the last step, null when more
+   * steps follow, or the reason why the step failed.
    */
   async step(cosigners: readonly CosignerClient[]): Promise<VaultKey | string | null> {
     const policies = [{ policy, mandate: null }];
@@ -46,7 +46,7 @@ export class RefreshRun {
     return step.value.type === 'set-aside' ? step.value.reason : null;
   }
 
-  /** All steps that are left; throws where one comes to nothing. */
+  /** Runs all remaining steps; throws when a step fails. */
   async finish(cosigners: readonly CosignerClient[]): Promise<VaultKey> {
     for (;;) {
       const step = await this.step(cosigners);
@@ -56,7 +56,10 @@ export class RefreshRun {
   }
 }
 
-/** Of each node the epoch that it uses, and those that wait. */
+/**
+ * Returns, for each co-signer, the epoch of its active share and then the epochs of its shares that
+ * wait for activation.
+ */
 export async function epochsOf(cosigners: readonly CosignerClient[], { keyId }: VaultKey) {
   const all: (readonly [active: number | null, ...waiting: number[]])[] = [];
   for (const cosigner of cosigners) {
@@ -69,7 +72,8 @@ export async function epochsOf(cosigners: readonly CosignerClient[], { keyId }: 
 }
 
 /**
- * The groups that sign with the key by what each node uses now, each as the numbers of its nodes.
+ * Returns the groups that can sign with the key by the active shares of their members, each as the
+ * joined numbers of its co-signers.
  */
 export async function signingGroups(cosigners: readonly CosignerClient[], key: VaultKey): Promise<readonly string[]> {
   const able: string[] = [];

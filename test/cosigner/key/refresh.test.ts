@@ -14,7 +14,7 @@ import { approvedTransfer, newKey, present, startCosigners } from '../cosigners.
 import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refresh-scene.ts';
 
 /**
- * A key gets new shares in steps, each of them a message of its own, among three co-signers in
+ * Tests key refreshes in steps, each started by a message of its own, among three co-signers in
  * workerd.
  */
 
@@ -30,13 +30,13 @@ afterEach(() => vi.restoreAllMocks());
 const keyOf = (scheme: KeyScheme) =>
   scheme === 'ecdsa-secp256k1' ? newKey(cosigners.all) : frostKey(cosigners.all, scheme);
 
-/** See key-steps.test.ts. */
+/** The maximum number of calls in one step, as in key-steps.test.ts. */
 const MAX_CALLS = 24;
 
 interface Refreshed {
   readonly key: VaultKey;
   readonly refreshed: VaultKey;
-  /** Of the pairs, before and after. */
+  /** The identifiers of the pair set-ups, before and after the refresh. */
   readonly setups: readonly [before: readonly string[], after: readonly string[]];
 }
 
@@ -63,15 +63,15 @@ async function setupsNow(): Promise<readonly string[]> {
 }
 
 /**
- * The next three tests share one refresh of ECDSA: it pairs all co-signers anew, a second for
- * each pair.
+ * The next three tests share one refresh of an ECDSA key, which pairs all co-signers again and
+ * takes about a second for each pair.
  */
 let ofEcdsa: Promise<Refreshed> | null = null;
 const refreshedKey = (scheme: KeyScheme) =>
   scheme === 'ecdsa-secp256k1' ? (ofEcdsa ??= refreshOf(scheme)) : refreshOf(scheme);
 
 test.each(KEY_SCHEMES)(
-  'every co-signer gets a new share of a key of %s, in steps of few enough calls, and every two sign',
+  'every co-signer gets a new share of a %s key within the limit of calls, and every two of them sign',
   async (scheme) => {
     const { key, refreshed } = await refreshedKey(scheme);
     expect(await epochsOf(cosigners.all, key)).toEqual([[2], [2], [2]]);
@@ -82,7 +82,7 @@ test.each(KEY_SCHEMES)(
   120_000,
 );
 
-test('the vault signs transfers as before, by the key that it had, and blames by the new shares', async () => {
+test('a vault signs transfers with the refreshed key, and blames co-signers by the new public shares', async () => {
   const { key, refreshed } = await refreshedKey('ecdsa-secp256k1');
   for (const pair of [cosigners.some(1, 2), cosigners.some(1, 3), cosigners.some(2, 3)]) {
     expect(await thresholdSign(pair, approvedTransfer({ key: refreshed }))).toMatchObject({ ok: true });
@@ -90,7 +90,7 @@ test('the vault signs transfers as before, by the key that it had, and blames by
   expect([refreshed.keyId, refreshed.publicKey]).toEqual([key.keyId, key.publicKey]);
 }, 120_000);
 
-test('with the shares of ECDSA the set-ups of the pairs change, and no co-signer deals to one whose set-up is older than its share', async () => {
+test('an ECDSA refresh replaces the pair set-ups, and no co-signer deals to a peer whose set-up is older than its share', async () => {
   const { key, refreshed, setups } = await refreshedKey('ecdsa-secp256k1');
   const [before, after] = setups;
   expect([before.length, after.length]).toEqual([3, 3]);
@@ -113,25 +113,27 @@ test('with the shares of ECDSA the set-ups of the pairs change, and no co-signer
   expect(dealt.ok ? 'dealt' : dealt.refusal.code).toBe('pair-too-old');
 }, 120_000);
 
-test('a storage from before is worth nothing: not with another one from before, and not with a new one', async () => {
+test('a co-signer that is restored to its old storage cannot sign together with a refreshed co-signer', async () => {
   const key = await keyOf('frost-ed25519');
   const putBack = await cosigners.keep(2);
   await new RefreshRun(key).finish(cosigners.all);
   await putBack();
   expect(await epochsOf(cosigners.all, key)).toEqual([[2], [1], [2]]);
   expect(await signingGroups(cosigners.all, key)).toEqual(['1+3']);
-  // The node gets a share again, by the next refresh; the others deal, whatever it has.
+  // The next refresh gives the restored co-signer a share again: the other two deal, whatever share
+  // it has.
   await new RefreshRun(key).finish(cosigners.all);
   expect(await epochsOf(cosigners.all, key)).toEqual([[3], [3], [3]]);
   expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
 }, 120_000);
 
-test('co-signers that were all restored do not use shares that an operator has declared too old', async () => {
+test('co-signers that were all restored do not use shares older than the minimum that an operator has set', async () => {
   const key = await newKey(cosigners.all);
   const before = await cosigners.keep(1);
   const alsoBefore = await cosigners.keep(2);
   const refreshed = await new RefreshRun(key).finish(cosigners.all);
-  // Old share files by themselves sign as they did: that is what the floor is for.
+  // Two restored co-signers can sign with their old shares. The operator's minimum age of shares
+  // prevents that.
   await before();
   await alsoBefore();
   expect(await thresholdSign(cosigners.some(1, 2), approvedTransfer({ key }))).toMatchObject({ ok: true });
@@ -145,10 +147,10 @@ test('co-signers that were all restored do not use shares that an operator has d
   expect(refreshed.keyId).toBe(key.keyId);
 }, 120_000);
 
-/** Of the machine in the place of co-signer 2, for two tests. */
+/** The key with which the next two tests use the new machine of co-signer 2. */
 let withNewMachine: VaultKey | null = null;
 
-test('a new machine gets a share of the keys that there are, and signs nothing that was proposed before its time', async () => {
+test('a new machine gets shares of existing keys, and signs no transaction that was created before its activation', async () => {
   const key = await newKey(cosigners.all);
   const early = approvedTransfer({ key, nonce: 5n });
   expect(await thresholdSign(cosigners.some(1, 2), early)).toMatchObject({ ok: true });
@@ -157,8 +159,8 @@ test('a new machine gets a share of the keys that there are, and signs nothing t
   const refreshed = await new RefreshRun(key).finish(cosigners.all);
   withNewMachine = refreshed;
   expect(await epochsOf(cosigners.all, key)).toEqual([[2], [2], [2]]);
-  // What was created within the tolerance of the clocks may have been signed before the records
-  // were lost.
+  // A transaction that was created within the clock tolerance may have been signed before the
+  // records were lost.
   const soon = approvedTransfer({ key: refreshed, nonce: 8n, createdAtMs: Date.now() });
   expect(await thresholdSign(cosigners.some(2, 3), soon)).toMatchObject({
     ok: false,
@@ -192,7 +194,7 @@ test('a new machine checks each request against the policy of the vault', async 
   expect(answer.ok ? 'taken' : answer.refusal.code).toBe('policy-mismatch');
 }, 120_000);
 
-test('new shares that a group cannot sign with never come into use: others are dealt', async () => {
+test('new shares that a group cannot sign with are never activated, and other shares are dealt', async () => {
   const key = await keyOf('frost-ed25519');
   const lame = cosigners.all.map((cosigner) => ({
     index: cosigner.index,
@@ -217,7 +219,7 @@ test('new shares that a group cannot sign with never come into use: others are d
   expect(await epochsOf(cosigners.all, key)).toEqual([[3], [3], [3]]);
 }, 60_000);
 
-test('while a co-signer is unreachable no share changes, and the refresh goes on when it is back', async () => {
+test('no share changes while a co-signer is unreachable, and the refresh continues when it is reachable again', async () => {
   const key = await keyOf('frost-ed25519');
   const absent = present(cosigners.all[2]);
   const unreachable = async () => refused({ cosigner: absent.index, code: 'unreachable', detail: null, culprit: null });
@@ -231,7 +233,7 @@ test('while a co-signer is unreachable no share changes, and the refresh goes on
 }, 60_000);
 
 test.each([1, 2, 3])(
-  'co-signer %i and the run of the coordinator are lost while the co-signers change over: the remaining ones sign',
+  'co-signer %i and the coordinator are lost while shares are activated, and the remaining co-signers sign',
   async (lost) => {
     const key = await keyOf('frost-ed25519');
     const survivors = cosigners.all.filter(({ index }) => index !== lost);
@@ -241,7 +243,7 @@ test.each([1, 2, 3])(
     const changed = new Set<string>();
     for (const last of [1, 2, 3]) {
       const run = new RefreshRun(key);
-      // The coordinator stops before it gets the answer of the last co-signer to change.
+      // The coordinator stops before it gets the answer of this co-signer to its activation.
       const dying = cosigners.all.map((cosigner) => ({
         index: cosigner.index,
         call: async (path: string, body: unknown) => {
@@ -253,7 +255,7 @@ test.each([1, 2, 3])(
       await expect(run.finish(dying)).rejects.toThrow(Cut);
       const before = await epochsOf(survivors, key);
       changed.add(before.map(([active]) => (active === before[0]?.[0] ? 'same' : 'other')).join());
-      // Signing does not wait for the lost co-signer, but new shares need every co-signer.
+      // Signing does not wait for the lost co-signer, but a refresh needs every co-signer.
       const later = new RefreshRun(key);
       for (let step = await later.step(crew); ; step = await later.step(crew)) {
         if (step === null) continue;
@@ -265,14 +267,14 @@ test.each([1, 2, 3])(
       expect(await signingGroups(survivors, key)).toEqual([survivors.map(({ index }) => index).join('+')]);
       await new RefreshRun(key).finish(cosigners.all);
     }
-    // Among these were survivors in two epochs, where the one that is lost is not the first to
-    // change or the last.
+    // When co-signer 2 is lost, at least one interruption leaves the two survivors at different
+    // epochs.
     if (lost === 2) expect(changed).toContain('same,other');
   },
   120_000,
 );
 
-test('a co-signer that invents statements of the others does not keep an honest one from the newest shares', async () => {
+test('a co-signer that forges statements of the others does not keep an honest co-signer from the newest shares', async () => {
   const key = await keyOf('frost-ed25519');
   const run = new RefreshRun(key);
   const dying = cosigners.all.map((cosigner) => ({
@@ -284,7 +286,7 @@ test('a co-signer that invents statements of the others does not keep an honest 
   }));
   await expect(run.finish(dying)).rejects.toThrow(Cut);
   expect(await epochsOf(cosigners.all, key)).toEqual([[2], [1, 2], [1, 2]]);
-  // Co-signer 3 claims to use shares of an epoch that does not exist, and shows invented receipts
+  // Co-signer 3 claims to use shares of an epoch that does not exist, and presents forged receipts
   // of all co-signers for the second epoch.
   const liar = cosigners.all.map((cosigner) => ({
     index: cosigner.index,

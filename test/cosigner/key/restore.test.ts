@@ -7,8 +7,8 @@ import type { ApprovedTransfer, Cosigners } from '../cosigners.ts';
 import { approvedTransfer, attemptOf, newKey, present, startCosigners } from '../cosigners.ts';
 
 /**
- * The records that co-signers have of each other's signatures: a co-signer that was restored to an
- * old state cannot be made to sign a second digest.
+ * Tests the records that co-signers have of each other's signatures: they keep a co-signer that was
+ * restored to an old state from signing a second digest.
  */
 
 let cosigners: Cosigners;
@@ -32,7 +32,7 @@ const linesOf = async (index: number, { intent }: ApprovedTransfer) => {
   return answer.value as readonly { readonly record: Record<string, unknown>; readonly signature: string }[];
 };
 
-/** Of every pair: whether it signs the same transfer at another nonce. */
+/** Returns, for every pair of co-signers, whether it signs the same transfer at another nonce. */
 async function signsAgain(request: ApprovedTransfer, nonce: bigint) {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const attempt = attemptOf(request.intent, { nonce });
@@ -44,7 +44,7 @@ async function signsAgain(request: ApprovedTransfer, nonce: bigint) {
   return answers;
 }
 
-test('whichever co-signer is restored to before a signature, no two of them sign that transfer at another nonce', async () => {
+test('no two co-signers sign a transfer at another nonce after one co-signer was restored to before its signature', async () => {
   for (const index of [1, 2, 3]) {
     const request = approvedTransfer({ key, nonce: BigInt(1000 + 10 * index) });
     const putBack = await cosigners.keep(index);
@@ -55,26 +55,28 @@ test('whichever co-signer is restored to before a signature, no two of them sign
       index,
       ['second-digest', 'second-digest', 'second-digest'],
     ]);
-    // Any group signs the same bytes again: a lost reply loses nothing.
+    // Every group signs the same bytes again, so that the coordinator can repeat a request whose
+    // reply was lost.
     expect(await thresholdSign(cosigners.some(1, 3), request)).toMatchObject({ ok: true });
   }
 }, 120_000);
 
-test('a group that had no part in the first attempt signs a replacement once it has the attested record', async () => {
+test('a group that did not sign the first attempt signs a replacement once it has the attested record', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const request = approvedTransfer({ key, nonce: 2000n, maxFeePerGas: 2_000_000_000n });
   expect(await thresholdSign(cosigners.some(1, 2), request)).toMatchObject({ ok: true });
   const attempt = attemptOf(request.intent, { nonce: 2000n, maxFeePerGas: 3_000_000_000n }, 2);
-  // Co-signer 3 has no record, and only one of the two that have one takes part: that is no proof.
+  // Co-signer 3 has no record, and only one of the two co-signers with a record takes part. One
+  // attestation is no proof.
   expect(await thresholdSign(cosigners.some(2, 3), { ...request, attempt })).toMatchObject({ ok: false });
   await report(request);
   expect(await thresholdSign(cosigners.some(2, 3), { ...request, attempt })).toMatchObject({ ok: true });
-  // Co-signer 1 gets the record of the second attempt without a request of the test.
+  // Co-signer 1 receives the record of the second attempt although the test does not send it.
   const third = attemptOf(request.intent, { nonce: 2000n, maxFeePerGas: 4_000_000_000n }, 3);
   expect(await thresholdSign(cosigners.all, { ...request, attempt: third })).toMatchObject({ ok: true });
 }, 60_000);
 
-test('one co-signer alone convinces no other, and no record is adopted that differs from the signed one', async () => {
+test('a record that only one co-signer attests, or that differs from the signed record, is not adopted', async () => {
   const request = approvedTransfer({ key, nonce: 3000n });
   expect(await thresholdSign(cosigners.some(1, 2), request)).toMatchObject({ ok: true });
   const [one, two] = [present((await linesOf(1, request))[0]), present((await linesOf(2, request))[0])];

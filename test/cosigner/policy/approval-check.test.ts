@@ -19,7 +19,9 @@ import { alice, amount, bob, carol, mallory, messageIntent, NOON_MS, policy } fr
 import { present } from '../../chains/evm/cast.ts';
 import { answer, digestOf, intent, next, OTHER, pinned, QUOTE, request, approvalsBy, WALLET } from './check-scene.ts';
 
-/** What one co-signer decides by itself, with nothing but what it has pinned. */
+/**
+ * Tests the decision of one co-signer, which uses only the request and the data that it has pinned.
+ */
 
 test('an intent with a quorum is signed, and the co-signer computes the digest, nonce and fees by itself', async () => {
   const checked = await checkRequest(request(), pinned);
@@ -30,7 +32,7 @@ test('an intent with a quorum is signed, and the co-signer computes the digest, 
   expect(bid).toEqual({ nonce: 4n, maxFeePerGas: 2000n, maxPriorityFeePerGas: 1000n, leastRisePercent: 110n });
 });
 
-test('the same request gets the same answer: the check keeps no state', async () => {
+test('the same request gets the same answer, because the check keeps no state', async () => {
   expect(await checkRequest(request(), pinned)).toEqual(await checkRequest(request(), pinned));
 });
 
@@ -48,11 +50,11 @@ describe('approvals', () => {
       approvalsBy(intent, alice, bob).map((approval) => ({ ...approval, digest: approval.digest.toUpperCase() })),
     ],
     ['an empty digest', approvalsBy(intent, alice, bob).map((approval) => ({ ...approval, digest: '' }))],
-  ])('%s: not enough', async (_name, approvals) => {
+  ])('%s is not enough', async (_name, approvals) => {
     expect(await answer(request({ approvals }))).toBe('not-enough-approvals');
   });
 
-  test('any two signers are enough, in any order, among any noise', async () => {
+  test('any two signers are enough, in any order and among duplicate and foreign approvals', async () => {
     for (const pair of [
       [alice, bob],
       [carol, alice],
@@ -64,7 +66,7 @@ describe('approvals', () => {
   });
 });
 
-describe('every field of the intent is under the approvals', () => {
+describe('the approvals cover every field of the intent', () => {
   const changes: readonly Partial<TransferIntent>[] = [
     { transactionId: newTransactionId(intent.vaultId, intent.createdAtMs, new Uint8Array(10).fill(6)) },
     { to: OTHER },
@@ -78,7 +80,7 @@ describe('every field of the intent is under the approvals', () => {
     { expiresAtMs: intent.expiresAtMs + 1 },
   ];
   test.each(changes.map((change) => [Object.keys(change).join(), change] as const))(
-    '%s changed after the approvals: the changed intent is not approved',
+    'an intent whose %s changed after the approvals is not approved',
     async (_name, change) => {
       const changed = { ...intent, ...change };
       expect(await answer(request({ approvals: approvalsBy(intent, alice, bob) }, changed))).toBe(
@@ -88,7 +90,7 @@ describe('every field of the intent is under the approvals', () => {
   );
 });
 
-test('an intent with an accepted lookalike has no quorum at the threshold, and has one with one more approval', async () => {
+test('an intent to an accepted lookalike address needs one approval more than the threshold', async () => {
   const risky = { ...intent, lookalikeOf: OTHER };
   expect(await answer(request({}, risky))).toBe('not-enough-approvals');
   expect(await answer(request({ approvals: approvalsBy(risky, alice, bob, carol) }, risky))).toBe('signs');
@@ -98,7 +100,7 @@ describe('the wallet and the policy are those that were pinned with the key', ()
   const eight = parseVaultId(8);
   if (eight === null) throw new Error('the cast must parse');
 
-  test('another vault, or a wallet that is not this key, is refused before anything is counted', async () => {
+  test('an intent of another vault, or of a wallet that is not of this key, is refused before approvals are counted', async () => {
     expect(await answer(request({}, { ...intent, vaultId: eight }))).toBe('wrong-wallet');
     expect(await answer(request({}, { ...intent, from: OTHER }))).toBe('wrong-wallet');
     expect(await answer(request(), { wallet: WALLET.replace('0x11', '0xAA') })).toBe('wrong-wallet');
@@ -108,14 +110,14 @@ describe('the wallet and the policy are those that were pinned with the key', ()
     expect(await answer(request(), { policies: [] })).toBe('wrong-wallet');
   });
 
-  test('a policy that the co-signer has not adopted, or another one under its number, is refused', async () => {
+  test('a policy that the co-signer has not adopted, or another policy with the same version, is refused', async () => {
     const strange = { ...policy, threshold: 1 };
     expect(await answer(request({}, { ...intent, policyVersion: 2 }))).toBe('policy-mismatch');
     expect(await answer(request({}, { ...intent, policyVersion: 0 }))).toBe('policy-mismatch');
     expect(await answer(request({}, { ...intent, policyHash: policyHashOf(strange) }))).toBe('policy-mismatch');
   });
 
-  test('a co-signer that is behind requests the newer policy, and states its version', async () => {
+  test('a co-signer with an older policy requests the newer policy, and states its own version', async () => {
     expect(await answer(request({ policyVersion: 2 }))).toBe('policy-behind 1');
   });
 });
@@ -125,13 +127,13 @@ describe('a policy that changed after the approvals', () => {
   const looser = next(policy, { threshold: 1 });
   const withoutBob = next(policy, { signers: [alice.userId, carol.userId] });
 
-  test('a higher threshold needs the further approval', async () => {
+  test('a raised threshold needs the additional approval', async () => {
     const policies = [policy, stricter];
     expect(await answer(request(), { policies })).toBe('not-enough-approvals');
     expect(await answer(request({ approvals: approvalsBy(intent, alice, bob, carol) }), { policies })).toBe('signs');
   });
 
-  test('a lower threshold approves nothing by itself', async () => {
+  test('a lowered threshold approves no intent that was created under the former policy', async () => {
     const policies = [policy, looser];
     expect(await answer(request({ approvals: approvalsBy(intent, alice) }), { policies })).toBe('not-enough-approvals');
     expect(await answer(request(), { policies })).toBe('signs');
@@ -143,7 +145,7 @@ describe('a policy that changed after the approvals', () => {
     expect(await answer(request({ approvals: approvalsBy(intent, alice, carol) }), { policies })).toBe('signs');
   });
 
-  test('a coordinator that hides the newer version changes nothing: the co-signer has it', async () => {
+  test('a coordinator that hides the newer version from a co-signer that has it gains nothing', async () => {
     expect(await answer(request({ policyVersion: 0 }), { policies: [policy, stricter] })).toBe('policy-ahead 2');
   });
 });
@@ -153,19 +155,19 @@ describe('a cancellation', () => {
   const cancels = (differences: Partial<SigningRequest> = {}) =>
     request({ payload: undone, attempt: 2, purpose: 'cancellation', ...differences });
 
-  test('pays nothing to the wallet itself, with the approvals of the intent that it cancels', async () => {
+  test('a cancellation pays zero to the wallet itself, and needs the approvals of the intent that it cancels', async () => {
     expect(await answer(cancels())).toBe('signs');
     expect(await answer(cancels({ approvals: approvalsBy(intent, alice) }))).toBe('not-enough-approvals');
   });
 
-  test('is signed for thirty days after the payment is not, to the millisecond', async () => {
+  test('a cancellation is signed for thirty days after the payment has expired, to the millisecond', async () => {
     const endsAtMs = signingEndsAtMs(intent) + 30 * 24 * 60 * 60 * 1000;
     expect(await answer(request(), { nowMs: signingEndsAtMs(intent) })).toBe('expired');
     expect(await answer(cancels(), { nowMs: endsAtMs - 1 })).toBe('signs');
     expect(await answer(cancels(), { nowMs: endsAtMs })).toBe('expired');
   });
 
-  test('cannot send anything else: not the payment, nothing to another address, not a single wei', async () => {
+  test('a cancellation cannot be the payment, pay another address, or pay a single wei', async () => {
     const other = (change: Partial<TransferIntent>) =>
       composeTransaction({ ...intent, to: WALLET, amount: amount('0'), ...change }, QUOTE, 4n).payload;
     const dear = { ...QUOTE, gasLimit: '21001', maxFee: amount('42002000') };
@@ -177,11 +179,11 @@ describe('a cancellation', () => {
     const rich = { ...intent, to: WALLET, amount: amount('0'), maxFee: amount('9'.repeat(30)) };
     const costly = composeTransaction(rich, dear, 4n).payload;
     expect(await answer(cancels({ payload: costly }))).toBe('payload-refused fee-above-cap');
-    // Nor are its bytes signed as the intent.
+    // The bytes of a cancellation are not signed as the intent either.
     expect(await answer(request({ payload: undone }))).toBe('payload-refused wrong-recipient');
   });
 
-  test('of a recorded transaction is signed although the policy of now would not have what it undoes', async () => {
+  test('a cancellation of a recorded transaction is signed although the current policy would refuse the transaction', async () => {
     const closed = next(policy, { rules: { ...NO_RULES, recipients: 'address-book' } });
     const withoutBob = next(policy, { signers: [alice.userId, carol.userId] });
     const isRecorded = (id: string, digest: string) => id === intent.transactionId && digest === digestOf(intent);
@@ -192,26 +194,26 @@ describe('a cancellation', () => {
     }
   });
 
-  test('without a record is judged by the policy of now: by its signers, its threshold, and its rules for what it does', async () => {
+  test('a cancellation without a record is judged by the signers, the threshold and the rules of the current policy', async () => {
     const closed = next(policy, { rules: { ...NO_RULES, recipients: 'address-book' } });
     const withoutBob = next(policy, { signers: [alice.userId, carol.userId] });
     const stricter = next(policy, { threshold: 3 });
     for (const now of [withoutBob, stricter]) {
       expect(await answer(cancels(), { policies: [policy, now] })).toBe('not-enough-approvals');
     }
-    // It pays the wallet itself, so an address book has nothing against it.
+    // The cancellation pays the wallet itself, so the address-book rule does not forbid it.
     expect(await answer(cancels(), { policies: [policy, closed] })).toBe('signs');
     const all = approvalsBy(intent, alice, bob, carol);
     expect(await answer(cancels({ approvals: all }), { policies: [policy, stricter] })).toBe('signs');
   });
 
-  test('is judged by the policy of its intent for the recorded intent alone, not for another of that transaction', async () => {
+  test('a cancellation is judged by the policy of its intent only when that very intent is recorded for the transaction', async () => {
     const withoutBob = next(policy, { signers: [alice.userId, carol.userId] });
     const isRecorded = (_id: string, digest: string) => digest === 'ab'.repeat(32);
     expect(await answer(cancels(), { policies: [policy, withoutBob], isRecorded })).toBe('not-enough-approvals');
   });
 
-  test('of a message there is none', async () => {
+  test('a message has no cancellation', async () => {
     expect(await answer({ ...messageRequest(), purpose: 'cancellation' })).toBe('payload-refused wrong-message');
   });
 });
@@ -223,7 +225,7 @@ function messageRequest(): SigningRequest {
   return { ...request(), intent: message, payload, approvals: approvalsBy(message, alice, bob) };
 }
 
-test('a message is signed as it was approved, and has no nonce that something else could take', async () => {
+test('a message is signed as approved, and has no account nonce and no fees', async () => {
   const checked = await checkRequest(messageRequest(), pinned);
   if (!checked.ok) throw new Error(checked.refusal.code);
   const { purpose, intentDigest, signingDigest, bid } = checked.value;
@@ -232,7 +234,7 @@ test('a message is signed as it was approved, and has no nonce that something el
   expect(await answer({ ...messageRequest(), payload: request().payload })).toBe('payload-refused wrong-message');
 });
 
-test('the amounts of UTXOs come from the transactions that created them, and nothing is signed without those', async () => {
+test('the amounts of UTXOs are read from the transactions that created them, and without those nothing is signed', async () => {
   const publicKey = secp256k1.getPublicKey(secp256k1.utils.randomSecretKey());
   const from = present(addressOn(REGTEST, 'ecdsa-secp256k1', publicKey));
   const bitcoin = payment(from, { vaultId: policy.vaultId, policyVersion: 1, policyHash: policyHashOf(policy) });
@@ -261,7 +263,10 @@ describe('rules', () => {
   const steps = { ...NO_RULES, higherThresholds: [{ ...native, above: amount('999'), threshold: 3 }] };
   const small = { ...NO_RULES, limits: [{ ...native, perTransaction: amount('999'), perDay: null }] };
 
-  /** The answer under a policy that was pinned with these rules, to an intent that names it. */
+  /**
+   * Returns the answer of a co-signer whose pinned policy has these rules, to an intent that names
+   * this policy.
+   */
   function under(rules: Rules, differences: Partial<SigningRequest> = {}): Promise<string> {
     const strict = { ...policy, rules };
     const named = { ...intent, policyHash: policyHashOf(strict) };
@@ -281,14 +286,14 @@ describe('rules', () => {
     );
   });
 
-  test('a large amount needs its approvals at the co-signer as well, whatever a coordinator counted', async () => {
+  test('the co-signer requires the higher threshold for a large amount, whatever the coordinator counted', async () => {
     expect(await under(steps)).toBe('not-enough-approvals');
     const strict = { ...policy, rules: steps };
     const named = { ...intent, policyHash: policyHashOf(strict) };
     expect(await under(steps, { approvals: approvalsBy(named, alice, bob, carol) })).toBe('signs');
   });
 
-  test('both the policy of the intent and the one of now bind', async () => {
+  test('the rules of both the policy of the intent and the current policy apply', async () => {
     expect(await answer(request(), { policies: [policy, next(policy, { rules: closed })] })).toBe(
       'policy-forbids address-book',
     );
@@ -300,18 +305,18 @@ describe('rules', () => {
   });
 });
 
-test('approvals end with their time, to the millisecond', async () => {
+test('approvals expire at the end of their validity, to the millisecond', async () => {
   const endsAtMs = signingEndsAtMs(intent);
   expect(await answer(request(), { nowMs: endsAtMs - 1 })).toBe('signs');
   expect(await answer(request(), { nowMs: endsAtMs })).toBe('expired');
 });
 
-test('a payment with an end is not signed after it, to the millisecond, and its end is part of what was approved', async () => {
+test('a payment with an end is not signed after it, to the millisecond, and the approvals cover the end', async () => {
   const ending = { ...intent, notAfterMs: NOON_MS + 1000 };
   const requested = request({ approvals: approvalsBy(ending, alice, bob) }, ending);
   expect(await answer(requested, { nowMs: NOON_MS + 999 })).toBe('signs');
   expect(await answer(requested, { nowMs: NOON_MS + 1000 })).toBe('expired');
-  // A coordinator that leaves the end out, or moves it, has no approvals.
+  // A request without the end, or with another end, has no approvals.
   for (const other of [intent, { ...ending, notAfterMs: NOON_MS + 2000 }]) {
     const forged = request({ approvals: approvalsBy(ending, alice, bob) }, other);
     expect(await answer(forged, { nowMs: NOON_MS })).toBe('not-enough-approvals');
@@ -321,7 +326,7 @@ test('a payment with an end is not signed after it, to the millisecond, and its 
   expect(await answer(cancels, { nowMs: NOON_MS + 1000 })).toBe('signs');
 });
 
-describe('bytes that do something else', () => {
+describe('bytes that differ from the intent', () => {
   const other = (change: Partial<TransferIntent>) => composeTransaction({ ...intent, ...change }, QUOTE, 4n).payload;
   const honest = request().payload;
   const dear = composeTransaction({ ...intent, maxFee: amount('9'.repeat(30)) }, { ...QUOTE, gasLimit: '21001' }, 4n);
@@ -336,11 +341,11 @@ describe('bytes that do something else', () => {
     ['capitals', `0x${honest.slice(2).toUpperCase()}`, 'malformed'],
     ['another type', honest.replace('0x02', '0x01'), 'unsupported-type'],
     ['nothing', '', 'malformed'],
-  ])('%s: refused', async (_name, payload, fault) => {
+  ])('%s is refused', async (_name, payload, fault) => {
     expect(await answer(request({ payload }))).toBe(`payload-refused ${fault}`);
   });
 
-  test('calldata of a token transfer is held against the intent byte for byte', async () => {
+  test('the calldata of a token transfer must equal the intent byte for byte', async () => {
     const token: TransferIntent = { ...intent, tokenAddress: OTHER };
     const good = request({}, token);
     expect(await answer(good)).toBe('signs');
@@ -348,7 +353,7 @@ describe('bytes that do something else', () => {
     expect(await answer({ ...good, payload: elsewhere })).toBe('payload-refused wrong-data');
   });
 
-  test('of the payload, no byte can be changed but those of the nonce and of prices below the cap', async () => {
+  test('only the bytes of the nonce and of prices below the cap can be changed in the payload', async () => {
     const allowed = new Set<string>();
     for (let path = 2; path < honest.length; path += 2) {
       const byte = Number.parseInt(honest.slice(path, path + 2), 16) ^ 1;

@@ -40,7 +40,10 @@ export function approvalsBy(of: Intent, ...actors: readonly Actor[]): readonly A
   return actors.map((actor) => ({ actor, digest: digestOf(of), device: null, atMs: NOON_MS }));
 }
 
-/** Approved by alice and bob, and composed honestly, unless the story says otherwise. */
+/**
+ * Returns a signing request that alice and bob have approved and that is composed honestly, with
+ * the given differences.
+ */
 export function request(differences: Partial<SigningRequest> = {}, of: OnChainIntent = intent): SigningRequest {
   return {
     intent: of,
@@ -54,10 +57,10 @@ export function request(differences: Partial<SigningRequest> = {}, of: OnChainIn
   };
 }
 
-/** The code and detail of the refusal, or 'signs'. */
+/** Returns 'signs', or the code and detail of the refusal. */
 export async function answer(sent: SigningRequest, held: Partial<Pinned> = {}): Promise<string> {
   const against = { ...pinned, ...held };
-  // The stories that say nothing of it have a coordinator that knows the newest policy.
+  // By default the coordinator knows the newest policy.
   const newest = against.policies.at(-1)?.version ?? 1;
   const policyVersion = sent.policyVersion === 1 ? newest : sent.policyVersion;
   const checked = await checkRequest({ ...sent, policyVersion }, against);

@@ -19,9 +19,9 @@ import { approvedTransfer, newKey, startCosigners, approvalBy } from '../cosigne
 import { refusedByAll } from '../rejected-requests.ts';
 
 /**
- * Three real co-signers of a vault in which devices sign, and a coordinator in an attacker's hands:
- * it has every database, every queue and every credential of the service, and neither alice's
- * laptop nor bob's phone.
+ * Tests three real co-signers of a vault in which devices sign. The attacker controls the
+ * coordinator with every database, queue and credential of the service, but neither alice's laptop
+ * nor bob's phone.
  */
 
 let cosigners: Cosigners;
@@ -57,7 +57,7 @@ function signedByBoth(differences: Partial<TransferOptions> = {}) {
   return { ...request, approvals: bothApprovals(request.transaction.digest) };
 }
 
-test('what alice’s laptop and bob’s phone have signed is signed', async () => {
+test('a transfer that alice’s laptop and bob’s phone have signed is signed', async () => {
   expect(await thresholdSign(cosigners.all, signedByBoth())).toMatchObject({ ok: true });
 }, 60_000);
 
@@ -69,7 +69,7 @@ test('approvals that the coordinator invents do not count, whichever signers it 
   await refusedByAll(cosigners, { ...half, approvals: [hers, ...half.approvals] }, 'not-enough-approvals');
 }, 60_000);
 
-test('approvals of one transfer do not count for a transfer to another recipient, at any claimed digest', async () => {
+test('approvals of one transfer do not count for a transfer to another recipient, whichever digest they claim', async () => {
   const honest = signedByBoth();
   const swapped = invented({ to: '0x6666666666666666666666666666666666666666' });
   await refusedByAll(cosigners, { ...swapped, approvals: honest.approvals }, 'not-enough-approvals');
@@ -77,7 +77,7 @@ test('approvals of one transfer do not count for a transfer to another recipient
   await refusedByAll(cosigners, { ...swapped, approvals: renamed }, 'not-enough-approvals');
 }, 60_000);
 
-test('a policy that counts tokens again, or the attacker’s own devices, is not adopted with token approvals', async () => {
+test('token approvals do not adopt a policy that allows tokens again or adds the attacker’s devices', async () => {
   const mine = ScriptDevice.create().asDevice(alice.userId);
   const others: readonly Policy[] = [
     { ...byDevice, approvalMode: 'token' },
@@ -107,11 +107,11 @@ test('a policy that counts tokens again, or the attacker’s own devices, is not
       ]);
     }
   }
-  // After all of it, an intent that the people approve is still signed.
+  // After these attacks, an intent that the signers approve is still signed.
   expect(await thresholdSign(cosigners.all, signedByBoth())).toMatchObject({ ok: true });
 }, 60_000);
 
-test('a policy is refused whose device has the name of another one or an invalid key', async () => {
+test('a policy with a device that has another device’s name or an invalid key is refused', async () => {
   const [first, ...rest] = byDevice.devices;
   if (first === undefined) throw new Error('there are devices');
   const renamed = [

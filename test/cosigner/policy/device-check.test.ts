@@ -14,7 +14,9 @@ import { alice, amount, bob, carol, NOON_MS } from '../../domain/cast.ts';
 import { answer, digestOf, intent, next, OTHER, request, approvalsBy } from './check-scene.ts';
 import { byDevice, laptop, phone } from './device-scene.ts';
 
-/** The decision of one co-signer where devices sign: it checks each approval by itself. */
+/**
+ * Tests the decision of one co-signer in device mode: it verifies each device signature by itself.
+ */
 
 const bound: TransferIntent = { ...intent, policyHash: policyHashOf(byDevice) };
 const held = { policies: [byDevice] };
@@ -25,7 +27,7 @@ const byAlice = (of: Intent = bound) => approvalOf(alice, laptop.signed(digestOf
 const byBob = (of: Intent = bound) => approvalOf(bob, phone.signed(digestOf(of)), of);
 const send = (approvals: readonly Approval[], of: OnChainIntent = bound) => answer(request({ approvals }, of), held);
 
-test('a script and a passkey of two signers are a quorum', async () => {
+test('a script device and a passkey of two signers are a quorum', async () => {
   expect(await send([byAlice(), byBob()])).toBe('signs');
 });
 
@@ -58,7 +60,7 @@ test.each<[string, () => readonly Approval[]]>([
   expect(await send(approvals())).toBe('not-enough-approvals');
 });
 
-test('every field of the intent is under the signatures', async () => {
+test('the device signatures cover every field of the intent', async () => {
   const changes: readonly Partial<TransferIntent>[] = [
     { to: OTHER },
     { amount: amount('1001') },
@@ -73,7 +75,7 @@ test('every field of the intent is under the signatures', async () => {
   }
 });
 
-test('the change back to tokens needs device signatures', async () => {
+test('a policy change back to tokens needs device signatures', async () => {
   const back = next(byDevice, { approvalMode: 'token' });
   const id = newPolicyChangeId(NOON_MS, new Uint8Array(10));
   const terms = { id, note: null, createdAtMs: NOON_MS, expiresAtMs: NOON_MS + 1 };
@@ -95,7 +97,7 @@ test('the change back to tokens needs device signatures', async () => {
   expect(await successionFault(byDevice, wider, mandate(...signed))).not.toBeNull();
 });
 
-test('the approval of a removed device no longer counts', async () => {
+test('an approval of a removed device no longer counts', async () => {
   const lost = next(byDevice, {
     devices: byDevice.devices.filter(({ userId }) => userId !== bob.userId),
     approvalMode: 'device',

@@ -5,8 +5,8 @@ import { Authenticator } from '../../devices/authenticator.ts';
 import { alice, bob, carol, policy } from '../../domain/cast.ts';
 
 /**
- * A vault in which devices sign: alice has a laptop whose script does it, bob a phone with a
- * passkey, and carol's device lies in a safe.
+ * A vault in which devices sign: alice has a laptop with a script device, bob has a phone with a
+ * passkey, and carol's device is in a safe.
  */
 
 export const laptop: ScriptDevice = ScriptDevice.create();

@@ -15,10 +15,9 @@ import { approvedMessage, attemptOf, entered, requestFor, approvalBy } from '../
 import { openBody } from '../rejected-requests.ts';
 
 /**
- * What people have approved, and what an attacker makes of it who has the coordinator: fields
- * changed, bytes flipped, parts of one request put into another, in any number and at any place.
- * Whatever a node then still signs does exactly what was approved. MUTATIONS=1000000 for the long
- * run; SEED repeats one.
+ * Fuzzes approved requests as an attacker with the coordinator could: changes fields, flips bytes,
+ * and moves parts of one request into another, any number of times. Whatever a co-signer still
+ * signs must do exactly what was approved. MUTATIONS=1000000 runs longer; SEED repeats a run.
  */
 
 const MUTATIONS = Number.parseInt(process.env['MUTATIONS'] ?? '4000', 10);
@@ -92,7 +91,7 @@ const STORIES: Readonly<Record<string, () => Json>> = {
   'a message': message,
 };
 
-/** The places of all values in it, the whole first. */
+/** Returns the paths of all values in a JSON value, the path of the whole value first. */
 function positionsIn(value: Json, at: readonly (string | number)[] = []): readonly (readonly (string | number)[])[] {
   if (typeof value !== 'object' || value === null) return [at];
   return [at, ...Object.entries(value).flatMap(([name, inner]) => positionsIn(inner, [...at, name]))];
@@ -114,8 +113,8 @@ function changedAt(value: Json, at: readonly (string | number)[], change: (inner
 }
 
 /**
- * One change at one place: small ones, since those are what a check may overlook, and pieces of
- * other requests.
+ * Changes one value of the request: by a small edit, which a check is most likely to miss, or by a
+ * part of another request.
  */
 function mutated(chance: () => number, request: Json, others: readonly Json[]): Json {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(chance() * list.length)] as T;
@@ -153,8 +152,8 @@ interface SentRequest {
 }
 
 /**
- * What it does, as an independent reader understands it: the nonce and a price within what was
- * approved are the coordinator's to choose.
+ * Returns the effect of a request as an independent parser reads it. The nonce and prices below the
+ * approved cap are left to the coordinator, so they are not part of the effect.
  */
 function effectOf(request: Json): Json {
   const { intent, payload, purpose } = request as unknown as SentRequest;
@@ -184,7 +183,7 @@ async function answerTo(request: Json) {
 }
 
 test.each(Object.keys(STORIES))(
-  '%s: whatever is changed in it, nothing else is signed',
+  '%s: after any mutation a co-signer signs nothing that was not approved',
   async (name) => {
     expect(policyHashOf(byDevice)).toHaveLength(64);
     const chance = seededRandom(SEED);
@@ -209,8 +208,8 @@ test.each(Object.keys(STORIES))(
       if (intentDigest === first.value.intentDigest) expect([i, effectOf(request)]).toEqual([i, effectOf(honest)]);
       expect(signedMessages.length).toBe(1);
     }
-    // Some changes have no effect, such as another time beside an approval: the count shows that
-    // requests are signed at all.
+    // Some mutations have no effect, such as another time of an approval. This check shows that
+    // some mutated requests are signed.
     expect(signed).toBeGreaterThan(0);
     expect(signed).toBeLessThan(MUTATIONS / 2);
   },

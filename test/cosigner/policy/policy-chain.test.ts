@@ -20,7 +20,7 @@ describe('the next policy', () => {
     actors.map((actor) => ({ actor, digest: named(of), device: null, atMs: NOON_MS }));
   const mandate = (approvals: readonly Approval[]) => ({ ...terms, approvals });
 
-  test('is adopted with the approvals that the version before requires, and not with fewer', async () => {
+  test('the next policy is adopted with the approvals that the version before requires, and not with fewer', async () => {
     expect(await successionFault(policy, requested, mandate(approvalsOf(requested, alice, bob)))).toBeNull();
     expect(await successionFault(policy, requested, mandate(approvalsOf(requested, alice)))).not.toBeNull();
     expect(await successionFault(policy, requested, mandate(approvalsOf(requested, alice, alice)))).not.toBeNull();
@@ -28,7 +28,7 @@ describe('the next policy', () => {
     expect(await successionFault(policy, requested, null)).not.toBeNull();
   });
 
-  test('needs the largest number of approvals that the version before requires for anything', async () => {
+  test('the next policy needs the highest number of approvals that any rule of the version before requires', async () => {
     const steps = { ...NO_RULES, unreadableThreshold: 3 };
     const strict = { ...policy, rules: steps };
     const looser = next(strict, { rules: NO_RULES });
@@ -36,7 +36,7 @@ describe('the next policy', () => {
     expect(await successionFault(strict, looser, mandate(approvalsOf(looser, alice, bob, carol)))).toBeNull();
   });
 
-  test('is exactly what was approved: not another one, not for another vault, not one that skips a version', async () => {
+  test('the next policy is adopted only as approved, for the same vault, and as the next version', async () => {
     const approvals = approvalsOf(requested, alice, bob);
     const other = { ...requested, signers: [alice.userId] };
     const skipping = { ...requested, version: 3 };
@@ -48,7 +48,7 @@ describe('the next policy', () => {
     for (const changed of [skipping, elsewhere, foreign]) {
       expect(await successionFault(policy, changed, mandate(approvalsOf(changed, alice, bob)))).not.toBeNull();
     }
-    // Nor with other terms than those that were approved.
+    // A mandate with other terms than the approved ones is refused too.
     expect(await successionFault(policy, requested, { ...mandate(approvals), note: 'harmless' })).not.toBeNull();
     expect(
       await successionFault(policy, requested, { ...mandate(approvals), expiresAtMs: NOON_MS + 2 }),

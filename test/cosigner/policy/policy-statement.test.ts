@@ -54,7 +54,7 @@ test('each co-signer states the policy that it has in force, signed with the ide
   }
 });
 
-test('a key that a co-signer does not have, and a malformed nonce, get no statement', async () => {
+test('a request for an unknown key or with a malformed nonce gets no statement', async () => {
   const entries = await policyStatements(cosigners.all, [UNKNOWN_KEY], NONCE);
   expect(entries).toEqual(
     [1, 2, 3].map((cosigner) => ({ cosigner, keyId: UNKNOWN_KEY, statement: null, fault: 'unknown-key' })),
@@ -68,7 +68,7 @@ test('a key that a co-signer does not have, and a malformed nonce, get no statem
   expect(elsewhere).toMatchObject({ ok: false, refusal: { code: 'malformed' } });
 });
 
-test('a co-signer that is unreachable, or answers something else, leaves an entry without a statement', async () => {
+test('a co-signer that is unreachable or answers something else gets an entry without a statement', async () => {
   const unreachable = { cosigner: party(2), code: 'unreachable', detail: null, culprit: null };
   const problem: CosignerClient = { index: party(2), call: async () => refused(unreachable) };
   const odd: CosignerClient = { index: party(3), call: async () => accepted({ signature: 'yes' }) };

@@ -21,9 +21,9 @@ import type { Cosigners } from '../cosigners.ts';
 import { approvedTransfer, newKey, startCosigners } from '../cosigners.ts';
 
 /**
- * Three of three co-signers sign together, so there are never three others to attest a policy to
- * one that was unreachable for longer than its mandate. The quorum gives a new mandate for the same
- * policy.
+ * With a threshold of three of three, fewer than three other co-signers exist to attest a policy to
+ * one that was unreachable until its mandate expired. The quorum then approves a new mandate for
+ * the same policy.
  */
 
 let cosigners: Cosigners;
@@ -39,7 +39,7 @@ beforeAll(async () => {
 }, 90_000);
 afterAll(() => cosigners.stop());
 
-/** What becomes of a payment that the new devices approve under the policy in force. */
+/** Reports whether a payment that the new devices approve under the policy in force is signed. */
 async function pays(policies: Parameters<typeof syncPolicies>[1], governedBy: Policy): Promise<boolean> {
   const transfer = approvedTransfer({ key, governedBy });
   const approvals = approvalsOf(transfer.transaction.digest, NEW_LAPTOP, NEW_PHONE);
@@ -58,7 +58,7 @@ test('a co-signer that was unreachable for longer than the mandate adopts the re
   expect(await pays([first, renewed], revoked)).toBe(true);
 }, 60_000);
 
-test('the quorum of the version before renews it, and that of the version itself does not', async () => {
+test('the quorum of the version before renews a mandate, and the quorum of the version itself does not', async () => {
   const signs = [NEW_LAPTOP, NEW_PHONE];
   const inTime = changeTo(third, signs);
   expect(await shownTo(cosigners.some(1, 2), key.keyId, inTime)).toEqual(['adopted', 'adopted']);
@@ -69,7 +69,7 @@ test('the quorum of the version before renews it, and that of the version itself
   expect(await shownTo(cosigners.some(3), key.keyId, changeTo(third, signs))).toEqual(['adopted']);
 });
 
-test('a vault without a key gets one under a policy whose mandate is renewed, and none before', async () => {
+test('a vault gets a key under a policy with a renewed mandate, and none while the mandate is expired', async () => {
   const request = { scheme: 'frost-ed25519', threshold: 3 } as const;
   const others = await startCosigners();
   try {

@@ -9,8 +9,8 @@ import { KEY_ID, pausedSignature } from './last-round-scene.ts';
 import { HONEST, MALLORY } from './sessions-scene.ts';
 
 /**
- * A co-signer writes its row when a session starts; what happened since it was opened may forbid
- * that.
+ * Tests that a co-signer checks its records again when a session starts and writes its row: another
+ * signature or policy change since the opening may forbid it.
  */
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS }));
@@ -32,7 +32,7 @@ async function scene() {
   return { storage, at, opened, rows };
 }
 
-/** The first step of a session that begins: `messages`, or why it ends. */
+/** Starts a session. Returns 'messages' when the session begins, or why it ends. */
 async function started(preparation: SessionPlan): Promise<unknown> {
   const { step, next: following } = await preparation.begin(randomBytes(32)).run(new Map());
   return step.type === 'abort' ? { ...step.abort, goesOn: following !== null } : step.type;
@@ -40,7 +40,7 @@ async function started(preparation: SessionPlan): Promise<unknown> {
 
 const ended = (step: string) => ({ culprit: HONEST, step, ban: false, goesOn: false });
 
-test('of two sessions that are open at once for two digests the second one to start ends, and bans no peer', async () => {
+test('of two open sessions for two digests the second one to start ends, and no peer is banned', async () => {
   const { at, opened, rows } = await scene();
   const [first, second, same] = [await opened(at(4n)), await opened(at(5n)), await opened(at(4n))];
   expect(await started(first)).toBe('messages');
@@ -49,7 +49,7 @@ test('of two sessions that are open at once for two digests the second one to st
   expect(rows()).toEqual(['4']);
 });
 
-test('a session that was open when the policy changed ends at its start, and writes nothing', async () => {
+test('a session that was open when the policy changed ends at its start, and writes no row', async () => {
   const { storage, at, opened, rows } = await scene();
   const early = await opened(at(4n));
   storage.putPolicy(next(policy, { threshold: 1 }));

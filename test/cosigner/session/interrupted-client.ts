@@ -1,16 +1,19 @@
 import type { CosignerClient } from '#cosigner-client/client.ts';
 
-/** The coordinator dies: its next call is never made, or its answer never read. */
+/**
+ * The error that stands for the death of the coordinator: its next call is never made, or the
+ * answer is never read.
+ */
 export class Cut extends Error {}
 
-/** Where a coordinator dies: at one of its calls, counted over all co-signers from 1. */
+/** The call at which a coordinator dies, counted over all co-signers from 1. */
 export interface CutPoint {
   readonly lastCall: number;
-  /** Whether the call is made and its answer lost, or the call is never made. */
+  /** True when the call is made and its answer is lost; false when the call is never made. */
   readonly isAnswerLost: boolean;
 }
 
-/** Every point at which a run of so many calls can be cut off. */
+/** Returns every point at which a run of this number of calls can be cut off. */
 export function cutsOf(calls: number): readonly CutPoint[] {
   const calledAt = Array.from({ length: calls }, (_, i) => i + 1);
   return calledAt.flatMap((lastCall) => [
@@ -19,7 +22,7 @@ export function cutsOf(calls: number): readonly CutPoint[] {
   ]);
 }
 
-/** Co-signers that answer a coordinator until it dies. */
+/** Returns clients of the co-signers that answer until the coordinator dies at the cut point. */
 export function cutAt(
   cosigners: readonly CosignerClient[],
   { lastCall, isAnswerLost }: CutPoint,

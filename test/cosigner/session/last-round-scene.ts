@@ -25,9 +25,8 @@ import { HONEST, MALLORY } from './sessions-scene.ts';
 import { registrationIn } from '../vault-scene.ts';
 
 /**
- * A signature with a pause before its last round. The honest co-signer is the real keeper of a key,
- * with its real storage; mallory takes part in everything. Each test says what happens in the
- * pause.
+ * A signature with a pause before its last round. The honest co-signer is a real `CosignerKey` with
+ * real storage; mallory takes part in every round. Each test defines what happens in the pause.
  */
 
 export const KEY_ID = 'a'.repeat(26);
@@ -35,13 +34,14 @@ export const KEY_ID = 'a'.repeat(26);
 export interface Paused {
   readonly storage: CosignerStorage;
   readonly cosignerKey: CosignerKey;
-  /** A transfer by the wallet of the key, under a policy. */
+  /** Returns a transfer from the wallet of the key under a policy. */
   readonly transfer: (governedBy: Policy) => OnChainIntent;
   /**
-   * Gives 'signs', the code of the refusal at the beginning, or the step that ended the last round.
+   * Returns 'signs', the code of the refusal at the opening, or the step that aborted the last
+   * round.
    */
   readonly sign: (request: SigningRequest, pause: () => Promise<void>) => Promise<string>;
-  /** Puts shares of the next epoch into use, as a refresh does. */
+  /** Activates shares of the next epoch, as a refresh does. */
   readonly refresh: () => Promise<void>;
 }
 
@@ -81,7 +81,8 @@ export async function pausedSignature(governedBy: Policy, registered?: KeyRegist
       const prepared = await cosignerKey.prepareSignature(KEY_ID, [HONEST, MALLORY], request);
       if (!prepared.ok) return prepared.refusal.code;
       const sid = randomBytes(32);
-      // Mallory signs no digest here: her part of the last round is hers alone.
+      // Mallory signs a random digest here, because the last round of the honest co-signer does not
+      // use mallory's last round.
       return play(prepared.value.begin(sid), signatureOf(key)(MALLORY).begin(sid), pause);
     },
     refresh: async () => {
@@ -91,7 +92,9 @@ export async function pausedSignature(governedBy: Policy, registered?: KeyRegist
   };
 }
 
-/** Rounds 1 and 2 of both, the pause, and the last round of the honest one. */
+/**
+ * Runs rounds 1 and 2 of both co-signers, the pause, and the last round of the honest co-signer.
+ */
 async function play(honest: Round, mallory: Round, pause: () => Promise<void>): Promise<string> {
   let rounds: readonly [Round, Round] = [honest, mallory];
   let inboxes: readonly [PeerMessages, PeerMessages] = [new Map(), new Map()];

@@ -9,21 +9,24 @@ import { next, request, approvalsBy } from '../policy/check-scene.ts';
 import { pausedSignature } from './last-round-scene.ts';
 import { HONEST, MALLORY } from './sessions-scene.ts';
 
-/** Everything that was checked when a session was opened is checked again before its last round. */
+/** Tests that every check at the opening of a session is repeated before its last round. */
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS }));
 afterEach(() => void vi.useRealTimers());
 
 const NOT_ALLOWED = 'sign/not-allowed';
 
-/** Approved by alice and bob, who are two of the signers of version 1. */
+/**
+ * Returns a transfer that alice and bob have approved, who are two of the signers of policy version
+ * 1.
+ */
 async function approvedByTwo(governedBy: Policy = policy) {
   const paused = await pausedSignature(governedBy);
   const intent = paused.transfer(governedBy);
   return { ...paused, intent, request: request({ approvals: approvalsBy(intent, alice, bob) }, intent) };
 }
 
-test('where nothing happens in between, the last round signs', async () => {
+test('the last round signs when nothing changes in the pause before it', async () => {
   const { sign, request: signing } = await approvedByTwo();
   expect(await sign(signing, async () => {})).toBe('signs');
 });
@@ -32,9 +35,9 @@ test.each<[string, Partial<Policy>, string]>([
   ['asks for one signer more', { threshold: 3 }, NOT_ALLOWED],
   ['no longer names bob', { signers: [alice.userId, carol.userId, mallory.userId] }, NOT_ALLOWED],
   ['forbids every transfer', { rules: { ...policy.rules, recipients: 'address-book' } }, NOT_ALLOWED],
-  // The policy in force is part of the session: the next one signs under the new policy.
+  // The policy in force is part of the session. The next session signs under the new policy.
   ['asks for no more than there is', { signers: [alice.userId, bob.userId] }, NOT_ALLOWED],
-])('a policy that %s comes into force in between', async (_name, change, outcome) => {
+])('the last round is refused after a policy that %s comes into force in the pause', async (_name, change, outcome) => {
   const { sign, request: signing, storage } = await approvedByTwo();
   expect(await sign(signing, async () => storage.putPolicy(next(policy, change)))).toBe(outcome);
 });
@@ -43,19 +46,19 @@ test.each([
   ['one millisecond before its end', -1, 'signs'],
   ['at its end', 0, NOT_ALLOWED],
   ['a year later', 365 * 24 * 3600 * 1000, NOT_ALLOWED],
-])('the last round is requested %s', async (_name, differenceMs, outcome) => {
+])('the last round is signed or refused when it is requested %s', async (_name, differenceMs, outcome) => {
   const { sign, request: signing, intent } = await approvedByTwo();
   const at = signingEndsAtMs(intent) + differenceMs;
   expect(await sign(signing, async () => void vi.setSystemTime(at))).toBe(outcome);
 });
 
-test('shares of another epoch come into use in between: with the old ones nothing is signed any more', async () => {
+test('the last round is refused when shares of another epoch come into use in the pause', async () => {
   const { sign, request: signing, refresh } = await approvedByTwo();
   expect(await sign(signing, refresh)).toBe(NOT_ALLOWED);
 });
 
 test.each(['frost-ed25519', 'frost-secp256k1-tr'] as const)(
-  'in a signature of %s the check comes before the share is worked out, too',
+  'a %s signature is checked again before the partial signature is computed',
   async (scheme) => {
     const room = dealt(scheme, 3, 2);
     const outcomes: string[] = [];

@@ -6,8 +6,8 @@ import { party } from '../../mpc/dealt-key.ts';
 import { memorySql } from '../../objects/memory-sql.ts';
 
 /**
- * The permits of one pair, over all keys: each permitted round may reveal one bit of 128 to a
- * cheater.
+ * Tests the permits of one pair of co-signers, over all keys. They are limited because each
+ * permitted round may reveal one bit of 128 to a cheater.
  */
 
 const MAX_ROUNDS = 16;
@@ -27,7 +27,7 @@ function given(all: readonly (string | null)[]): readonly string[] {
   return all.filter((permit) => permit !== null);
 }
 
-test('no more than sixteen rounds are under way with one peer, whatever the coordinator requests at once', () => {
+test('at most sixteen rounds run with one peer, however many the coordinator requests at once', () => {
   const pair = pairWith(() => 'aa');
   const request = permits(pair, 40, NOON_MS);
   expect(request.slice(0, MAX_ROUNDS).every((permit) => permit !== null)).toBe(true);
@@ -35,7 +35,7 @@ test('no more than sixteen rounds are under way with one peer, whatever the coor
   expect(new Set(given(request)).size).toBe(MAX_ROUNDS);
 });
 
-test('a permit that is given back lets one more round in, and one that was never given lets none in', () => {
+test('a released permit allows one more round, and releasing an unknown permit allows none', () => {
   const pair = pairWith(() => 'aa');
   const [first = ''] = given(permits(pair, MAX_ROUNDS, NOON_MS));
   pair.release(crypto.randomUUID());
@@ -45,14 +45,14 @@ test('a permit that is given back lets one more round in, and one that was never
   expect(given(permits(pair, 3, NOON_MS)).length).toBe(1);
 });
 
-test('a permit that was not given back is lost after a minute, and not before', () => {
+test('a permit that was not released expires after a minute, and not before', () => {
   const pair = pairWith(() => 'aa');
   permits(pair, MAX_ROUNDS, NOON_MS);
   expect(pair.permit(mallory, NOON_MS + MINUTE_MS)).toBeNull();
   expect(given(permits(pair, 40, NOON_MS + MINUTE_MS + 1)).length).toBe(MAX_ROUNDS);
 });
 
-test('a banned peer gets no permit, not even one that others have given back', () => {
+test('a banned peer gets no permit, not even one that was released', () => {
   const pair = pairWith(() => 'aa');
   const [first = ''] = given(permits(pair, 1, NOON_MS));
   pair.ban(mallory, 'sign-2/ot-extension', NOON_MS);
@@ -61,7 +61,7 @@ test('a banned peer gets no permit, not even one that others have given back', (
   expect(pair.permit(mallory, NOON_MS + 10 * MINUTE_MS)).toBeNull();
 });
 
-test('the ban is of an identity: another machine in the place of the peer gets permits', () => {
+test('a ban applies to an identity, so another machine in the place of the peer gets permits', () => {
   let identity = 'aa';
   const pair = pairWith(() => identity);
   pair.ban(mallory, 'sign-2/ot-extension', NOON_MS);

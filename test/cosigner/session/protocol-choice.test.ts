@@ -4,8 +4,8 @@ import type { Release } from './session-scene.ts';
 import { SessionCosigner } from './session-scene.ts';
 
 /**
- * A release that changes the protocol speaks the old one as well: co-signers are upgraded one after
- * the other.
+ * Tests releases with two protocols: a release that changes the protocol also supports the old one,
+ * because co-signers are upgraded one after the other.
  */
 
 const [A, B, C] = ['aa'.repeat(32), 'bb'.repeat(32), 'cc'.repeat(32)] as const;
@@ -40,7 +40,7 @@ test('a coordinator of the older release runs the older protocol with upgraded c
   expect(await ranUnder(await SessionCosigner.two(speaking(B, A), speaking(B, A)), [A])).toEqual([[A], [A]]);
 });
 
-test('a coordinator takes the newest protocol that all co-signers have, whichever of them refuses first', async () => {
+test('a coordinator takes the newest protocol that all co-signers support, whichever of them refuses first', async () => {
   const request = [
     [C, A],
     [C, A],
@@ -54,14 +54,14 @@ test('co-signers without a common protocol run no session, each names its protoc
   for (const protocols of [[B, A], [A], [C]]) expect(await runOf(cosigners, protocols)).toEqual({ ok: false, refusal });
   expect(await runOf(cosigners, [B])).toEqual({ ok: false, refusal: { ...refusal, cosigner: 2, detail: A } });
   expect(cosigners.map(({ bans }) => bans)).toEqual([[], []]);
-  // Only the first coordinator speaks both, and tries once more.
+  // Only the first coordinator supports both protocols, so only it makes a second attempt.
   expect(cosigners.map(({ requests }) => requests)).toEqual([
     [B, A, A, C, B],
     [B, A, A, C, B],
   ]);
 });
 
-test('a refusal with a protocol that the coordinator does not speak is not tried', async () => {
+test('a coordinator does not retry with a protocol that it does not support', async () => {
   const cosigners = await SessionCosigner.two(speaking(C), speaking(C, A));
   expect(await runOf(cosigners, [B, A])).toMatchObject({
     ok: false,

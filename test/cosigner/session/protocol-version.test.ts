@@ -7,8 +7,8 @@ const SOURCE = join(import.meta.dirname, '..', '..', '..', 'src');
 const ROOMS = ['cosigner', 'devices', 'domain', 'mpc'];
 
 /**
- * The name of the first argument of whatever hashes, and every name that is ours or the suite of a
- * standard.
+ * Patterns for the first argument of every hash function, and for every name that the project or a
+ * standard suite defines.
  */
 const NAMES = [
   /(?:taggedHash|oraclePrefix|hashToScalar)\(\s*['`]([^'`$]+)/gu,
@@ -16,9 +16,9 @@ const NAMES = [
   /'(FROST-[^']+)'/gu,
 ];
 
-/** Names of what no two co-signers compare, and why. */
+/** Domain names of data that no two co-signers compare, grouped by their use. */
 const NOT_BETWEEN_COSIGNERS = [
-  // Of what readers and signers verify, and what a signer's device or page sends.
+  // Names of data that readers and signers verify, or that a signer's device or page sends.
   'conclave/cosigner-pins/v1',
   'conclave/export-list/v1',
   'conclave/policy-statement/v1',
@@ -29,13 +29,13 @@ const NOT_BETWEEN_COSIGNERS = [
   'conclave/approval/hello',
   'conclave/approval/request',
   'conclave/credential-reset-cancellation/v1',
-  // Of the coordinator's requests.
+  // Names of signed requests of the coordinator.
   'conclave/cosigner-request/v1',
-  // How two keys follow from a secret that stays in one place.
+  // Names for keys that are derived from an identity secret, which never leaves its co-signer.
   'conclave/node-identity/v1/',
-  // Of the digest itself.
+  // The name of the protocol digest itself.
   'conclave/protocol/v1',
-  // Of what one co-signer stores or exports for itself.
+  // Names of data that one co-signer stores or exports for itself.
   'conclave/recovery/v1',
   'conclave/sealed-record/v1',
   'conclave/sealed-record/v2',
@@ -53,18 +53,18 @@ function namesInSource(): readonly string[] {
   return [...new Set(found)].filter((name) => name !== undefined).toSorted((a, b) => (a < b ? -1 : 1));
 }
 
-test('the digest names every tag and domain that the source has', () => {
+test('the digest covers every tag and domain in the source', () => {
   const between = namesInSource().filter((name) => !NOT_BETWEEN_COSIGNERS.includes(name));
   expect(between).toEqual(PROTOCOL['DOMAINS']);
 });
 
-test('the protocol of this release has this digest, and a change of a constant is noticed here', () => {
-  // A change of the digest keeps the former value as the second of SUPPORTED_PROTOCOLS for one
+test('the protocol digest of this release is the recorded one, so a change of a constant is noticed', () => {
+  // When the digest changes, the former value becomes the second of SUPPORTED_PROTOCOLS for one
   // release.
   expect(SUPPORTED_PROTOCOLS).toEqual(['b115c13d4ae03efbd44ce0614e318d097dcbe5ee7d9bdc97af894dfc6f7c997f']);
 });
 
-test('the digest is another one for another value of each constant', () => {
+test('the digest changes with the value of each constant', () => {
   const [current] = SUPPORTED_PROTOCOLS;
   expect(Object.keys(PROTOCOL)).toEqual(expect.arrayContaining(['OT_INSTANCES', 'ENVELOPE_VERSION', 'REVISION']));
   for (const [name, value] of Object.entries(PROTOCOL)) {

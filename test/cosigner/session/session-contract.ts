@@ -9,10 +9,10 @@ function sessionsIn(sql: SqlStorage): number {
   return sql.exec('SELECT sid FROM session').toArray().length;
 }
 
-/** What the rows of sessions have to be on any storage. @param book a new one, empty */
+/** Registers the tests of session rows for any storage. @param book a new, empty storage */
 export function describeSessions(book: () => Book): void {
   describe('sessions', () => {
-    test('a session id is taken once, and moves on by one round at a time', async () => {
+    test('a session id can be opened once, and its round advances by one at a time', async () => {
       const { open, restart } = book();
       await open((storage) => storage.openSession(sid(1), DAY_MS));
       await restart();
@@ -29,12 +29,12 @@ export function describeSessions(book: () => Book): void {
       expect(again).toContain('UNIQUE');
     });
 
-    test('a session that was never opened does not move', async () => {
+    test('a session that was never opened does not advance', async () => {
       const { open } = book();
       expect(await open((storage) => storage.advance(sid(1), 2))).toBe(false);
     });
 
-    test('a session of more than a day ago is deleted with the next one, and does not move; a younger one stays', async () => {
+    test('the next opening deletes a session older than a day, and keeps a younger one', async () => {
       const { open, restart } = book();
       await open((storage) => {
         storage.openSession(sid(1), 1);
@@ -49,7 +49,7 @@ export function describeSessions(book: () => Book): void {
       expect(await open((_storage, sql) => sessionsIn(sql))).toBe(2);
     });
 
-    test('an id that is taken again is refused before its old row is deleted', async () => {
+    test('an id that is opened again is refused before its old row is deleted', async () => {
       const { open } = book();
       await open((storage) => storage.openSession(sid(1), 1));
       const again = await open((storage) => {
@@ -63,7 +63,7 @@ export function describeSessions(book: () => Book): void {
       expect(again).toContain('UNIQUE');
     });
 
-    test('one opening deletes a hundred rows at most, and many openings delete them all', async () => {
+    test('one opening deletes at most a hundred rows, and many openings delete all of them', async () => {
       const { open } = book();
       const left = await open((storage, sql) => {
         for (let i = 0; i < 250; i++) storage.openSession(Uint8Array.from([...sid(1).slice(2), i >> 8, i & 255]), i);
@@ -75,14 +75,14 @@ export function describeSessions(book: () => Book): void {
       expect(left).toEqual([151, 52, 3]);
     });
 
-    test('a table from before sessions had a time stays usable, and its rows are deleted', async () => {
+    test('a session table without a time column stays usable, and its rows are deleted', async () => {
       const { open, restart } = book();
       await open((_storage, sql) => {
         sql.exec('CREATE TABLE session (sid TEXT PRIMARY KEY, round INTEGER NOT NULL) WITHOUT ROWID');
         sql.exec('CREATE TABLE policy (version INTEGER PRIMARY KEY, document TEXT NOT NULL)');
         sql.exec('INSERT INTO session (sid, round) VALUES (?, 1)', bytesToHex(sid(1)));
       });
-      // Something is read first, as every object does.
+      // Every object reads its storage before it opens a session.
       const before = await open((storage) => [storage.policies().length, storage.advance(sid(1), 2)]);
       expect(before).toEqual([0, true]);
       const moves = await open((storage) => {
@@ -91,7 +91,7 @@ export function describeSessions(book: () => Book): void {
       });
       expect(moves).toEqual([false, true]);
       await restart();
-      // Once more with the new table, and with rows of the code before, which knows of no time.
+      // The migrated table also accepts rows that older code writes without a time.
       await open((_storage, sql) => sql.exec('INSERT INTO session (sid, round) VALUES (?, 1)', bytesToHex(sid(3))));
       await open((storage) => storage.openSession(sid(4), 2 * DAY_MS));
       expect(await open((_storage, sql) => sessionsIn(sql))).toBe(2);

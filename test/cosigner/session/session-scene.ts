@@ -15,14 +15,14 @@ import { memorySql } from '../../objects/memory-sql.ts';
 import { party } from '../../mpc/dealt-key.ts';
 
 /**
- * The release that a co-signer runs: the protocols that it speaks, the newest first, and what it
- * hashes in each.
+ * The release that a co-signer runs: the protocols that it supports, the newest first, and a
+ * constant for each protocol.
  */
 export interface Release {
   readonly protocols: readonly string[];
   /**
-   * A constant of the protocol. Two co-signers with different ones find each other's messages
-   * wrong, and ban.
+   * Returns a constant of the protocol. Two co-signers with different constants find each other's
+   * messages wrong, and ban each other.
    */
   readonly constantOf: (protocol: string) => string;
 }
@@ -43,14 +43,14 @@ interface RoundBody {
 }
 
 /**
- * The sessions of a co-signer in this process, with a protocol of one message: the hash of a
- * constant that both must have.
+ * The sessions of a co-signer in this process. Their protocol has one message, the hash of a
+ * constant that both co-signers must have.
  */
 export class SessionCosigner implements CosignerClient {
   readonly index: PartyIndex;
-  /** The steps at which it has banned its peer. */
+  /** The protocol steps at which this co-signer has banned its peer. */
   readonly bans: string[] = [];
-  /** The protocols of the requests to open a session. */
+  /** The protocols of the received requests to open a session. */
   readonly requests: string[] = [];
   readonly #sessions: Sessions;
   readonly #release: Release;
@@ -67,7 +67,7 @@ export class SessionCosigner implements CosignerClient {
     });
   }
 
-  /** Two co-signers that have pinned each other, each with its own release. */
+  /** Returns two co-signers that have pinned each other, each with its own release. */
   static async two(first: Release, second: Release): Promise<readonly [SessionCosigner, SessionCosigner]> {
     const secrets = [bytesToHex(randomBytes(32)), bytesToHex(randomBytes(32))] as const;
     const peers = { 1: publicIdentity(secrets[0]), 2: publicIdentity(secrets[1]) };

@@ -14,14 +14,14 @@ import { memorySql } from '../../objects/memory-sql.ts';
 
 /**
  * The sessions of two co-signers in this process, each with its own storage and its own pair
- * object. Co-signer 1 is honest. Co-signer 2 speaks with its own keys, so an attacker who holds it
- * needs no more than other rounds. The test is the coordinator between them.
+ * object. Co-signer 1 is honest. Co-signer 2 is mallory: a test makes her cheat by giving her other
+ * rounds. The test is the coordinator between them.
  */
 
 export const HONEST = party(1);
 export const MALLORY = party(2);
 
-/** Both speak one protocol. */
+/** The only protocol, which both co-signers support. */
 const PROTOCOL = 'aa'.repeat(32);
 
 type PeerRound = Pick<RoundMessage, 'sid' | 'round'>;
@@ -32,14 +32,14 @@ export interface Cosigner {
   readonly storage: CosignerStorage;
   readonly pair: PairStore;
   readonly sessions: Sessions;
-  /** In order: each permit, each release and each ban. */
+  /** The permits, releases and bans, in order. */
   readonly log: string[];
 }
 
 export interface Pair {
   readonly honest: Cosigner;
   readonly mallory: Cosigner;
-  /** Every ban of the honest co-signer waits for this: its pair object takes its time. */
+  /** Every ban by the honest co-signer waits for this promise, as for its pair object. */
   waitBeforeBan: () => Promise<void>;
 }
 
@@ -92,14 +92,17 @@ async function cosigner(env: CosignerConfig, waitBeforeBan: () => Promise<void>)
   return { index, sql, storage, pair, sessions, log };
 }
 
-/** One session of both, as far as it has come: what each has said last. */
+/** A session of both co-signers: its current round, and the last answer of each. */
 export interface Begun {
   readonly sid: Uint8Array;
   round: number;
   readonly said: Map<PartyIndex, RoundAnswer>;
 }
 
-/** Relays the openings of both, and begins. @param prepare gives each what it takes part in */
+/**
+ * Relays the openings of both co-signers, and starts the session. @param prepare returns the
+ * session plan of each co-signer
+ */
 export async function begin(pair: Pair, prepare: (self: PartyIndex) => SessionPlan): Promise<Begun> {
   const both = [pair.honest, pair.mallory];
   const opened = await Promise.all(
@@ -121,7 +124,7 @@ export async function begin(pair: Pair, prepare: (self: PartyIndex) => SessionPl
   return { sid, round: 1, said };
 }
 
-/** Returns the honest co-signer's next request: what the other one has said to it last. */
+/** Returns the next request to a co-signer, with the envelopes that its peer has sent last. */
 export function nextFor(receiver: Cosigner, { sid, round, said }: Begun): RoundMessage {
   const envelopes = new Map<PartyIndex, Uint8Array>();
   for (const [from, { envelopes: sent }] of said) {
@@ -131,7 +134,7 @@ export function nextFor(receiver: Cosigner, { sid, round, said }: Begun): RoundM
   return { sid, round: round + 1, envelopes };
 }
 
-/** Lets both take the next round. Throws where one of them refuses. */
+/** Runs the next round of both co-signers. Throws when one of them refuses. */
 export async function goOn(pair: Pair, begun: Begun): Promise<void> {
   const both = [pair.honest, pair.mallory];
   const requests = both.map((one) => [one, nextFor(one, begun)] as const);

@@ -6,10 +6,13 @@ import type { PartyIndex } from '#mpc/party.ts';
 import type { Begun, Pair } from './sessions-scene.ts';
 import { begin, goOn, HONEST, MALLORY, nextFor, twoCosigners, writtenRound } from './sessions-scene.ts';
 
-/** What the sessions promise of every protocol: here one of three rounds that computes nothing. */
+/**
+ * Tests the guarantees of sessions for every protocol, with a protocol of three rounds that
+ * computes nothing.
+ */
 
 interface Plot {
-  /** Called by the honest co-signer as a round is computed. */
+  /** Called when the honest co-signer computes a round. */
   readonly compute?: (round: number) => void;
   readonly isRateLimited?: boolean;
 }
@@ -32,7 +35,7 @@ function protocol({ compute = () => {}, isRateLimited = true }: Plot = {}): (sel
   };
 }
 
-/** The answer of the honest co-signer to the next round, or the code of its refusal. */
+/** Sends the honest co-signer its next round. Returns 'answered' or the code of its refusal. */
 async function send({ honest }: Pair, begun: Begun): Promise<string> {
   const answer = await honest.sessions.round(nextFor(honest, begun));
   return answer.ok ? 'answered' : answer.refusal.code;
@@ -40,7 +43,7 @@ async function send({ honest }: Pair, begun: Begun): Promise<string> {
 
 // ---- The storage ----
 
-test('the ledger says that a session has moved on before its round is computed', async () => {
+test('the round of a session is stored before that round is computed', async () => {
   const pair = await twoCosigners();
   const begun: { now: Begun | null } = { now: null };
   const written: (readonly [number, number])[] = [];
@@ -60,7 +63,7 @@ test('the ledger says that a session has moved on before its round is computed',
 test.each([
   ['already at the round that is asked for', [2]],
   ['already past it', [2, 3]],
-])('a session that its ledger says is %s computes nothing, whatever memory says', async (_name, moved) => {
+])('a session that is %s in storage computes nothing, whatever its memory says', async (_name, moved) => {
   const pair = await twoCosigners();
   const computed: number[] = [];
   const begun = await begin(pair, protocol({ compute: (round) => computed.push(round) }));
@@ -71,7 +74,7 @@ test.each([
   expect(computed).toEqual([1]);
 });
 
-test('a protocol without rations moves on in the ledger as well', async () => {
+test('the rounds of a protocol without rate limit are stored as well', async () => {
   const pair = await twoCosigners();
   const begun = await begin(pair, protocol({ isRateLimited: false }));
   await goOn(pair, begun);
@@ -82,7 +85,7 @@ test('a protocol without rations moves on in the ledger as well', async () => {
 
 // ---- The permits ----
 
-test('each round that takes messages has a permit, and gives it back when its outcome is known', async () => {
+test('each round that takes messages has a permit, and releases it when its outcome is known', async () => {
   const pair = await twoCosigners();
   for (let i = 0; i < 20; i++) {
     const begun = await begin(pair, protocol());
@@ -92,7 +95,7 @@ test('each round that takes messages has a permit, and gives it back when its ou
   expect(pair.honest.log).toEqual(Array.from({ length: 40 }, () => ['permit', 'release']).flat());
 });
 
-test('a round that is aborted or fails gives its permit back, a ban before that', async () => {
+test('a round that aborts or fails releases its permit, after any ban', async () => {
   const pair = await twoCosigners();
   const ends: readonly (() => ReturnType<Round['run']>)[] = [
     () => Promise.reject(new Error('out of memory')),
@@ -113,7 +116,7 @@ test('a round that is aborted or fails gives its permit back, a ban before that'
   expect(pair.honest.log).toEqual(['permit', 'release', 'permit', 'release', 'permit', 'ban', 'release']);
 });
 
-test('a ban is seen at every round, also of sessions that were under way before it', async () => {
+test('a ban is checked at every round, also of sessions that were open before it', async () => {
   const pair = await twoCosigners();
   const [early, late] = [await begin(pair, protocol()), await begin(pair, protocol())];
   await goOn(pair, late);
@@ -124,7 +127,7 @@ test('a ban is seen at every round, also of sessions that were under way before 
   expect(await send(pair, await begin(pair, protocol({ isRateLimited: false })))).toBe('answered');
 });
 
-test('an envelope that does not open takes no permit', async () => {
+test('an envelope that cannot be decrypted takes no permit', async () => {
   const pair = await twoCosigners();
   const begun = await begin(pair, protocol());
   const request = nextFor(pair.honest, begun);

@@ -29,7 +29,7 @@ import {
 } from '../cosigners.ts';
 import { openBody, opening, refusedByAll } from '../rejected-requests.ts';
 
-/** Three real co-signers with the coordinator of the test, first an honest, then a hostile one. */
+/** Tests three real co-signers with a coordinator that is first honest and then hostile. */
 
 let cosigners: Cosigners;
 let key: VaultKey;
@@ -63,13 +63,13 @@ test.each([
   expect([to, value, chainId]).toEqual([request.intent.to, 1000n, 31_337]);
   const signature = outcome.ok ? outcome.signatures[0] : undefined;
   if (signature === undefined || 'bytes' in signature) throw new Error('unreachable');
-  // Low s, as EIP-2 demands: the other one of the two would be refused by every chain.
+  // The signature has a low s, as EIP-2 demands: every chain refuses the high s.
   expect(BigInt(`0x${bytesToHex(signature.s)}`) <= HALF_ORDER).toBe(true);
 });
 
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
-test('one unreachable co-signer stops no signature', async () => {
+test('one unreachable co-signer does not prevent a signature', async () => {
   const unreachable = cosignerClient(party(1), { origin: 'http://127.0.0.1:1', coordinatorSecret: null });
   expect((await thresholdSign([unreachable, ...cosigners.some(2, 3)], approvedTransfer({ key }))).ok).toBe(true);
   const available = () => availableHolders(cosigners.all, key).map(({ index }) => index);
@@ -78,7 +78,7 @@ test('one unreachable co-signer stops no signature', async () => {
   expect(available()).toEqual([1, 2, 3]);
 });
 
-test('a key that all three must use is signed for by three, and not by two', async () => {
+test('a key with threshold three is used by three co-signers, and not by two', async () => {
   const strict = await newKey(cosigners.all, { threshold: 3 });
   const request = { ...approvedTransfer({ key: strict }), signingThreshold: 3 };
   const raw = signed(await thresholdSign(cosigners.all, request), request);
@@ -89,7 +89,7 @@ test('a key that all three must use is signed for by three, and not by two', asy
   expect(two.ok).toBe(false);
 });
 
-test('the same transfer again gives a signature over the same bytes: a lost reply is requested again', async () => {
+test('a repeated request gets a signature over the same bytes, because the first reply may be lost', async () => {
   const request = approvedTransfer({ key });
   const [first, second] = [await thresholdSign(cosigners.all, request), await thresholdSign(cosigners.all, request)];
   const [one, two] = [
@@ -122,7 +122,7 @@ test('no co-signer signs without enough approvals of exactly this intent', async
   for (const approvals of cases) await refusedByAll(cosigners, { ...good, approvals }, 'not-enough-approvals');
 });
 
-test('no co-signer signs bytes that do something else than what was approved', async () => {
+test('no co-signer signs bytes that do something else than the approved intent', async () => {
   const good = approvedTransfer({ key });
   const swap = (change: Partial<ApprovedTransfer['intent']>) => attemptOf({ ...good.intent, ...change });
   const dear = attemptOf({ ...good.intent, maxFee: amount('9'.repeat(40)) }, { maxFeePerGas: 10n ** 24n });
@@ -139,7 +139,7 @@ test('no co-signer signs bytes that do something else than what was approved', a
   for (const attempt of cases) await refusedByAll(cosigners, { ...good, attempt }, 'payload-refused');
 });
 
-test('an intent that was changed after the approvals has none', async () => {
+test('an intent that was changed after the approvals is refused', async () => {
   const good = approvedTransfer({ key });
   for (const change of [{ to: '0x3333333333333333333333333333333333333333' }, { note: 'urgent' }, { createdAtMs: 1 }]) {
     const intent = { ...good.intent, ...change };
@@ -148,7 +148,7 @@ test('an intent that was changed after the approvals has none', async () => {
   }
 });
 
-test('an approval is worth nothing for another vault, wallet, policy, or after its time', async () => {
+test('an approval does not count for another vault, wallet or policy, or after its validity', async () => {
   const good = approvedTransfer({ key });
   const otherKey = await newKey(cosigners.all);
   const elsewhere = approvedTransfer({ key: otherKey });
@@ -182,7 +182,7 @@ test('a second digest for one transaction is refused by co-signers with a record
   }
 });
 
-test('a replacement is the same intent at the same nonce for at least a tenth more, one after the other', async () => {
+test('a replacement is the same intent at the same nonce with fees at least a tenth higher', async () => {
   const request = approvedTransfer({ key, nonce: 500n });
   expect((await thresholdSign(cosigners.some(1, 2), request)).ok).toBe(true);
   const attempt = (number: number, nonce: bigint, maxFeePerGas: bigint) => ({
@@ -201,7 +201,7 @@ test('a replacement is the same intent at the same nonce for at least a tenth mo
   expect((await thresholdSign(cosigners.some(1, 2), attempt(2, 500n, 2_200_000_000n))).ok).toBe(true);
 });
 
-test('a payment in flight is cancelled by a payment of nothing to the wallet at its nonce, and is then never signed again', async () => {
+test('a cancellation pays zero to the wallet at the nonce of the payment, and the payment is then never signed again', async () => {
   const request = approvedTransfer({ key, nonce: 550n });
   expect((await thresholdSign(cosigners.some(1, 2), request)).ok).toBe(true);
   const attempt = (number: number, purpose: AttemptPurpose, maxFeePerGas: bigint) => ({
@@ -214,7 +214,7 @@ test('a payment in flight is cancelled by a payment of nothing to the wallet at 
     ? anvilAdapter.assemble(actionOfAttempt(request.intent, 'cancellation'), cancelled.attempt, outcome.signatures)
     : null;
   const from = key.addresses['anvil'] ?? '';
-  // viem leaves out what is zero or empty.
+  // viem omits values that are zero or empty.
   expect(raw?.ok === true ? parseTransaction(raw.value.raw as Hex) : null).toMatchObject({
     to: from.toLowerCase(),
     nonce: 550,
@@ -226,7 +226,7 @@ test('a payment in flight is cancelled by a payment of nothing to the wallet at 
   expect((await thresholdSign(cosigners.some(1, 2), attempt(3, 'cancellation', 4_000_000_000n))).ok).toBe(true);
 });
 
-test('bytes that were signed for one transfer are not signed for another one that says the same', async () => {
+test('bytes that were signed for one transfer are not signed for another transfer with the same content', async () => {
   const first = approvedTransfer({ key, nonce: 600n });
   expect((await thresholdSign(cosigners.some(1, 2), first)).ok).toBe(true);
   const second = approvedTransfer({ key, nonce: 600n });
@@ -254,7 +254,7 @@ test('a message that the coordinator changes, drops, repeats or moves ends the s
     const outcome = await thresholdSign(cosigners.some(1, 2), approvedTransfer({ key }));
     expect([i, done, outcome.ok]).toEqual([i, true, false]);
     cosigners.watch(() => {});
-    // The pair works on: a coordinator must not be able to part two honest nodes by a lie.
+    // A coordinator must not be able to separate two honest co-signers by a forged message.
     expect([i, (await thresholdSign(cosigners.some(1, 2), approvedTransfer({ key }))).ok]).toEqual([i, true]);
   }
 });
@@ -269,7 +269,7 @@ function flipEnvelopes(body: unknown, path: number): void {
   }
 }
 
-test('the power goes between any two rounds: the session is over, the next one signs the same digest', async () => {
+test('a power failure between two rounds ends the session, and the next session signs the same digest', async () => {
   for (const at of ['start', 'round']) {
     const request = approvedTransfer({ key });
     let cut = false;
@@ -285,7 +285,7 @@ test('the power goes between any two rounds: the session is over, the next one s
   }
 }, 60_000);
 
-test('a repeated round gets the same answer again, and a changed one is refused', async () => {
+test('a round that has been answered is not run again', async () => {
   const rounds: Passage[] = [];
   cosigners.watch((passage) => {
     if (passage.path.endsWith('/round')) rounds.push(structuredClone(passage));
@@ -296,13 +296,13 @@ test('a repeated round gets the same answer again, and a changed one is refused'
     .filter(({ cosigner }) => cosigner === rounds[0]?.cosigner)
     .concat(rounds.filter(({ cosigner }) => cosigner !== rounds[0]?.cosigner));
   const cosigner = present(cosigners.all.find(({ index }) => index === second?.cosigner));
-  // The round before the last cannot be run again: its state is used up.
+  // The round before the last cannot be run again, because its state is used up.
   const replayed = await cosigner.call(present(second).path, present(second).body);
   expect(replayed.ok ? '' : replayed.refusal.code).toBe('session-over');
   expect(third).toBeDefined();
 });
 
-test('a co-signer adopts only the policy that follows its own, and then counts by it', async () => {
+test('a co-signer adopts only the policy that follows its own, and then counts approvals by that policy', async () => {
   const { keyId } = key;
   const cosigner = present(cosigners.all[0]);
   const skip = { ...policy, version: 3, threshold: 1, previousHash: '22'.repeat(32) };
@@ -357,12 +357,12 @@ test.each([
   ['pair/9/open', {}],
   ['keygen/xyz/open', {}],
   ['nothing', {}],
-])('the path %s is none', async (path, body) => {
+])('a request to the path %s is refused as malformed', async (path, body) => {
   const answer = await present(cosigners.all[0]).call(path, body);
   expect(answer.ok ? '' : answer.refusal.code).toBe('malformed');
 });
 
-test('what is not well formed is refused before anything is looked at', async () => {
+test('a malformed request is refused before anything else is checked', async () => {
   const cosigner = present(cosigners.all[0]);
   const good = openBody(approvedTransfer({ key }), [1, 2]);
   const bad: readonly unknown[] = [

@@ -16,8 +16,8 @@ import { approvedPayment, entered, newKey, present, requestFor, startCosigners }
 import { refusedByAll } from '../rejected-requests.ts';
 
 /**
- * Three co-signers in workerd, an ECDSA key that holds bitcoin, and a coordinator that lies about
- * the amounts of UTXOs.
+ * Tests three co-signers in workerd, an ECDSA key that holds bitcoin, and a coordinator that lies
+ * about the amounts of UTXOs.
  */
 
 const chain = localNetwork();
@@ -48,7 +48,7 @@ function attempt(intent: TransferIntent, terms: SpendPlan, number = 1) {
   return unsignedAttempt({ ...composed, purpose: 'intent' }, number, Date.now());
 }
 
-test('every two co-signers sign each UTXO of a payment, in the rounds of one signature', async () => {
+test('every two co-signers sign all UTXOs of a payment in the rounds of one signature', async () => {
   for (const pair of [
     [1, 2],
     [1, 3],
@@ -70,7 +70,7 @@ test('every two co-signers sign each UTXO of a payment, in the rounds of one sig
   }
 });
 
-test('as many UTXOs as fit are signed at once', async () => {
+test('the maximum number of UTXOs is signed at once', async () => {
   const request = transfer();
   const sources = Array.from({ length: 12 }, () => source());
   const signed = attempt(request.intent, { utxos: sources.map(({ utxo }) => utxo), change: 23n * BTC - 9_000n });
@@ -80,13 +80,13 @@ test('as many UTXOs as fit are signed at once', async () => {
   expect(adapter.assemble(request.intent, signed, outcome.signatures).ok).toBe(true);
 });
 
-test('two lies in two sessions about the amounts of UTXOs, which BIP-143 would let pass, give no signature at all', async () => {
+test('two sessions with false UTXO amounts, which BIP-143 alone would let pass, give no signature', async () => {
   const request = transfer();
   const [one, two] = [source(), source()];
   const evidence = [one.raw, two.raw];
   const change = BTC - 1_000n;
-  // An attacker with both signatures has those of one transaction, which burns two whole bitcoin
-  // less a thousand satoshi.
+  // BIP-143 signs only the amount of its own input, so signatures from both lies would form one
+  // valid transaction. It would pay almost two bitcoin as fee.
   const lies: readonly Utxo[][] = [
     [one.utxo, { ...two.utxo, amount: 1n }],
     [{ ...one.utxo, amount: 1n }, two.utxo],
@@ -98,7 +98,7 @@ test('two lies in two sessions about the amounts of UTXOs, which BIP-143 would l
   }
 });
 
-test('a UTXO without its transaction is refused, and so is evidence that is not a transaction', async () => {
+test('a UTXO without its transaction, or with evidence that is not a transaction, is refused', async () => {
   const request = transfer();
   const { raw, utxo } = source();
   const signed = { ...request, attempt: attempt(request.intent, { utxos: [utxo], change: BTC - 1_000n }) };

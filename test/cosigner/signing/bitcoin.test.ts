@@ -17,7 +17,8 @@ import { approvedPayment, present, startCosigners } from '../cosigners.ts';
 import { refusedByAll } from '../rejected-requests.ts';
 
 /**
- * Three co-signers in workerd, a taproot key, and a coordinator that requests forbidden signatures.
+ * Tests three co-signers in workerd, a taproot key, and a coordinator that requests forbidden
+ * signatures.
  */
 
 const chain = localNetwork();
@@ -77,7 +78,7 @@ test('every two co-signers sign each UTXO of a payment', async () => {
   }
 });
 
-test('an approval of one payment signs no other, and nothing on another network', async () => {
+test('an approval of one payment signs no other payment, and nothing on another network', async () => {
   const [request, other] = [transfer(), transfer()];
   await refusedByAll(cosigners, { ...request, attempt: attempt(other.intent, [utxo()]) }, 'payload-refused');
   const there = { ...request.intent, chain: 'bip122:000000000019d6689c085ae165831e93' };
@@ -88,7 +89,7 @@ test('an approval of one payment signs no other, and nothing on another network'
   );
 });
 
-test('a second attempt spends the same first UTXO or is refused: no two transactions for one payment', async () => {
+test('a second attempt that does not spend the same first UTXO is refused, so a payment is made at most once', async () => {
   const request = transfer();
   const [first, second] = [utxo(), utxo()];
   const sign = (one: ReturnType<typeof attempt>) => thresholdSign(cosigners.some(1, 2), { ...request, attempt: one });
@@ -102,7 +103,7 @@ test('a second attempt spends the same first UTXO or is refused: no two transact
   expect((await sign(attempt(request.intent, [first, second, utxo()], { number: 2, fee: 5_000n }))).ok).toBe(true);
 });
 
-test('a cancellation spends the UTXOs, and the payment is never signed after it', async () => {
+test('a cancellation spends the UTXOs of the payment, and the payment is never signed after it', async () => {
   const request = transfer();
   const utxos = [utxo()];
   const sign = (one: ReturnType<typeof attempt>) => thresholdSign(cosigners.some(2, 3), { ...request, attempt: one });
@@ -113,7 +114,7 @@ test('a cancellation spends the UTXOs, and the payment is never signed after it'
   expect(revived.ok ? '' : revived.reason).toContain('second-digest');
 });
 
-test('what was signed already is signed again, as after a crash before it was stored', async () => {
+test('a payment that was signed before is signed again, as after a crash before the signature was stored', async () => {
   const request = transfer();
   const signed = attempt(request.intent, [utxo(), utxo()]);
   const sign = () => thresholdSign(cosigners.some(1, 3), { ...request, attempt: signed });

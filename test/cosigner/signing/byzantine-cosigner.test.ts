@@ -9,8 +9,8 @@ import { Puppet } from './byzantine-cosigner.ts';
 import { opening } from '../rejected-requests.ts';
 
 /**
- * Node 2 is in an attacker's hands, with all its keys. Nodes 1 and 3 are honest, and so is the
- * coordinator.
+ * Tests co-signer 2 in an attacker's hands, with all its keys. Co-signers 1 and 3 and the
+ * coordinator are honest.
  */
 
 let cosigners: Cosigners;
@@ -36,7 +36,7 @@ function crew() {
   return [...cosigners.some(1), puppet, ...cosigners.some(3)];
 }
 
-/** Changes one byte of what the puppet says in a round of a protocol. */
+/** Changes one byte of the puppet's message in a round of a protocol. */
 function lieAt(purpose: string, round: number, path: number): void {
   puppet.lie = (message, about) => {
     if (about.purpose === purpose && about.round === round) message[path] = (message[path] ?? 0) ^ 1;
@@ -55,7 +55,7 @@ test.each([
   [3, 5],
   [4, 7],
 ])(
-  'a lie in round %i of a key generation leaves no co-signer with a key, and the liar is named',
+  'a false message in round %i of a key generation leaves no co-signer with a key, and its sender is named',
   async (round, path) => {
     lieAt('keygen', round, path);
     const generated = await generateKey(crew(), {
@@ -74,7 +74,7 @@ describe.each(['frost-ed25519', 'frost-secp256k1-tr'] as const)('%s', (scheme) =
     puppet.lie = (message) => message;
   });
 
-  test('all co-signers make a key, and every two of them prove that they can sign with it', async () => {
+  test('all co-signers generate a key, and every two of them prove that they can sign with it', async () => {
     const made = await generated();
     if (!made.ok) throw new Error(made.refusal.reason);
     const { publicKey, publicShares } = made.value;
@@ -90,11 +90,14 @@ describe.each(['frost-ed25519', 'frost-secp256k1-tr'] as const)('%s', (scheme) =
     ['keygen', 3, 5],
     ['keygen', 4, 7],
     ['sign', 1, 40],
-  ])('a lie in a %s, round %i, leaves the vault without a key, and it is named', async (purpose, round, path) => {
-    lieAt(purpose, round, path);
-    const made = await generated();
-    expect(made.ok ? '' : made.refusal.reason).toMatch(/blames node 2|frost-aggregate/);
-  });
+  ])(
+    'a false message of a %s, round %i, leaves the vault without a key, and the failure is reported',
+    async (purpose, round, path) => {
+      lieAt(purpose, round, path);
+      const made = await generated();
+      expect(made.ok ? '' : made.refusal.reason).toMatch(/blames node 2|frost-aggregate/);
+    },
+  );
 });
 
 test('a wrong partial signature gives no signature, and the two honest co-signers make one without it', async () => {
@@ -114,7 +117,8 @@ test('a wrong partial signature gives no signature, and the two honest co-signer
   const reported = log.mock.calls.map(([line]) => JSON.parse(String(line)) as Record<string, unknown>);
   log.mockRestore();
   expect(outcome.ok).toBe(true);
-  // Which of the two lied cannot be known, and the honest one is not named for it.
+  // The coordinator cannot know which of the two co-signers sent the wrong partial signature, so it
+  // names neither.
   expect(reported).toMatchObject([
     { event: 'cosigner-fault', cosigner: null, detail: 'combine/signature', culprit: null },
   ]);
@@ -122,7 +126,7 @@ test('a wrong partial signature gives no signature, and the two honest co-signer
   expect(alone).toEqual({ ok: false, verdict: 'unavailable', reason: 'combining aborted (combine/signature)' });
 });
 
-test('an ephemeral key of small order is refused by name, and one that is too short is refused', async () => {
+test('a co-signer with an ephemeral key of small order is refused by name, and a key that is too short is refused', async () => {
   const changed = async (change: (said: Uint8Array) => Uint8Array) => {
     puppet.lie = (message, { round }) => (round === 0 ? change(message) : message);
     const outcome = await thresholdSign([...cosigners.some(1), puppet], approvedTransfer({ key }));
@@ -131,17 +135,17 @@ test('an ephemeral key of small order is refused by name, and one that is too sh
   };
   expect(await changed((said) => said.fill(0, 0, 32))).toBe('node 1 envelope-refused (ephemeral-key), blames node 2');
   expect(await changed((said) => said.slice(0, 31))).toBe('node 1 envelope-refused');
-  // The liar has learned nothing by it, so it is not banned.
+  // The puppet has learned nothing by its false key, so it is not banned.
   expect(await thresholdSign([...cosigners.some(1), puppet], approvedTransfer({ key }))).toMatchObject({ ok: true });
 });
 
 /**
- * Just behind context and commitment: the first word of the OT extension, where a cheater fishes
- * for the choice bits.
+ * The offset of the first word of the OT extension, after the context and the commitment. A cheater
+ * changes this word to learn the choice bits.
  */
 const OT_EXTENSION = 64 + 100;
 
-test('a cheater in the OT extension is caught, banned before the answer leaves, and stays banned', async () => {
+test('a cheater in the OT extension is caught, banned before the answer is sent, and stays banned', async () => {
   lieAt('sign', 1, OT_EXTENSION);
   const caught = await thresholdSign([...cosigners.some(1), puppet], approvedTransfer({ key }));
   expect(caught.ok ? '' : caught.reason).toContain('sign-2/ot-extension');
@@ -152,7 +156,7 @@ test('a cheater in the OT extension is caught, banned before the answer leaves, 
     return answer.ok ? present((answer.value as Record<string, { banned: boolean }>)['2']).banned : null;
   };
   expect(await status()).toBe(true);
-  // Honest from now on: it does not help, neither now nor after a restart, nor by a new pairing.
+  // From here on the puppet is honest. It stays banned: now, after a restart, and in a new pairing.
   const later = await thresholdSign([...cosigners.some(1), puppet], approvedTransfer({ key }));
   expect(later.ok ? '' : later.reason).toContain('peer-banned');
   await cosigners.restart();
@@ -161,12 +165,12 @@ test('a cheater in the OT extension is caught, banned before the answer leaves, 
   expect(paired.ok ? '' : paired.refusal.code).toBe('peer-banned');
 });
 
-test('a banned liar blocks no signature: the coordinator goes on to the two honest co-signers', async () => {
+test('a banned co-signer blocks no signature, because the coordinator continues with the two honest co-signers', async () => {
   const outcome = await thresholdSign(crew(), approvedTransfer({ key }));
   expect(outcome.ok).toBe(true);
 });
 
-test('with a banned liar nothing is signed by FROST either', async () => {
+test('a co-signer refuses to sign with a banned peer by FROST as well', async () => {
   const path = `proof/${edwardsKeyId}/open`;
   const opened = await present(cosigners.some(1)[0]).call(path, opening({ signers: [1, 2], epoch: 1 }));
   expect(opened.ok ? '' : opened.refusal.code).toBe('peer-banned');
@@ -174,9 +178,9 @@ test('with a banned liar nothing is signed by FROST either', async () => {
   expect(other.ok).toBe(true);
 });
 
-test('cheaters in many sessions at once get no more answers than the pair allows', async () => {
-  // Node 3 has not caught it yet. All sessions are opened first, and each lies; the first one
-  // caught must end them all.
+test('a cheater in many sessions at once gets no more answers than the permits of the pair allow', async () => {
+  // Co-signer 3 has not banned the puppet yet. The puppet opens all sessions first and cheats in
+  // each; the first detection must end all of them.
   lieAt('sign', 1, OT_EXTENSION);
   const attempts = Array.from({ length: 40 }, () => approvedTransfer({ key }));
   const outcomes = await Promise.all(attempts.map((request) => thresholdSign([puppet, ...cosigners.some(3)], request)));
@@ -189,7 +193,7 @@ test('cheaters in many sessions at once get no more answers than the pair allows
   puppet.lie = (message) => message;
 });
 
-test('another machine in the place of the banned one has a clean slate', async () => {
+test('another machine in the place of the banned co-signer is not banned', async () => {
   await cosigners.replace(2);
   const states = await present(cosigners.some(1)[0]).call('pairs/status', {});
   expect(states).toMatchObject({ ok: true, value: { '2': { banned: false } } });

@@ -36,12 +36,15 @@ import { party } from '../../mpc/dealt-key.ts';
 import { present } from '../cosigners.ts';
 
 /**
- * Changes a message before the puppet seals it: what no relay could do, and only a co-signer that
- * cheats can. Round 0 is the opening with the ephemeral key in front, which the puppet signs.
+ * Changes a message before the puppet seals it, as only a cheating co-signer and no relay can.
+ * Round 0 is the opening, which starts with the ephemeral key and which the puppet signs.
  */
 export type Lie = (message: Uint8Array, about: { readonly purpose: string; readonly round: number }) => Uint8Array;
 
-/** What the puppet has opened: as an honest co-signer, it has an ephemeral key for each session. */
+/**
+ * A session that the puppet has opened. As in an honest co-signer, each session has an ephemeral
+ * key.
+ */
 interface Opened {
   readonly preparation: SessionPlan;
   readonly protocol: string;
@@ -56,9 +59,9 @@ interface Session {
 }
 
 /**
- * A co-signer in an attacker's hands: it has the keys of node 2 or of another one, speaks the
- * protocol, checks nothing it need not, and lies when the test says so. To the others it looks like
- * the real one.
+ * A co-signer in an attacker's hands: it has the keys of a real co-signer, follows the protocol,
+ * skips all optional checks, and sends false messages when the test requires it. The other
+ * co-signers cannot distinguish it from the real one.
  */
 export class Puppet implements CosignerClient {
   readonly index: PartyIndex;
@@ -77,12 +80,15 @@ export class Puppet implements CosignerClient {
     this.#peers = peers;
   }
 
-  /** @param folder of the local configuration, with every node's secrets */
+  /** @param folder of the local configuration, with the secrets of every co-signer */
   static async ofNode2(folder: string): Promise<Puppet> {
     return Puppet.of(folder, 2);
   }
 
-  /** The same with the keys of any co-signer, among as many as the configuration has. */
+  /**
+   * Returns a puppet with the keys of any co-signer, in a configuration of this number of
+   * co-signers.
+   */
   static async of(folder: string, index: number): Promise<Puppet> {
     const { cosigners }: { cosigners: readonly { identity: string }[] } = JSON.parse(
       readFileSync(join(folder, 'secrets.json'), 'utf8'),
@@ -114,8 +120,8 @@ export class Puppet implements CosignerClient {
   }
 
   /**
-   * The policy that it takes for the one in force: the newest that it was shown, unless the story
-   * sets another.
+   * The policy that the puppet takes for the one in force: the newest that it was shown, unless the
+   * test sets another.
    */
   get inForce(): Policy {
     return present(this.#inForce);
@@ -130,18 +136,18 @@ export class Puppet implements CosignerClient {
     return null;
   }
 
-  /** Attests whatever the test requires. */
+  /** Attests any policy. */
   async attestation(policy: Policy): Promise<string> {
     return bytesToHex(await attest({ own: this.#own }, policy));
   }
 
-  /** Gives a receipt for anything, and writes nothing down. */
+  /** Returns a receipt for any request, and records nothing. */
   async receipt(keyId: string, fields: Readonly<Record<string, unknown>>): Promise<string> {
     const bytes = receiptBytes(keyId, this.#rowOf(fields), this.inForce);
     return bytesToHex(await signAsCosigner(this.#own, bytes));
   }
 
-  /** Attests a row that it never wrote. */
+  /** Signs a row that the puppet never wrote. */
   async rowSignature(keyId: string, fields: Readonly<Record<string, unknown>>): Promise<string> {
     return bytesToHex(await signAsCosigner(this.#own, recordBytes(keyId, this.#rowOf(fields))));
   }
@@ -165,8 +171,8 @@ export class Puppet implements CosignerClient {
   }
 
   /**
-   * What the honest nodes will sign on this request: the puppet computes it as they do, or its
-   * session would not be theirs.
+   * Returns the occasion that the honest co-signers compute for this request. The puppet must
+   * compute the same one to share their session.
    */
   #occasionOf(fields: Readonly<Record<string, unknown>>): Occasion {
     const { signers, request } = fields as unknown as { signers: readonly PartyIndex[]; request: SentRequest };

@@ -5,7 +5,7 @@ import type { Cosigners } from '../cosigners.ts';
 import { approvedTransfer, newKey, present, startCosigners } from '../cosigners.ts';
 import { openBody, opening } from '../rejected-requests.ts';
 
-/** What remains when a co-signer, its share or its machine is missing. */
+/** Tests which signatures are possible when a co-signer, its share or its machine is missing. */
 
 let cosigners: Cosigners;
 let key: VaultKey;
@@ -29,7 +29,7 @@ test('a co-signer refuses a session for a key that it does not have', async () =
   expect(answer.ok ? '' : answer.refusal.code).toBe('unknown-key');
 });
 
-test('the two others sign on; the new machine has no share of old keys, and one of every new key', async () => {
+test('two co-signers keep signing after the third is replaced, and its new machine gets shares of new keys only', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   await cosigners.replace(2);
   expect(await thresholdSign(cosigners.all, approvedTransfer({ key }))).toMatchObject({ ok: true });
@@ -37,8 +37,8 @@ test('the two others sign on; the new machine has no share of old keys, and one 
     ok: false,
     reason: expect.stringMatching(/unknown-key|not-paired|peer-banned/) as string,
   });
-  // The pairs are made anew with it, and every two nodes prove that they can sign: that is part of
-  // the making.
+  // A key generation pairs the new machine with the others, and includes a test signature of every
+  // pair.
   const next = await newKey(cosigners.all);
   for (const pair of [
     [1, 2],
@@ -47,7 +47,7 @@ test('the two others sign on; the new machine has no share of old keys, and one 
   ]) {
     expect(await thresholdSign(cosigners.some(...pair), approvedTransfer({ key: next }))).toMatchObject({ ok: true });
   }
-  // And what the two others had made with each other is as good as before.
+  // The pair set-up of co-signers 1 and 3 and their old key still work.
   expect(await thresholdSign(cosigners.some(1, 3), approvedTransfer({ key }))).toMatchObject({ ok: true });
   vi.restoreAllMocks();
 }, 120_000);

@@ -26,10 +26,13 @@ export function ecdsaKey(keyId = 'k'): EcdsaKey {
   return { dealt, pairs: dealPairs(SIGNERS), share };
 }
 
-/** Changes what mallory sends, given the message and the round that it ends. */
+/** Changes mallory's message, given the message and the number of its round. */
 export type Lie = (message: Uint8Array, round: number) => void;
 
-/** Prepares one signature of a digest, honestly but for the lie of mallory. */
+/**
+ * Returns a function that plans one signature of a digest for each co-signer; mallory's messages
+ * pass through `lie`.
+ */
 export function signatureOf(
   key: EcdsaKey,
   { digest = randomBytes(32), lie = () => {} }: { readonly digest?: Uint8Array; readonly lie?: Lie } = {},

@@ -16,7 +16,7 @@ import type { Cosigners } from '../cosigners.ts';
 import { anvilAdapter, approvedTransfer, attemptOf, newKey, startCosigners } from '../cosigners.ts';
 import { epochsOf, RefreshRun } from '../key/refresh-scene.ts';
 
-/** Five co-signers, and keys that take three to five of them. */
+/** Tests five co-signers, and keys with thresholds from three to five. */
 
 let cosigners: Cosigners;
 
@@ -26,14 +26,14 @@ beforeAll(async () => {
 afterAll(() => cosigners.stop());
 
 /**
- * A key takes two seconds, and the tests of signing can share it: each has a transaction of its
- * own.
+ * The key that the signing tests share, because a key generation takes two seconds. Each test has a
+ * transaction of its own.
  */
 let shared: Promise<VaultKey> | null = null;
 const keyOfThree = () => (shared ??= newKey(cosigners.all, { threshold: 3 }));
 
 test.each([3, 4, 5])(
-  'an ECDSA key that takes %i of five is signed for by any so many of them, and by no fewer',
+  'an ECDSA key with threshold %i of five is used by any group of that size, and by no smaller group',
   async (threshold) => {
     // Key generation includes a test signature by every group that can sign.
     const key = threshold === 3 ? await keyOfThree() : await newKey(cosigners.all, { threshold });
@@ -60,7 +60,7 @@ test.each<[KeyScheme, number]>([
   ['frost-secp256k1-tr', 3],
   ['frost-secp256k1-tr', 5],
 ])(
-  'a key of %s that takes %i of five is signed for by every group of so many',
+  'a %s key with threshold %i is used by every group of that size',
   async (scheme, threshold) => {
     const made = await generateKey(cosigners.all, { scheme, threshold, policies: [{ policy, mandate: null }] });
     if (!made.ok) throw new Error(made.refusal.reason);
@@ -73,7 +73,7 @@ test.each<[KeyScheme, number]>([
   120_000,
 );
 
-test('a key with which two groups without a common member could sign is not made, whatever the coordinator requests', async () => {
+test('a key with which two groups without a common member could sign is not generated', async () => {
   for (const threshold of [1, 2, 6]) {
     const made = await generateKey(cosigners.all, {
       scheme: 'frost-ed25519',
@@ -88,7 +88,7 @@ test('a key with which two groups without a common member could sign is not made
   }
 }, 60_000);
 
-test('an intent that one group has signed is not signed by another with other bytes: they share a member with the record', async () => {
+test('an intent that one group has signed is not signed by another group with other bytes, as they share a member', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const key = await keyOfThree();
   const request = { ...approvedTransfer({ key, nonce: 4n }), signingThreshold: 3 };
@@ -101,13 +101,13 @@ test('an intent that one group has signed is not signed by another with other by
   vi.restoreAllMocks();
 }, 120_000);
 
-/** A co-signer that gives this answer to every opening. */
+/** Returns a co-signer that refuses every opening with this code. */
 function saying(index: number, code: string): CosignerClient {
   const cosigner = party(index);
   return { index: cosigner, call: async () => refused({ cosigner, code, detail: null, culprit: null }) };
 }
 
-test('one that says no to everything, or nothing at all, keeps nothing from being signed, and is named', async () => {
+test('a minority that refuses or does not answer cannot prevent a signature, and is named in the log', async () => {
   const key = await keyOfThree();
   const request = { ...approvedTransfer({ key }), signingThreshold: 3 };
   for (const code of ['not-enough-approvals', 'second-digest', 'payload-refused', 'nonsense', 'unreachable']) {
@@ -121,7 +121,7 @@ test('one that says no to everything, or nothing at all, keeps nothing from bein
   }
 }, 120_000);
 
-test('a transaction is refused when every group refuses; it waits while others are only unreachable', async () => {
+test('a transaction is refused when every group refuses, and waits when others are only unreachable', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const key = await keyOfThree();
   const request = { ...approvedTransfer({ key }), signingThreshold: 3 };
@@ -132,13 +132,14 @@ test('a transaction is refused when every group refuses; it waits while others a
   vi.restoreAllMocks();
 }, 120_000);
 
-test('the coordinator waits once for a co-signer that accepts a connection and never answers, and then calls it last for a while', async () => {
+test('the coordinator waits once for a co-signer that never answers, and then calls it last for a while', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   let taken = 0;
   const silent = createServer(() => void (taken += 1));
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-  // Co-signer 4 is in the first group, whichever of the others another test has made unreachable.
+  // Co-signer 4 is in the first group, whichever other co-signer an earlier test has made
+  // unreachable.
   const mute = cosignerClient(party(4), { origin, coordinatorSecret: null });
   const crew = cosigners.all.map((cosigner) => (cosigner.index === mute.index ? mute : cosigner));
   const key = await newKey(cosigners.all, { threshold: 4 });
@@ -153,7 +154,7 @@ test('the coordinator waits once for a co-signer that accepts a connection and n
   vi.restoreAllMocks();
 }, 120_000);
 
-test('a co-signer that came later and has no share of a key gets no request to sign with it', async () => {
+test('a co-signer that was added later and has no share of a key gets no request to sign with it', async () => {
   const key = await keyOfThree();
   const publicShares = Object.fromEntries(Object.entries(key.publicShares).filter(([index]) => index !== '1'));
   const requests: number[] = [];
@@ -170,7 +171,7 @@ test('a co-signer that came later and has no share of a key gets no request to s
   expect(requests).not.toContain(1);
 }, 120_000);
 
-test('two of five machines are replaced: the three others deal, and every three of the five sign', async () => {
+test('after two of five machines are replaced the other three deal, and every three of the five sign', async () => {
   const made = await generateKey(cosigners.all, {
     scheme: 'frost-ed25519',
     threshold: 3,

@@ -18,7 +18,7 @@ import { byDevice } from '../policy/device-scene.ts';
 import type { Cosigners } from '../cosigners.ts';
 import { anvilAdapter, approvedTransfer, inVault, present, startCosigners } from '../cosigners.ts';
 
-/** Four co-signers of which three sign, in device mode: the recommended set-up. */
+/** Tests four co-signers of which three sign, in device mode: the recommended set-up. */
 
 const SCHEME = 'ecdsa-secp256k1';
 const rules = { ...byDevice.rules, ...defaultRules('device', { threshold: 3, count: 4 }) };
@@ -42,7 +42,7 @@ async function originThatNothingListensAt(): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-/** All four, of which these are absent. */
+/** Returns clients of all four co-signers, of which the given ones are unreachable. */
 function without(...absent: readonly number[]): readonly CosignerClient[] {
   const gone = (index: number) => cosignerClient(party(index), { origin: closedOrigin, coordinatorSecret: null });
   return cosigners.all.map((cosigner) => (absent.includes(cosigner.index) ? gone(cosigner.index) : cosigner));
@@ -56,14 +56,17 @@ async function keyUnder(governedBy: Policy): Promise<VaultKey> {
   return { ...made.value, addresses: { anvil: present(address) } };
 }
 
-/** A transfer that the laptop and the phone have approved, under the newest of these policies. */
+/**
+ * Returns a transfer that the laptop and the phone have approved, under the newest of these
+ * policies.
+ */
 function approvedBy(key: VaultKey, policies: readonly AdoptedPolicy[]) {
   const request = approvedTransfer({ key, governedBy: present(policies.at(-1)).policy });
   const approvals = approvalsOf(request.transaction.digest, LAPTOP, PHONE);
   return { ...request, signingThreshold: 3, approvals, policies };
 }
 
-test('no co-signer is needed: with any one of the four absent, a payment is signed', async () => {
+test('a payment is signed while any one of the four co-signers is absent', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const first = [{ policy, mandate: null }];
   const key = await keyUnder(policy);
@@ -75,19 +78,19 @@ test('no co-signer is needed: with any one of the four absent, a payment is sign
   vi.restoreAllMocks();
 }, 120_000);
 
-test('a policy change reaches three while one is absent, and that one when it is back', async () => {
+test('a policy change reaches three co-signers while one is absent, and that one when it is back', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const first = { policy, mandate: null };
   const key = await keyUnder(policy);
   const next: Policy = { ...policy, version: 2, previousHash: policyHashOf(policy) };
   const policies = [first, changeTo(next, [LAPTOP, PHONE])];
   expect(await thresholdSign(without(4), approvedBy(key, policies))).toMatchObject({ ok: true });
-  // Co-signer 1 is absent now, so the one that missed the change has to sign.
+  // Co-signer 1 is absent now, so the co-signer that missed the change has to sign.
   expect(await thresholdSign(without(1), approvedBy(key, policies))).toMatchObject({ ok: true });
   vi.restoreAllMocks();
 }, 120_000);
 
-test('with receipts of every co-signer, one that is absent blocks the payment until it is back', async () => {
+test('under a policy that requires receipts of every co-signer, an absent co-signer blocks the payment until it is back', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const key = await keyUnder(guarded);
   const request = approvedBy(key, [{ policy: guarded, mandate: null }]);

@@ -22,7 +22,10 @@ import {
 } from '../cosigners.ts';
 import { refusedByAll } from '../rejected-requests.ts';
 
-/** What three real co-signers sign besides transfers, and what they do not. */
+/**
+ * Tests which kinds of transactions and messages three real co-signers sign besides transfers, and
+ * which they refuse.
+ */
 
 const CONTRACT = '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb';
 const RECIPIENT = '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359';
@@ -39,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => cosigners.stop());
 
 test.each(['hello', '{"a":1}', 'Zażółć gęślą jaźń 🔑', 'line\nline'])(
-  'the words %j are signed as EIP-191 has it',
+  'the text %j is signed as EIP-191 defines',
   async (message) => {
     const request = approvedMessage(key, { format: 'eip191', message });
     const outcome = await thresholdSign(cosigners.some(1, 3), request);
@@ -50,23 +53,23 @@ test.each(['hello', '{"a":1}', 'Zażółć gęślą jaźń 🔑', 'line\nline'])
   },
 );
 
-test('the same words are signed for a second message, in a second transaction of its own', async () => {
+test('the same text is signed for a second message, which is a transaction of its own', async () => {
   for (let i = 0; i < 2; i++) {
     const request = approvedMessage(key, { format: 'eip191', message: 'twice' });
     expect((await thresholdSign(cosigners.some(1, 2), request)).ok).toBe(true);
   }
 });
 
-test('no co-signer signs another text than the approved one, nor the same text as another kind', async () => {
+test('no co-signer signs another text than the approved one, or the same text as another kind of message', async () => {
   const good = approvedMessage(key, { format: 'eip191', message: 'hello' });
   const bad = approvedMessage(key, { format: 'eip191', message: 'hullo' });
   await refusedByAll(cosigners, { ...good, attempt: bad.attempt }, 'payload-refused');
   await refusedByAll(cosigners, { ...good, intent: bad.intent, attempt: bad.attempt }, 'not-enough-approvals');
   await refusedByAll(cosigners, { ...good, attempt: { ...good.attempt, payload: '0x' } }, 'payload-refused');
-  // The bytes of a payment, requested as a message: without its prefix nothing is a message.
+  // The bytes of a payment are refused as a message, because a message needs its prefix.
   const { attempt } = approvedTransfer({ key });
   await refusedByAll(cosigners, { ...good, attempt }, 'payload-refused');
-  // And a text that is typed data but was approved as mere words.
+  // Typed data that was approved as plain text is refused.
   const typed = JSON.stringify({ types: { A: [] }, primaryType: 'A', domain: {}, message: {} });
   const disguised = approvedMessage(key, { format: 'eip191', message: 'x' });
   const intent = { ...disguised.intent, message: typed };
@@ -85,7 +88,7 @@ test.each<[string, Exclude<Parameters<typeof approved>[1], { kind: 'transfer' }>
     { kind: 'erc20-approve', tokenAddress: CONTRACT, spender: RECIPIENT, amount: amount('25') },
     { data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [RECIPIENT, 25n] }) },
   ],
-])('%s is signed when it does exactly what was approved', async (_name, action, effect) => {
+])('%s is signed when its bytes do exactly what was approved', async (_name, action, effect) => {
   const request = approved(key, action);
   const outcome = await thresholdSign(cosigners.some(2, 3), request);
   if (!outcome.ok) throw new Error(outcome.reason);
@@ -98,9 +101,9 @@ test.each<[string, Exclude<Parameters<typeof approved>[1], { kind: 'transfer' }>
   await refusedByAll(cosigners, { ...approved(key, action), attempt: approved(key, other).attempt }, 'payload-refused');
 });
 
-test('of an abandoned payment only the bytes that use up its nonce are signed, though one co-signer had begun with it', async () => {
+test('after a cancellation at the nonce of a payment that one co-signer had begun to sign, the payment is refused', async () => {
   const request = approvedTransfer({ key, nonce: 580n });
-  // One of them has written down the payment, the other never answers: there is no signature.
+  // One co-signer has recorded the payment and the other never answers, so no signature exists.
   cosigners.watch(({ cosigner, path }) => {
     if (cosigner === 2 && path.endsWith('/start')) throw new Error('the line is cut');
   });

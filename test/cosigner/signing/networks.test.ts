@@ -25,10 +25,10 @@ import * as frost from '../../mpc/frost/signing-room.ts';
 import { present } from '../cosigners.ts';
 
 /**
- * An approval for one network is never valid on another: for every scheme and kind, what co-signers
- * sign there differs in its bytes or in its key. Signatures are made by DKLs23 and FROST with the
- * shares of the network, and are offered to every other network of the family as the same intent
- * under that network's names.
+ * Tests that an approval for one network is never valid on another: for every scheme and kind, the
+ * signatures for two networks differ in their bytes or in their key. DKLs23 and FROST make the
+ * signatures with the shares of the network, and every other network of the family is offered them
+ * as the same intent under its own names.
  */
 
 const networks = (...names: readonly string[]) => names.map((name) => present(findChain(chainsFrom({}), name)));
@@ -56,9 +56,12 @@ const TOKEN = '0x3333333333333333333333333333333333333333';
 interface Case {
   readonly scheme: KeyScheme;
   readonly networks: readonly Chain[];
-  /** What is approved on a network. */
+  /** Returns the action that is approved on a network. */
   readonly action: (chain: Chain) => Action;
-  /** No signature of this kind names a chain: the warning and the policy rule are the defence. */
+  /**
+   * True when no signature of this kind names a chain: then a warning and the policy rule are the
+   * defence.
+   */
   readonly isUnbound?: true;
 }
 
@@ -77,7 +80,9 @@ function typedData(domain: object): Action {
   return { kind: 'message', ...read.value };
 }
 
-/** In the one spelling of typed data, where the id of the chain is the only difference. */
+/**
+ * Returns typed data in its canonical spelling, in which the networks differ only in the chain id.
+ */
 function typedOn({ caip2 }: Chain): Action {
   const action = typedData({ name: 'Market', chainId: 1 });
   if (action.kind !== 'message') throw new Error('typed data is a message');
@@ -139,7 +144,7 @@ function intentOn({ scheme, action }: Case, chain: Chain): Intent {
   return { ...frame, ...requested, maxFee: amount('1000000000'), lookalikeOf: null };
 }
 
-/** What the coordinator chooses besides the intent, equal on all networks of a family. */
+/** The terms that the coordinator chooses besides the intent, equal on all networks of a family. */
 const CHOICES = {
   evm: [{ utxos: [], gasLimit: '60000', maxFeePerGas: '2000', maxPriorityFeePerGas: '1000', maxFee: units }, 4n],
   solana: [
@@ -152,7 +157,7 @@ const CHOICES = {
   ],
 } as const;
 
-/** Returns the intent with its bytes, as co-signers get it. */
+/** Returns the intent with its bytes, as co-signers receive them. */
 function requestOn(one: Case, chain: Chain) {
   const [intent, adapter] = [intentOn(one, chain), adapterFor(chain, [])];
   if (intent.kind === 'message') return { intent, attempt: null, payload: adapter.composeMessage(intent).payload };
@@ -164,7 +169,7 @@ function requestOn(one: Case, chain: Chain) {
 
 type NetworkRequest = ReturnType<typeof requestOn>;
 
-/** What the key of a network signs for it, one message a signature. */
+/** Returns the messages that the key of a network signs for the intent, one for each signature. */
 function messagesOf({ intent, payload }: NetworkRequest): readonly Uint8Array[] {
   const inspected = inspectPayload(intent, payload);
   if (!inspected.ok) throw new Error(inspected.refusal);
@@ -178,7 +183,7 @@ function signatureOn({ scheme }: Case, { caip2 }: Chain, message: Uint8Array): C
   return { bytes: frost.signedNow(frost.onChain(frostRooms[scheme], caip2), { message, signers }) };
 }
 
-/** Reports whether a network takes signatures for an intent in its names. */
+/** Reports whether a network accepts the signatures for an intent that names this network. */
 function isValid(
   { intent, attempt }: Omit<NetworkRequest, 'payload'>,
   chain: Chain,
@@ -191,15 +196,15 @@ function isValid(
 
 const table = Object.entries(CASES);
 
-test.each(table)('%s: no network takes the signatures that were made for another', (_name, one) => {
+test.each(table)('%s: no network accepts the signatures that were made for another network', (_name, one) => {
   const requests = new Map(one.networks.map((chain) => [chain, requestOn(one, chain)] as const));
   for (const [chain, here] of requests) {
     const given = messagesOf(here).map((message) => signatureOn(one, chain, message));
     expect([chain.name, isValid(here, chain, given)]).toEqual([chain.name, true]);
     for (const [other, there] of requests) {
       if (other === chain) continue;
-      // The honest twin there, the same bytes under its names, and the same intent with nothing but
-      // the names changed.
+      // Tries the same action on the other network, the same bytes for that action, and the
+      // original intent with only the network's names changed.
       const relabelled = { ...here.intent, chain: there.intent.chain, from: there.intent.from };
       const tries = [there, { ...there, attempt: here.attempt }, { ...here, intent: relabelled }];
       const taken = tries.some((attempt) => isValid(attempt, other, given));
@@ -217,21 +222,24 @@ test.each(table)('%s: the key or the message differs on each network', (_name, o
   expect(distinct).toBe(one.isUnbound === true ? 1 : one.networks.length);
 });
 
-test.each(table)('%s: signers are warned, and the rule refuses it, exactly where no chain is named', (_name, one) => {
-  const isUnbound = one.isUnbound === true;
-  for (const chain of one.networks) {
-    const intent = intentOn(one, chain);
-    const codes = warningsOf(intent).map(({ code }) => code);
-    const exposure = exposureOf(intent, intent);
-    expect([codes.includes('valid-on-every-chain'), exposure.isUnbound]).toEqual([
-      isUnbound,
-      isUnbound ? true : undefined,
-    ]);
-    const breach = ruleViolation({ ...NO_RULES, unboundMessages: 'refuse' }, exposure);
-    expect(breach).toEqual(isUnbound ? { rule: 'unbound-message' } : null);
-    expect([
-      ruleViolation(NO_RULES, exposure),
-      ruleViolation({ ...NO_RULES, unboundMessages: 'allow' }, exposure),
-    ]).toEqual([null, null]);
-  }
-});
+test.each(table)(
+  '%s: the warning is shown and the policy rule refuses exactly when no chain is named',
+  (_name, one) => {
+    const isUnbound = one.isUnbound === true;
+    for (const chain of one.networks) {
+      const intent = intentOn(one, chain);
+      const codes = warningsOf(intent).map(({ code }) => code);
+      const exposure = exposureOf(intent, intent);
+      expect([codes.includes('valid-on-every-chain'), exposure.isUnbound]).toEqual([
+        isUnbound,
+        isUnbound ? true : undefined,
+      ]);
+      const breach = ruleViolation({ ...NO_RULES, unboundMessages: 'refuse' }, exposure);
+      expect(breach).toEqual(isUnbound ? { rule: 'unbound-message' } : null);
+      expect([
+        ruleViolation(NO_RULES, exposure),
+        ruleViolation({ ...NO_RULES, unboundMessages: 'allow' }, exposure),
+      ]).toEqual([null, null]);
+    }
+  },
+);

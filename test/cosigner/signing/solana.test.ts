@@ -20,7 +20,7 @@ import { approvedPayment, entered, newKey, requestFor, startCosigners, approvalB
 import { refusedByAll } from '../rejected-requests.ts';
 
 /**
- * Three co-signers in workerd, a key of Ed25519, and a coordinator that requests forbidden
+ * Tests three co-signers in workerd, an Ed25519 key, and a coordinator that requests forbidden
  * signatures.
  */
 
@@ -77,7 +77,7 @@ function attempt(
   return unsignedAttempt({ ...composed, purpose }, number, Date.now());
 }
 
-test('every two co-signers sign a payment, on a nonce or opening one', async () => {
+test('every two co-signers sign a payment that uses a durable nonce or opens one', async () => {
   for (const [pair, anchor] of [
     [[1, 2], nonce()],
     [[1, 3], opening()],
@@ -91,7 +91,7 @@ test('every two co-signers sign a payment, on a nonce or opening one', async () 
   }
 });
 
-test('a message is signed as one', async () => {
+test('a message is signed with its text as approved, and with no other text', async () => {
   const transaction = entered(key, { kind: 'message', format: 'solana-offchain', message: 'hello' }, { chain: main });
   const { intent } = transaction;
   if (intent.kind !== 'message') throw new Error('the story is about a message');
@@ -104,24 +104,24 @@ test('a message is signed as one', async () => {
   await refusedByAll(cosigners, { ...request, intent, attempt: { ...signed, ...bytes } }, 'payload-refused');
 });
 
-test('an approval of one payment signs no other', async () => {
+test('an approval of one payment signs no other payment', async () => {
   const [request, other] = [transfer(), transfer()];
   await refusedByAll(cosigners, { ...request, attempt: attempt(other.intent, nonce()) }, 'payload-refused');
 });
 
-test('an approval on a test network signs nothing on another, though a transaction names no cluster', async () => {
+test('an approval on a test network signs nothing on another, although a Solana transaction names no cluster', async () => {
   const request = transfer(trial);
   const there = { ...request.intent, chain: main.caip2, from: key.addresses[main.name] ?? '' };
   const bytes = attempt(there, nonce());
-  // With the address of the other wallet the bytes are not of this intent; and under its name there
-  // is no approval.
+  // With the other wallet's address, the bytes do not match this intent; as that wallet's intent,
+  // they have no approval.
   await refusedByAll(cosigners, { ...request, attempt: bytes }, 'payload-refused');
   await refusedByAll(cosigners, { ...request, intent: there, attempt: bytes }, 'not-enough-approvals');
   const borrowed = { ...request.intent, chain: main.caip2 };
   await refusedByAll(cosigners, { ...request, intent: borrowed, attempt: bytes }, 'wrong-wallet');
 });
 
-test('a key of Ed25519 signs nothing for an EVM chain, and the other way round', async () => {
+test('an Ed25519 key signs nothing for an EVM chain, and an ECDSA key nothing for Solana', async () => {
   const request = transfer();
   const disguised = { ...request.intent, chain: 'eip155:31337' };
   await refusedByAll(
@@ -134,7 +134,7 @@ test('a key of Ed25519 signs nothing for an EVM chain, and the other way round',
   await refusedByAll(cosigners, { ...wrong, attempt: attempt(request.intent, nonce()) }, 'wrong-wallet');
 });
 
-test('a second attempt uses up the same nonce, or is none: no two blockhashes for one payment', async () => {
+test('a second attempt that does not use the same nonce is refused, so a payment is made at most once', async () => {
   const request = transfer();
   const value = stranger();
   const sign = (one: ReturnType<typeof attempt>) => thresholdSign(cosigners.some(1, 2), { ...request, attempt: one });
@@ -148,19 +148,20 @@ test('a second attempt uses up the same nonce, or is none: no two blockhashes fo
   expect(cheaper.ok ? '' : cheaper.reason).toContain('second-digest');
 });
 
-test('an opening that has expired is signed again for the same account, and for no other place', async () => {
+test('an expired opening of a nonce account is signed again for the same account, and for no other account', async () => {
   const request = transfer();
   const sign = (one: ReturnType<typeof attempt>) => thresholdSign(cosigners.some(1, 3), { ...request, attempt: one });
   expect((await sign(attempt(request.intent, opening(2)))).ok).toBe(true);
   const elsewhere = await sign(attempt(request.intent, opening(3), { number: 2 }));
   expect(elsewhere.ok ? '' : elsewhere.reason).toContain('second-digest');
   expect((await sign(attempt(request.intent, opening(2), { number: 2 }))).ok).toBe(true);
-  // Once it is open, its nonce is another thing that could be used up.
+  // A payment with the opened account's nonce could be executed besides the opening, so it is
+  // refused.
   const later = await sign(attempt(request.intent, { ...nonce(), nonceSlot: 2 }, { number: 3 }));
   expect(later.ok ? '' : later.reason).toContain('second-digest');
 });
 
-test('a cancellation takes the nonce, and the payment is never signed after it', async () => {
+test('a cancellation uses the nonce of the payment, and the payment is never signed after it', async () => {
   const request = transfer();
   const value = stranger();
   const sign = (one: ReturnType<typeof attempt>) => thresholdSign(cosigners.some(2, 3), { ...request, attempt: one });
@@ -173,7 +174,7 @@ test('a cancellation takes the nonce, and the payment is never signed after it',
   expect(revived.ok ? '' : revived.reason).toContain('second-digest');
 });
 
-test('without enough approvals nothing is signed, and an approval of another digest does not count', async () => {
+test('a payment without enough approvals is refused, and an approval of another digest does not count', async () => {
   const request = transfer();
   const signed = attempt(request.intent, nonce());
   const { digest } = request.approvals[0] ?? { digest: '' };
@@ -186,7 +187,7 @@ test('without enough approvals nothing is signed, and an approval of another dig
   }
 });
 
-test('as many sign as the threshold says, neither fewer nor more', async () => {
+test('a request with more signers than the threshold is refused', async () => {
   const request = transfer();
   const outcome = await thresholdSign(cosigners.all, {
     ...request,
@@ -196,9 +197,7 @@ test('as many sign as the threshold says, neither fewer nor more', async () => {
   expect(outcome.ok ? '' : outcome.reason).toContain('malformed');
 });
 
-/**
- * Signs a transfer while the invitation of co-signer 1 to its session is changed in transit.
- */
+/** Signs a transfer while the start request to co-signer 1 is changed in transit. */
 async function invited(change: (invitation: Invitation) => void) {
   const request = transfer();
   let done = false;
@@ -218,7 +217,7 @@ interface Invitation {
   readonly openings: Record<string, string>;
 }
 
-test('commitments that the coordinator changes, drops, mixes up or repeats begin no session, and no co-signer is blamed for it', async () => {
+test('FROST commitments that the coordinator changes, drops, swaps or repeats start no session and blame no co-signer', async () => {
   const flipped = (said = '', index = 0) => {
     const bytes = Buffer.from(said, 'base64');
     bytes[index] = (bytes[index] ?? 0) ^ 1;
@@ -243,11 +242,11 @@ test('commitments that the coordinator changes, drops, mixes up or repeats begin
   expect((await invited(() => {})).ok).toBe(true);
 });
 
-test('own commitments are the ones that were drawn here, whatever the coordinator says they are', async () => {
+test('a co-signer uses the commitments that it drew itself, whatever the coordinator sends in their place', async () => {
   expect((await invited(({ openings }) => (openings['1'] = 'AAAA'))).ok).toBe(true);
 });
 
-test('an opening begins one session: a second start with the same nonces is none', async () => {
+test('an opening starts one session, and a second start with the same nonces is refused', async () => {
   const answers: unknown[] = [];
   let isRequested = false;
   cosigners.watch(async ({ cosigner, path, body }) => {

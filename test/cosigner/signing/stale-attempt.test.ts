@@ -18,8 +18,8 @@ import type { Cosigners } from '../cosigners.ts';
 import { anvilAdapter, approvedTransfer, inVault, newKey, startCosigners } from '../cosigners.ts';
 
 /**
- * Co-signers are unreachable while the market moves: what they sign later has the fee of that later
- * time.
+ * Tests transactions whose co-signers are unreachable while fees change: the co-signers sign later,
+ * with the fee of that time.
  */
 
 const GWEI = 10n ** 9n;
@@ -28,7 +28,7 @@ const SIX_MINUTES_MS = 6 * 60_000;
 let anvil: Anvil;
 let cosigners: Cosigners;
 let key: VaultKey;
-/** Each signature needs a receipt of every co-signer. */
+/** True when each signature needs a receipt of every co-signer. */
 const guarded = inVault(8, { ...policy, rules: { ...policy.rules, signOnce: 'every-cosigner' } });
 let guardedKey: VaultKey;
 
@@ -54,7 +54,9 @@ async function baseFee(baseFeePerGas: bigint): Promise<void> {
   await miner().mine({ blocks: 1 });
 }
 
-/** A vault with one approved payment at a nonce, and how to run its signing job. */
+/**
+ * Returns a vault with one approved payment at a nonce, and a function that runs its signing job.
+ */
 async function approvedAt(nonce: string, isGuarded = false) {
   const scope = isGuarded ? { key: guardedKey, governedBy: guarded } : { key, governedBy: policy };
   const { intent, approvals, signingThreshold, transaction } = approvedTransfer({ ...scope, nonce: BigInt(nonce) });
@@ -96,7 +98,7 @@ async function approvedAt(nonce: string, isGuarded = false) {
       await sign(envOf(there), vault, transaction.id);
       return state.now;
     },
-    /** As if the bytes had been prepared so long ago. */
+    /** Makes the prepared bytes older by this time. */
     grow: (ageMs: number) => {
       const attempts = state.now.attempts.map((one) => ({ ...one, preparedAtMs: one.preparedAtMs - ageMs }));
       state.now = { ...state.now, attempts };
@@ -104,7 +106,10 @@ async function approvedAt(nonce: string, isGuarded = false) {
   };
 }
 
-/** The service binding of one co-signer; one that is not there gives no answer of a co-signer. */
+/**
+ * Returns the service binding of one co-signer. A co-signer that is not in `there` answers with
+ * status 503.
+ */
 function bindingOf(index: number, there: readonly CosignerClient[]): Pick<Fetcher, 'fetch'> {
   const client = there.find((one) => one.index === index);
   return {
@@ -119,7 +124,7 @@ function bindingOf(index: number, there: readonly CosignerClient[]): Pick<Fetche
   };
 }
 
-/** All co-signers, of which one does not answer. */
+/** Returns clients of all co-signers, of which one is unreachable. */
 function without(absent: number): readonly CosignerClient[] {
   const call: CosignerClient['call'] = async () =>
     refused({ cosigner: party(absent), code: 'unreachable', detail: null, culprit: null });
@@ -128,7 +133,7 @@ function without(absent: number): readonly CosignerClient[] {
 
 const newest = ({ attempts }: Transaction) => attempts.at(-1);
 
-test('bytes that no co-signer has begun with are prepared again at the price of now, and signed', async () => {
+test('bytes that no co-signer has begun to sign are prepared again at the current price, and signed', async () => {
   await baseFee(GWEI);
   const payment = await approvedAt('0');
   const waiting = await payment.run(cosigners.some(1));
@@ -141,7 +146,7 @@ test('bytes that no co-signer has begun with are prepared again at the price of 
   expect(newest(out)?.payload).not.toBe(newest(waiting)?.payload);
 });
 
-test('the same holds where each signature needs a receipt of every co-signer, whichever of them is unreachable', async () => {
+test('stale bytes are also prepared again when each signature needs a receipt of every co-signer', async () => {
   for (const [nonce, absent] of [
     ['0', 3],
     ['1', 1],
@@ -151,7 +156,7 @@ test('the same holds where each signature needs a receipt of every co-signer, wh
     const payment = await approvedAt(nonce, true);
     const waiting = await payment.run(there);
     expect([waiting.stateReason, newest(waiting)?.isAsked]).toEqual(['SIGNER_UNAVAILABLE', false]);
-    // A second run that reaches as few has written nothing down either.
+    // A second run that reaches too few co-signers has recorded nothing either.
     expect(newest(await payment.run(there))?.isAsked).toBe(false);
     payment.grow(SIX_MINUTES_MS);
     await baseFee(20n * GWEI);
@@ -161,7 +166,7 @@ test('the same holds where each signature needs a receipt of every co-signer, wh
   }
 });
 
-test('bytes that are young, or that a co-signer may have begun with, are signed as they are', async () => {
+test('recent bytes, and bytes that a co-signer may have begun to sign, are signed unchanged', async () => {
   await baseFee(GWEI);
   const young = await approvedAt('1');
   const waiting = await young.run(cosigners.some(2));
@@ -178,7 +183,7 @@ test('bytes that are young, or that a co-signer may have begun with, are signed 
   expect(newest(await begun.run(cosigners.all))?.payload).toBe(before);
 });
 
-test('where the price of now is above what was approved it waits, and is signed when that has fallen', async () => {
+test('a payment waits while the current price exceeds the approved fee, and is signed when the price has fallen', async () => {
   await baseFee(GWEI);
   const payment = await approvedAt('3');
   await payment.run(cosigners.some(3));
@@ -191,7 +196,7 @@ test('where the price of now is above what was approved it waits, and is signed 
   expect([out.state, out.stateReason, newest(out)?.sent?.outcome]).toEqual(['BROADCAST', null, 'accepted']);
 });
 
-test('a settled block that never was stops the wallet for one run of the job', async () => {
+test('a settled block that never existed stops the wallet for one run of the job', async () => {
   await baseFee(GWEI);
   const payment = await approvedAt('4');
   payment.settled.block = 1_000_000_000_000n;
@@ -199,7 +204,7 @@ test('a settled block that never was stops the wallet for one run of the job', a
   expect([stopped.stateReason, stopped.attempts]).toEqual(['CHAIN_UNAVAILABLE', []]);
   expect(payment.settled.block).toBe(await miner().getBlockNumber());
   expect((await payment.run(cosigners.all)).attempts).toMatchObject([{ sent: { outcome: 'accepted' } }]);
-  // One that the node is only behind of is waited for.
+  // A settled block that the RPC node has not reached yet is kept, and the job waits for it.
   const behind = await approvedAt('5');
   const next = (await miner().getBlockNumber()) + 3n;
   behind.settled.block = next;

@@ -5,8 +5,8 @@ import type { Cosigners } from '../cosigners.ts';
 import { approvedTransfer, attemptOf, newKey, startCosigners } from '../cosigners.ts';
 
 /**
- * Bytes that were dropped before any co-signer began leave nothing behind; bytes that a co-signer
- * has begun with keep their nonce slot.
+ * Tests prepared bytes that are dropped: without effect before any co-signer has begun to sign,
+ * whereas bytes that a co-signer has begun to sign keep their nonce slot.
  */
 
 let cosigners: Cosigners;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => cosigners.stop());
 afterEach(() => vi.restoreAllMocks());
 
-test('bytes that are dropped when all co-signers are there, and none has begun, can be followed by others', async () => {
+test('bytes that are dropped before any co-signer has begun to sign can be replaced by others', async () => {
   const stale = approvedTransfer({ key, nonce: 11n });
   let requestCount = 0;
   const dropped = await thresholdSign(cosigners.all, {
@@ -32,12 +32,12 @@ test('bytes that are dropped when all co-signers are there, and none has begun, 
   expect([dropped, requestCount]).toEqual([{ ok: false, verdict: 'unavailable', reason: 'superseded' }, 1]);
   const fresh = { ...stale, attempt: attemptOf(stale.intent, { nonce: 12n }) };
   expect(await thresholdSign(cosigners.all, { ...fresh, mayStart: async () => true })).toMatchObject({ ok: true });
-  // From there on the number belongs to those bytes.
+  // From here on the attempt number belongs to the new bytes.
   vi.spyOn(console, 'error').mockImplementation(() => {});
   expect(await thresholdSign(cosigners.all, stale)).toMatchObject({ ok: false, verdict: 'refused' });
 });
 
-test('where a co-signer is unreachable, the start of a session is not checked', async () => {
+test('the start of a session is not checked while a co-signer is unreachable', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const request = approvedTransfer({ key, nonce: 21n });
   const mayStart = vi.fn(async () => true);

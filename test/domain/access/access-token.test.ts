@@ -27,11 +27,11 @@ function fault(of: AccessToken, secretHash: string, nowMs = NOON_MS) {
   return admissionFault(of, { secretHash, nowMs }, constantTimeEqual);
 }
 
-test('the right secret opens it, another one does not', () => {
+test('a token opens with the right secret, and not with another one', () => {
   expect([fault(token(), current), fault(token(), wrong), fault(token(), '')]).toEqual([null, 'unknown', 'unknown']);
 });
 
-test('a token expires in exactly the second that it names', () => {
+test('a token expires at exactly the second of its expiry', () => {
   const expiring = token({ expiresAt: NOON_MS / 1000 });
   expect(fault(expiring, current, NOON_MS - 1)).toBeNull();
   expect(fault(expiring, current, NOON_MS)).toBe('expired');
@@ -43,14 +43,14 @@ test('the value before a rotation works until its grace is over, and not a milli
   expect(fault(rotated, current, NOON_MS)).toBeNull();
 });
 
-test('the fault of a token is reported only to a caller who presents its secret', () => {
+test('the reason why a token is invalid is reported only to a caller who presents its secret', () => {
   for (const broken of [token({ enabled: false }), token({ expiresAt: 1 })])
     expect(fault(broken, wrong)).toBe('unknown');
   expect(fault(token({ enabled: false }), current)).toBe('disabled');
   expect(fault(token({ enabled: false, expiresAt: 1 }), current)).toBe('disabled');
 });
 
-test('a deleted one is gone for everybody, the old value included', () => {
+test('a deleted token works for no caller, and neither does the value before its rotation', () => {
   const deleted = token({ deletedAtMs: 1, previous: { secretHash: previous, untilMs: NOON_MS + 1 } });
   expect([fault(deleted, current), fault(deleted, previous), fault(deleted, wrong)]).toEqual([
     'deleted',
@@ -59,7 +59,7 @@ test('a deleted one is gone for everybody, the old value included', () => {
   ]);
 });
 
-test('two texts are equal only if all their characters are', () => {
+test('two texts are equal only if all of their characters are equal', () => {
   expect([constantTimeEqual('', ''), constantTimeEqual('ab', 'ab')]).toEqual([true, true]);
   for (const other of ['aB', 'Ab', 'AB', 'abc', 'a', ''])
     expect([other, constantTimeEqual('ab', other)]).toEqual([other, false]);
@@ -94,7 +94,7 @@ test('an update changes the named fields and nothing else', () => {
   }
 });
 
-test('a token may shorten its own life and not prolong it', () => {
+test('a token may shorten its own lifetime and not extend it', () => {
   const before = token({ expiresAt: noon + 60 });
   expect(updatedToken(before, { expiresAt: noon + 10 }, itself).ok).toBe(true);
   expect(updatedToken(before, { expiresAt: noon + 60, name: 'the same end' }, itself).ok).toBe(true);
@@ -106,7 +106,7 @@ test('a token may shorten its own life and not prolong it', () => {
   }
 });
 
-test('an expired one is enabled only together with a later expiry', () => {
+test('an expired token is enabled only together with a later expiry', () => {
   const expired = token({ expiresAt: noon - 1, enabled: false });
   const refusal = { code: 'access-token-inactive', reason: 'expired' };
   expect(updatedToken(expired, { enabled: true }, owner)).toEqual({ ok: false, refusal });

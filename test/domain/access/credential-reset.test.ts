@@ -26,13 +26,13 @@ test('the delay is a day by default, and never shorter than an hour', () => {
   }
 });
 
-test('a reset waits for its delay, can then be collected for a week, and is over', () => {
+test('a reset waits for its delay, can be collected for a week, and then expires', () => {
   const states = [0, DAY_MS - 1, DAY_MS, 8 * DAY_MS - 1, 8 * DAY_MS].map((ms) => resetStateAt(reset, NOW_MS + ms));
   expect(states).toEqual(['PENDING', 'PENDING', 'READY', 'READY', 'EXPIRED']);
   expect([isOpen(reset, NOW_MS), isOpen(reset, NOW_MS + 8 * DAY_MS)]).toEqual([true, false]);
 });
 
-test('an ended reset stays ended at any time, and every end is a new version', () => {
+test('a reset that has ended stays ended, and every end is a new version', () => {
   for (const state of ['COMPLETED', 'CANCELLED', 'EXPIRED'] as const) {
     const after = ended(reset, { state }, NOW_MS + 5);
     expect([after.version, after.endedAtMs]).toEqual([reset.version + 1, NOW_MS + 5]);
@@ -41,12 +41,12 @@ test('an ended reset stays ended at any time, and every end is a new version', (
   }
 });
 
-test('a vault that is informed within a minute keeps the time, and a later one gets the whole delay', () => {
+test('a vault informed within a minute keeps the time of a reset, and a vault informed later gets the whole delay', () => {
   expect(announcedAtMs(reset, NOW_MS + 60_000)).toBe(reset.effectiveAtMs);
   expect(announcedAtMs(reset, NOW_MS + 60_001)).toBe(NOW_MS + 60_001 + DAY_MS);
 });
 
-test('the time only moves later, and only while the reset is pending', () => {
+test('the time of a reset only moves later, and only while the reset is pending', () => {
   expect(announced(reset, reset.effectiveAtMs - 1)).toBe(reset);
   const moved = announced(reset, reset.effectiveAtMs + HOUR_MS);
   expect([moved.effectiveAtMs, moved.expiresAtMs]).toEqual([
@@ -57,7 +57,7 @@ test('the time only moves later, and only while the reset is pending', () => {
   expect(announced(cancelled, reset.effectiveAtMs + HOUR_MS)).toBe(cancelled);
 });
 
-test('a signature of a device cancels one reset of one person in one vault', () => {
+test('a device signature cancels one reset of one person in one vault', () => {
   const other = newCredentialResetId(NOW_MS, new Uint8Array(10).fill(1));
   const elsewhere = parseVaultId(vaultId + 1);
   if (elsewhere === null) throw new Error('a vault has an id');

@@ -19,8 +19,8 @@ import { decide } from '#domain/transaction/transition.ts';
 import { alice, bob, carol, DIGEST, mallory, NOON_MS, policy, transactionIn, UNSPENT, approvalBy } from '../cast.ts';
 
 /**
- * Defines which approvals count where devices sign. test/devices verifies the signatures
- * themselves.
+ * Covers which approvals count in a vault with devices. The tests in test/devices cover the
+ * signatures themselves.
  */
 
 function keyOf(number: number): DeviceKeyId {
@@ -52,7 +52,7 @@ test.each<[string, Partial<Policy>, string]>([
   expect(policyFault({ ...byDevice, ...differences })).toBe(fault);
 });
 
-test('a hundred devices are the most, in the order of their keys', () => {
+test('a policy has a hundred devices at most, ordered by their keys', () => {
   const many = (count: number) => Array.from({ length: count }, (_, i) => deviceOf(alice, i + 1));
   expect(MAX_DEVICES).toBe(100);
   const waiting = (list: readonly Device[]) => policyFault({ ...policy, devices: list });
@@ -69,7 +69,7 @@ test('a hundred devices are the most, in the order of their keys', () => {
   }
 });
 
-test('the ways to sign, and the approval modes, are the published ones', () => {
+test('the ways to sign and the approval modes have their published names', () => {
   expect([DEVICE_ALGORITHMS, APPROVAL_MODES]).toEqual([
     ['ed25519', 'webauthn-p256'],
     ['token', 'device'],

@@ -25,7 +25,7 @@ test('a user who is not a member may do nothing, and neither may a member withou
   }
 });
 
-test('the creator cancels a transaction while still allowed to create, and an admin cancels any', () => {
+test('a creator who may still create can cancel a transaction, and an admin can cancel any', () => {
   const member = (...roles: Role[]) => ({ userId: alice.userId, roles });
   const cases: readonly (readonly [Role[], boolean, boolean])[] = [
     [['initiator'], true, false],

@@ -38,7 +38,7 @@ test('a new vault has policy version 1 with its signers in order', () => {
   });
 });
 
-test('a viewer comes and goes without a new policy', () => {
+test('adding or removing a viewer makes no new policy', () => {
   const withViewer = value(withMember(vault, mallory.userId, ['viewer']));
   expect(withViewer.members).toHaveLength(4);
   expect(withViewer.policy).toEqual(vault.policy);
@@ -59,7 +59,7 @@ function next(from: Vault, patch: Parameters<typeof nextPolicy>[1]) {
   return withPolicy(from, policy.value);
 }
 
-test('another signer or threshold is a new version that names its predecessor', () => {
+test('a change of the signers or of the threshold makes a policy version that names its predecessor', () => {
   const everyone = [alice, bob, carol, mallory].map(({ userId }) => userId);
   const four = next(vault, { signers: everyone.toReversed(), rules: {} });
   expect(four.policy).toMatchObject({ version: 2, signers: everyone, previousHash: policyHashOf(vault.policy) });
@@ -68,7 +68,7 @@ test('another signer or threshold is a new version that names its predecessor', 
   expect(three.policy).toMatchObject({ version: 3, threshold: 3, previousHash: policyHashOf(four.policy) });
 });
 
-test('a former signer keeps the other roles, and leaves the vault without any', () => {
+test('a removed signer keeps other roles, and leaves the vault if there are none', () => {
   const admin = value(withMember(vault, carol.userId, ['signer', 'admin']));
   const two = next(admin, { signers: [alice.userId], threshold: 1, rules: {} });
   expect(two.members).toEqual([

@@ -11,13 +11,13 @@ test('the limits are those of the specification', () => {
   expect(management.every((quota) => quota >= 3 && quota <= 10)).toBe(true);
 });
 
-test('a session has limits of its own, with which a person walks through pages', () => {
+test('a session has its own limits, high enough for a person who browses pages', () => {
   expect([SESSION_QUOTAS.read, SESSION_QUOTAS.write, SESSION_QUOTAS.stream]).toEqual([300, 30, 60]);
   const stricter = Object.entries(SESSION_QUOTAS).filter(([policy, quota]) => quota < DEFAULT_QUOTAS[policy as 'read']);
   expect(stricter).toEqual([]);
 });
 
-test('a window begins with its first request and lasts sixty seconds exactly', () => {
+test('a window begins with its first request and lasts exactly sixty seconds', () => {
   const first = admit(null, 2, START_MS);
   expect(first).toEqual({
     admitted: true,
@@ -32,7 +32,7 @@ test('a window begins with its first request and lasts sixty seconds exactly', (
   expect(admit(third.window, 2, START_MS + 60_000)).toMatchObject({ admitted: true, remaining: 1 });
 });
 
-test('a clock that goes back opens a new window and no endless one', () => {
+test('a clock that is set back opens a new window, and not an endless one', () => {
   const { window } = admit(null, 1, START_MS);
   expect(admit(window, 1, START_MS - 1)).toMatchObject({ admitted: true, window: { startedAtMs: START_MS - 1 } });
 });

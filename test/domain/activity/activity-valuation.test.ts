@@ -9,8 +9,8 @@ import type { Chain } from '#domain/asset/chain.ts';
 import { amount, NO_COUNTERPARTIES, NOON_MS, UNPRICED, vaultId } from '../cast.ts';
 
 /**
- * A record is valued when it is first observed, and again only while a source that may know its
- * value is unreachable.
+ * Covers when a record is valued: when it is first observed, and again only while a source that may
+ * know its value is unreachable.
  */
 
 const WALLET = '0x1111111111111111111111111111111111111111';
@@ -70,7 +70,7 @@ const judged = ({ visible, hiddenReason, usdValue, appraisalPending }: Activity)
   appraisalPending,
 ];
 
-test('a record is shown while a price source is unreachable, and judged when the source is back', () => {
+test('a record is shown while a price source is unreachable, and valued when the source is reachable again', () => {
   const fresh = recorded(unreachable);
   expect(judged(fresh)).toEqual([true, null, null, true]);
   const still = updatedActivity(fresh, { ...observation, seen: seen(), valuation: unreachable });
@@ -79,7 +79,7 @@ test('a record is shown while a price source is unreachable, and judged when the
   expect([judged(known), known.version]).toEqual([[false, 'UNKNOWN_TOKEN', null, false], 2]);
 });
 
-test('a final record is valued as well once the source is back, and changes in nothing else', () => {
+test('a final record is valued once the source is reachable again, and nothing else in it changes', () => {
   const fresh = recorded(unreachable, true);
   expect(isWatched(fresh)).toBe(true);
   const known = updatedActivity(fresh, { ...observation, seen: seen(false, '0xc7'), valuation: priced('4999') });
@@ -104,7 +104,7 @@ test('later prices change nothing', () => {
   expect(judged(later)).toEqual([true, null, '1.00', false]);
 });
 
-test('a record that a spam rule hid stays hidden when its block is gone and another one has it', () => {
+test('a record that a spam rule hid stays hidden when a reorganisation moves it to another block', () => {
   const hidden = recorded(facts({ state: 'unpriced' }, { hasPhishingText: true }));
   const gone = updatedActivity(hidden, { ...observation, seen: null });
   expect([hidden.hiddenReason, gone.hiddenReason]).toEqual(['BAIT', 'REORGED']);
@@ -112,13 +112,13 @@ test('a record that a spam rule hid stays hidden when its block is gone and anot
   expect([back.state, back.hiddenReason, back.visible]).toEqual(['SUCCEEDED', 'BAIT', false]);
 });
 
-test('the choice of a person stays, whatever a source reports when it is back', () => {
+test('the visibility that a person chose stays, whatever a source reports when it is reachable again', () => {
   const chosen: Activity = { ...recorded(unreachable), visibilityChoice: true };
   const known = updatedActivity(chosen, { ...observation, seen: seen(), valuation: unknown });
   expect([known.hiddenReason, known.visible]).toEqual(['UNKNOWN_TOKEN', true]);
 });
 
-test('every record is shown without a source, and none waits for a valuation', () => {
+test('without a price source every record is shown, and no record waits for a valuation', () => {
   expect(judged(recorded(UNPRICED))).toEqual([true, null, null, false]);
   expect(judged(recorded(facts({ state: 'unpriced' })))).toEqual([true, null, null, false]);
 });

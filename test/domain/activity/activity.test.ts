@@ -113,7 +113,7 @@ test('payments by contracts stay in the record when a later scan of the same blo
     const last = updatedActivity(full, { ...observation, seen: seen(others, final) });
     expect([last.block?.isFinal, last.state, last.movementCount]).toEqual([true, 'SUCCEEDED', others.length + 1]);
     expect(last.changes).toEqual(expect.arrayContaining([...full.changes]));
-    // It may have done something else in another block.
+    // In another block the transaction may have moved other assets.
     const moved = updatedActivity(full, { ...observation, seen: seen([cameDollar], block(3, { hash: '0xb8' })) });
     expect(moved.movementCount).toBe(1);
   }
@@ -130,7 +130,7 @@ test('movements that a later scan adds are a change of the record, and the newes
   expect(less.movements.map(({ uid }) => uid)).toEqual([wentDollar.uid, 'trace:0']);
 });
 
-test('a record is FAILED and hidden when its block is gone, and comes back with another block', () => {
+test('a record is FAILED and hidden when its block is undone, and returns with another block', () => {
   const gone = updatedActivity(recorded(block(3)), { ...observation, seen: null });
   expect([gone.state, gone.stateReason, gone.visible, gone.hiddenReason]).toEqual([
     'FAILED',
@@ -149,7 +149,7 @@ test('a record is FAILED and hidden when its block is gone, and comes back with 
 const SOON_MS = NOON_MS + 1;
 const LATER_MS = NOON_MS + 20 * anvil.pollIntervalMs;
 
-test('a waiting transaction is BROADCAST, promises no fee, and is CONFIRMING with the block that has it', () => {
+test('a waiting transaction is BROADCAST without a fee, and CONFIRMING with the block that includes it', () => {
   const waiting = recorded({ block: null, fee: null });
   expect([waiting.state, waiting.visible, waiting.fee, isWatched(waiting)]).toEqual(['BROADCAST', true, null, true]);
   expect(updatedActivity(waiting, { ...observation, seen: seen([cameNative], { block: null, fee: null }) })).toBe(
@@ -159,7 +159,7 @@ test('a waiting transaction is BROADCAST, promises no fee, and is CONFIRMING wit
   expect([mined.state, mined.fee, mined.movementCount]).toEqual(['CONFIRMING', '1', 2]);
 });
 
-test('a record is valued again when its block is known, because its bytes do not show all movements', () => {
+test('a record is valued again when its block is known, because the transaction bytes do not show all movements', () => {
   const waiting = recorded({ block: null });
   const label = { address: DOLLAR, symbol: 'USD', decimals: 6, price: UNPRICED.native.price };
   const valuation = { ...UNPRICED, tokens: [{ ...label, isListed: false, imitates: null, hasPhishingText: false }] };
@@ -184,12 +184,12 @@ test('a waiting transaction that is not found ends after a while, and only a blo
   expect(updatedActivity(gone, { ...observation, seen: seen([cameNative], block(3)) }).state).toBe('SUCCEEDED');
 });
 
-test('a report that a transaction waits does not change what a block has shown of it', () => {
+test('a late report of a waiting transaction does not change what its block has shown', () => {
   const mined = recorded();
   expect(updatedActivity(mined, { ...observation, seen: seen([cameNative], { block: null }) })).toBe(mined);
 });
 
-test('the choice of a person stays, whatever the rules find later', () => {
+test('the visibility that a person chose stays, whatever the spam rules find later', () => {
   const chosen: Activity = { ...recorded(), visibilityChoice: true };
   expect(updatedActivity(chosen, { ...observation, seen: null }).visible).toBe(true);
 });

@@ -13,11 +13,11 @@ const known =
   (shape: string) =>
     addresses.filter((address) => shapeOf(address) === shape);
 
-test('an address that begins and ends like a known one is detected, whatever its capitals', () => {
+test('an address that begins and ends like a known one is detected, in upper or lower case', () => {
   expect(findLookalike([TWIN], known(KNOWN), null)).toEqual({ address: TWIN, known: KNOWN });
 });
 
-test('a known address is no lookalike, also when its twin is known too', () => {
+test('a known address is no look-alike, even when a similar address is known too', () => {
   expect(findLookalike([KNOWN], known(KNOWN), null)).toBeNull();
   expect(findLookalike([KNOWN], known(KNOWN, TWIN), null)).toBeNull();
 });
@@ -48,7 +48,7 @@ test('two random addresses are practically never look-alikes', () => {
   );
 });
 
-test('an accepted lookalike requires one more approval, up to the number of signers', () => {
+test('a transfer to an accepted look-alike requires one more approval, up to the number of signers', () => {
   const exposure = transferExposure();
   const plain = { intent: transferIntent(), exposure };
   const risky = { intent: { ...transferIntent(), lookalikeOf: KNOWN }, exposure };

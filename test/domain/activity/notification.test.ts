@@ -19,7 +19,7 @@ import {
   approvalBy,
 } from '../cast.ts';
 
-/** Covers the text that a person reads on a locked screen. */
+/** Covers the text of a push notification, which a person reads on a locked screen. */
 
 const ethereum = findChain(chainsFrom({}), 'ethereum') as Chain;
 const USDC = ethereum.tokens[1]?.address ?? '';
@@ -46,7 +46,7 @@ const transfer = (tokenAddress: string | null, units: string) =>
     createdBy: alice,
   });
 
-test('a signer who has not approved yet is asked to, and the creator and a signer who has decided are not', () => {
+test('a signer who has not approved yet is notified, and the creator and a signer who has decided are not', () => {
   const fresh = notificationOf(transfer(null, '1500000000000000000'), vault, ethereum);
   expect(fresh).toEqual({
     kind: 'approval',
@@ -119,7 +119,7 @@ test('an outgoing payment that the vault did not make is reported as such', () =
   });
 });
 
-test('no member is notified of dust, although the list shows it', () => {
+test('no member is notified of a dust payment, although the list shows it', () => {
   const value = (usd: string) =>
     notificationOfActivity(activity([change({}, 1n)], { usdValue: { usd, pricedAtMs: 7 } }), vault, ethereum);
   expect([value('0.00'), value('0.004999'), value('0.005')?.kind]).toEqual([null, null, 'activity']);

@@ -8,7 +8,7 @@ import type { KnownCounterparties } from '#domain/activity/spam.ts';
 import { hiddenReasonOf } from '#domain/activity/spam.ts';
 import { amount, NO_COUNTERPARTIES } from '../cast.ts';
 
-/** Covers what others send to a vault, and why the list omits some of it. */
+/** Covers incoming activity that the default list hides as spam, and the reason for each. */
 
 const WALLET = '0x1111111111111111111111111111111111111111';
 const BOB = '0x2222222222222222222222222222222222222222';

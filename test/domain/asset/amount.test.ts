@@ -32,12 +32,12 @@ test('zero and the largest uint256 are amounts', () => {
   expect(UINT256_MAX).toBe(BigInt(`0x${'f'.repeat(64)}`));
 });
 
-test('the chain sets the bound', () => {
+test('the chain determines the maximum amount', () => {
   expect(parseAmount('18446744073709551615', (1n << 64n) - 1n)).toBe('18446744073709551615');
   expect(parseAmount('18446744073709551616', (1n << 64n) - 1n)).toBeNull();
 });
 
-test('every amount survives the way to bigint and back, to the last unit', () => {
+test('every amount is equal to itself after a conversion to bigint and back', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: UINT256_MAX }), (units) => {
       expect(unitsOf(amountOf(units))).toBe(units);

@@ -8,7 +8,8 @@ import { NATIVE } from '#domain/activity/movement.ts';
 import { amount, NOON_MS } from '../cast.ts';
 
 /**
- * Covers the balance of one asset of a wallet, and what happens when its chain states another one.
+ * Covers the balance of one asset of a wallet, and what happens when the chain reports another
+ * balance.
  */
 
 const DOLLAR = { kind: 'erc20', tokenAddress: '0x3333333333333333333333333333333333333333', tokenId: null } as const;
@@ -48,18 +49,18 @@ const holding = (final: bigint, differences: Partial<Balance> = {}): Balance => 
   final: signedAmountOf(final),
   ...differences,
 });
-/** The difference is noted at noon. */
+/** Returns a difference that was recorded at noon. */
 const differing = (by: bigint) => ({
   difference: { units: signedAmountOf(by), sinceMs: NOON_MS, differingSinceMs: NOON_MS },
 });
 const agreed = (block: number) => ({ blockNumber: String(block), atMs: NOON_MS - 1 });
 
-test('only the block is noted if the balances and the chain agree', () => {
+test('only the block number is recorded if the balances and the chain agree', () => {
   const before = holding(5n);
   expect(compare(before, at(9, 5n, 5n))).toEqual({ ...before, check: { blockNumber: '9', atMs: NOON_MS } });
 });
 
-test('a difference is scanned for first, and nothing is changed before the time for that is over', () => {
+test('a difference starts a scan, and no balance changes before the time for the scan is over', () => {
   const before = holding(5n, { check: agreed(3) });
   const noted = compare(before, at(9, 7n, 5n));
   expect(noted).toEqual({ ...before, ...differing(2n) });
@@ -75,7 +76,7 @@ test('a difference is not accepted before the scan is complete, however long tha
   expect(compare(noted, late).adjustment).toMatchObject({ units: '2', reason: 'OPENING' });
 });
 
-test('another difference is not the noted one, and has its own time', () => {
+test('a difference of another amount replaces the recorded one and waits again', () => {
   const noted = holding(5n, { check: agreed(3), ...differing(2n) });
   const other = compare(noted, at(9, 8n, 5n, SCANNED_MS));
   expect(other.difference).toEqual({ units: '3', sinceMs: NOON_MS + SCANNED_MS, differingSinceMs: NOON_MS });
@@ -83,7 +84,7 @@ test('another difference is not the noted one, and has its own time', () => {
   expect(compare(other, at(10, 8n, 5n, 2 * SCANNED_MS)).adjustment?.units).toBe('3');
 });
 
-test('a difference is not accepted for an hour while transactions of the wallet are in flight, and is accepted after that hour', () => {
+test('a difference is accepted only after an hour while transactions of the wallet are in flight', () => {
   const noted = holding(5n, { check: agreed(3), ...differing(2n) });
   const moving = (afterMs: number) => compare(noted, { ...at(9, 7n, 5n, afterMs), isMoving: true });
   expect(moving(SCANNED_MS)).toBe(noted);
@@ -104,7 +105,7 @@ test.each<[string, bigint, readonly bigint[], boolean]>([
   expect(later(600 * POLL_MS).adjustment?.units).toBe(difference.toString());
 });
 
-test('a difference that a scan explains meanwhile is a difference no longer', () => {
+test('a difference that a scan explains is removed without an adjustment', () => {
   const noted = holding(7n, { check: agreed(3), ...differing(2n) });
   const after = compare(noted, at(10, 7n, 7n, SCANNED_MS));
   expect([after.difference, after.adjustment, after.final]).toEqual([null, null, '7']);
@@ -135,18 +136,18 @@ test.each<[string, Partial<Balance>, bigint, string]>([
   });
 });
 
-test('the reasons that a history may name are the published ones', () => {
+test('the adjustment reasons are the published ones', () => {
   expect(ADJUSTMENT_REASONS).toEqual(['OPENING', 'LATE_RECORD', 'UNSEEN_PAYMENT', 'CHANGED_BY_TOKEN']);
 });
 
-test('a late comparison, about an older block, changes nothing', () => {
+test('a comparison at an older block than the last one changes nothing', () => {
   const before = holding(5n, { check: agreed(9), ...differing(2n) });
   expect(compare(before, at(8, 7n, 5n, SCANNED_MS))).toBe(before);
-  // The same block is not late when it comes again after everything is reported.
+  // A comparison at the block of the last one counts.
   expect(compare(before, at(9, 7n, 5n, SCANNED_MS)).final).toBe('7');
 });
 
-test('an asset that never agrees is compared less and less often, until it agrees again', () => {
+test('an asset whose balances never agree is compared less and less often, until they agree again', () => {
   let balance = holding(0n, { check: agreed(1) });
   const waits: number[] = [];
   for (let day = 1; day <= 5; day++) {
@@ -160,7 +161,7 @@ test('an asset that never agrees is compared less and less often, until it agree
   expect(nextComparisonMs(calm, NOON_MS, POLL_MS) - NOON_MS).toBe(600 * POLL_MS);
 });
 
-test('only an adjustment changes the balance, by exactly its amount, whatever is compared in whatever order', () => {
+test('only an adjustment changes the balance, by exactly its amount, in any order of comparisons', () => {
   const comparisons = fc.array(
     fc.record({ block: fc.nat(20), chain: fc.nat(9), storage: fc.nat(9), afterMs: fc.nat(90_000) }),
     { maxLength: 20 },

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MIN_SHOWN_VALUE, ONE_DOLLAR, parseUsdPrice, usdText, usdValueAtPrice } from '#domain/asset/price.ts';
 
-/** Covers the value of an amount of an asset, in integers alone. */
+/** Covers the market value of an amount of an asset, computed in integers only. */
 
 test.each([
   ['1', '1000000000000'],

@@ -6,7 +6,7 @@ import { readCanonical } from '#domain/canonical/read-text.ts';
 const text = fc.string({ unit: 'binary', maxLength: 20 }).map((one) => one.toWellFormed());
 const anyFields = fc.array(fc.tuple(text, fc.option(text)), { maxLength: 8 });
 
-test('a hashed value is read as it was, and as nothing else', () => {
+test('a hashed value is read back as the same value and type', () => {
   fc.assert(
     fc.property(text, anyFields, (domain, fields) => {
       const bytes = canonicalBytes(domain, fields);
@@ -21,7 +21,7 @@ const unit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCo
 const anyText = fc.string({ unit, maxLength: 6 });
 const anyList = fc.array(fc.tuple(anyText, fc.option(anyText)), { maxLength: 4 });
 
-test('a list of fields has bytes exactly when all of its text is well-formed, and they are read back as it', () => {
+test('a list of fields has bytes exactly when its text is well-formed, and the bytes are read back as the same list', () => {
   fc.assert(
     fc.property(anyText, anyList, (domain, fields) => {
       const isWellFormed = [domain, ...fields.flat()].every((one) => one === null || one.isWellFormed());
@@ -41,13 +41,13 @@ test.each(['\uD800', '\uDFFF', 'a\uD83D', '\uDE00\uD83D'])('the text %j has no b
   for (const [domain, fields] of lists) expect(() => canonicalBytes(domain, fields)).toThrow('well-formed');
 });
 
-test('the bytes of a lone surrogate are refused', () => {
+test('bytes that contain a lone surrogate are refused', () => {
   const bytes = canonicalBytes('abc', []);
   bytes.set([0xed, 0xa0, 0x80], 4);
   expect(() => readCanonical(bytes)).toThrow();
 });
 
-test('a value is present or absent; a third mark is invalid, and so is text that is not UTF-8', () => {
+test('a third presence mark is invalid, and so is text that is not UTF-8', () => {
   const bytes = canonicalBytes('a', [['b', 'c']]);
   const marked = Uint8Array.from(bytes);
   marked[10] = 2;

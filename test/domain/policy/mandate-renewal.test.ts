@@ -14,7 +14,7 @@ const adopted = (version: number, expiresAtMs = EXPIRES_AT_MS): AdoptedPolicy =>
   };
 };
 
-test('a mandate is renewed from the moment at which co-signers refuse it, and version 1 has none', () => {
+test('a mandate is renewable as soon as co-signers refuse it, and policy version 1 has none', () => {
   const code = (...request: Parameters<typeof renewalRefusal>) => renewalRefusal(...request)?.code ?? null;
   expect(code(null, EXPIRES_AT_MS)).toBe('policy-version-not-found');
   expect(code(first, EXPIRES_AT_MS)).toBe('policy-version-not-found');
@@ -22,7 +22,7 @@ test('a mandate is renewed from the moment at which co-signers refuse it, and ve
   expect(code(adopted(2), EXPIRES_AT_MS)).toBeNull();
 });
 
-test('a co-signer that refused a version waits for it and for every later one that has expired', () => {
+test('a co-signer that refused a policy version waits for that version and every later expired one', () => {
   const policies = [first, adopted(2), adopted(3), adopted(4, EXPIRES_AT_MS + 1)];
   const refused = [
     { cosigner: 3, version: 3 },
@@ -40,7 +40,7 @@ test('a co-signer that refused a version waits for it and for every later one th
   expect(neededRenewals(policies, refused, EXPIRES_AT_MS - 1)).toEqual([]);
 });
 
-test('a vault without a key waits for every mandate that has expired', () => {
+test('a vault without a key waits for every expired mandate', () => {
   const policies = [first, adopted(2), adopted(3, EXPIRES_AT_MS + 1)];
   expect(neededRenewals(policies, null, EXPIRES_AT_MS)).toEqual([{ version: 2, cosigners: [] }]);
   expect(neededRenewals(policies, null, EXPIRES_AT_MS - 1)).toEqual([]);

@@ -57,7 +57,7 @@ describe('the canonical bytes', () => {
   });
 });
 
-describe('the rules that a new vault gets', () => {
+describe('a new vault gets the default optional rules', () => {
   test.each([
     ['device', 2, 3, 'every-cosigner'],
     ['device', 3, 5, 'every-cosigner'],
@@ -74,7 +74,7 @@ describe('fees', () => {
   const exposure = { ...transferExposure(), fee: amount('100') };
   const limits = [{ chain: CHAIN, tokenAddress: null, perTransaction: amount('1099'), perDay: null }];
 
-  test('fees count into a limit of the native asset where the policy says so, and not where it is silent', () => {
+  test('fees count into a limit of the native asset only if the policy says so', () => {
     expect(ruleViolation(under({ limitsIncludeFees: true }).rules, exposure)).toBeNull();
     expect(ruleViolation({ ...NO_RULES, limits }, exposure)).toBeNull();
     expect(ruleViolation({ ...NO_RULES, limits, limitsIncludeFees: true }, exposure)).toMatchObject({
@@ -89,7 +89,7 @@ describe('fees', () => {
     expect(ruleViolation({ ...NO_RULES, limits: ofToken, limitsIncludeFees: true }, exposure)).toBeNull();
   });
 
-  test('fees count into the step of a higher threshold', () => {
+  test('fees count toward the amount of a higher threshold', () => {
     const higherThresholds = [{ chain: CHAIN, tokenAddress: null, above: amount('1000'), threshold: 3 }];
     const stepped = (rules: OptionalRules): Policy => ({
       ...policy,
@@ -99,7 +99,7 @@ describe('fees', () => {
     expect(thresholdFor(stepped({ limitsIncludeFees: true }), exposure)).toBe(3);
   });
 
-  test('fees are bound only by the cap of the policy for their chain', () => {
+  test('fees are limited only by the fee cap that the policy sets for their chain', () => {
     const capped = (chain: string, cap: string) => under({ maxFees: [{ chain, amount: amount(cap) }] }).rules;
     expect(ruleViolation(capped(CHAIN, '100'), exposure)).toBeNull();
     expect(ruleViolation(capped(CHAIN, '99'), exposure)).toEqual({ rule: 'max-fee', limit: '99', amount: '100' });
@@ -117,7 +117,7 @@ test('a message that no chain binds is refused if the policy says so', () => {
   expect(ruleViolation(under({ unboundMessages: 'refuse' }).rules, bound)).toBeNull();
 });
 
-describe('a required device', () => {
+describe('the rule that requires a device', () => {
   const [laptop, safe, phone] = [ScriptDevice.create(), ScriptDevice.create(), new Authenticator(bob.userId)];
   const devices = sortedByKeyId([laptop.asDevice(alice.userId), phone.passkey, safe.asDevice(carol.userId)]);
   const governed: Policy = { ...under({ requiredDevice: 'ed25519' }), approvalMode: 'device', devices };
@@ -132,14 +132,14 @@ describe('a required device', () => {
     by(alice, laptop.asDevice(alice.userId).keyId),
   ] as const;
 
-  test('is present when one counted approval comes from an Ed25519 device', () => {
+  test('the rule is met when one counted approval comes from an Ed25519 device', () => {
     expect(hasRequiredDevice(DIGEST, [fromPhone], governed)).toBe(false);
     expect(hasRequiredDevice(DIGEST, [fromPhone, fromLaptop], governed)).toBe(true);
     expect(hasRequiredDevice('00'.repeat(32), [fromPhone, fromLaptop], governed)).toBe(false);
     expect(hasRequiredDevice(DIGEST, [fromPhone], { ...governed, rules: NO_RULES })).toBe(true);
   });
 
-  test('can only be required if the policy has one', () => {
+  test('the rule can exist only if the policy has an Ed25519 device of a signer', () => {
     expect(policyFault(governed)).toBeNull();
     expect(policyFault({ ...governed, approvalMode: 'token' })).toBe('required-device-missing');
     const onlyPhone = { ...governed, signers: [bob.userId], threshold: 1, devices: [phone.passkey] };

@@ -55,7 +55,8 @@ const EVENTS: Record<PolicyChangeEvent['type'], PolicyChangeEvent> = {
 const NO = 'policy-change-not-pending';
 
 /**
- * In the order of POLICY_CHANGE_STATES: PENDING, ADOPTED, REJECTED, CANCELLED, EXPIRED, SUPERSEDED.
+ * The results per state, in the order of POLICY_CHANGE_STATES: PENDING, ADOPTED, REJECTED,
+ * CANCELLED, EXPIRED, SUPERSEDED.
  */
 const MATRIX: Record<PolicyChangeEvent['type'], readonly string[]> = {
   approve: ['ADOPTED', NO, NO, NO, NO, NO],
@@ -88,14 +89,14 @@ test('an approval covers the change, the policy, the texts and the time, in this
   expect(readCanonical(bytes)).toEqual({ domain: 'conclave/policy-change/v1', fields });
 });
 
-test('approvals below the threshold count and decide nothing, and two approvals of one signer count once', () => {
+test('approvals below the threshold decide nothing, and two approvals of one signer count once', () => {
   const once = after(change(), { type: 'approve', actor: alice, device: null });
   if (typeof once === 'string') throw new Error(once);
   expect([once.state, once.approvals.length]).toEqual(['PENDING', 1]);
   expect(after(once, { type: 'approve', actor: alice, device: null })).toBe(once);
 });
 
-test('only a signer of the policy in force gives an approval that counts', () => {
+test('only an approval by a signer of the policy in force counts', () => {
   const withStranger = change({ approvals: [approvalBy(mallory)] });
   expect(stateAfter(withStranger, { type: 'approve', actor: alice, device: null })).toBe('PENDING');
 });
@@ -133,7 +134,7 @@ test('the refusal of an approval names its exact reason', () => {
   expect(refusalOf(change(), byDevice, NOON_MS)).toEqual({ code: 'device-signature-required' });
 });
 
-test('an approval of a change that others ended is too late, also from a signer who approved it before', () => {
+test('an approval of a change that has ended is refused, also from a signer who approved it before', () => {
   const approve: PolicyChangeEvent = { type: 'approve', actor: bob, device: null };
   for (const state of ['REJECTED', 'CANCELLED', 'EXPIRED', 'SUPERSEDED'] as const) {
     expect([state, after(change({ state, approvals: [approvalBy(bob)] }), approve)]).toEqual([state, NO]);

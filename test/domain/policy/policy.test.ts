@@ -8,8 +8,9 @@ import { NO_RULES } from '#domain/policy/rules.ts';
 import { alice, amount, bob, carol, policy, transferExposure } from '../cast.ts';
 
 /**
- * Covers which policies are valid, and what identifies one. Devices:
- * test/domain/access/device.test.ts; rules: test/domain/policy/rules.test.ts.
+ * Covers which policies are valid, and which fields the policy hash covers.
+ * test/domain/access/device.test.ts covers devices, and test/domain/policy/rules.test.ts covers
+ * rules.
  */
 
 function people(count: number): readonly UserId[] {

@@ -31,8 +31,8 @@ import {
 } from '../cast.ts';
 
 /**
- * Covers the rules of a policy beyond the threshold. The transfer of the tests pays 1000 of the
- * native asset to 0x22…22.
+ * Covers the rules of a policy beyond the threshold. The transfer in the tests pays 1000 units of
+ * the native asset to 0x22…22.
  */
 
 const CHAIN = 'eip155:31337';
@@ -50,24 +50,24 @@ const limit = (perTransaction: string | null, perDay: string | null, asset = nat
 });
 const under = (differences: Partial<Rules>): Policy => ({ ...policy, rules: rules(differences) });
 
-test('no transaction is forbidden without rules, not even an unreadable one', () => {
+test('a policy without rules forbids no transaction, not even an unreadable one', () => {
   expect([ruleViolation(NO_RULES, transfer), ruleViolation(NO_RULES, unreadable)]).toEqual([null, null]);
   expect(dailyLimitViolation(NO_RULES, transfer, () => 10n ** 30n)).toBeNull();
 });
 
-test('an address book is an allow-list when the policy says so, and only then', () => {
+test('an address book is an allow-list only when the policy says so', () => {
   const addressBook = [{ chain: CHAIN, address: TOKEN, name: 'Dollar' }];
   expect(ruleViolation(rules({ addressBook }), transfer)).toBeNull();
   const closed = rules({ addressBook, recipients: 'address-book' });
   expect(ruleViolation(closed, transfer)).toEqual({ rule: 'address-book', address: RECIPIENT });
   const known = { ...closed, addressBook: [...addressBook, { chain: CHAIN, address: RECIPIENT, name: 'Bob' }] };
   expect([ruleViolation(known, transfer), nameOf(known, CHAIN, RECIPIENT)]).toEqual([null, 'Bob']);
-  // The same address on another chain belongs to another account.
+  // On another chain the address belongs to another account.
   expect(ruleViolation(known, { ...transfer, chain: 'eip155:1' })).toMatchObject({ rule: 'address-book' });
   expect(ruleViolation(known, { ...unreadable, beneficiaries: [] })).toEqual({ rule: 'address-book', address: null });
 });
 
-test('an allow-list checks the counterparty of an unreadable call, and allows what has no recipient', () => {
+test('an allow-list checks the counterparty of an unreadable call, and allows a transaction without a recipient', () => {
   const closed = rules({
     addressBook: [{ chain: CHAIN, address: RECIPIENT, name: 'Bob' }],
     recipients: 'address-book',
@@ -76,7 +76,7 @@ test('an allow-list checks the counterparty of an unreadable call, and allows wh
   expect(ruleViolation(closed, { ...transfer, beneficiaries: [] })).toBeNull();
 });
 
-test('a limit per transaction is the most that it may be, to the last unit', () => {
+test('a per-transaction limit allows an amount up to the limit, to the last unit', () => {
   expect(ruleViolation(rules({ limits: [limit('1000', null)] }), transfer)).toBeNull();
   expect(ruleViolation(rules({ limits: [limit('999', null)] }), transfer)).toEqual({
     rule: 'per-transaction',
@@ -89,13 +89,13 @@ test('a limit per transaction is the most that it may be, to the last unit', () 
   expect(ruleViolation(rules({ limits: [limit('1', null, { ...native, chain: 'eip155:1' })] }), transfer)).toBeNull();
 });
 
-test('an amount that leaves in several parts is counted as one sum', () => {
+test('several movements of one asset are counted as their sum', () => {
   const twice = { ...transfer, movements: [...transfer.movements, ...transfer.movements] };
   expect(totalOf(twice, native)).toBe(2000n);
   expect(ruleViolation(rules({ limits: [limit('1999', null)] }), twice)).toMatchObject({ amount: '2000' });
 });
 
-test('the daily limit counts the amounts decided before', () => {
+test('the daily limit counts the amounts that were decided before on that day', () => {
   const daily = rules({ limits: [limit(null, '2500')] });
   expect(dailyLimitViolation(daily, transfer, () => 1500n)).toBeNull();
   expect(dailyLimitViolation(daily, transfer, () => 1501n)).toEqual({
@@ -110,7 +110,7 @@ test('the daily limit counts the amounts decided before', () => {
   expect(dailyLimitViolation(daily, { ...transfer, movements: [] }, () => 9999n)).toBeNull();
 });
 
-test('a higher threshold applies above its amount, and not at it', () => {
+test('a higher threshold applies above its amount, and not at its amount', () => {
   const steps = (above: string) => ({ higherThresholds: [{ ...native, above: amount(above), threshold: 3 }] });
   expect(thresholdFor(under(steps('1000')), transfer)).toBe(2);
   expect(thresholdFor(under(steps('999')), transfer)).toBe(3);
@@ -126,7 +126,7 @@ test('an unreadable transaction requires the approvals that the policy names for
   expect(ruleViolation(rules({ unreadableThreshold: null }), transfer)).toBeNull();
 });
 
-test('each rule states by its name how many approvals it requires', () => {
+test('each rule states by name how many approvals it requires', () => {
   const above = amount('999');
   const steps = { higherThresholds: [{ ...native, above, threshold: 3 }] };
   expect(triggeredThresholds(rules({ ...steps, unreadableThreshold: 2 }), unreadable)).toEqual([
@@ -137,12 +137,12 @@ test('each rule states by its name how many approvals it requires', () => {
   expect(triggeredThresholds(rules({ unreadableThreshold: 2 }), transfer)).toEqual([]);
 });
 
-test('rules without a threshold require one approval at most', () => {
+test('a rule without a threshold requires one approval at most', () => {
   expect([highestThreshold(NO_RULES), highestThreshold(rules({ unreadableThreshold: null }))]).toEqual([1, 1]);
   expect(highestThreshold(rules({ unreadableThreshold: 2 }))).toBe(2);
 });
 
-test('the readable part of an unreadable transaction is checked all the same', () => {
+test('the readable part of an unreadable transaction is checked too', () => {
   expect(ruleViolation(rules({ limits: [limit('999', null)] }), unreadable)).toMatchObject({ rule: 'per-transaction' });
   expect(dailyLimitViolation(rules({ limits: [limit(null, '999')] }), unreadable, () => 0n)).toMatchObject({
     rule: 'per-day',
@@ -151,14 +151,14 @@ test('the readable part of an unreadable transaction is checked all the same', (
   expect(thresholdFor(under(steps), unreadable)).toBe(3);
 });
 
-test('a change of the policy requires as many approvals as the policy ever requires', () => {
+test('a policy change requires as many approvals as the highest requirement of the policy', () => {
   expect(thresholdForChange(policy)).toBe(2);
   expect(thresholdForChange(under({ unreadableThreshold: 3 }))).toBe(3);
   expect(thresholdForChange(under({ higherThresholds: [{ ...native, above: amount('1'), threshold: 3 }] }))).toBe(3);
 });
 
 const ofToken = (token: string, chain = CHAIN) => limit('1', null, { chain, tokenAddress: token as never });
-/** The native asset of a chain stands before its tokens. */
+/** The native asset of a chain comes before its tokens. */
 const LIMITS = [
   limit('1', null, { chain: 'eip155:1', tokenAddress: null }),
   ofToken(TOKEN, 'eip155:1'),
@@ -210,7 +210,7 @@ test.each<[string, Partial<Rules>, string | null]>([
   expect(policyFault(under(differences))).toBe(fault);
 });
 
-test('rules in any order are sorted into the order that is hashed', () => {
+test('rules in any order are sorted into the order of the hashed form', () => {
   const right = rules({
     addressBook: [entry('a'), entry('b')],
     limits: LIMITS,
@@ -228,7 +228,7 @@ test('rules in any order are sorted into the order that is hashed', () => {
   expect(rulesFault(right, 3)).toBeNull();
 });
 
-test('a rule that came after the creation binds too: the approval is refused and not counted', () => {
+test('a rule adopted after the creation of a transaction applies: the approval is refused and not counted', () => {
   const pending = transactionIn('SUBMITTED', { approvals: [approvalBy(alice)] });
   const closed = under({ recipients: 'address-book' });
   const decided = decide(
@@ -240,7 +240,7 @@ test('a rule that came after the creation binds too: the approval is refused and
   expect(decided).toEqual({ ok: false, refusal: { code: 'policy-forbids', breach } });
 });
 
-test('the daily limit binds the approval that decides, and none before it', () => {
+test('the daily limit applies to the approval that decides, and to no earlier one', () => {
   const context = { nowMs: NOON_MS, policy: under({ limits: [limit(null, '1500')] }), spentOf: () => 600n };
   const first = decide(
     transactionIn('SUBMITTED'),
@@ -256,7 +256,7 @@ test('the daily limit binds the approval that decides, and none before it', () =
   expect(later).toMatchObject({ ok: true, value: { transaction: { state: 'SIGNING' } } });
 });
 
-test('a transaction requires at least the approvals that its policy required at creation, and the current policy can require more', () => {
+test('a transaction requires at least the approvals of its policy at creation, and the current policy can add more', () => {
   const pending = transactionIn('SUBMITTED', { approvals: [approvalBy(alice)], requiredApprovals: 3 });
   const now = { nowMs: NOON_MS, policy, spentOf: () => 0n };
   const second = decide(pending, { type: 'approve', actor: bob, device: null, digest: DIGEST }, now);
@@ -277,7 +277,7 @@ test('a transaction requires at least the approvals that its policy required at 
   expect(third).toMatchObject({ value: { transaction: { state: 'SIGNING' } } });
 });
 
-test('the signers agree on every field of the rules with its name, in one order', () => {
+test('the signed form of the rules has every field with its name, in one order', () => {
   const request = rules({
     recipients: 'address-book',
     unreadableThreshold: 3,

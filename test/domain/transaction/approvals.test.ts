@@ -22,8 +22,8 @@ import {
 } from '../cast.ts';
 
 /**
- * Defines whose approvals count for a transaction, how many it requires, and which ones it already
- * has.
+ * Covers whose approvals count for a transaction, how many it requires, and which approvals it
+ * already has.
  */
 
 const lookalikeOf = '0x2222222222222222222222222222222222222223';
@@ -48,7 +48,7 @@ test.each([
   [1, 3, 3],
   [3, 1, 3],
   [2, 2, 2],
-])('the larger of the threshold then, %d, and the current one, %d, counts', (then, now, needed) => {
+])('the larger of the threshold at creation, %d, and the current threshold, %d, applies', (then, now, needed) => {
   expect(requiredApprovalsFor(plain, then, { ...policy, threshold: now })).toBe(needed);
   expect(requiredApprovalsNow({ ...plain, requiredApprovals: then }, { ...policy, threshold: now })).toBe(needed);
 });
@@ -56,7 +56,7 @@ test.each([
 test.each([
   [1, 2],
   [2, 3],
-  // The number of signers is the maximum.
+  // More approvals than signers are never required.
   [3, 3],
 ])(
   'a transfer to a look-alike requires one more approval, up to the number of signers: threshold %d, required %d',
@@ -65,7 +65,7 @@ test.each([
   },
 );
 
-test('a signer who leaves does not lower the approvals required at creation, look-alike or not', () => {
+test('removing a signer does not lower the approvals required at creation, with or without a look-alike', () => {
   const alone = { ...policy, signers: [alice.userId], threshold: 1 };
   expect(requiredApprovalsFor(poisoned, 3, alone)).toBe(3);
 });
@@ -89,7 +89,7 @@ test.each<TransactionState>(['SUBMITTED', 'SIGNING', 'BROADCAST', 'CONFIRMING', 
 );
 
 test.each<TransactionState>(['REJECTED', 'CANCELLED', 'EXPIRED'])(
-  'an approval that %s has undone is not a repetition',
+  'an approval that %s has revoked is not a repetition',
   (state) => {
     expect(isRepeatedDecision(transactionIn(state, { approvals }), approve(alice))).toBe(false);
   },

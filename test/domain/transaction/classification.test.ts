@@ -5,7 +5,7 @@ import { movementsOf, NATIVE } from '#domain/activity/movement.ts';
 import { decide } from '#domain/transaction/transition.ts';
 import { amount, inclusion, NOON_MS, policy, transactionIn, transferIntent, UNSPENT } from '../cast.ts';
 
-/** Covers the classification of a call of the vault, once its chain shows the result. */
+/** Covers how a contract call of the vault is classified once its chain shows the result. */
 
 const WALLET = '0x1111111111111111111111111111111111111111';
 const BOB = '0x2222222222222222222222222222222222222222';
@@ -20,7 +20,7 @@ const change = (differences: Partial<BalanceChange>, units: bigint): BalanceChan
 });
 const native = (units: bigint) => change({}, units);
 const token = (units: bigint) => change({ kind: 'erc20', tokenAddress: DOLLAR }, units);
-/** A token that is listed as money. */
+/** A movement of a token that is listed as cash. */
 const dollars = (units: bigint) => change({ kind: 'erc20', tokenAddress: BOB, isCash: true }, units);
 const collectible = change({ kind: 'erc721', tokenAddress: DOLLAR, tokenId: '1', isMinted: true }, 1n);
 
@@ -55,13 +55,13 @@ test.each<[string, readonly BalanceChange[], string]>([
   expect([gone.state, gone.displayType]).toEqual(['BROADCAST', 'CONTRACT_INTERACTION']);
 });
 
-test('a transfer keeps the kind that it was created with', () => {
+test('a transfer keeps the display type that it was created with', () => {
   const moved = inclusion({ changes: [native(-5n), token(9n)] });
   const mined = after(transactionIn('BROADCAST'), { type: 'include', inclusion: moved, confirmationsNeeded: 1 });
   expect(mined.displayType).toBe('SENT');
 });
 
-test('a record of ten thousand log lines keeps a hundred, and the net amounts of the assets', () => {
+test('a record of ten thousand log lines keeps a hundred of them, and the net amounts of the assets', () => {
   const spam = Array.from({ length: 10_000 }, (_line, i) => ({
     uid: `log:0:${i}`,
     kind: 'erc1155' as const,

@@ -6,7 +6,7 @@ import { HASH, NOON_MS, OTHER_HASH, preparedAttempt, sentAttempt, transactionIn 
 import { after, found, miss, sentWith } from './step.ts';
 
 /**
- * Covers a nonce that an unknown transaction uses, and transactions that are given up and found
+ * Covers a nonce that an unknown transaction uses, and failed transactions that a block includes
  * after all.
  */
 
@@ -16,18 +16,18 @@ const taken = miss({ nonceTaken: true });
 const stand = ({ state, stateReason }: Transaction) => [state, stateReason];
 const settled = (transaction: Transaction) => after(transaction, { type: 'settle' });
 
-test('a nonce used by a transaction that no node shows leaves the payment in its state, with a reason', () => {
+test('a payment whose nonce an unknown transaction has used stays in its state, with a reason', () => {
   const sent = transactionIn('BROADCAST');
   const waiting = after(sent, unexplained);
   expect([...stand(waiting), outstandingJob(waiting)]).toEqual(['BROADCAST', 'NONCE_USED_UNEXPLAINED', 'confirm']);
   expect([waiting.attempts, after(waiting, unexplained)]).toEqual([sent.attempts, waiting]);
   expect(stand(after(waiting, found()))).toEqual(['SUCCEEDED', null]);
   expect(stand(after(waiting, taken))).toEqual(['FAILED', 'CONFLICTED']);
-  // Another attempt was signed after the call to the nodes.
+  // An attempt was signed after this check began, so the check has no effect.
   expect(after(sent, miss({ isUnexplained: true, lookedFor: 0 }))).toBe(sent);
 });
 
-test('a node that withdraws its report also removes the reason', () => {
+test('the reason is removed when the RPC node withdraws its report', () => {
   const waiting = after(transactionIn('BROADCAST'), unexplained);
   expect(stand(after(waiting, miss({ inMempool: true })))).toEqual(['BROADCAST', null]);
   expect(stand(after(waiting, miss()))).toEqual(['BROADCAST', 'REBROADCASTING']);
@@ -49,7 +49,7 @@ test('a transaction that ended because of a foreign transaction is watched for t
   expect([...stand(over), outstandingJob(over)]).toEqual(['FAILED', 'CONFLICTED', null]);
 });
 
-test('a failed transaction comes back when one of its hashes is in a block', () => {
+test('a failed transaction is restored when one of its hashes is in a block', () => {
   const watched = settled(after(transactionIn('BROADCAST'), taken));
   const confirming = after(watched, found({ confirmations: 1 }));
   expect([...stand(confirming), outstandingJob(confirming)]).toEqual(['CONFIRMING', null, 'confirm']);
@@ -58,11 +58,11 @@ test('a failed transaction comes back when one of its hashes is in a block', () 
   const final = after(done, found({ finalized: true }));
   expect([...stand(final), outstandingJob(final)]).toEqual(['SUCCEEDED', null, null]);
   expect(stand(after(watched, found({ succeeded: false })))).toEqual(['FAILED', 'REVERTED']);
-  // A foreign transaction does not restore a failed one.
+  // A block with a foreign transaction does not restore a failed one.
   expect(after(watched, found({ hash: OTHER_HASH }))).toBe(watched);
 });
 
-test('a delivery restarts the search when the two weeks are over, or when it failed for another reason', () => {
+test('a delivery restarts the watch of a failed transaction, whatever the reason of its failure', () => {
   const watch: TransactionEvent = { type: 'watch' };
   for (const stateReason of ['CONFLICTED', 'REJECTED_BY_NODE', 'SIGNING_TIMEOUT']) {
     const failed = transactionIn('FAILED', { stateReason, inclusion: null, nonceHeld: false });
@@ -71,7 +71,7 @@ test('a delivery restarts the search when the two weeks are over, or when it fai
     expect([watched.state, outstandingJob(watched), after(watched, watch)]).toEqual(['FAILED', 'confirm', watched]);
     expect(stand(after(watched, found({ hash: HASH })))).toEqual(['SUCCEEDED', null]);
   }
-  // The first transaction has no signed bytes; a block includes the second one.
+  // The first transaction has no signed bytes, and a block includes the second one.
   for (const differences of [{ inclusion: null, attempts: [preparedAttempt()] }, { attempts: [sentAttempt()] }]) {
     const failed = transactionIn('FAILED', differences);
     expect(after(failed, watch)).toBe(failed);

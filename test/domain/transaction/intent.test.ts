@@ -30,7 +30,7 @@ const intent = transferIntent();
 
 type Fields<I extends Intent> = Required<Omit<I, 'kind'>>;
 
-/** Another value for each field: the types make sure that a new field gets its line here. */
+/** Another value for each field. The types require an entry here for each new field. */
 const FRAME = {
   vaultId: parseVaultId(8) ?? intent.vaultId,
   transactionId: transactionIn('SUBMITTED').id.replace('7.', '8.') as Intent['transactionId'],
@@ -161,16 +161,16 @@ test.each<[Intent, readonly string[]]>([
   });
 });
 
-test('the enumerated values of an intent keep their spelling for ever', () => {
+test('the enumerated values of an intent keep their spelling forever', () => {
   expect(MESSAGE_FORMATS).toEqual(['eip191', 'eip712', 'solana-offchain', 'bip322']);
   expect(ATTEMPT_PURPOSES).toEqual(['intent', 'cancellation']);
 });
 
-test('an approved transaction has a day more for the signing, and not a millisecond longer', () => {
+test('an approved transaction can be signed for one more day, and not a millisecond longer', () => {
   expect(signingEndsAtMs(intent)).toBe(intent.expiresAtMs + 86_400_000);
 });
 
-test('an end that the intent names is the end of its signing, and cancellations are signed for thirty days after it', () => {
+test('a payment is signed until the end that the intent names, and a cancellation for thirty more days', () => {
   const [dayMs, { expiresAtMs }] = [24 * 60 * 60 * 1000, intent];
   for (const of of [intent, messageIntent()]) {
     expect(attemptEndsAtMs(of, 'intent')).toBe(expiresAtMs + dayMs);
@@ -186,7 +186,7 @@ test('an end that the intent names is the end of its signing, and cancellations 
   expect(attemptEndsAtMs(late, 'cancellation')).toBe(expiresAtMs + 130 * dayMs);
 });
 
-test('a cancellation pays nothing to oneself, within the same fee, under the same approvals', () => {
+test('a cancellation pays zero to the wallet itself, within the same fee, under the same approvals', () => {
   const { vaultId, transactionId, chain, from, policyVersion, policyHash, note, createdAtMs, expiresAtMs } = intent;
   const frame = { vaultId, transactionId, chain, from, policyVersion, policyHash, note, createdAtMs, expiresAtMs };
   for (const of of [{ ...intent, ...TRANSFER, paysFor: 'ab'.repeat(32), ...frame }, interaction, approval]) {
@@ -225,7 +225,7 @@ test('two different lists of fields never share an encoding', () => {
   );
 });
 
-test('a letter moved from one field to the next gives other bytes', () => {
+test('a letter moved from one field to the next changes the bytes', () => {
   const bytes = (a: string, b: string) =>
     hex(
       canonicalBytes('x', [
@@ -236,7 +236,7 @@ test('a letter moved from one field to the next gives other bytes', () => {
   expect(bytes('ab', 'c')).not.toBe(bytes('a', 'bc'));
 });
 
-test('a policy covers its signers, threshold, version, vault and the policy before it', () => {
+test('a policy hash covers its signers, threshold, version and vault, and the previous policy', () => {
   const other = parseUserId(`usr_${'0'.repeat(26)}`);
   if (other === null) throw new Error('the id must parse');
   const changed: Policy[] = [

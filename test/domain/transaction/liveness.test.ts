@@ -9,8 +9,8 @@ import { alice, EXPIRES_AT_MS, inclusion, OTHER_HASH, policy, PREPARED, transact
 import { afterEvents, sentWith } from './step.ts';
 
 /**
- * Every state with every reason that a transaction can wait in, and its ways to an end: by itself,
- * and, where that may never come, by a person.
+ * Covers every state with every reason that a transaction can wait in. Each has a way to its end:
+ * by itself, or by a person where the end may never come by itself.
  */
 
 const included = (differences: object = {}): TransactionEvent => ({
@@ -18,7 +18,10 @@ const included = (differences: object = {}): TransactionEvent => ({
   inclusion: inclusion({ confirmations: 9, finalized: true, ...differences }),
   confirmationsNeeded: 3,
 });
-/** A block holds the cancellation: a payment of zero to the wallet itself at the same nonce. */
+/**
+ * The events of a cancellation that a block includes: a payment of zero to the wallet itself at the
+ * same nonce.
+ */
 const CANCELLATION: readonly TransactionEvent[] = [
   { type: 'cancel', actor: alice },
   { type: 'prepare', attempt: { ...PREPARED, payload: '0x0299', purpose: 'cancellation' } },
@@ -31,9 +34,12 @@ const TIMEOUT: TransactionEvent = { type: 'failSigning', reason: 'SIGNING_TIMEOU
 interface Waiting {
   readonly reasons: readonly (string | null)[];
   readonly waiting: (reason: string | null) => Transaction;
-  /** Each of them ends it by itself. */
+  /** The events that end the transaction without a person, by the state they lead to. */
   readonly ways: Readonly<Record<string, readonly TransactionEvent[]>>;
-  /** A person ends it, whatever the chain and its nodes do. */
+  /**
+   * The events by which a person ends the transaction, whatever the chain and its RPC nodes do.
+   * Null if no person can.
+   */
   readonly byPerson: (reason: string | null) => readonly TransactionEvent[] | null;
 }
 
@@ -52,7 +58,7 @@ const WAITING: Readonly<Partial<Record<TransactionState, readonly Waiting[]>>> =
         'WAITS_FOR_NONCE',
       ],
       waiting: (stateReason) => transactionIn('SIGNING', { stateReason }),
-      // The time of the co-signers is over, and nothing was signed.
+      // The signing time-out passed, and nothing was signed.
       ways: { FAILED: [TIMEOUT] },
       byPerson: () => null,
     },
@@ -80,7 +86,7 @@ const WAITING: Readonly<Partial<Record<TransactionState, readonly Waiting[]>>> =
       waiting: (stateReason) => transactionIn('BROADCAST', { stateReason, attempts: [sentWith('refused')] }),
       ways: {
         SUCCEEDED: [included()],
-        // Another transaction, which the nodes name, has permanently used the nonce or a UTXO.
+        // Another transaction, which the RPC nodes name, has permanently used the nonce or a UTXO.
         FAILED: [{ type: 'miss', inMempool: false, nonceTaken: true }],
       },
       byPerson: (stateReason) => {
@@ -89,7 +95,7 @@ const WAITING: Readonly<Partial<Record<TransactionState, readonly Waiting[]>>> =
       },
     },
     {
-      // A further attempt is signed next; where it cannot be had, that is recorded as one of the
+      // A further attempt is signed next. If it cannot be made, the record states one of the
       // reasons above.
       reasons: ['REPRICING', 'SIGNING_AGAIN'],
       waiting: (stateReason) =>
@@ -101,8 +107,8 @@ const WAITING: Readonly<Partial<Record<TransactionState, readonly Waiting[]>>> =
       byPerson: () => CANCELLATION,
     },
     {
-      // A cancellation is in flight, for a person, for the expiry, or for what waits above the
-      // nonce.
+      // A cancellation is in flight: for a person, for the end that the intent names, or for the
+      // transactions above the nonce.
       reasons: ['CANCELLING', 'NOT_AFTER_PASSED'],
       waiting: (stateReason) => transactionIn('BROADCAST', { stateReason, cancelling: true }),
       ways: { SUCCEEDED: [included()], CANCELLED: CANCELLATION.slice(1) },
@@ -111,16 +117,16 @@ const WAITING: Readonly<Partial<Record<TransactionState, readonly Waiting[]>>> =
   ],
   CONFIRMING: [
     {
-      // A second node that does not answer holds the end up, until it is back or is taken out of
+      // A second RPC node that does not answer delays the end until it answers or is removed from
       // the configuration.
       reasons: [null, 'SECOND_NODE_AWAY'],
       waiting: (stateReason) =>
         transactionIn('CONFIRMING', { stateReason, inclusion: inclusion({ secondNode: 'away' }) }),
       ways: {
         SUCCEEDED: [included({ secondNode: 'agrees' })],
-        // The one node that is left states it alone.
+        // The configuration has one RPC node left, which reports the inclusion.
         'SUCCEEDED alone': [included()],
-        // All nodes deny it, so it is sent again.
+        // No RPC node shows the inclusion any more, so the bytes are sent again.
         BROADCAST: [{ type: 'miss', inMempool: false, nonceTaken: false }],
       },
       byPerson: () => null,
@@ -176,7 +182,7 @@ test('a payment without a decision expires', () => {
   }
 });
 
-/** Reasons of transactions that have ended, or that end with them. */
+/** The reasons of transactions that have ended, or that end with the event. */
 const OF_ENDS = [
   'CONFLICTED',
   'REVERTED',
@@ -190,10 +196,10 @@ const OF_ENDS = [
   'TOKEN_REFUSED',
   'NOTHING_TO_CONSOLIDATE',
 ];
-/** Constants of the same form that are not reasons. */
+/** Constants with the form of a reason that are not reasons. */
 const NO_REASONS = ['BOUGHT', 'TRADED', 'MINTED', 'RECEIVED', 'UNKNOWN', 'MESSAGE', 'CONTRACT_INTERACTION'];
 
-test('the table has every reason of the code', () => {
+test('the table contains every reason of the code', () => {
   const files = globSync('src/{domain/transaction,domain/wallet,jobs/signing}/*.ts');
   const words = files.flatMap((file) => readFileSync(file, 'utf8').match(/(?<=')[A-Z]+(?:_[A-Z]+)*(?=')/g) ?? []);
   const known = new Set<string | null>([

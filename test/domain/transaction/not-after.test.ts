@@ -5,8 +5,8 @@ import { HASH, inclusion, NOON_MS, transactionIn, transferIntent } from '../cast
 import { after, broadcast, cancellation, second, sentWith, step } from './step.ts';
 
 /**
- * Covers a payment with an end: nothing that pays is signed or sent from then on, and a pending
- * payment is cancelled.
+ * Covers a payment whose intent names an end: after the end no payment is signed or sent, and a
+ * pending payment is cancelled.
  */
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -15,7 +15,7 @@ const intent = { ...transferIntent(), notAfterMs: NOON_MS };
 const END = { type: 'endByTime' } as const;
 const GONE = { type: 'miss', inMempool: false, nonceTaken: false } as const;
 
-test('a payment is cancelled at its end, not a millisecond before, and never without an end', () => {
+test('a payment is cancelled at the end that its intent names, and never without such an end', () => {
   const waiting = broadcast([sentWith('accepted')], { intent });
   expect(step(waiting, END, NOON_MS - 1)).toBe(null);
   expect(step(broadcast([sentWith('accepted')]), END)).toBe(null);
@@ -30,23 +30,23 @@ test('a payment is cancelled at its end, not a millisecond before, and never wit
   expect(step(ended, END, NOON_MS + DAY_MS)).toBe(null);
 });
 
-test('bytes that were signed and never sent may be out, so they are cancelled like the others and never given up', () => {
+test('bytes that were signed and never sent may be out, so they are cancelled like sent bytes', () => {
   const unsent = { ...sentWith('accepted'), sent: null };
   const ended = after(broadcast([unsent], { intent }), END);
   expect(ended.attempts.map(({ sent }) => [sent?.outcome, sent?.times])).toEqual([['refused', 0]]);
   expect(outstandingJob(ended)).toBe('sign');
-  // Co-signers sign no cancellation, so it does not end as if nothing were out.
+  // Co-signers refuse to sign the cancellation. The bytes may be out, so the payment does not fail.
   const failed = { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null } as const;
   expect(step(ended, failed)).toBe(null);
 });
 
-test('a payment that every node refused at first is watched all the same, once its time is over', () => {
+test('a payment that every RPC node refused at first is still watched after its end', () => {
   const ended = after(broadcast([sentWith('refused')], { intent }), END);
   expect(step(ended, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null })).toBe(null);
   expect(step(ended, { type: 'abandonReplacement', reason: 'SIGNERS_REFUSED' })).toMatchObject({ cancelling: false });
 });
 
-test('a cancellation that cannot be had is tried again each hour, for as long as co-signers sign it', () => {
+test('a cancellation that cannot be made is tried again each hour, for as long as co-signers sign it', () => {
   const ended = after(broadcast([sentWith('accepted')], { intent }), END);
   const open = after(ended, { type: 'abandonReplacement', reason: 'SIGNERS_REFUSED' });
   expect([open.cancelling, open.givenUp, outstandingJob(open)]).toEqual([false, null, 'confirm']);
@@ -57,11 +57,11 @@ test('a cancellation that cannot be had is tried again each hour, for as long as
   expect(step(open, END, NOON_MS + 2 * HOUR_MS)).toMatchObject({ cancelling: true });
 });
 
-test('a payment that a mempool has dropped is sent again before its end, and not after it', () => {
+test('a payment that the mempool dropped is sent again before its end, and not after it', () => {
   const waiting = broadcast([sentWith('accepted')], { intent });
   expect(step(waiting, GONE, NOON_MS - 1)).toMatchObject({ stateReason: 'REBROADCASTING' });
   expect(step(waiting, GONE)).toBe(null);
-  // A cancellation is no payment.
+  // A dropped cancellation is sent again after the end, because it does not pay.
   const undone = broadcast([sentWith('accepted'), sentWith('accepted', { ...second, ...cancellation })], {
     intent,
     cancelling: true,
@@ -69,7 +69,7 @@ test('a payment that a mempool has dropped is sent again before its end, and not
   expect(step(undone, GONE)).toMatchObject({ stateReason: 'REBROADCASTING' });
 });
 
-test('the chain decides which attempt is mined, and the record states which end that was', () => {
+test('the chain decides which attempt is mined, and the record states the matching end', () => {
   const ended = after(broadcast([sentWith('accepted')], { intent }), END);
   const both = { ...ended, attempts: [sentWith('accepted'), sentWith('accepted', { ...second, ...cancellation })] };
   const mined = (hash: string) =>
@@ -79,7 +79,7 @@ test('the chain decides which attempt is mined, and the record states which end 
   expect([undone.state, undone.stateReason]).toEqual(['FAILED', 'NOT_AFTER_PASSED']);
 });
 
-test('a payment in a block, or without a decision, has nothing to cancel', () => {
+test('a payment that is in a block or not broadcast has nothing to cancel at its end', () => {
   for (const state of ['SUBMITTED', 'SIGNING', 'CONFIRMING', 'SUCCEEDED', 'FAILED'] as const) {
     expect(step(transactionIn(state, { intent }), END)).toBe(null);
   }

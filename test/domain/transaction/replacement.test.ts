@@ -20,7 +20,7 @@ import {
   UNSPENT,
 } from '../cast.ts';
 
-/** Covers further attempts at one nonce, and when none can be made. */
+/** Covers further attempts at one nonce, and when no further attempt can be made. */
 
 function after(transaction: Transaction, event: TransactionEvent): Decision {
   const decided = decide(transaction, event, { nowMs: NOON_MS, policy, spentOf: UNSPENT });
@@ -33,7 +33,7 @@ const cheap = () =>
     attempts: [{ ...signedAttempt(), sent: { outcome: 'underpriced', answer: null, atMs: NOON_MS, times: 1 } }],
   });
 
-test('a faster attempt that cannot be made leaves the earlier attempts to the chain', () => {
+test('a faster attempt that cannot be made leaves the earlier attempts in flight', () => {
   const repricing = cheap();
   expect(outstandingJob(repricing)).toBe('sign');
   const abandon: TransactionEvent = { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' };
@@ -44,7 +44,7 @@ test('a faster attempt that cannot be made leaves the earlier attempts to the ch
   expect(mined.state).toBe('SUCCEEDED');
 });
 
-test('bytes that no block can include any more are followed by others, and end the payment if none can be made', () => {
+test('bytes that no block can include any more are replaced, and the payment ends if they cannot be replaced', () => {
   const sent = transactionIn('BROADCAST');
   const lapse: TransactionEvent = { type: 'lapse', attempt: 1 };
   const lapsed = after(sent, lapse).transaction;
@@ -56,24 +56,24 @@ test('bytes that no block can include any more are followed by others, and end t
     [1, '4'],
     [2, '4'],
   ]);
-  // No co-signer signs it any more and nothing of it can be mined, so it has failed and its nonce
-  // is reported as free.
+  // Co-signers sign no further attempt, and no signed attempt can be mined. The payment has failed
+  // and its nonce is released.
   const over = after(lapsed, { type: 'abandonReplacement', reason: 'SIGNING_TIMEOUT' }).transaction;
   expect([over.state, over.stateReason, outstandingJob(over)]).toEqual(['FAILED', 'SIGNING_TIMEOUT', 'settle']);
   const unsigned = after(again, { type: 'abandonReplacement', reason: 'SIGNERS_REFUSED' }).transaction;
   expect([unsigned.state, unsigned.attempts.length]).toEqual(['FAILED', 1]);
 });
 
-test('bytes that were prepared for a replacement and never signed are dropped, and those before them stay', () => {
+test('unsigned bytes of a replacement that cannot be made are dropped, and the earlier attempts stay', () => {
   const prepared = after(cheap(), { type: 'prepare', attempt: { ...PREPARED, payload: '0x0299' } }).transaction;
   expect([prepared.attempts.length, outstandingJob(prepared)]).toEqual([2, 'sign']);
   const given = after(prepared, { type: 'abandonReplacement', reason: 'SIGNERS_REFUSED' }).transaction;
   expect([given.attempts.length, given.attempts[0]?.signed?.hash, outstandingJob(given)]).toEqual([1, HASH, 'confirm']);
-  // A late run of the signing job finds nothing to give up a second time.
+  // A late run of the signing job changes nothing.
   expect(after(given, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null }).changed).toBe(false);
 });
 
-test('a refused payment that no node holds is sent again, unless only a price or a person helps', () => {
+test('a refused payment that no RPC node has is sent again, unless only a lower price or a person can help', () => {
   const miss: TransactionEvent = { type: 'miss', inMempool: false, nonceTaken: false };
   const given = after(cheap(), { type: 'abandonReplacement', reason: 'SIGNERS_REFUSED' }).transaction;
   const missed = after(given, miss).transaction;
@@ -88,7 +88,7 @@ test('a refused payment that no node holds is sent again, unless only a price or
   }
 });
 
-test('bytes that a node accepts and drops each time are sent less and less often', () => {
+test('bytes that an RPC node accepts and drops each time are sent less and less often', () => {
   const miss: TransactionEvent = { type: 'miss', inMempool: false, nonceTaken: false };
   const sentAt = (times: number, ageMs: number) => {
     const sent = { outcome: 'accepted' as const, answer: null, atMs: NOON_MS - ageMs, times };
@@ -98,11 +98,12 @@ test('bytes that a node accepts and drops each time are sent less and less often
     const seconds = Array.from({ length: 800 }, (_, i) => i);
     return seconds.find((second) => after(sentAt(times, second * 1000), miss).changed) ?? null;
   });
-  // The first delay is 15 s and up to a quarter more, by the hash; it doubles each time.
+  // The first delay is 15 s. Each delay doubles the previous one, and the transaction hash adds up
+  // to a quarter.
   expect(delays).toEqual([0, 18, 35, 280, 560, 700, 700]);
 });
 
-test('a faster attempt is requested once, and only of a transaction in flight', () => {
+test('a faster attempt is requested once, and only for a transaction in flight', () => {
   const request = after(transactionIn('BROADCAST'), { type: 'speedUp', actor: alice }).transaction;
   expect([request.stateReason, request.attempts[0]?.sent?.outcome, outstandingJob(request)]).toEqual([
     'REPRICING',
@@ -120,7 +121,7 @@ describe('a check from before another attempt was signed', () => {
   const miss = { type: 'miss', inMempool: false, nonceTaken: true } as const;
   const failed = { type: 'include', inclusion: inclusion({ succeeded: false }), confirmationsNeeded: 1 } as const;
 
-  test('a check that misses an attempt cannot report that another transaction has the nonce: that attempt may have it', () => {
+  test('a check that did not cover the newest attempt cannot report a conflict, because that attempt may have the nonce', () => {
     expect(after(two(), { ...miss, lookedFor: 1 }).changed).toBe(false);
     for (const known of [{ lookedFor: 2 }, {}]) {
       const { state, stateReason } = after(two(), { ...miss, ...known }).transaction;
@@ -128,7 +129,7 @@ describe('a check from before another attempt was signed', () => {
     }
   });
 
-  test('a check that misses an attempt cannot report a failure: that attempt may still succeed', () => {
+  test('a check that did not cover the newest attempt cannot report a failure, because that attempt may succeed', () => {
     expect(after(two(), { ...failed, lookedFor: 1 }).changed).toBe(false);
     for (const known of [{ lookedFor: 2 }, {}]) {
       const { state, stateReason } = after(two(), { ...failed, ...known }).transaction;
@@ -136,12 +137,12 @@ describe('a check from before another attempt was signed', () => {
     }
   });
 
-  test('reports a success all the same', () => {
+  test('a check that did not cover the newest attempt can still report a success', () => {
     const found = { ...failed, inclusion: inclusion(), lookedFor: 1 };
     expect(after(two(), found).transaction.state).toBe('SUCCEEDED');
   });
 
-  test('has not missed an attempt that is prepared and not signed', () => {
+  test('a check that covered every signed attempt can report a conflict', () => {
     const unsigned = transactionIn('BROADCAST', { attempts: [signedAttempt(), { ...second, signed: null }] });
     expect(after(unsigned, { ...miss, lookedFor: 1 }).transaction.state).toBe('FAILED');
   });
@@ -152,7 +153,7 @@ describe('a cancellation on the chain', () => {
   const cancelling = () => after(transactionIn('BROADCAST'), cancel).transaction;
   const undone = { ...PREPARED, purpose: 'cancellation' as const, payload: '0x0299' };
 
-  /** The cancellation is signed and sent. */
+  /** Returns a transaction whose cancellation is signed and sent. */
   function out(): Transaction {
     const prepared = after(cancelling(), { type: 'prepare', attempt: undone }).transaction;
     const signed = after(prepared, { type: 'sign', attempt: 2, raw: '0x0299ff', hash: OTHER_HASH }).transaction;
@@ -162,7 +163,7 @@ describe('a cancellation on the chain', () => {
     after(transaction, { type: 'include', inclusion: inclusion({ hash, confirmations }), confirmationsNeeded: 3 })
       .transaction;
 
-  test('a cancellation requests another attempt at the same nonce, once', () => {
+  test('a cancellation requests one further attempt at the same nonce', () => {
     const request = cancelling();
     expect([request.state, request.stateReason, outstandingJob(request)]).toEqual(['BROADCAST', 'CANCELLING', 'sign']);
     expect(after(request, cancel).changed).toBe(false);
@@ -172,7 +173,7 @@ describe('a cancellation on the chain', () => {
     expect([sent.stateReason, outstandingJob(sent)]).toEqual(['CANCELLING', 'confirm']);
   });
 
-  test('a cancellation waits for bytes that are being sent, and follows them', () => {
+  test('a cancellation is signed only after the bytes that are being sent', () => {
     const unsent = transactionIn('BROADCAST', { attempts: [signedAttempt()] });
     const request = after(unsent, cancel).transaction;
     expect(outstandingJob(request)).toBe('broadcast');
@@ -180,7 +181,7 @@ describe('a cancellation on the chain', () => {
     expect(outstandingJob(sent)).toBe('sign');
   });
 
-  test('a cancellation is CANCELLED when it is mined at depth, and then releases its nonce', () => {
+  test('a cancelled payment is CANCELLED when the cancellation is deep enough, and releases its nonce when it is final', () => {
     const shallow = mined(out(), OTHER_HASH, 1);
     expect([shallow.state, shallow.stateReason]).toEqual(['CONFIRMING', 'CANCELLING']);
     const done = mined(shallow, OTHER_HASH);
@@ -195,12 +196,12 @@ describe('a cancellation on the chain', () => {
     expect(outstandingJob(after(finalised, { type: 'settle' }).transaction)).toBeNull();
   });
 
-  test('a cancellation comes too late when the payment is mined first, and the record says so', () => {
+  test('a payment that is mined before its cancellation is SUCCEEDED', () => {
     const done = mined(out(), HASH);
     expect([done.state, done.stateReason]).toEqual(['SUCCEEDED', null]);
   });
 
-  test('a cancellation is undone with its block, and both attempts are open again', () => {
+  test('a cancellation whose block is undone is in flight again, and either attempt can be mined', () => {
     const done = mined(out(), OTHER_HASH);
     const gone = after(done, { type: 'miss', inMempool: false, nonceTaken: false }).transaction;
     expect([gone.state, gone.stateReason, gone.nonceHeld, outstandingJob(gone)]).toEqual([
@@ -212,7 +213,7 @@ describe('a cancellation on the chain', () => {
     expect(mined(gone, HASH).state).toBe('SUCCEEDED');
   });
 
-  test('a cancellation that is too dear is given up, and the attempt in flight is watched as before', () => {
+  test('a cancellation above the fee cap is withdrawn, and the attempt in flight is watched as before', () => {
     const given = after(cancelling(), { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' }).transaction;
     expect([given.stateReason, given.cancelling, outstandingJob(given)]).toEqual([
       'FEE_CAP_EXCEEDED',
@@ -222,7 +223,7 @@ describe('a cancellation on the chain', () => {
     expect(after(given, cancel).transaction.cancelling).toBe(true);
   });
 
-  test('a cancellation can be sped up itself, and stays a cancellation', () => {
+  test('a cancellation can be sped up, and stays a cancellation', () => {
     const faster = after(out(), { type: 'speedUp', actor: alice }).transaction;
     expect(outstandingJob(faster)).toBe('sign');
     expect(after(faster, { type: 'prepare', attempt: PREPARED }).changed).toBe(false);
@@ -232,7 +233,7 @@ describe('a cancellation on the chain', () => {
   });
 });
 
-test('a block that is undone while a further attempt is not sent yet, or not even signed, leaves that one to go its way', () => {
+test('after a block is undone, an unsent further attempt is sent and an unsigned one is signed', () => {
   const mined = { state: 'CONFIRMING', inclusion: inclusion() } as const;
   const first = { ...signedAttempt(), sent: { outcome: 'accepted', answer: null, atMs: NOON_MS, times: 1 } } as const;
   const second = { ...signedAttempt(), number: 2, signed: { raw: '0x02ee', hash: OTHER_HASH, atMs: NOON_MS } };

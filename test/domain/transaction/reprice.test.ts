@@ -5,7 +5,10 @@ import { replacementSpeed } from '#domain/transaction/transition.ts';
 import { alice, NOON_MS, PREPARED, preparedAttempt, sentAttempt, transactionIn } from '../cast.ts';
 import { afterEvents } from './step.ts';
 
-/** An attempt that no block takes for its price, raised by itself within the cap. */
+/**
+ * Covers an attempt whose price is too low for any block: the service raises the price itself
+ * within the cap.
+ */
 
 const waiting = () => transactionIn('BROADCAST', { attempts: [sentAttempt()] });
 const reprice: TransactionEvent = { type: 'reprice', attempt: 1, obstacle: null };
@@ -17,7 +20,7 @@ const seen = (isTooCheap: boolean, inMempool = true): TransactionEvent => ({
   isTooCheap,
 });
 
-test('an attempt that offers too little is followed by another at its nonce', () => {
+test('an attempt whose price is too low is followed by another attempt at the same nonce', () => {
   const raised = afterEvents(waiting(), reprice);
   expect([raised.stateReason, raised.attempts[0]?.sent?.outcome, outstandingJob(raised)]).toEqual([
     'REPRICING',
@@ -29,7 +32,7 @@ test('an attempt that offers too little is followed by another at its nonce', ()
   ]);
 });
 
-test('a payment above its fee cap waits, reports so once, and is silent when blocks accept it again', () => {
+test('a payment above its fee cap waits, reports this once, and no longer when blocks accept its price again', () => {
   const short = afterEvents(waiting(), aboveCap);
   expect([short.state, short.stateReason, outstandingJob(short)]).toEqual(['BROADCAST', 'FEE_ABOVE_CAP', 'confirm']);
   expect(afterEvents(short, aboveCap, seen(true))).toBe(short);
@@ -37,11 +40,11 @@ test('a payment above its fee cap waits, reports so once, and is silent when blo
   expect([fair.state, fair.stateReason]).toEqual(['BROADCAST', null]);
   const cancelling = afterEvents(transactionIn('BROADCAST', { attempts: [sentAttempt()], cancelling: true }), aboveCap);
   expect(afterEvents(cancelling, seen(false)).stateReason).toBe('CANCELLING');
-  // It is out of the mempool, so the base fee of the blocks does not show that it is too cheap.
+  // The attempt is not in the mempool. The reason is then the resend, and not its price.
   expect(afterEvents(short, seen(false, false)).stateReason).toBe('REBROADCASTING');
 });
 
-test('a report of an older attempt, of one that is replaced already, or of one that was not sent raises nothing', () => {
+test('a report of an older, an already replaced, or an unsent attempt raises no price', () => {
   const raised = afterEvents(waiting(), reprice);
   expect(afterEvents(raised, reprice)).toBe(raised);
   expect(afterEvents(waiting(), { ...reprice, attempt: 2 }).stateReason).toBeNull();
@@ -49,7 +52,7 @@ test('a report of an older attempt, of one that is replaced already, or of one t
   expect(afterEvents(unsigned, { ...reprice, attempt: 2 })).toBe(unsigned);
 });
 
-test('a payment that was given up because of the transactions above it is not raised', () => {
+test('a payment that was given up and is being cancelled is not raised', () => {
   const sent = { outcome: 'refused' as const, answer: 'no', atMs: NOON_MS, times: 1 };
   const up = transactionIn('BROADCAST', {
     attempts: [{ ...sentAttempt(), sent }],

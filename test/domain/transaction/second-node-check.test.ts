@@ -6,7 +6,7 @@ import { decide } from '#domain/transaction/transition.ts';
 import { alice, inclusion, NOON_MS, OTHER_HASH, policy, PREPARED, transactionIn, UNSPENT } from '../cast.ts';
 import { after, cancellation, miss, sentWith } from './step.ts';
 
-/** Covers an inclusion that is deep enough, and the report of a second RPC node. */
+/** Covers an inclusion that is deep enough, and the verdict of a second RPC node on it. */
 
 const context = { nowMs: NOON_MS, policy, spentOf: UNSPENT };
 
@@ -22,32 +22,32 @@ const found = (
 const sentTimes = (was: Attempt['sent'], times: number) => (was === null ? null : { ...was, times, atMs: NOON_MS });
 const stand = ({ state, stateReason }: Transaction) => [state, stateReason];
 const sent = () => transactionIn('BROADCAST');
-/** One node reported the inclusion, and a second one contradicts it. */
+/** Returns a payment whose inclusion one RPC node reported and a second one contradicts. */
 const contradicted = () => after(after(sent(), found('away')), found('disagrees'));
 const YEARS_LATER_MS = NOON_MS + 3 * 365 * 24 * 60 * 60 * 1000;
 
-test('one node alone, or two that agree, end the payment at once', () => {
+test('a report by the only configured RPC node, or by two that agree, ends the payment at once', () => {
   for (const second of [null, 'agrees'] as const) {
     expect(stand(after(sent(), found(second)))).toEqual(['SUCCEEDED', null]);
     expect(stand(after(sent(), found(second, { succeeded: false })))).toEqual(['FAILED', 'REVERTED']);
   }
 });
 
-test('an unreachable second node holds a payment up for as long as it is unreachable', () => {
+test('an unreachable second RPC node delays the end of a payment for as long as it is unreachable', () => {
   const waiting = after(sent(), found('away'));
   expect(stand(waiting)).toEqual(['CONFIRMING', 'SECOND_NODE_AWAY']);
   expect(outstandingJob(waiting)).toBe('confirm');
-  // It reports nothing new, so the record stays as old as it is.
+  // The report has nothing new, so the time of the last change stays.
   expect(after(waiting, found('away', { confirmations: 50 }), YEARS_LATER_MS)).toBe(waiting);
   const final = after(waiting, found('away', { confirmations: 90, finalized: true }), YEARS_LATER_MS);
   expect([...stand(final), outstandingJob(final)]).toEqual(['CONFIRMING', 'SECOND_NODE_AWAY', 'confirm']);
-  // The second node is back, or is taken out of the configuration.
+  // The second RPC node is reachable again, or was removed from the configuration.
   for (const second of ['agrees', null] as const) {
     expect(stand(after(final, found(second, { confirmations: 91, finalized: true })))).toEqual(['SUCCEEDED', null]);
   }
 });
 
-test('a failed payment is never accepted from one node, however long the other one is unreachable', () => {
+test('a failed payment is never accepted from one RPC node, however long the second one is unreachable', () => {
   const reverted = found('away', { succeeded: false });
   const waiting = after(sent(), reverted);
   expect(after(waiting, reverted, YEARS_LATER_MS)).toBe(waiting);
@@ -62,7 +62,7 @@ test('a failed payment is never accepted from one node, however long the other o
   expect(stand(after(undone, found('agrees')))).toEqual(['CANCELLED', 'CANCELLED_ON_CHAIN']);
 });
 
-test('nodes that disagree end nothing for as long as they do', () => {
+test('RPC nodes that disagree end no payment, however long they disagree', () => {
   const disputed = after(after(sent(), found('away')), found('disagrees'));
   expect(stand(disputed)).toEqual(['CONFIRMING', 'NODES_DISAGREE']);
   expect(after(disputed, found('disagrees', { confirmations: 99 }), YEARS_LATER_MS)).toBe(disputed);
@@ -71,7 +71,7 @@ test('nodes that disagree end nothing for as long as they do', () => {
   expect(stand(after(unreachable, found('agrees')))).toEqual(['SUCCEEDED', null]);
 });
 
-test('a contradiction counts before the inclusion is deep enough, and the nodes agree again', () => {
+test('a contradiction counts before the inclusion is deep enough, until the RPC nodes agree again', () => {
   const disputed = after(after(sent(), found('away', { confirmations: 1 })), found('disagrees', { confirmations: 1 }));
   expect(stand(disputed)).toEqual(['CONFIRMING', 'NODES_DISAGREE']);
   expect(after(disputed, found('disagrees', { confirmations: 2 }))).toBe(disputed);
@@ -79,7 +79,7 @@ test('a contradiction counts before the inclusion is deep enough, and the nodes 
   expect(stand(after(disputed, found('agrees', { confirmations: 2 })))).toEqual(['CONFIRMING', null]);
 });
 
-test('an included payment can be cancelled or replaced only while nodes contradict each other about its block', () => {
+test('an included payment can be cancelled or replaced only while RPC nodes contradict each other about its block', () => {
   const disputed = contradicted();
   for (const type of ['cancel', 'speedUp'] as const) {
     const ended = after(disputed, { type, actor: alice });
@@ -93,7 +93,7 @@ test('an included payment can be cancelled or replaced only while nodes contradi
   expect([cancelled.cancelling, cancelled.stateReason]).toEqual([true, 'CANCELLING']);
 });
 
-test('an inclusion that a second node contradicts from the start is not recorded, and the payment can be cancelled', () => {
+test('an inclusion that a second RPC node contradicts from the start is not recorded, so a cancel is possible', () => {
   const waiting = after(sent(), found('disagrees'));
   expect([...stand(waiting), waiting.inclusion, outstandingJob(waiting)]).toEqual([
     'BROADCAST',
@@ -102,8 +102,8 @@ test('an inclusion that a second node contradicts from the start is not recorded
     'confirm',
   ]);
   expect(after(waiting, found('disagrees', { confirmations: 9 }))).toBe(waiting);
-  // A node that repeatedly states and withdraws an inclusion changes the record no more often than
-  // bytes are sent again.
+  // An RPC node that repeatedly reports and withdraws an inclusion changes the record no more often
+  // than the bytes are sent again.
   const often = {
     ...waiting,
     attempts: [sentWith('accepted', {})].map((one) => ({ ...one, sent: sentTimes(one.sent, 4) })),
@@ -117,7 +117,7 @@ test('an inclusion that a second node contradicts from the start is not recorded
   const healed = after(waiting, miss({ inMempool: true }), later);
   expect(stand(healed)).toEqual(['BROADCAST', null]);
   expect(after(healed, found('disagrees'), later + 14_999)).toBe(healed);
-  // A reason that requires a person stays.
+  // A reason that requires a person is not replaced.
   for (const stateReason of ['NONCE_USED_UNEXPLAINED', 'COIN_UNKNOWN']) {
     const unknown = transactionIn('BROADCAST', { stateReason });
     expect(after(unknown, found('disagrees'))).toBe(unknown);
@@ -126,8 +126,8 @@ test('an inclusion that a second node contradicts from the start is not recorded
   expect(after(resting, found('disagrees'))).toBe(resting);
   expect(outstandingJob(after(waiting, { type: 'cancel', actor: alice }))).toBe('sign');
   expect(stand(after(waiting, found('agrees')))).toEqual(['SUCCEEDED', null]);
-  // A failed payment may be on chain: operators and people see that nodes contradict each other
-  // over it.
+  // A failed payment may be on the chain. Operators and members see that the RPC nodes contradict
+  // each other.
   const failed = transactionIn('FAILED', { inclusion: null, watchedSinceMs: NOON_MS, stateReason: 'CONFLICTED' });
   expect(stand(after(failed, found('disagrees')))).toEqual(['CONFIRMING', 'NODES_DISAGREE']);
 });
@@ -137,7 +137,8 @@ test('a late report of a contradicted inclusion does not undo a cancellation in 
   const prepared = after(cancelled, { type: 'prepare', attempt: { ...PREPARED, purpose: 'cancellation' } });
   const signed = after(prepared, { type: 'sign', attempt: 2, raw: '0x02ee', hash: OTHER_HASH });
   for (const one of [cancelled, prepared, signed]) expect(after(one, found('disagrees'), NOON_MS + 60_000)).toBe(one);
-  // A further request resumes it if it came before the contradiction.
+  // If the first report came before the contradiction, a second cancel request continues the
+  // cancellation.
   for (const one of [prepared, signed]) {
     const overtaken = after(after(one, found('away')), found('disagrees'));
     expect(overtaken.state).toBe('CONFIRMING');
@@ -150,7 +151,7 @@ test('a late report of a contradicted inclusion does not undo a cancellation in 
   expect(after(disputed, { type: 'cancel', actor: alice })).toBe(disputed);
 });
 
-test('an inclusion that one node states and withdraws in turn is gone permanently only after some time', () => {
+test('an inclusion that one RPC node reports and withdraws is removed only after 15 seconds', () => {
   const claimed = after(sent(), found('away'));
   expect(after(claimed, miss(), NOON_MS + 14_999)).toBe(claimed);
   expect(stand(after(claimed, miss(), NOON_MS + 15_000))).toEqual(['BROADCAST', 'REORGED']);
@@ -159,14 +160,14 @@ test('an inclusion that one node states and withdraws in turn is gone permanentl
   }
 });
 
-test('a late report makes no final inclusion less final', () => {
+test('a late report does not undo the finality of an inclusion', () => {
   const final = after(sent(), found('agrees', { finalized: true }));
   for (const second of ['away', 'disagrees', 'agrees'] as const) {
     expect(after(final, found(second, { confirmations: 9 }))).toBe(final);
   }
 });
 
-test('a block that one node alone calls final is recorded once, and ends nothing', () => {
+test('a block that only one RPC node calls final is recorded once, and ends nothing', () => {
   const one = (confirmations: number): EventOf<'include'> => ({
     type: 'include',
     inclusion: inclusion({ confirmations, secondNode: 'away', isFinalForOneNode: true }),
@@ -184,7 +185,7 @@ test('a block that one node alone calls final is recorded once, and ends nothing
   ]);
 });
 
-test('a payment ended by one node is open again when a second one contradicts, and stays ended while that one is unreachable', () => {
+test('a payment that one RPC node ended is open again when a second one contradicts, and not when it is unreachable', () => {
   const alone = after(sent(), found(null));
   expect(stand(after(alone, found('disagrees', { confirmations: 9 })))).toEqual(['CONFIRMING', 'NODES_DISAGREE']);
   expect(after(alone, found('away', { confirmations: 9 }))).toBe(alone);
@@ -193,7 +194,7 @@ test('a payment ended by one node is open again when a second one contradicts, a
   expect(after(agreed, found('agrees', { confirmations: 9 }))).toBe(agreed);
 });
 
-test('another block requires the same confirmations as the first one', () => {
+test('a report of the payment in another block requires the same confirmations as the first one', () => {
   const waiting = after(sent(), found('away'));
   const elsewhere = {
     type: 'include' as const,

@@ -4,11 +4,14 @@ import type { Attempt, SendOutcome, Transaction } from '#domain/transaction/tran
 import { decide } from '#domain/transaction/transition.ts';
 import { CREATED_AT_MS, inclusion, NOON_MS, OTHER_HASH, policy, sentAttempt, transactionIn, UNSPENT } from '../cast.ts';
 
-/** Applies one event of the table. Returns what it writes into the record. */
+/** The context of all decisions: noon, with the default policy and no spending. */
 
 export const now = { nowMs: NOON_MS, policy, spentOf: UNSPENT };
 
-/** The fields that are others afterwards; null where nothing has changed. Throws for a refusal. */
+/**
+ * Applies one event. Returns the fields that change, or null if no field changes. Throws for a
+ * refusal.
+ */
 export function step(before: Transaction, event: TransactionEvent, nowMs = NOON_MS): Partial<Transaction> | null {
   const decided = decide(before, event, { ...now, nowMs });
   if (!decided.ok) throw new Error(decided.refusal.code);
@@ -25,21 +28,21 @@ export function step(before: Transaction, event: TransactionEvent, nowMs = NOON_
   return Object.fromEntries(fields);
 }
 
-/** The record after one event. Throws for a refusal. */
+/** Returns the record after one event. Throws for a refusal. */
 export function after(before: Transaction, event: TransactionEvent, nowMs = NOON_MS): Transaction {
   const decided = decide(before, event, { ...now, nowMs });
   if (!decided.ok) throw new Error(`${event.type}: ${decided.refusal.code}`);
   return decided.value.transaction;
 }
 
-/** The record after several events, all at noon. */
+/** Returns the record after several events, all of them at noon. */
 export function afterEvents(before: Transaction, ...events: readonly TransactionEvent[]): Transaction {
   return events.reduce((record, event) => after(record, event), before);
 }
 
 export const broadcast = (attempts: readonly Attempt[], differences: Partial<Transaction> = {}) =>
   transactionIn('BROADCAST', { attempts, ...differences });
-/** What the record of an attempt says after one send with this result. */
+/** Returns the send result of an attempt after one send with this outcome. */
 export const sentOnce = (outcome: SendOutcome, answer: string | null = null) => ({
   outcome,
   answer,
@@ -54,7 +57,7 @@ export const sentWith = (outcome: SendOutcome, differences: Partial<Attempt> = {
 export const cancellation = { purpose: 'cancellation' } as const;
 export const second = { number: 2, signed: { raw: '0x02ee', hash: OTHER_HASH, atMs: CREATED_AT_MS } };
 
-/** Returns a check of the nodes that found no attempt in a block. */
+/** Returns the event of a check that found no attempt in a block. */
 export const miss = (differences: object = {}): TransactionEvent => ({
   type: 'miss',
   inMempool: false,
@@ -62,8 +65,8 @@ export const miss = (differences: object = {}): TransactionEvent => ({
   ...differences,
 });
 /**
- * Returns a check of the nodes that found an attempt in a block, with as many confirmations as are
- * needed.
+ * Returns the event of a check that found an attempt in a block, with as many confirmations as
+ * required.
  */
 export const found = (differences: object = {}): TransactionEvent => ({
   type: 'include',

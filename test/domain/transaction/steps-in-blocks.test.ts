@@ -5,7 +5,10 @@ import type { BalanceChange } from '#domain/activity/movement.ts';
 import { amount, inclusion, NOON_MS, OTHER_HASH, sentAttempt, signedAttempt, transactionIn } from '../cast.ts';
 import { broadcast, cancellation, second, sentOnce, sentWith, step } from './step.ts';
 
-/** Covers exactly what a block, or its absence, writes into a record. */
+/**
+ * Covers exactly which fields of a record change when a block includes an attempt, and when no
+ * block does.
+ */
 
 describe('a block', () => {
   const found = (differences: Parameters<typeof inclusion>[0] = {}, needed = 3): TransactionEvent => {
@@ -14,7 +17,7 @@ describe('a block', () => {
   const reported = { stateReason: 'REBROADCASTING' };
   const cancelled = [sentAttempt(), sentWith('accepted', { ...second, ...cancellation })];
 
-  test('does not end the payment until it is deep enough', () => {
+  test('a block does not end the payment until it is deep enough', () => {
     const shallow = inclusion({ confirmations: 2 });
     const waiting = { state: 'CONFIRMING', stateReason: null, inclusion: shallow };
     expect(step(broadcast([sentAttempt()], reported), found({ confirmations: 2 }))).toEqual(waiting);
@@ -28,7 +31,7 @@ describe('a block', () => {
     });
   });
 
-  test('states the result of the transaction', () => {
+  test('a block that is deep enough states the result of the transaction', () => {
     const deep = { confirmations: 3 };
     const reverted = { ...deep, succeeded: false };
     expect(step(broadcast([sentAttempt()]), found(reverted))).toEqual({
@@ -41,7 +44,7 @@ describe('a block', () => {
     expect(step(broadcast(cancelled), found(other))).toEqual(ended('CANCELLED', 'CANCELLED_ON_CHAIN'));
     const gaveUp = { givenUp: 'INSUFFICIENT_FUNDS' as FailureReason };
     expect(step(broadcast(cancelled, gaveUp), found(other))).toEqual(ended('FAILED', 'INSUFFICIENT_FUNDS'));
-    // The payment itself was mined after all.
+    // The block includes the payment and not the cancellation.
     expect(step(broadcast(cancelled, gaveUp), found(deep))?.state).toBe('SUCCEEDED');
     expect(step(broadcast([sentAttempt()]), found(other))).toBeNull();
   });
@@ -56,7 +59,7 @@ describe('a block', () => {
     expect(step(replaced, found({ hash: OTHER_HASH }))?.inclusion).toMatchObject({ hash: OTHER_HASH });
   });
 
-  test('an inclusion of a finished transaction is a change when it is final, or another one', () => {
+  test('a new inclusion of a finished transaction is a change when it is final, or in another block', () => {
     const done = transactionIn('SUCCEEDED');
     expect(step(done, found({ confirmations: 9 }))).toBeNull();
     const final = inclusion({ confirmations: 9, finalized: true });
@@ -66,7 +69,7 @@ describe('a block', () => {
     expect(step(transactionIn('SUCCEEDED', { inclusion: null }), found({ confirmations: 3 }))).toBeNull();
   });
 
-  test('states the result of a call, and of a payment nothing new', () => {
+  test('a block sets the display type of a contract call, and not that of a transfer', () => {
     const asset = { kind: 'erc721', tokenAddress: OTHER_HASH.slice(0, 42), tokenId: '1' } as const;
     const minted: BalanceChange = { ...asset, units: signedAmountOf(1n), isMinted: true, isCash: false };
     const { vaultId, transactionId, chain, from, policyVersion, policyHash, note, createdAtMs, expiresAtMs } =
@@ -95,7 +98,7 @@ describe('a block', () => {
 describe('no block', () => {
   const miss = (inMempool: boolean, nonceTaken: boolean): TransactionEvent => ({ type: 'miss', inMempool, nonceTaken });
 
-  test('has it: the same bytes are sent again after the mempool dropped them', () => {
+  test('the same bytes are sent again after the mempool dropped them', () => {
     const sent = sentOnce('unknown', 'The transaction is not in the mempool.');
     for (const outcome of ['accepted', 'refused'] as const) {
       expect(step(broadcast([sentWith(outcome)]), miss(false, false))).toEqual({
@@ -117,7 +120,7 @@ describe('no block', () => {
     for (const inMempool of [true, false]) expect(step(broadcast([]), miss(inMempool, true))).toEqual(taken);
   });
 
-  test('a transaction whose block is gone is in flight again, and so is its nonce', () => {
+  test('a transaction whose block is undone is in flight again, and holds its nonce again', () => {
     const sent = sentOnce('unknown', 'A reorg removed the block of the transaction.');
     const back = { state: 'BROADCAST', stateReason: 'REORGED', inclusion: null };
     const attempts = [{ ...sentAttempt(), sent }];
@@ -131,13 +134,13 @@ describe('no block', () => {
       expect(step(transactionIn('SUCCEEDED', { inclusion: nothing }), miss(false, false))).toBeNull();
     }
     expect(step(transactionIn('CONFIRMING', { attempts: [] }), miss(false, false))).toEqual(back);
-    // An earlier one was mined, and the newest has not left yet.
+    // The earlier attempt was mined, and the newest one is signed and not sent yet.
     const waiting = [sentAttempt(), { ...signedAttempt(), ...second }];
     expect(step(transactionIn('CONFIRMING', { attempts: waiting }), miss(false, false))).toEqual(back);
   });
 });
 
-test('a nonce is settled when the chain calls the block final, or there never is one', () => {
+test('a nonce is settled when the block is final, or when the transaction has failed without a block', () => {
   const settle: TransactionEvent = { type: 'settle' };
   const final = { inclusion: inclusion({ finalized: true }) };
   expect(step(transactionIn('SUCCEEDED', final), settle)).toEqual({ nonceHeld: false });

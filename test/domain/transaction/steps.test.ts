@@ -19,7 +19,7 @@ import {
 import { broadcast, cancellation, now, second, sentOnce, sentWith, step } from './step.ts';
 
 /**
- * Covers exactly what each event of the table writes into a record, and when it writes nothing.
+ * Covers exactly which fields each event changes, and when it changes none.
  * `transition-matrix.test.ts` covers the states.
  */
 
@@ -34,7 +34,7 @@ describe('before the decision', () => {
     });
   });
 
-  test('a cancellation, and an expiry that is not early', () => {
+  test('a pending transaction ends by a cancellation, or by an expiry that is not early', () => {
     const cancelled = { state: 'CANCELLED', stateReason: 'CANCELLED_BY_USER' };
     expect(step(pending, { type: 'cancel', actor: alice })).toEqual(cancelled);
     expect(step(pending, { type: 'expire' }, EXPIRES_AT_MS - 1)).toBeNull();
@@ -59,7 +59,7 @@ describe('signing', () => {
   const signing = (attempts: readonly Attempt[], differences: Partial<Transaction> = {}) =>
     transactionIn('SIGNING', { attempts, ...differences });
 
-  test('an attempt is prepared for the current purpose', () => {
+  test('an attempt is prepared only for the current purpose, payment or cancellation', () => {
     const chosen = { ...preparedAttempt(), preparedAtMs: NOON_MS };
     expect(step(signing([]), prepare)).toEqual({ attempts: [chosen] });
     expect(step(signing([preparedAttempt()]), prepare)).toBeNull();
@@ -72,7 +72,7 @@ describe('signing', () => {
     });
   });
 
-  test('a payment in flight that is to be cancelled is followed by a cancellation, once it was sent', () => {
+  test('a payment that is being cancelled gets a cancellation attempt once its bytes were sent', () => {
     const cancels: TransactionEvent = { type: 'prepare', attempt: { ...PREPARED, ...cancellation } };
     expect(step(broadcast([signedAttempt()], { cancelling: true }), cancels)).toBeNull();
     const changed = step(broadcast([sentAttempt()], { cancelling: true }), cancels);
@@ -82,13 +82,13 @@ describe('signing', () => {
     ]);
   });
 
-  test('a delay is written down once for each reason', () => {
+  test('a signing delay is recorded once for each reason', () => {
     const delay: TransactionEvent = { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' };
     expect(step(signing([]), delay)).toEqual({ stateReason: 'SIGNER_UNAVAILABLE' });
     expect(step(signing([], { stateReason: 'SIGNER_UNAVAILABLE' }), delay)).toBeNull();
   });
 
-  test('a failure states its reason, and a payment that was given up states why', () => {
+  test('a signing failure states its reason, and that of a given-up payment states why it was given up', () => {
     const fail: TransactionEvent = { type: 'failSigning', reason: 'SIGNING_TIMEOUT', detail: null };
     expect(step(signing([]), fail)).toEqual({ state: 'FAILED', stateReason: 'SIGNING_TIMEOUT' });
     const givenUp = signing([preparedAttempt()], { givenUp: 'INSUFFICIENT_FUNDS', cancelling: true });
@@ -96,7 +96,7 @@ describe('signing', () => {
     expect(step(signing([signedAttempt(), { ...preparedAttempt(), number: 2 }]), fail)).toBeNull();
   });
 
-  test('a nonce is filled only if nothing is signed, and once', () => {
+  test('a nonce is filled once, and only if nothing is signed', () => {
     const fill: TransactionEvent = { type: 'fillNonce', reason: 'TOKEN_REFUSED', detail: null };
     const gaveUp = { cancelling: true, givenUp: 'TOKEN_REFUSED', stateReason: 'TOKEN_REFUSED' };
     expect(step(signing([preparedAttempt()]), fill)).toEqual(gaveUp);
@@ -104,7 +104,7 @@ describe('signing', () => {
     expect(step(signing([signedAttempt(), { ...preparedAttempt(), number: 2 }]), fill)).toBeNull();
   });
 
-  test('a signature is that of the newest unsigned attempt', () => {
+  test('a signature is stored only for the newest attempt, and only if that attempt is unsigned', () => {
     const waited = { stateReason: 'SIGNER_UNAVAILABLE' };
     const signed = { ...preparedAttempt(), signed: { raw: '0x02ff', hash: HASH, atMs: NOON_MS } };
     const out = { state: 'BROADCAST', stateReason: null, attempts: [signed] };
@@ -129,9 +129,10 @@ describe('sending', () => {
     ['underpriced', 'REPRICING'],
     ['lapsed', 'SIGNING_AGAIN'],
     ['refused', 'REFUSED_BY_NODE'],
-  ])('the outcome %s is recorded with the answer, and people read %s', (outcome, stateReason) => {
+  ])('the outcome %s is recorded with the answer, and the state reason is %s', (outcome, stateReason) => {
     const sent = { outcome, answer: 'so it said', atMs: NOON_MS };
-    // It is counted over all nodes: people read the words after three identical refusals.
+    // Refusals are counted over all RPC nodes. People see the message after three identical
+    // refusals.
     const refused = (times: number) => (outcome === 'accepted' ? {} : { refusal: { answer: 'so it said', times } });
     expect(step(broadcast([signedAttempt()], { stateReason: 'before' }), sends(outcome))).toEqual({
       stateReason,
@@ -141,7 +142,7 @@ describe('sending', () => {
     expect(again?.attempts).toEqual([{ ...signedAttempt(), sent: { ...sent, times: 2 }, ...refused(1) }]);
   });
 
-  test('a cancelled payment states so while it is in flight', () => {
+  test('a payment that is being cancelled has the reason CANCELLING while it is in flight', () => {
     const changed = step(broadcast([signedAttempt()], { cancelling: true }), sends('accepted'));
     expect(changed?.stateReason).toBe('CANCELLING');
   });
@@ -154,7 +155,7 @@ describe('sending', () => {
     expect(step(broadcast([sentAttempt(), { ...signedAttempt(), ...second }]), sends('accepted', 1))).toBeNull();
   });
 
-  test('a permanent refusal ends only what no node ever accepted', () => {
+  test('a permanent refusal ends only a payment that no RPC node ever accepted', () => {
     const refuses = (number: number): TransactionEvent => ({ type: 'refuseBroadcast', attempt: number, answer: 'no' });
     const refusal = { answer: 'no', times: 1 };
     const failed = { state: 'FAILED', stateReason: 'REJECTED_BY_NODE', attempts: [{ ...signedAttempt(), refusal }] };
@@ -169,12 +170,12 @@ describe('sending', () => {
   });
 });
 
-describe('another attempt', () => {
+describe('a further attempt', () => {
   const lapse: TransactionEvent = { type: 'lapse', attempt: 1 };
   const speedUp: TransactionEvent = { type: 'speedUp', actor: alice };
   const abandon: TransactionEvent = { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' };
 
-  test('another attempt is requested when no block can include the newest any more', () => {
+  test('a further attempt is requested when no block can include the newest one any more', () => {
     const sent = sentOnce('lapsed', 'The attempt has expired and can no longer be included in a block.');
     expect(step(broadcast([sentAttempt()]), lapse)).toEqual({
       stateReason: 'SIGNING_AGAIN',
@@ -206,7 +207,7 @@ describe('another attempt', () => {
     }
   });
 
-  test('a replacement that cannot be made leaves the newest attempt in flight, which stays watched', () => {
+  test('a replacement that cannot be made leaves the newest attempt in flight, which is still watched', () => {
     const unsigned = { ...preparedAttempt(), number: 2 };
     const refused = sentWith('refused');
     expect(step(broadcast([sentWith('underpriced'), unsigned]), abandon)).toEqual({
@@ -241,7 +242,7 @@ describe('another attempt', () => {
       stateReason: 'FEE_CAP_EXCEEDED',
       attempts: [sentAttempt(), sentWith('refused', { ...second, ...cancellation })],
     });
-    // A cancellation that no member requested keeps nothing.
+    // If no member requested the cancellation, its flag does not change.
     const alone = broadcast([sentWith('underpriced', cancellation)]);
     expect(step(alone, abandon)?.cancelling).toBeUndefined();
   });

@@ -19,7 +19,7 @@ import {
   UNSPENT,
 } from '../cast.ts';
 
-/** One event of each type, with its largest effect. */
+/** One event of each type, chosen for its largest effect. */
 const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
   approve: { type: 'approve', actor: carol, device: null, digest: DIGEST },
   reject: { type: 'reject', actor: carol },
@@ -51,9 +51,9 @@ const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
 };
 
 /**
- * The effect of each event in each state. A state name is where the record goes (the same name:
- * something in it changes); `no` refuses a person; a dot is a machine's message that comes too late
- * and changes nothing.
+ * The result of each event in each state. A state name is the state after the event, which changes
+ * some field. `no` is the refusal of a person's request. A dot is a late message of a job, which
+ * changes nothing.
  */
 const MATRIX: Record<EventType, Record<TransactionState, string>> = {
   // The columns are the states DRAFT, SUBMITTED, SIGNING, BROADCAST, CONFIRMING, SUCCEEDED, FAILED,
@@ -67,7 +67,7 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
   cancel: row(
     '      CANCELLED    CANCELLED    no           BROADCAST     no           no           no           no       no        no',
   ),
-  // The UTXOs of these are known; coin-unknown.test.ts covers the others.
+  // The transactions of this row have known UTXOs. unknown-end.test.ts covers unknown ones.
   endUnknown: row(
     '  no           no           no           no            no           no           no           no       no        no',
   ),
@@ -83,7 +83,8 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
   askInVain: row(
     '   .            .            SIGNING      .             .            .            .            .        .         .',
   ),
-  // An accepted attempt has nothing to abandon; transition.test.ts has one that was underpriced.
+  // In this row the attempt was accepted, so there is no replacement to abandon. transition.test.ts
+  // has an underpriced attempt.
   abandonReplacement: row(
     '.         .            .            .             .            .            .            .        .         .',
   ),
@@ -111,7 +112,7 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
   sign: row(
     '        .            .            BROADCAST    .             .            .            .            .        .         .',
   ),
-  // These are transfers; transition.test.ts has a message.
+  // The transactions of this row are transfers. transition.test.ts has a message.
   signMessage: row(
     ' .            .            .            .             .            .            .            .        .         .',
   ),
@@ -124,7 +125,7 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
   waitForNonce: row(
     '.            .            SIGNING      BROADCAST     .            .            .            .        .         .',
   ),
-  // These have no end of their own; end-by-time.test.ts has one.
+  // The intents of this row name no end. not-after.test.ts has intents with an end.
   endByTime: row(
     '   .            .            .            .             .            .            .            .        .         .',
   ),
@@ -134,7 +135,7 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
   miss: row(
     '        .            .            .            BROADCAST     BROADCAST    BROADCAST    BROADCAST    .        .         .',
   ),
-  // These have an inclusion; given-up.test.ts has those without.
+  // The transactions of this row have an inclusion. given-up.test.ts has those without.
   watch: row(
     '       .            .            .            .             .            .            .            .        .         .',
   ),

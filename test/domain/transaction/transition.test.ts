@@ -44,7 +44,7 @@ test('a new transaction enqueues its own expiry', () => {
   expect(effectsOfCreation(transactionIn('DRAFT'))).toEqual([{ type: 'start', job: 'expire' }]);
 });
 
-test('a transaction without a pending job completes none, and one that ends at once enqueues none', () => {
+test('a transaction without a pending job completes no job, and one that ends at once enqueues none', () => {
   expect(effectsOfCreation(transactionIn('REJECTED'))).toEqual([]);
   const settled = transactionIn('SUCCEEDED', { inclusion: inclusion({ finalized: true }), nonceHeld: false });
   const elsewhere = inclusion({ blockHash: `0x${'b2'.repeat(32)}`, confirmations: 3 });
@@ -52,7 +52,7 @@ test('a transaction without a pending job completes none, and one that ends at o
   expect(moved.effects).toEqual([{ type: 'start', job: 'confirm' }]);
 });
 
-test('an approval below the threshold changes nothing but the count', () => {
+test('an approval below the threshold changes only the number of approvals', () => {
   const { transaction, effects } = after(transactionIn('SUBMITTED'), approves(alice));
   expect(transaction.state).toBe('SUBMITTED');
   expect(transaction.approvals).toEqual([{ actor: alice, digest: DIGEST, device: null, atMs: NOON_MS }]);
@@ -90,7 +90,7 @@ test('a message that its signers refuse fails and has no pending job', () => {
   expect([transaction.state, outstandingJob(transaction)]).toEqual(['FAILED', null]);
 });
 
-test('the signature of a message ends no transfer', () => {
+test('a message signature does not end a transfer', () => {
   expect(after(transactionIn('SIGNING'), { type: 'signMessage', signature: '0x5151' }).changed).toBe(false);
 });
 
@@ -99,7 +99,7 @@ test('a draft is decided like a submitted transaction', () => {
   expect(after(once, approves(bob)).transaction.state).toBe('SIGNING');
 });
 
-test('two approvals of one person count once, whatever token they come with', () => {
+test('two approvals of one person count once, whichever tokens they come with', () => {
   const once = after(transactionIn('SUBMITTED'), approves(alice)).transaction;
   const again = after(once, approves({ ...alice, tokenId: bob.tokenId }));
   expect(again.changed).toBe(false);
@@ -120,14 +120,14 @@ test('an approval of another intent is refused', () => {
   expect(decided).toEqual({ ok: false, refusal: { code: 'digest-mismatch' } });
 });
 
-test('an approval at the very millisecond of the expiry is refused, one before is taken', () => {
+test('an approval at the millisecond of the expiry is refused, and one a millisecond earlier is accepted', () => {
   const pending = transactionIn('SUBMITTED');
   const late = decide(pending, approves(alice), { ...now, nowMs: EXPIRES_AT_MS });
   expect(late).toEqual({ ok: false, refusal: { code: 'transaction-not-pending', state: 'EXPIRED' } });
   expect(after(pending, approves(alice), { ...now, nowMs: EXPIRES_AT_MS - 1 }).changed).toBe(true);
 });
 
-test('the approval of a removed signer does not count any more', () => {
+test('the approval of a removed signer no longer counts', () => {
   const withApprovals = transactionIn('SUBMITTED', { approvals: [approvalBy(alice)] });
   const without: Policy = { ...policy, version: 2, signers: [bob.userId, carol.userId] };
   expect(after(withApprovals, approves(bob), { ...now, policy: without }).transaction.state).toBe('SUBMITTED');
@@ -135,13 +135,13 @@ test('the approval of a removed signer does not count any more', () => {
   expect(dropped.transaction.approvals).toEqual([]);
 });
 
-test('a lowered threshold approves nothing that was created before', () => {
+test('a lowered threshold does not approve an earlier transaction', () => {
   const lowered: Policy = { ...policy, version: 2, threshold: 1 };
   const { transaction } = after(transactionIn('SUBMITTED'), approves(alice), { ...now, policy: lowered });
   expect(transaction.state).toBe('SUBMITTED');
 });
 
-test('a raised threshold counts for pending transactions', () => {
+test('a raised threshold applies to pending transactions', () => {
   const raised: Policy = { ...policy, version: 2, threshold: 3 };
   const withApproval = transactionIn('SUBMITTED', { approvals: [approvalBy(alice)] });
   const context = { ...now, policy: raised };
@@ -150,7 +150,7 @@ test('a raised threshold counts for pending transactions', () => {
   expect(after(two, approves(carol), context).transaction.state).toBe('SIGNING');
 });
 
-test('a signer who approved may still reject, and one rejection ends it', () => {
+test('a signer who approved may still reject, and one rejection ends the transaction', () => {
   const withApproval = transactionIn('SUBMITTED', { approvals: [approvalBy(alice)] });
   const { transaction, effects } = after(withApproval, { type: 'reject', actor: alice });
   expect(transaction.state).toBe('REJECTED');
@@ -158,7 +158,7 @@ test('a signer who approved may still reject, and one rejection ends it', () => 
   expect(effects).toEqual([{ type: 'finish', job: 'expire' }]);
 });
 
-test('the bytes to sign are chosen once: a second run finds them', () => {
+test('the bytes to sign are prepared once, and a second run of the job uses the same bytes', () => {
   const signing = transactionIn('SIGNING');
   const prepared = after(signing, { type: 'prepare', attempt: PREPARED }).transaction;
   const again = after(prepared, { type: 'prepare', attempt: { ...PREPARED, payload: '0x0203', nonce: '5' } });
@@ -166,7 +166,7 @@ test('the bytes to sign are chosen once: a second run finds them', () => {
   expect(prepared.attempts).toEqual([{ ...preparedAttempt(), preparedAtMs: NOON_MS }]);
 });
 
-test('a signature is stored once: a second one over the same bytes changes nothing', () => {
+test('a signature is stored once, and a second one over the same bytes changes nothing', () => {
   const signing = transactionIn('SIGNING', { attempts: [preparedAttempt()] });
   const signed = after(signing, { type: 'sign', attempt: 1, raw: '0x02ff', hash: HASH });
   expect(signed.effects).toEqual([
@@ -181,7 +181,7 @@ test('the signing job cannot fail a transaction that has a signature', () => {
   expect(after(signed, { type: 'failSigning', reason: 'SIGNING_TIMEOUT', detail: null }).changed).toBe(false);
 });
 
-test('a failure before signing gives the nonce back', () => {
+test('a failure before signing releases the nonce', () => {
   const { transaction, effects } = after(transactionIn('SIGNING'), {
     type: 'failSigning',
     reason: 'INSUFFICIENT_FUNDS',
@@ -195,7 +195,7 @@ test('a failure before signing gives the nonce back', () => {
   expect(after(transaction, { type: 'settle' }).effects).toEqual([{ type: 'finish', job: 'settle' }]);
 });
 
-test('a lost answer keeps the broadcast outstanding, an accepted one hands over to the confirmation', () => {
+test('a broadcast without an answer is repeated, and an accepted one enqueues the confirmation', () => {
   const signed = transactionIn('BROADCAST', { attempts: [signedAttempt()] });
   const lost = after(signed, { type: 'send', attempt: 1, outcome: 'unknown', answer: 'timeout' });
   expect(lost.effects).toEqual([]);
@@ -208,7 +208,7 @@ test('a lost answer keeps the broadcast outstanding, an accepted one hands over 
   ]);
 });
 
-test('bytes that may be out are never given up', () => {
+test('a transaction whose bytes may be out is never given up', () => {
   const maybeOut = transactionIn('BROADCAST', {
     attempts: [{ ...signedAttempt(), sent: { outcome: 'unknown', answer: null, atMs: NOON_MS, times: 1 } }],
   });
@@ -222,7 +222,7 @@ test('bytes that may be out are never given up', () => {
   expect(after(neverOut, { type: 'refuseBroadcast', attempt: 1, answer: 'gas' }).transaction.state).toBe('FAILED');
 });
 
-test('an underpriced attempt is followed by another one at the same nonce, never at a new one', () => {
+test('an underpriced attempt is followed by another attempt at the same nonce, never at a new one', () => {
   const cheap = transactionIn('BROADCAST', { attempts: [signedAttempt()] });
   const repricing = after(cheap, { type: 'send', attempt: 1, outcome: 'underpriced', answer: 'underpriced' });
   expect(repricing.effects).toEqual([
@@ -238,7 +238,7 @@ test('an underpriced attempt is followed by another one at the same nonce, never
   ]);
 });
 
-test('a transaction is CONFIRMING below the depth, SUCCEEDED at the depth, and finality is a state of its own', () => {
+test('a transaction is CONFIRMING below the depth and SUCCEEDED at the depth, and its finality is recorded separately', () => {
   const broadcast = transactionIn('BROADCAST');
   const shallow = after(broadcast, { type: 'include', inclusion: inclusion(), confirmationsNeeded: 2 }).transaction;
   expect([shallow.state, finalityOf(shallow)]).toEqual(['CONFIRMING', null]);
@@ -253,7 +253,7 @@ test('a transaction is CONFIRMING below the depth, SUCCEEDED at the depth, and f
   ]);
 });
 
-test('a revert is FAILED with the fee that it cost', () => {
+test('a reverted transaction is FAILED with the fee that it cost', () => {
   const reverted = inclusion({ succeeded: false, confirmations: 3, failure: 'paused', feePaid: amount('33') });
   const { transaction } = after(transactionIn('BROADCAST'), {
     type: 'include',
@@ -267,7 +267,7 @@ test('a revert is FAILED with the fee that it cost', () => {
   ]);
 });
 
-test('a receipt for a hash that is not ours changes nothing', () => {
+test('a receipt for a foreign hash changes nothing', () => {
   const foreign = inclusion({ hash: OTHER_HASH, confirmations: 9 });
   const decided = after(transactionIn('BROADCAST'), { type: 'include', inclusion: foreign, confirmationsNeeded: 1 });
   expect(decided.changed).toBe(false);
@@ -288,7 +288,7 @@ test('a reorganisation before finality is the only way out of a final state', ()
   expect(after(finalized, { type: 'miss', inMempool: false, nonceTaken: true }).changed).toBe(false);
 });
 
-test('a nonce that a foreign transaction permanently used is a conflict', () => {
+test('a nonce that a foreign transaction has permanently used is a conflict', () => {
   const { transaction } = after(transactionIn('BROADCAST'), { type: 'miss', inMempool: false, nonceTaken: true });
   expect([transaction.state, transaction.stateReason]).toEqual(['FAILED', 'CONFLICTED']);
 });
@@ -299,7 +299,7 @@ test('a payment that the mempool dropped is sent again with the same bytes', () 
   expect(transaction.attempts[0]?.signed).toEqual(sentAttempt().signed);
 });
 
-test('the hash is that of the mined attempt, else of the newest signed one', () => {
+test('the transaction hash is that of the mined attempt, else of the newest signed one', () => {
   expect(transactionHash(transactionIn('SUBMITTED'))).toBeNull();
   const second = { ...signedAttempt(), number: 2, signed: { raw: '0x', hash: OTHER_HASH, atMs: 0 } };
   expect(transactionHash(transactionIn('BROADCAST', { attempts: [sentAttempt(), second] }))).toBe(OTHER_HASH);
@@ -349,7 +349,7 @@ const anyEvent: fc.Arbitrary<TransactionEvent> = fc.oneof(
     })),
 );
 
-test('any events in any order give no signature without a quorum, no reversed decision, and one job at most', () => {
+test('events in any order give no signature without a quorum, no reversed decision, and one job at most', () => {
   fc.assert(
     fc.property(fc.array(anyEvent, { maxLength: 60 }), fc.constantFrom('DRAFT', 'SUBMITTED'), (events, start) => {
       let transaction = transactionIn(start === 'DRAFT' ? 'DRAFT' : 'SUBMITTED');

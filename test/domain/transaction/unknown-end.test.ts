@@ -8,8 +8,8 @@ import { alice, NOON_MS, OTHER_HASH, policy, PREPARED, signedAttempt, transactio
 import { after, found, miss } from './step.ts';
 
 /**
- * Covers what RPC nodes do not show: it ends nothing by itself, and a person may end the
- * transaction.
+ * Covers a payment whose end the RPC nodes do not show: it does not end by itself, and a person may
+ * end it.
  */
 
 function decided(transaction: Transaction, event: TransactionEvent, nowMs = NOON_MS) {
@@ -31,15 +31,15 @@ const stand = (one: Transaction) => [one.state, one.stateReason, outstandingJob(
 const settled = (one: Transaction) => after(one, { type: 'settle', keepsCoins: keepsUtxosReserved(one) });
 const waiting = after(transactionIn('BROADCAST'), unknown);
 
-test('a UTXO that no node shows leaves the transaction in its state, and nothing is sent again', () => {
+test('a payment whose UTXO no RPC node shows stays in its state, and nothing is sent again', () => {
   expect(stand(waiting)).toEqual(['BROADCAST', 'COIN_UNKNOWN', 'confirm', true]);
   expect([waiting.attempts, after(waiting, unknown)]).toEqual([transactionIn('BROADCAST').attempts, waiting]);
   expect(after(waiting, unknown, NOON_MS + 400 * DAY_MS)).toBe(waiting);
-  // Another attempt was signed after the call to the nodes.
+  // An attempt was signed after this check began, so the check has no effect.
   expect(after(transactionIn('BROADCAST'), miss({ isCoinUnknown: true, lookedFor: 0 })).stateReason).toBeNull();
 });
 
-test('the payment continues when the UTXO is shown again, and ends when a transaction is named that spends it', () => {
+test('a payment continues when its UTXO is shown again, and ends when a named transaction spends the UTXO', () => {
   expect(stand(after(waiting, miss()))).toEqual(['BROADCAST', 'REBROADCASTING', 'broadcast', true]);
   expect(stand(after(waiting, miss({ inMempool: true })))).toEqual(['BROADCAST', null, 'confirm', true]);
   expect(stand(after(waiting, taken))).toEqual(['FAILED', 'CONFLICTED', 'settle', true]);
@@ -48,7 +48,7 @@ test('the payment continues when the UTXO is shown again, and ends when a transa
   expect(after(stopping, miss({ inMempool: true })).stateReason).toBe('CANCELLING');
 });
 
-test('a person ends the payment, and it is watched with its UTXOs for two weeks', () => {
+test('a payment that a person ended is watched for two weeks, and its UTXOs stay reserved', () => {
   const ended = after(waiting, end);
   expect(stand(ended)).toEqual(['FAILED', 'COIN_UNKNOWN', 'settle', true]);
   const watched = settled(ended);
@@ -66,7 +66,7 @@ test('a person ends the payment, and it is watched with its UTXOs for two weeks'
   expect(stand(settled(over))).toEqual(['FAILED', 'COIN_UNKNOWN', null, false]);
 });
 
-test('a payment that a person ended and the chain includes after all is right in the end, and releases its UTXOs', () => {
+test('a payment that a person ended and the chain includes after all succeeds, and releases its UTXOs', () => {
   const watched = settled(after(waiting, end));
   const confirming = after(watched, found({ confirmations: 1 }));
   expect(stand(confirming)).toEqual(['CONFIRMING', null, 'confirm', true]);
@@ -75,11 +75,12 @@ test('a payment that a person ended and the chain includes after all is right in
   expect(stand(settled(done))).toEqual(['SUCCEEDED', null, null, false]);
 });
 
-test('a payment that a person ended releases its UTXOs as soon as a transaction is named that spends one', () => {
+test('a payment that a person ended releases its UTXOs as soon as a named transaction spends one of them', () => {
   const watched = settled(after(waiting, end));
   const dead = after(watched, taken);
   expect([...stand(dead), keepsUtxosReserved(dead)]).toEqual(['FAILED', 'CONFLICTED', 'settle', true, false]);
-  // The allocator was instructed to keep them just before.
+  // This event is late: the allocator was instructed to keep the UTXOs before the conflict was
+  // known.
   expect(after(dead, { type: 'settle', keepsCoins: true })).toBe(dead);
   expect([...stand(settled(dead)), isWatchedAfterFailure(dead)]).toEqual([
     'FAILED',
@@ -106,7 +107,7 @@ test('a person cannot end a payment whose UTXOs are known', () => {
   }
 });
 
-test('a payment that its end gave up can still be ended, and one that fills its nonce after a refusal cannot', () => {
+test('a payment that passed its end can still be ended by a person, and one that fills its nonce cannot', () => {
   const given = (stateReason: string, givenUp: string) =>
     transactionIn('BROADCAST', { stateReason, cancelling: true, givenUp });
   for (const reason of ['COIN_UNKNOWN', 'NONCE_USED_UNEXPLAINED'] as const) {
@@ -117,7 +118,7 @@ test('a payment that its end gave up can still be ended, and one that fills its 
   expect(decided(filling, endFor('REJECTED_BY_NODE'))).toMatchObject({ refusal: { code: 'end-not-unknown' } });
 });
 
-test('a person ends a payment whose nonce an unknown transaction used, and its record is right in the end', () => {
+test('a payment that a person ended because of an unexplained nonce is watched, and can still succeed', () => {
   const unexplained = after(transactionIn('BROADCAST'), miss({ isUnexplained: true }));
   const ended = after(unexplained, endFor('NONCE_USED_UNEXPLAINED'));
   expect(stand(ended)).toEqual(['FAILED', 'NONCE_USED_UNEXPLAINED', 'settle', true]);
@@ -130,7 +131,7 @@ test('a person ends a payment whose nonce an unknown transaction used, and its r
 const unsent = transactionIn('BROADCAST', { attempts: [signedAttempt()] });
 const refusal = { type: 'refuseBroadcast', attempt: 1, answer: 'dust' } as const;
 
-test('bytes that every server refuses keep their UTXOs and stay watched until another transaction has spent a UTXO permanently', () => {
+test('bytes with UTXOs that every server refuses are watched until another transaction spends a UTXO permanently', () => {
   const refused = after(unsent, { ...refusal, keepsCoins: true });
   expect(stand(refused)).toEqual(['BROADCAST', 'REJECTED_BY_NODE', 'confirm', true]);
   expect(after(refused, miss())).toBe(refused);
@@ -141,11 +142,11 @@ test('bytes that every server refuses keep their UTXOs and stay watched until an
   expect(stand(after(refused, { type: 'cancel', actor: alice }))).toEqual(['BROADCAST', 'CANCELLING', 'sign', true]);
   const ended = settled(after(refused, endFor('REJECTED_BY_NODE')));
   expect([...stand(ended), keepsUtxosReserved(ended)]).toEqual(['FAILED', 'REJECTED_BY_NODE', 'confirm', false, false]);
-  // The next payment has the same nonce where there is one, so this one fails at once.
+  // On a chain with nonces the next payment reuses the nonce, so the refused payment fails at once.
   expect(stand(after(unsent, refusal))).toEqual(['FAILED', 'REJECTED_BY_NODE', 'settle', true]);
 });
 
-test('a transaction that all reachable nodes refuse can be cancelled and replaced while one is unreachable, and fails when that one refuses too', () => {
+test('a payment that all reachable RPC nodes refuse can be replaced, and fails once the last node refuses it too', () => {
   const undecided = after(unsent, { type: 'send', attempt: 1, outcome: 'undecided', answer: 'dust' });
   expect(stand(undecided)).toEqual(['BROADCAST', 'REFUSED_BY_NODE', 'broadcast', true]);
   for (const type of ['cancel', 'speedUp'] as const) {
@@ -154,7 +155,7 @@ test('a transaction that all reachable nodes refuse can be cancelled and replace
   expect(stand(after(undecided, refusal))).toEqual(['FAILED', 'REJECTED_BY_NODE', 'settle', true]);
 });
 
-test('bytes that may be out stay so after any refusal, and an attempt before the refused one may be out', () => {
+test('a refusal does not end a payment after a time-out or an acceptance, or when an earlier attempt may be out', () => {
   const undecided = { type: 'send', attempt: 1, outcome: 'undecided', answer: 'dust' } as const;
   const timedOut = { ...undecided, outcome: 'unknown' } as const;
   for (const events of [
@@ -170,7 +171,7 @@ test('bytes that may be out stay so after any refusal, and an attempt before the
   expect(after(signed, { ...refusal, attempt: 2 }).state).toBe('BROADCAST');
 });
 
-test('a person can end bytes with UTXOs that every server refuses, also after a time-out and after a cancellation', () => {
+test('a person can end bytes with UTXOs that every server refuses, also after a time-out or a cancellation', () => {
   const refused = { ...refusal, keepsCoins: true };
   const timedOut = after(unsent, { type: 'send', attempt: 1, outcome: 'unknown', answer: 'No response in time.' });
   expect(stand(after(timedOut, refused))).toEqual(['BROADCAST', 'REJECTED_BY_NODE', 'confirm', true]);

@@ -6,8 +6,8 @@ import { HASH, PREPARED, preparedAttempt, sentAttempt, transactionIn } from '../
 import { afterEvents } from './step.ts';
 
 /**
- * Covers unsigned bytes whose price is too old: they are dropped only if it is certain that no
- * co-signer has begun with them.
+ * Covers unsigned bytes whose price is outdated: they are dropped only if it is certain that no
+ * co-signer has begun to sign them.
  */
 
 const FRESH_DIGEST = `0x${'dd'.repeat(32)}`;
@@ -24,40 +24,42 @@ const instead: TransactionEvent = {
 const signing = () => transactionIn('SIGNING', { attempts: [] });
 const newest = ({ attempts }: Transaction) => attempts.at(-1);
 
-test('bytes that no co-signer has begun with are replaced under their number, at their nonce', () => {
+test('bytes that no co-signer has begun to sign are replaced under their attempt number and nonce', () => {
   const unasked = afterEvents(signing(), prepare, inVain);
   expect(newest(unasked)?.isAsked).toBe(false);
   const fresh = afterEvents(unasked, instead);
   expect(fresh.attempts.map(({ number, nonce, signingDigest: digest }) => [number, nonce, digest])).toEqual([
     [1, PREPARED.nonce, FRESH_DIGEST],
   ]);
-  // The new bytes have no reports, and the reports of the old ones come too late.
+  // No co-signer has received the new bytes yet, and late reports about the old bytes have no
+  // effect.
   expect(newest(fresh)?.isAsked).toBeUndefined();
   expect(afterEvents(fresh, contact)).toBe(fresh);
   expect(afterEvents(fresh, inVain)).toBe(fresh);
   expect(afterEvents(fresh, instead)).toBe(fresh);
 });
 
-test('bytes that a co-signer may have begun with stay', () => {
+test('bytes that a co-signer may have begun to sign are not replaced', () => {
   const unknown = afterEvents(signing(), prepare);
   expect(afterEvents(unknown, instead)).toBe(unknown);
   const request = afterEvents(unknown, inVain, contact);
   expect(newest(request)?.isAsked).toBe(true);
   expect(afterEvents(request, instead)).toBe(request);
-  // A late report that no co-signer was reached does not cover that contact.
+  // A late report that no co-signer was reached does not override the report that one was
+  // contacted.
   expect(afterEvents(request, inVain)).toBe(request);
   const early = afterEvents(unknown, contact);
   expect(afterEvents(early, inVain)).toBe(early);
 });
 
-test('only the run that prepared the bytes knows that no co-signer was reached', () => {
+test('only the run that prepared the bytes can report that no co-signer was reached', () => {
   const prepared = afterEvents(signing(), prepare);
   expect(afterEvents(prepared, { ...inVain, run: 'second' })).toBe(prepared);
   const old = transactionIn('SIGNING', { attempts: [preparedAttempt()] });
   expect(afterEvents(old, inVain)).toBe(old);
 });
 
-test('neither another nonce, nor another purpose, nor signed bytes are replaced in place', () => {
+test('bytes are not replaced in place by another nonce or purpose, or after they were signed', () => {
   const unasked = afterEvents(signing(), prepare, inVain);
   const other = { ...mine, signingDigest: FRESH_DIGEST };
   expect(afterEvents(unasked, { ...instead, attempt: { ...other, nonce: '5' } })).toBe(unasked);
@@ -68,7 +70,7 @@ test('neither another nonce, nor another purpose, nor signed bytes are replaced 
   expect(afterEvents(signed, instead)).toBe(signed);
 });
 
-test('an unsigned replacement of an attempt in flight is replaced in place, too, and that attempt stays', () => {
+test('an unsigned replacement of an attempt in flight is replaced in place, and the attempt in flight stays', () => {
   const hurried = afterEvents(
     transactionIn('BROADCAST', { attempts: [sentAttempt()] }),
     { type: 'reprice', attempt: 1, obstacle: null },
@@ -82,7 +84,7 @@ test('an unsigned replacement of an attempt in flight is replaced in place, too,
   ]);
 });
 
-test('bytes are stale five minutes after their preparation if no co-signer has begun with them', () => {
+test('bytes are stale five minutes after their preparation if no co-signer has begun to sign them', () => {
   const attempt: Attempt = { ...preparedAttempt(), isAsked: false };
   const atMs = attempt.preparedAtMs + 5 * 60_000;
   expect([isStale(attempt, atMs - 1), isStale(attempt, atMs)]).toEqual([false, true]);

@@ -5,7 +5,7 @@ import type { Attempt } from '#domain/transaction/transaction.ts';
 import { decide } from '#domain/transaction/transition.ts';
 import { alice, NOON_MS, policy, signedAttempt, transactionIn, UNSPENT } from '../cast.ts';
 
-/** Covers how far RPC nodes alone can raise the fee of a replacement. */
+/** Covers how far the service raises the fee of a replacement when only RPC nodes require it. */
 
 type Sent = Partial<NonNullable<Attempt['sent']>>;
 
@@ -18,7 +18,7 @@ const attempt = (fee: bigint, sent: Sent, purpose: Attempt['purpose'] = 'intent'
 const limit = (attempts: readonly Attempt[], cancelling = false) => automaticBumpLimit({ attempts, cancelling });
 const REQUESTED: Sent = { isAsked: true };
 
-test('a replacement that a person requested has only the limit of the intent', () => {
+test('a replacement that a person requested is limited only by the fee cap of the intent', () => {
   expect(limit([attempt(100n, REQUESTED)])).toBeNull();
   expect(limit([attempt(100n, REQUESTED), attempt(150n, REQUESTED)])).toBeNull();
 });
@@ -29,13 +29,13 @@ test('the price follows the market before any replacement', () => {
   expect(limit([attempt(100n, {}), attempt(900n, {})])).toBeNull();
 });
 
-test('RPC nodes raise a replacement to twice what a person requested, however many attempts that takes', () => {
+test('RPC nodes can raise a replacement to twice the fee that a person requested, however many attempts that takes', () => {
   expect(limit([attempt(100n, REQUESTED), attempt(150n, {})])).toBe(300n);
   expect(limit([attempt(100n, REQUESTED), attempt(150n, {}), attempt(250n, {}), attempt(290n, {})])).toBe(300n);
   expect(limit([attempt(100n, REQUESTED), attempt(150n, REQUESTED), attempt(1_000n, {})])).toBe(2_000n);
 });
 
-test('a cancellation counts as requested by a person, and is raised as any other', () => {
+test('a cancellation counts as requested by a person, and RPC nodes can raise it to twice its first fee', () => {
   const paid = attempt(100n, { outcome: 'accepted' });
   expect(limit([paid], true)).toBeNull();
   expect(limit([attempt(100n, REQUESTED), attempt(150n, {})], true)).toBeNull();
@@ -44,7 +44,7 @@ test('a cancellation counts as requested by a person, and is raised as any other
   expect(limit([attempt(100n, {}), cancelled, attempt(290n, {}, 'cancellation')], true)).toBe(300n);
 });
 
-test('a speed-up of a payment that RPC nodes refused is marked as requested, and keeps the price that they require', () => {
+test('a speed-up of a refused payment is marked as requested, and keeps the price that the RPC nodes require', () => {
   const words = 'less fees than conflicting txs; 0.00000231 < 0.00040154';
   const refused = attempt(150n, { outcome: 'refused', answer: words });
   const waiting = transactionIn('BROADCAST', {

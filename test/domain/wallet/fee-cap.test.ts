@@ -3,7 +3,7 @@ import { chainsFrom, findChain } from '#chains/registry.ts';
 import { feeCapFor, waitsForPrice } from '#domain/wallet/fee-cap.ts';
 import { preparedAttempt, transactionIn } from '../cast.ts';
 
-/** The most that a transaction may cost, by its chain and its size. */
+/** Covers the maximum fee of a transaction, by its chain and its size. */
 
 function chainOf(name: string, differences: object = {}) {
   const chain = findChain(chainsFrom({ CHAINS: JSON.stringify([{ name, ...differences }]) }), name);
@@ -35,7 +35,7 @@ test('the cap on other chains is that of the chain', () => {
   expect([null, 5n].map((size) => feeCapFor(chainOf('ethereum'), size))).toEqual([maxFee, maxFee]);
 });
 
-test('a price above the cap is waited for, as long as nothing is signed; other faults are not', () => {
+test('an unsigned payment waits while the price is above the cap, and does not wait for other faults', () => {
   const unsigned = transactionIn('SIGNING', { attempts: [preparedAttempt()] });
   expect(waitsForPrice(unsigned, 'FEE_CAP_EXCEEDED')).toBe(true);
   expect(waitsForPrice(transactionIn('BROADCAST'), 'FEE_CAP_EXCEEDED')).toBe(false);

@@ -17,7 +17,10 @@ import {
 } from '../cast.ts';
 import { afterEvents } from '../transaction/step.ts';
 
-/** A payment cannot be made any more, and others wait above its nonce. */
+/**
+ * Covers a payment that cannot be made any more while other payments wait above its nonce. A
+ * cancellation fills the nonce.
+ */
 
 const FILL: TransactionEvent = { type: 'fillNonce', reason: 'INSUFFICIENT_FUNDS', detail: null };
 const NOTHING = { ...PREPARED, payload: '0x0299', purpose: 'cancellation' as const };
@@ -32,14 +35,14 @@ for (const [name, attempts, number] of [
   ['that has no bytes yet', [], 1],
   ['whose bytes are not signed', [preparedAttempt()], 2],
 ] as const) {
-  test(`of one ${name} only nothing is signed, and it has failed for its own reason`, () => {
+  test(`a payment ${name} is never signed after it was given up, and fails for its own reason`, () => {
     const filling = afterEvents(transactionIn('SIGNING', { attempts }), FILL);
     expect([filling.state, filling.stateReason, outstandingJob(filling)]).toEqual([
       'SIGNING',
       'INSUFFICIENT_FUNDS',
       'sign',
     ]);
-    // A consumer that has not heard of it comes too late with the payment, and with its signature.
+    // A late run of the signing job cannot add the payment or its signature any more.
     expect(afterEvents(filling, { type: 'prepare', attempt: PREPARED })).toBe(filling);
     const prepared = afterEvents(filling, { type: 'prepare', attempt: NOTHING });
     expect(prepared.attempts.at(-1)).toMatchObject({ number, purpose: 'cancellation', signed: null });
@@ -56,7 +59,7 @@ for (const [name, attempts, number] of [
   });
 }
 
-test('a payment that cannot even be filled has failed, for its first reason', () => {
+test('a payment whose nonce cannot be filled either has failed, for its first reason', () => {
   const over = afterEvents(transactionIn('SIGNING', { attempts: [] }), FILL, {
     type: 'failSigning',
     reason: 'SIGNING_TIMEOUT',
@@ -75,7 +78,7 @@ test('a nonce is filled once, and never when a payment is signed', () => {
 const BLOCKING: TransactionEvent = { type: 'refuseBroadcast', attempt: 1, answer: 'overshot', blocksOthers: true };
 const refusedPayment = () => transactionIn('BROADCAST', { attempts: [signedAttempt()] });
 
-test('a payment that no node accepts is cancelled at its nonce when others wait above it, and failed for its own reason', () => {
+test('a payment that no RPC node accepts fails, and is cancelled at its nonce when others wait above it', () => {
   const filling = afterEvents(refusedPayment(), BLOCKING);
   expect([filling.state, filling.stateReason, filling.givenUp, outstandingJob(filling)]).toEqual([
     'BROADCAST',
@@ -84,7 +87,7 @@ test('a payment that no node accepts is cancelled at its nonce when others wait 
     'sign',
   ]);
   expect(filling.attempts[0]?.sent).toMatchObject({ outcome: 'refused', answer: 'overshot', times: 1 });
-  // Only a cancellation follows, and the payment is neither sped up nor resumed.
+  // Only a cancellation can follow. The payment is neither sped up nor resumed.
   expect(afterEvents(filling, { type: 'prepare', attempt: PREPARED })).toBe(filling);
   expect(afterEvents(filling, { type: 'speedUp', actor: alice })).toBe(filling);
   expect(afterEvents(filling, { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' })).toBe(filling);
@@ -98,11 +101,11 @@ test('a payment that no node accepts is cancelled at its nonce when others wait 
   expect(afterEvents(sent, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null })).toBe(sent);
   const mined = afterEvents(sent, include(OTHER_HASH));
   expect([mined.state, mined.stateReason]).toEqual(['FAILED', 'REJECTED_BY_NODE']);
-  // A node had the payment after all, and the chain has taken it.
+  // An RPC node had accepted the payment after all, and a block includes it.
   expect(afterEvents(sent, include(HASH)).state).toBe('SUCCEEDED');
 });
 
-test('a payment that no node accepts, and above which none waits, has failed', () => {
+test('a payment that no RPC node accepts has failed when none waits above it', () => {
   const failed = afterEvents(refusedPayment(), { ...BLOCKING, blocksOthers: false });
   expect([failed.state, failed.givenUp ?? null, outstandingJob(failed)]).toEqual(['FAILED', null, 'settle']);
 });
@@ -115,12 +118,12 @@ test('a payment that was never broadcast fails and frees its nonce when co-signe
   expect(afterEvents(unrefused, fail)).toBe(unrefused);
 });
 
-test('a payment whose bytes may be out is cancelled if it blocks others, and never failed for a refusal', () => {
+test('a payment whose bytes may be out is cancelled if it blocks others, and does not fail because of a refusal', () => {
   const maybeOut = afterEvents(refusedPayment(), { type: 'send', attempt: 1, outcome: 'unknown', answer: 'timeout' });
   const filling = afterEvents(maybeOut, BLOCKING);
   expect([filling.givenUp, outstandingJob(filling)]).toEqual(['REJECTED_BY_NODE', 'sign']);
   expect(afterEvents(filling, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null })).toBe(filling);
-  // A cancellation that cannot be made is given up, and the payment is watched again.
+  // If the cancellation cannot be made, it is withdrawn and the payment is watched again.
   const kept = afterEvents(filling, { type: 'abandonReplacement', reason: 'SIGNERS_REFUSED' });
   expect([kept.state, kept.cancelling, kept.givenUp, outstandingJob(kept)]).toEqual([
     'BROADCAST',
@@ -130,12 +133,12 @@ test('a payment whose bytes may be out is cancelled if it blocks others, and nev
   ]);
 });
 
-test('a refused replacement does not cancel the attempt that is out', () => {
+test('a refused replacement does not cancel the earlier attempt that is out', () => {
   const replaced = { ...signedAttempt(), number: 2, signed: { raw: '0x02ee', hash: OTHER_HASH, atMs: NOON_MS } };
   const both = transactionIn('BROADCAST', { attempts: [sentAttempt(), replaced] });
   const refused = afterEvents(both, { ...BLOCKING, attempt: 2 });
   expect([refused.cancelling, refused.givenUp ?? null, outstandingJob(refused)]).toEqual([false, null, 'confirm']);
-  // A payment that a person cancels is not failed either.
+  // A payment that a person cancels is not given up either.
   const cancelled = afterEvents(
     transactionIn('BROADCAST', { attempts: [signedAttempt()], cancelling: true }),
     BLOCKING,
@@ -143,7 +146,7 @@ test('a refused replacement does not cancel the attempt that is out', () => {
   expect([cancelled.givenUp ?? null, outstandingJob(cancelled)]).toEqual([null, 'sign']);
 });
 
-test('a payment that waits for a lower nonce names the owner of that nonce, as long as it is the reason', () => {
+test('a payment that waits for a lower nonce names the owner of that nonce while it waits', () => {
   const [, other] = [1, 2].map((one) => newTransactionId(vaultId, NOON_MS, new Uint8Array(10).fill(one)));
   const blocker = { transactionId: other ?? null };
   for (const [state, usual] of [
@@ -162,7 +165,8 @@ test('a payment that waits for a lower nonce names the owner of that nonce, as l
   expect([next.stateReason, next.waitsFor]).toEqual([null, null]);
   const mined = afterEvents(waiting, include(HASH));
   expect([mined.state, mined.waitsFor]).toEqual(['SUCCEEDED', null]);
-  // A more specific reason stays, and a payment that never waited has nothing to remove.
+  // A more specific reason is not replaced, and a payment that does not wait has no such reason to
+  // remove.
   const refused = transactionIn('BROADCAST', { stateReason: 'REFUSED_BY_NODE' });
   expect(afterEvents(refused, { type: 'waitForNonce', blocker })).toBe(refused);
   expect(afterEvents(refused, { type: 'waitForNonce', blocker: null })).toBe(refused);

@@ -8,10 +8,10 @@ import type { NonceAllocations } from '#domain/wallet/wallet-nonce.ts';
 import { restoreHeld, allocate, NO_ALLOCATIONS, release, retire } from '#domain/wallet/wallet-nonce.ts';
 
 /**
- * A wallet has a balance of native units and one of tokens. Its payments are quoted, reserved,
- * signed, mined, dropped and settled in any order, by truthful nodes that may be behind, while the
- * book of the allocator can be set back. The invariant: the wallet can pay everything that is
- * signed and undecided at the same time.
+ * Simulates a wallet with a balance of the native asset and one of a token. Its payments are
+ * quoted, reserved, signed, mined, dropped and settled in any order, RPC nodes may be behind, and
+ * the stored reservations can be set back. The invariant: the balance covers all payments together
+ * that are signed and not mined.
  */
 
 const TOKEN = 'token';
@@ -26,9 +26,9 @@ interface Payment {
   readonly amounts: readonly AssetAmount[];
   state: 'new' | 'signed' | 'mined' | 'over';
   nonce: bigint;
-  /** The balances of its quote, which may be old when they are used. */
+  /** The balances at the time of the quote. They may be outdated when they are used. */
   quoted: Funds | null;
-  /** The maximum over all attempts. */
+  /** The maximum amount over all attempts. */
   signed: readonly AssetAmount[];
   block: number;
 }
@@ -38,7 +38,7 @@ interface Block {
   readonly count: bigint;
 }
 
-/** EVM counts nonces; Solana has nonce slots that are used again, and block slots. */
+/** EVM has nonces that are counted. Solana has nonce slots that are used again, and block slots. */
 type Family = 'evm' | 'solana';
 
 class Wallet {
@@ -68,7 +68,7 @@ class Wallet {
     return payment;
   }
 
-  /** The counts of a node that is so many blocks behind. */
+  /** Quotes a payment from an RPC node that is `behind` blocks behind. */
   quote(payment: Payment, behind: number): void {
     const number = Math.max(0, this.blocks.length - 1 - behind);
     const block = this.blocks[number] ?? this.head;
@@ -80,7 +80,7 @@ class Wallet {
     };
   }
 
-  /** What the vault reports of payments that have bytes. */
+  /** The payments that have bytes, as the vault reports them to the allocator. */
   get held() {
     return [...this.payments].flatMap(([transactionId, { state, nonce, signed, block }]) => {
       const includedIn = state === 'mined' ? String(block) : null;
@@ -93,7 +93,7 @@ class Wallet {
     return { owned: book.owned, reserved, recorded: this.held, settledBlock };
   }
 
-  /** Reserves as the allocator does in one call. */
+  /** Reserves amounts with the steps of one call of the allocator. */
   reserve(
     id: string,
     amounts: readonly AssetAmount[],
@@ -111,7 +111,7 @@ class Wallet {
     return { nonce: given.nonce, weighed };
   }
 
-  /** @param extra what a further attempt offers more */
+  /** @param extra the amount by which a further attempt spends more */
   sign(id: string, extra: bigint): void {
     const payment = this.payments.get(id);
     if (payment?.quoted == null || payment.state === 'mined' || payment.state === 'over') return;
@@ -124,7 +124,7 @@ class Wallet {
     payment.signed = maxPerAsset(payment.signed, all);
   }
 
-  /** The process dies between the reservation and the record. */
+  /** Simulates a crash between the reservation and the record. */
   crash(id: string): void {
     const payment = this.payments.get(id);
     if (payment?.state === 'new' && payment.quoted !== null) this.reserve(id, payment.amounts, payment.quoted);
@@ -162,7 +162,7 @@ class Wallet {
     this.#saved = { book: this.book, reserved: this.reserved };
   }
 
-  /** A finished payment is remembered all the same: those that ended are in another table. */
+  /** The end of a payment is not set back, because ended payments are in another table. */
   setBack(): void {
     const isOver = (id: string) => this.payments.get(id)?.state === 'over';
     const { book, reserved } = this.#saved;
@@ -209,7 +209,7 @@ function play(wallet: Wallet, { kind, who, units, isToken, behind }: Step): void
   }
 }
 
-/** The balances of the newest block can pay everything that is signed and in no block. */
+/** Asserts that the newest balances cover all payments that are signed and in no block. */
 function check({ payments, head }: Wallet): void {
   const undecided = [...payments.values()].filter(({ state }) => state === 'signed').flatMap(({ signed }) => signed);
   for (const { tokenAddress, amount } of head.holds) {
@@ -217,7 +217,7 @@ function check({ payments, head }: Wallet): void {
   }
 }
 
-test('signed and undecided payments never exceed the balance, whatever happens in whatever order', () => {
+test('payments that are signed and not mined never exceed the balance, in any order of events', () => {
   fc.assert(
     fc.property(families, steps, (family, all) => {
       const wallet = new Wallet(family);
@@ -230,7 +230,7 @@ test('signed and undecided payments never exceed the balance, whatever happens i
   );
 });
 
-test('no payment waits for one that waits: each is paid in the end, or is more than the balance without others', () => {
+test('each payment is made in the end, unless it alone exceeds the balance', () => {
   fc.assert(
     fc.property(families, steps, (family, all) => {
       const wallet = new Wallet(family);
@@ -270,7 +270,7 @@ function flightOf(differences: Partial<InFlight> = {}): InFlight {
   };
 }
 
-test('a payment fits beside others to the last unit, and one unit more waits for them', () => {
+test('a payment that fits beside others to the last unit is reserved, and one unit more waits for them', () => {
   expect(decideReservation(flightOf(), 'b', { amounts: [native(40n)], funds: FUNDS })).toEqual({
     outcome: 'reserved',
     amounts: [native(40n)],
@@ -286,14 +286,14 @@ test('a payment fits beside others to the last unit, and one unit more waits for
   });
 });
 
-test('the nonce count of the same block decides what the balance excludes on a chain that counts nonces, and records do not', () => {
+test('on a chain with nonces the nonce count decides what the balance excludes, and the records do not', () => {
   const spending = { amounts: [native(41n)], funds: { ...FUNDS, nonceCount: '5' } };
   expect(decideReservation(flightOf(), 'b', spending).outcome).toBe('reserved');
   const recorded = [{ transactionId: 'a', includedIn: '8' }];
   expect(decideReservation(flightOf({ recorded }), 'b', { ...spending, funds: FUNDS }).outcome).toBe('in-flight');
 });
 
-test('a payment in a block after the balance is still subtracted on a chain that counts no nonces', () => {
+test('on a chain without nonces a payment in a later block than the balance is still subtracted', () => {
   const outcome = (includedIn: string | null) =>
     decideReservation(flightOf({ recorded: [{ transactionId: 'a', includedIn }] }), 'b', {
       amounts: [native(41n)],
@@ -302,13 +302,13 @@ test('a payment in a block after the balance is still subtracted on a chain that
   expect([outcome('9'), outcome('10'), outcome(null)]).toEqual(['reserved', 'in-flight', 'in-flight']);
 });
 
-test('balances older than a settled payment are not accepted, for they may still include its amount', () => {
+test('balances older than a settled payment are not accepted, because they may still include its amount', () => {
   const spending = { amounts: [native(1n)], funds: FUNDS };
   expect(decideReservation(flightOf({ settledBlock: 9n }), 'b', spending).outcome).toBe('reserved');
   expect(decideReservation(flightOf({ settledBlock: 10n }), 'b', spending).outcome).toBe('stale');
 });
 
-test('a further attempt reserves the dearer of both, and one that spends no more is not checked', () => {
+test('a further attempt reserves the larger amount of both, and one that spends no more is not checked', () => {
   const spending = (units: bigint) => ({ amounts: [native(units)], funds: FUNDS });
   const reserved = new Map([
     ['a', [native(60n)]],
@@ -322,14 +322,14 @@ test('a further attempt reserves the dearer of both, and one that spends no more
   });
 });
 
-test('the record of the vault counts if nothing was reserved, or less', () => {
+test('the amount in the record of the vault applies if the reservation is missing or smaller', () => {
   const recorded = [{ transactionId: 'a', amounts: [native(61n), movement(TOKEN, 5n)] }];
   const spending = { amounts: [native(40n)], funds: FUNDS };
   expect(decideReservation(flightOf({ recorded }), 'b', spending).outcome).toBe('in-flight');
   expect(decideReservation(flightOf({ recorded, reserved: new Map() }), 'b', spending).outcome).toBe('in-flight');
 });
 
-test('an account keeps its minimum, or nothing if no other payment is in flight', () => {
+test('an account keeps its minimum, or may be emptied if no other payment is in flight', () => {
   const funds = { ...FUNDS, least: amountOf(10n) };
   const outcome = (units: bigint, flight: InFlight) =>
     decideReservation(flight, 'b', { amounts: [native(units)], funds }).outcome;
@@ -338,7 +338,7 @@ test('an account keeps its minimum, or nothing if no other payment is in flight'
   expect([90n, 91n, 100n].map((units) => outcome(units, alone))).toEqual(['reserved', 'in-flight', 'reserved']);
 });
 
-test('a missing amount may come back only from payments that spent as much of the same asset', () => {
+test('a missing amount can come back only from payments that spent as much of that asset', () => {
   const undecided = [native(5n), native(2n), movement(TOKEN, 9n)];
   expect(mayBeReorged(native(7n), undecided)).toBe(true);
   expect(mayBeReorged(native(8n), undecided)).toBe(false);

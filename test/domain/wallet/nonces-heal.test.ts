@@ -14,10 +14,10 @@ import {
 } from '#domain/wallet/wallet-nonce.ts';
 
 /**
- * The RPC nodes of a wallet count wrongly or state inclusions that never were, its mempool drops
- * what it has, its payments are refused, and its book is set back. The invariants: no nonce has two
- * owners, the lowest unused nonce is owned or the next one given, and once the nodes report the
- * truth everything that waits is mined.
+ * Simulates a wallet whose RPC nodes report wrong nonce counts or inclusions that never were, whose
+ * mempool drops payments, whose payments are refused, and whose nonce allocations are set back. The
+ * invariants: no nonce has two owners; the lowest unused nonce has an owner or is given next; and
+ * once the RPC nodes report the truth, every waiting payment is mined.
  */
 
 type State = 'new' | 'prepared' | 'leaving' | 'sent' | 'mined' | 'over';
@@ -28,8 +28,8 @@ interface Payment {
 }
 
 /**
- * The error that an RPC node adds to its counts, and whether a second one reports the truth at the
- * same time.
+ * The error that an RPC node adds to its nonce counts, and whether a second RPC node reports the
+ * true counts.
  */
 interface Lie {
   readonly latest: bigint;
@@ -55,7 +55,7 @@ class Wallet {
   }
 
   /**
-   * Payments that have bytes at a nonce and are not settled: what the vault reports to the
+   * The payments that have bytes at a nonce and are not settled, as the vault reports them to the
    * allocator.
    */
   get held() {
@@ -71,8 +71,8 @@ class Wallet {
   }
 
   /**
-   * Requests a nonce as the signing job does: by one node, and by two where its count is in doubt.
-   * Returns null while there is no nonce.
+   * Requests a nonce as the signing job does: from one RPC node, or from two if the count is in
+   * doubt. Returns null if there is no nonce yet.
    */
   request(id: string, lie: Lie): bigint | null {
     this.book = restoreHeld(this.book, this.held);
@@ -100,7 +100,7 @@ class Wallet {
     const isOut = payment.state === 'sent' || payment.state === 'prepared';
     if (!isOut) return;
     if (payment.nonce < this.mined) {
-      // Another transaction has its nonce: it has failed, and its nonce is used.
+      // Another transaction used the nonce, so the payment has failed.
       this.#end(id, false);
       return;
     }
@@ -114,7 +114,8 @@ class Wallet {
   }
 
   /**
-   * No node accepts it: it ends, or continues as an attempt without effect if others wait above it.
+   * Refuses a payment at every RPC node. The payment ends, or becomes a cancellation if others wait
+   * above it.
    */
   refuse(id: string): void {
     const payment = this.payment(id);
@@ -147,11 +148,11 @@ class Wallet {
   }
 
   /**
-   * Does what the confirmation job does for a waiting payment: an owner that the vault does not
-   * know releases its nonce.
+   * Does the work of the confirmation job for a waiting payment: a nonce whose owner the vault does
+   * not know is released.
    */
   heal(): void {
-    // Both nodes are behind the settled nonces, and agree.
+    // Both RPC nodes report counts below the settled nonces.
     const latest = notNegative(this.mined - 1n);
     const behind = { latest, pending: latest, proven: { latest, pending: latest, block: 6n } };
     this.book = lowerFloor(this.book, behind, 7n) ?? this.book;
@@ -164,7 +165,7 @@ class Wallet {
     }
   }
 
-  /** An inclusion that never was has raised the floor. */
+  /** Raises the floor as a false inclusion does. */
   raise(by: number): void {
     this.book = { ...this.book, floor: this.book.floor + BigInt(by) };
   }
@@ -212,7 +213,7 @@ function play(wallet: Wallet, [kind, who, lie]: readonly [(typeof KINDS)[number]
     case 'pay':
       return wallet.pay(id, lie);
     case 'crash':
-      // The process dies between the allocation and the record.
+      // This step simulates a crash between the allocation and the record.
       return void (wallet.payment(id).state === 'new' && wallet.request(id, lie));
     case 'raise':
       return wallet.raise(who + 1);
@@ -249,7 +250,7 @@ function check(wallet: Wallet): void {
   expect(isOwned || waitsForAnother || next.nonce === lowest).toBe(true);
 }
 
-test('no nonce has two owners, and the lowest unused one is owned or the next one given, whatever nodes report', () => {
+test('no nonce has two owners, and the lowest unused one is owned or given next, whatever RPC nodes report', () => {
   fc.assert(
     fc.property(steps, (all) => {
       const wallet = new Wallet();
@@ -262,7 +263,7 @@ test('no nonce has two owners, and the lowest unused one is owned or the next on
   );
 });
 
-test('the wallet pays again once its nodes report the truth, and everything that waits is mined', () => {
+test('the wallet pays again once its RPC nodes report the truth, and every waiting payment is mined', () => {
   fc.assert(
     fc.property(steps, (all) => {
       const wallet = new Wallet();

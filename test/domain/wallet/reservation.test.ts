@@ -16,7 +16,7 @@ const paying = (units: bigint, funds: Partial<Funds> = {}): Spending => ({
   funds: { ...FUNDS, ...funds },
 });
 
-/** One other transaction, with this nonce and these UTXOs. */
+/** Returns the reservations with one other transaction, at this nonce and with this amount. */
 const beside = (nonce: bigint, units: bigint): InFlight => ({
   ...NOTHING,
   owned: new Map([['other', nonce]]),
@@ -26,7 +26,7 @@ const beside = (nonce: bigint, units: bigint): InFlight => ({
 const reserved = (units: bigint) => ({ outcome: 'reserved', amounts: [native(units)] });
 const waits = (...others: readonly string[]) => ({ outcome: 'in-flight', others });
 
-test('a payment fits beside the others, or waits for them', () => {
+test('a payment is reserved if it fits beside the others, and waits for them if it does not', () => {
   expect(decideReservation(NOTHING, 'a', paying(100n))).toEqual(reserved(100n));
   expect(decideReservation(NOTHING, 'a', paying(101n))).toEqual(waits());
   expect(decideReservation(beside(0n, 60n), 'a', paying(40n))).toEqual(reserved(40n));
@@ -39,7 +39,7 @@ test('an amount that the balance already excludes is not subtracted again', () =
   expect(decideReservation(beside(1n, 60n), 'a', paying(40n, after))).toEqual(waits('other'));
 });
 
-test('the block of the inclusion is compared with that of the balance if nonces are not counted', () => {
+test('on a chain without nonces the block of the inclusion is compared with the block of the balance', () => {
   const included = (includedIn: string | null): InFlight => ({
     ...beside(0n, 60n),
     recorded: [{ transactionId: 'other', amounts: [native(60n)], includedIn }],
@@ -50,14 +50,14 @@ test('the block of the inclusion is compared with that of the balance if nonces 
   expect(decideReservation(included(null), 'a', paying(40n, after))).toEqual(waits('other'));
 });
 
-test('the inclusion in the record counts for nothing if the chain counts nonces', () => {
-  // After a reorganisation the record is wrong until the vault learns of it, and the balance
+test('on a chain with nonces the inclusion in the record is ignored', () => {
+  // After a reorganisation the record is outdated until the vault learns of it, and the balance
   // includes the amount again.
   const recorded = [{ transactionId: 'other', amounts: [native(60n)], includedIn: '8' }];
   expect(decideReservation({ ...beside(0n, 60n), recorded }, 'a', paying(41n))).toEqual(waits('other'));
 });
 
-test('the larger of the reservation and the record is in flight', () => {
+test('the larger amount of the reservation and the record counts as in flight', () => {
   const recorded = [{ transactionId: 'other', amounts: [native(70n)], includedIn: null }];
   expect(decideReservation({ ...beside(0n, 60n), recorded }, 'a', paying(31n))).toEqual(waits('other'));
   expect(decideReservation({ ...beside(0n, 80n), recorded }, 'a', paying(21n))).toEqual(waits('other'));
@@ -68,7 +68,7 @@ test('a transaction without a nonce reserves nothing', () => {
   expect(decideReservation({ ...beside(0n, 60n), owned: new Map() }, 'a', paying(100n))).toEqual(reserved(100n));
 });
 
-test('a further attempt is checked if it spends more, and keeps what an earlier one may still spend', () => {
+test('a further attempt is checked only if it spends more, and reserves the larger amount', () => {
   const inFlight: InFlight = {
     ...beside(1n, 30n),
     owned: new Map([
@@ -83,17 +83,17 @@ test('a further attempt is checked if it spends more, and keeps what an earlier 
   expect(decideReservation(inFlight, 'a', paying(70n))).toEqual(reserved(70n));
   expect(decideReservation(inFlight, 'a', paying(71n))).toEqual(waits('other'));
   expect(decideReservation(inFlight, 'a', paying(5n))).toEqual(reserved(60n));
-  // A balance that was spent elsewhere stops no cancellation.
+  // A cancellation is reserved even if the balance was spent elsewhere.
   expect(decideReservation(inFlight, 'a', paying(5n, { holds: [native(0n)] }))).toEqual(reserved(60n));
 });
 
-test('balances older than the newest settled transaction are not checked', () => {
+test('balances older than the newest settled transaction are reported as stale', () => {
   const settled = { ...NOTHING, settledBlock: 10n };
   expect(decideReservation(settled, 'a', paying(1n))).toEqual({ outcome: 'stale' });
   expect(decideReservation(settled, 'a', paying(1n, { blockNumber: '10' }))).toEqual(reserved(1n));
 });
 
-test('an account keeps its minimum, or nothing if no other transaction is in flight', () => {
+test('an account keeps its minimum, or may be emptied if no other transaction is in flight', () => {
   const keeps = { least: amountOf(10n) };
   expect(decideReservation(NOTHING, 'a', paying(90n, keeps))).toEqual(reserved(90n));
   expect(decideReservation(NOTHING, 'a', paying(91n, keeps))).toEqual(waits());
@@ -102,12 +102,12 @@ test('an account keeps its minimum, or nothing if no other transaction is in fli
   expect(decideReservation(beside(0n, 40n), 'a', paying(50n, keeps))).toEqual(reserved(50n));
 });
 
-test('the rent of a nonce slot is taken of the native asset alone', () => {
+test('the rent of a nonce slot is added to the native amount only', () => {
   const spending: Spending = { amounts: [native(3n), tokens(7n)], funds: FUNDS };
   expect(plusRent(spending, amountOf(20n)).amounts).toEqual([native(23n), tokens(7n)]);
 });
 
-test('a missing amount may come back if others spent at least as much of that asset', () => {
+test('a missing amount can come back if other payments spent at least as much of that asset', () => {
   expect(mayBeReorged(native(60n), [native(30n), native(30n)])).toBe(true);
   expect(mayBeReorged(native(61n), [native(30n), native(30n)])).toBe(false);
   expect(mayBeReorged(tokens(1n), [native(60n)])).toBe(false);
@@ -115,7 +115,7 @@ test('a missing amount may come back if others spent at least as much of that as
   expect(mayBeReorged(undefined, [])).toBe(false);
 });
 
-test('every reservation is held, whatever is requested in whatever order', () => {
+test('the reserved amounts never exceed the balance, in any order of requests', () => {
   const payment = fc.record({ isToken: fc.boolean(), units: fc.bigInt({ min: 1n, max: 120n }) });
   const requested = fc.array(fc.tuple(fc.integer({ min: 0, max: 7 }), payment), { maxLength: 40 });
   fc.assert(

@@ -28,13 +28,13 @@ function allocated(book: NonceAllocations, ids: readonly string[], counts: Chain
   return { book, nonces };
 }
 
-test('nonces follow each other from the count of the chain on', () => {
+test('nonces are consecutive from the nonce count of the chain on', () => {
   expect(allocated(NO_ALLOCATIONS, ['a', 'b', 'c']).nonces).toEqual([0n, 1n, 2n]);
   const counts = { latest: 7n, pending: 7n };
   expect(allocated(NO_ALLOCATIONS, ['a', 'b'], { ...counts, proven: provenAt(counts) }).nonces).toEqual([7n, 8n]);
 });
 
-test('a transaction that asks again has the nonce that it had', () => {
+test('a transaction that requests a nonce again gets its earlier nonce', () => {
   const { book } = allocated(NO_ALLOCATIONS, ['a', 'b']);
   expect(allocate(book, 'a', { latest: 9n, pending: 9n }).nonce).toBe(0n);
 });
@@ -44,7 +44,7 @@ test('a nonce that a foreign transaction in the mempool uses is not given again'
   expect(allocate(NO_ALLOCATIONS, 'a', { ...counts, proven: provenAt(counts) }).nonce).toBe(5n);
 });
 
-test('a released nonce is the next to be used, the lowest first', () => {
+test('the lowest released nonce is the next one to be used', () => {
   const { book } = allocated(NO_ALLOCATIONS, ['a', 'b', 'c', 'd']);
   const returned = release(release(book, 'c'), 'b');
   expect(allocated(returned, ['e', 'f', 'g']).nonces).toEqual([1n, 2n, 4n]);
@@ -52,26 +52,26 @@ test('a released nonce is the next to be used, the lowest first', () => {
   expect(allocated(otherWay, ['e', 'f', 'g']).nonces).toEqual([1n, 2n, 4n]);
 });
 
-test('a released nonce that the chain has used since is gone', () => {
+test('a released nonce that the chain has used since is not given again', () => {
   const { book } = allocated(NO_ALLOCATIONS, ['a', 'b', 'c']);
   const used = { latest: 1n, pending: 1n };
   expect(allocate(release(book, 'a'), 'd', { ...used, proven: provenAt(used) }).nonce).toBe(3n);
 });
 
-test('the count of the chain wins after a restore of old storage, once it is proven', () => {
+test('after a restore of old storage the nonce count of the chain applies once it is proven', () => {
   const { book } = allocated(NO_ALLOCATIONS, ['a']);
   const counts = { latest: 40n, pending: 42n };
   expect(allocate(book, 'b', counts)).toEqual({ book, nonce: null, waitsFor: null });
   expect(allocate(book, 'b', { ...counts, proven: provenAt(counts) }).nonce).toBe(42n);
 });
 
-test('a floor comes down to a lower count that is proven at or after the settled block, and to no other one', () => {
+test('the floor is lowered only to a count that is proven at or after the settled block', () => {
   const floor = { ...NO_ALLOCATIONS, floor: 1_000n };
   const counts = { latest: 3n, pending: 3n };
   expect(lowerFloor(floor, counts, 7n)).toBeNull();
   expect(allocate(floor, 'a', counts)).toEqual({ book: floor, nonce: null, waitsFor: null });
-  // No two nodes count alike, they agree that the first one is behind, or both are behind the
-  // settled nonces.
+  // In turn: no proven count, proven counts at or above the floor, and a proven count from before
+  // the settled block.
   for (const [latest, block] of [
     [null, 9n],
     [1_000n, 9n],
@@ -88,7 +88,7 @@ test('a floor comes down to a lower count that is proven at or after the settled
   expect(lowerFloor(floor, { ...high, proven: provenAt(counts, 7n) }, 7n)).toBe(floor);
 });
 
-test('a count that one node gives wrongly moves nothing, in either direction', () => {
+test('a wrong nonce count of one RPC node changes nothing, in either direction', () => {
   const { book } = allocated(NO_ALLOCATIONS, ['a', 'b']);
   const settled = retire(book, 'a');
   for (const lie of [
@@ -98,12 +98,12 @@ test('a count that one node gives wrongly moves nothing, in either direction', (
   ]) {
     expect(allocate(settled, 'c', lie)).toEqual({ book: settled, nonce: null, waitsFor: null });
   }
-  // A nonce that is too low is below the floor, and two nodes do not report it; or it is owned.
+  // A nonce count that is too low is below the floor, or at an owned nonce, so it has no effect.
   expect(allocate(settled, 'c', { ...FRESH, proven: NOTHING_PROVEN }).nonce).toBe(2n);
   expect(allocate(settled, 'c', { latest: 2n, pending: 2n }).nonce).toBe(2n);
 });
 
-test('a count is believed as far as it is proven, and no further', () => {
+test('a nonce count is used only as far as it is proven', () => {
   const { book } = allocated(NO_ALLOCATIONS, ['a']);
   const proven = (latest: bigint, pending: bigint) => ({
     latest: 3n,
@@ -113,13 +113,14 @@ test('a count is believed as far as it is proven, and no further', () => {
   expect(allocate(book, 'b', proven(3n, 5n)).nonce).toBe(5n);
   expect(allocate(book, 'b', proven(3n, 4n)).nonce).toBeNull();
   expect(allocate(book, 'b', proven(2n, 5n)).nonce).toBeNull();
-  // One node alone proves its count by a final block, and proves nothing of its mempool.
+  // A single RPC node proves its count of mined nonces by a final block, and proves no count of its
+  // mempool.
   expect(allocate(book, 'b', { latest: 3n, pending: 3n, proven: { latest: 3n, pending: 0n, block: 0n } }).nonce).toBe(
     3n,
   );
 });
 
-test('a pending transaction that the book does not know is not queued behind, and leaves no hole when it is dropped', () => {
+test('no nonce is given above an unproven foreign transaction, and a proven one leaves no gap when it is dropped', () => {
   const foreign = { latest: 0n, pending: 1n };
   expect(allocate(NO_ALLOCATIONS, 'a', foreign).nonce).toBeNull();
   expect(allocate(NO_ALLOCATIONS, 'a', FRESH).nonce).toBe(0n);
@@ -128,7 +129,7 @@ test('a pending transaction that the book does not know is not queued behind, an
   expect(allocate(book, 'b', FRESH).nonce).toBe(0n);
 });
 
-test('a book that was set back learns from the vault which nonces are in use', () => {
+test('allocations that were set back are restored from the nonces in use that the vault reports', () => {
   const held = [
     { transactionId: 'a', nonce: 0n },
     { transactionId: 'b', nonce: 1n },
@@ -136,7 +137,7 @@ test('a book that was set back learns from the vault which nonces are in use', (
   const whole = restoreHeld(NO_ALLOCATIONS, held);
   expect(allocate(whole, 'c', FRESH).nonce).toBe(2n);
   expect(restoreHeld(whole, held)).toBe(whole);
-  // The nonce that a transaction was signed with is its nonce, whatever the book contains.
+  // The nonce that a transaction was signed with replaces the nonce that the allocations contain.
   expect([...restoreHeld(whole, [{ transactionId: 'x', nonce: 1n }]).owned]).toEqual([
     ['a', 0n],
     ['x', 1n],
@@ -160,7 +161,7 @@ test('the blocker of a transaction is the owner of the lowest unused nonce below
   expect(blockerOf(book, 'x', 0n)).toBeNull();
 });
 
-test('a repeated release or settlement, or one of a nonce that was never owned, changes nothing', () => {
+test('a repeated release or settlement, or one for a transaction without a nonce, changes nothing', () => {
   const { book } = allocated(NO_ALLOCATIONS, ['a', 'b', 'c']);
   expect(release(release(book, 'b'), 'b')).toEqual(release(book, 'b'));
   expect(retire(retire(book, 'b'), 'b')).toEqual(retire(book, 'b'));
@@ -168,7 +169,7 @@ test('a repeated release or settlement, or one of a nonce that was never owned, 
   expect(retire(book, 'x')).toEqual(book);
 });
 
-test('a settled nonce and those below are never given out again, whatever a node counts', () => {
+test('a settled nonce and those below it are never given again, whatever an RPC node reports', () => {
   const { book } = allocated(NO_ALLOCATIONS, ['a', 'b', 'c']);
   expect(allocate(retire(book, 'a'), 'd', { latest: 1n, pending: 2n }).nonce).toBe(3n);
   const settled = retire(release(book, 'a'), 'b');
@@ -188,8 +189,8 @@ const steps = fc.array(
 );
 
 /**
- * A wallet that no other program uses: nonces are mined in order, by the transaction that owns the
- * next one.
+ * Simulates a wallet that no other program uses. Nonces are mined in order, by the transaction that
+ * owns the next one.
  */
 function play(all: readonly Step[]) {
   let book = NO_ALLOCATIONS;
@@ -220,14 +221,14 @@ function play(all: readonly Step[]) {
   return { book, latest, owners, mined };
 }
 
-test('no nonce has two owners and no mined nonce is owned, whatever happens', () => {
+test('no nonce has two owners and no mined nonce is owned, in any order of events', () => {
   fc.assert(
     fc.property(steps, (all) => void play(all)),
     { numRuns: 500 },
   );
 });
 
-test('no transaction is stuck, whatever happens: with new transfers for every gap, all of it can be mined', () => {
+test('once new transfers fill every gap, all transactions can be mined, in any order of events', () => {
   fc.assert(
     fc.property(steps, (all) => {
       const { book: before, latest, owners } = play(all);
@@ -242,7 +243,7 @@ test('no transaction is stuck, whatever happens: with new transfers for every ga
   );
 });
 
-test('a transaction with others above it may not leave, and no nonce above a leaving one is given until it is gone or stays', () => {
+test('a release is refused below an owned nonce, and blocks the nonces above it until it is done or cancelled', () => {
   const { book } = allocated(NO_ALLOCATIONS, ['a', 'b']);
   expect(reserveRelease(book, 'a')).toEqual({ book, mayGo: false });
   expect(reserveRelease(book, 'x')).toEqual({ book, mayGo: true });
@@ -251,21 +252,21 @@ test('a transaction with others above it may not leave, and no nonce above a lea
   expect(reserveRelease(leaving, 'b').mayGo).toBe(true);
   expect(allocate(leaving, 'c', FRESH)).toEqual({ book: leaving, nonce: null, waitsFor: 'b' });
   expect(cancelRelease(book, 'b')).toBe(book);
-  // A nonce released below it blocks no other transaction.
+  // A nonce that is released below the pending release can still be given.
   expect(allocate(release(leaving, 'a'), 'c', FRESH).nonce).toBe(0n);
   expect(allocate(release(leaving, 'b'), 'c', FRESH).nonce).toBe(1n);
   expect(allocate(cancelRelease(leaving, 'b'), 'c', FRESH).nonce).toBe(2n);
   expect(allocate(retire(leaving, 'b'), 'c', { latest: 2n, pending: 2n }).nonce).toBe(2n);
-  // A transaction that stays, or is mined, does not let another one stay.
+  // Cancelling one release, or mining its transaction, does not cancel another release.
   const both: NonceAllocations = { ...leaving, leaving: new Set(['a', 'b']) };
   expect(cancelRelease(both, 'a').leaving).toEqual(new Set(['b']));
   expect(retire(both, 'a').leaving).toEqual(new Set(['b']));
   expect(retire(both, 'x')).toBe(both);
-  // It continues by itself when it requests its nonce.
+  // A transaction cancels its own release when it requests its nonce again.
   expect(allocate(allocate(leaving, 'b', FRESH).book, 'c', FRESH).nonce).toBe(2n);
 });
 
-test('a nonce sequence without forbidden releases never has a gap', () => {
+test('a nonce sequence without refused releases never has a gap', () => {
   fc.assert(
     fc.property(steps, (all) => {
       let book = NO_ALLOCATIONS;

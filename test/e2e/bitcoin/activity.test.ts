@@ -13,7 +13,7 @@ import type { World } from '../world.ts';
 import { startWorld } from '../world.ts';
 
 /**
- * Covers incoming payments on Bitcoin, reported by a monitor that may lie, on a chain with
+ * Covers incoming payments on Bitcoin that an unreliable monitor reports, on a chain with
  * reorganisations.
  */
 
@@ -46,7 +46,7 @@ async function records(of: ReadyVault): Promise<readonly TransactionRecord[]> {
 
 const ownOf = (vault: ReadyVault) => vault.addresses[CHAIN] ?? '';
 
-test('a delivery about nothing, about others, about a waiting payment, or about no hash credits nothing', async () => {
+test('a delivery about an unknown, foreign, removed or malformed hash credits nothing', async () => {
   const vault = await world.vault('quiet', { chains: [CHAIN] });
   const elsewhere = localChain.fund(stranger(), BTC);
   const lost = localChain.fund(ownOf(vault), BTC);
@@ -68,7 +68,7 @@ test('a delivery about nothing, about others, about a waiting payment, or about 
   ]);
 });
 
-test('the records match the chain in the end, whatever the monitor loses, doubles and delays, and the chain reorganises', async () => {
+test('the records match the chain in the end, whatever deliveries the monitor loses, repeats or delays', async () => {
   const seed = Number(process.env['MISCHIEF_SEED'] ?? Date.now() % 1_000_000);
   console.log(`seed ${seed}`);
   const chance = seededRandom(seed);
@@ -78,7 +78,7 @@ test('the records match the chain in the end, whatever the monitor loses, double
   const sent: string[] = [];
   for (let i = 0; i < 30; i++) {
     sent.push(localChain.fund(own, BigInt(1_000 + Math.floor(chance() * 1_000_000))));
-    // Lets the monitor and the service take a turn.
+    // Waits for one request, so that the monitor and the service can work in between.
     await records(vault);
     if (i === 15 || chance() < 0.2) localChain.reorganise(1 + Math.floor(chance() * 3));
   }

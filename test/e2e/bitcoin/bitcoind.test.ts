@@ -11,9 +11,9 @@ import type { World } from '../world.ts';
 import { finished, reaches, startWorld, taken } from '../world.ts';
 
 /**
- * Repeats the tests against Bitcoin Core itself, or a node with its policy: what it relays and
- * mines is what counts. The regtest of this project, which the other files are about, stands in if
- * there is none (`BITCOIND`, or `bitcoind` on the PATH).
+ * Repeats the Bitcoin tests against Bitcoin Core, because its rules decide what real nodes relay
+ * and mine. The other files use the regtest of this project. The tests run only if a `bitcoind` is
+ * found (`BITCOIND`, or `bitcoind` on the PATH).
  */
 
 const CHAIN = 'bitcoin-regtest';
@@ -64,7 +64,7 @@ describe.skipIf(binary === null).each(['p2tr', 'p2wpkh'] as const)('%s', (bitcoi
     expect([bitcoind.chain.balance(to), paid?.fee.toString()]).toEqual([5n * BTC, record.feePaid]);
   });
 
-  test('the node relays the smallest amount above dust, and accepts a replacement and a cancellation for their fees', async () => {
+  test('the RPC node relays the smallest amount above dust, and accepts a replacement and a cancellation for their fees', async () => {
     const { alice } = world.people();
     const [least, undone] = [stranger(), stranger()];
     for (const [to, units, action] of [
@@ -122,7 +122,7 @@ describe.skipIf(binary === null).each(['p2tr', 'p2wpkh'] as const)('%s', (bitcoi
     ]);
   });
 
-  test('incoming bitcoin is shown while it waits, and received with its block', async () => {
+  test('incoming bitcoin is BROADCAST before a block includes it, and SUCCEEDED afterwards', async () => {
     const hash = await bitcoind.pay(wallet, 12_345n, false);
     await report(world.stack().monitor, { txHash: hash, chain: REGTEST });
     expect(await recordOf(hash, () => true)).toMatchObject({ state: 'BROADCAST', amount: '12345', to: wallet });

@@ -10,7 +10,10 @@ import { BTC, REGTEST, stranger } from '../../chains/bitcoin/cast.ts';
 import type { World } from '../world.ts';
 import { finished, reaches, startWorld, taken } from '../world.ts';
 
-/** A vault that is paid with too low a fee pays for the payment itself: child pays for parent. */
+/**
+ * Covers child pays for parent: a vault that receives a payment with too low a fee raises the fee
+ * by a child transaction.
+ */
 
 const CHAIN = 'bitcoin-regtest';
 const ONCE = { 'idempotency-key': 'once' };
@@ -36,7 +39,10 @@ afterAll(async () => {
 
 const waits = (id: string) => taken(world.people().alice, id);
 
-/** A payment of the one vault that waits, as the other one sees it. */
+/**
+ * Creates an unconfirmed payment from the vault `payer` to the vault `paid`. Returns its id, its
+ * hash, and the record that `paid` has of it.
+ */
 async function parent(amount: bigint) {
   const to = paid.addresses[CHAIN] ?? '';
   const id = await world.approved({ vaultId: payer.id, chain: CHAIN, to, amount: amount.toString() });
@@ -78,7 +84,7 @@ test('a child is approved as any other payment, spends the output of its parent,
   if (mother == null || child == null) throw new Error('both wait');
   expect([child.inputs.map(({ txid }) => txid), child.outputs.length]).toEqual([[hash], 1]);
   const [fee, size] = [mother.fee + child.fee, mother.virtualSize + child.virtualSize];
-  // The highest rate: half as much again as all others pay.
+  // The expected rate is the highest one: one and a half times the rate of all other payments (20).
   expect([fee >= 30n * size, fee <= 30n * size + 4n]).toEqual([true, true]);
   chain.mine();
   expect((await finished(alice, one.body.id)).state).toBe('SUCCEEDED');
@@ -102,25 +108,27 @@ test('a child can be sped up itself, and only one of two children is signed', as
   expect((await finished(alice, one.body.id)).state).toBe('SUCCEEDED');
 });
 
-test('a child whose parent was permanently replaced is over, and its UTXOs are free again', async () => {
+test('a child fails with CONFLICTED once another transaction permanently replaces its parent', async () => {
   const { alice } = world.people();
   const { id, observed } = await parent(BTC);
   const child = await childOf(observed.id);
   await waits(await world.approve(child.body.id));
-  // The payer cancels the payment: a replacement has to pay for what goes with it.
+  // The payer cancels the payment. The replacement has to pay for the child that it evicts, too.
   node.rates['3'] = 100;
   expect((await alice.client.request('POST', `/transaction/${id}/cancel`)).status).toBe(200);
   await reaches(alice, id, ({ attempts }) => attempts[1]?.outcome === 'accepted');
   delete node.rates['3'];
-  // The missing parent ends nothing: its replacement does, once it is final.
+  // The child does not end because its parent is missing. It ends when the replacement of the
+  // parent is final.
   chain.mine(9);
   const over = await finished(alice, child.body.id);
   expect([over.state, over.stateReason]).toEqual(['FAILED', 'CONFLICTED']);
-  // By the current state of the chain, or by the record, once it has been read again.
+  // The refusal comes from the chain, or from the record of the parent once that record is up to
+  // date.
   expect(['would-revert', 'transaction-not-broadcast']).toContain((await childOf(observed.id)).body.code);
 });
 
-test('a child cannot pay for a payment of the vault itself, for a missing one, or without the permission to propose', async () => {
+test('a child for an outgoing payment, or by a user outside the vault, is refused', async () => {
   const { alice, mallory } = world.people();
   const { id } = await alice.client.transfer({
     vaultId: payer.id,

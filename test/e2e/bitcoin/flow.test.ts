@@ -8,8 +8,8 @@ import type { World } from '../world.ts';
 import { finished, reaches, startWorld, taken } from '../world.ts';
 
 /**
- * Covers UTXOs and fees of Bitcoin through the whole stack: an expensive payment waits, and no fee
- * is raised far without a person.
+ * Covers UTXOs and fees of Bitcoin through the whole stack: an expensive payment waits, and only a
+ * person raises a fee far.
  */
 
 const CHAIN = 'bitcoin-regtest';
@@ -39,7 +39,7 @@ const body = (to: string, differences: Partial<TransferBody> = {}): TransferBody
   ...differences,
 });
 
-test('a price above the cap is waited for, and the payment is made once it has fallen', async () => {
+test('a payment whose price is above the fee cap waits, and is sent once the price has fallen', async () => {
   const { alice } = world.people();
   const to = stranger();
   node.rates['3'] = 1_500;
@@ -59,11 +59,12 @@ test('the fee cap of a payment of many UTXOs follows from its size', async () =>
   for (let i = 0; i < 20; i++) node.chain.fund(own, BTC);
   const { alice } = world.people();
   const created = await alice.client.transfer(body(stranger(), { vaultId: many.id, amount: (15n * BTC).toString() }));
-  // 16 inputs of 57.5 virtual bytes, two outputs of 43, and 10.5, at 500 satoshi.
+  // The size is 16 inputs of 57.5 virtual bytes, two outputs of 43 and an overhead of 10.5. The
+  // rate is 500 satoshi.
   expect(created.maxFee).toBe(String(500n * 1017n));
 });
 
-test('a recipient who makes a replacement dear is paid for only when a person requests it', async () => {
+test('a replacement that the recipient has made expensive is paid for only when a person requests it', async () => {
   const { alice } = world.people();
   const mallory = new Wallet();
   const id = await world.approved(body(mallory.address));
@@ -115,7 +116,8 @@ test('the smallest UTXOs of a wallet are consolidated, as approved, and the larg
   expect([created.body.note, created.body.speed, created.body.maxFee]).toEqual([
     'Consolidates up to 7 of the smallest UTXOs of the wallet',
     'slow',
-    // Seven inputs of 57.5 virtual bytes, an output of 43, and 10.5, at 500 satoshi.
+    // The size is seven inputs of 57.5 virtual bytes, one output of 43 and an overhead of 10.5. The
+    // rate is 500 satoshi.
     String(500n * 456n),
   ]);
   await alice.client.approve(created.body.id);
@@ -129,7 +131,7 @@ test('the smallest UTXOs of a wallet are consolidated, as approved, and the larg
   expect(node.chain.spenderOf(large, 0)).toBeNull();
 });
 
-test('no other chain has UTXOs to consolidate, and a wallet with one UTXO has nothing to consolidate', async () => {
+test('a consolidation is refused on other chains, and for a wallet with one UTXO', async () => {
   const { alice } = world.people();
   const path = (id: number) => `/vault/${id}/consolidate`;
   const elsewhere = await alice.client.request<{ code: string }>('POST', path(vault.id), { body: { chain: 'anvil' } });

@@ -11,8 +11,8 @@ import type { World } from '../world.ts';
 import { finished, reaches, startWorld, taken } from '../world.ts';
 
 /**
- * A vault whose bitcoin is held by its ECDSA key (P2WPKH), from the outside: the regtest checks
- * every signature by itself.
+ * Covers a vault whose ECDSA key holds its bitcoin (P2WPKH), over the public API. The regtest
+ * verifies every signature itself.
  */
 
 const CHAIN = 'bitcoin-regtest';
@@ -63,8 +63,8 @@ test('a payment of many UTXOs has a signature for each, costs the quoted fee, an
   expect([record.state, chain.balance(to), paid?.inputs.length]).toEqual(['SUCCEEDED', 5n * BTC, 3]);
   expect(paid?.fee).toBe(BigInt(record.feePaid ?? '0'));
   expect(chain.balance(wallet)).toBe(before - 5n * BTC - (paid?.fee ?? 0n));
-  // A signature of ECDSA is a byte or two shorter than the longest, for which the fee was worked
-  // out.
+  // The fee is computed for the longest ECDSA signature. The real signatures are a byte or two
+  // shorter.
   const size = paid?.virtualSize ?? 0n;
   expect([(paid?.fee ?? 0n) >= size, (paid?.fee ?? 0n) - size < 4n]).toEqual([true, true]);
 });
@@ -99,8 +99,8 @@ test('a server that hides the origin of a UTXO delays the signature, and a crash
 });
 
 /**
- * The UTXOs that suffice for a payment of one bitcoin, in the order in which they are chosen: the
- * smallest first.
+ * Returns the UTXOs that suffice for a payment of one bitcoin, in the order in which they are
+ * chosen: smallest first.
  */
 async function utxos(): Promise<readonly { readonly txid: string; readonly value: number }[]> {
   const answer = await fetch(`${node.url}/address/${wallet}/utxo`);
@@ -109,7 +109,7 @@ async function utxos(): Promise<readonly { readonly txid: string; readonly value
   return sufficient.toSorted((one, other) => one.value - other.value || (one.txid < other.txid ? -1 : 1));
 }
 
-test('a message is signed for the address', async () => {
+test('a message is signed for the P2WPKH address', async () => {
   const { alice, bob } = world.people();
   const created = await alice.client.request<TransactionRecord>('POST', '/transaction/message', {
     body: { vaultId: vault.id, chain: CHAIN, message: 'Sign in to example.com' },
@@ -118,7 +118,7 @@ test('a message is signed for the address', async () => {
   await alice.client.approve(id);
   await bob.client.approve(id);
   const record = await finished(alice, id);
-  // Two elements: a signature with its hash type, and the key.
+  // The witness has two elements: a signature with its hash type, and the public key.
   const witness = Buffer.from(record.signature?.slice(3) ?? '', 'base64');
   expect([record.state, record.signature?.slice(0, 3), witness[0], witness.at(-34)]).toEqual([
     'SUCCEEDED',

@@ -17,8 +17,8 @@ import type { World } from '../world.ts';
 import { finished, reaches, refusalOf, startWorld, taken } from '../world.ts';
 
 /**
- * A vault on Bitcoin, from the outside: the same calls as everywhere, against a regtest that checks
- * every signature by itself.
+ * Covers a vault on Bitcoin over the public API, with the same calls as on every chain. The regtest
+ * verifies every signature itself.
  */
 
 const CHAIN = 'bitcoin-regtest';
@@ -54,7 +54,7 @@ const approved = (body: TransferBody) => world.approved(body);
 const waits = (id: string) => taken(world.people().alice, id);
 const done = (id: string) => finished(world.people().alice, id);
 
-/** Waits until it is sent, in a block, and final. */
+/** Creates and approves a payment, and waits until it is sent, in a block, and final. */
 async function paid(body: TransferBody): Promise<TransactionRecord> {
   const id = await approved(body);
   await waits(id);
@@ -83,7 +83,7 @@ test('a payment of many UTXOs has a signature for each of them', async () => {
   expect(localChain.find(record.txHash ?? '')?.inputs).toHaveLength(3);
 });
 
-test('an estimate states the later fee', async () => {
+test('an estimate states the maximum fee that the transfer then has', async () => {
   const { alice } = world.people();
   const to = stranger();
   const body = { vaultId: vault.id, chain: CHAIN, to, amount: (BTC / 2n).toString() };
@@ -153,7 +153,7 @@ test.each<[string, string, object, number, string]>([
   },
 );
 
-test('a mistaken network is named', async () => {
+test('a refusal of an address of another Bitcoin network names that network', async () => {
   const { alice } = world.people();
   const answer = await alice.client.request<{ errors: readonly { code: string }[] }>('POST', '/transaction/transfer', {
     body: payment(stranger(mainnet)),
@@ -161,7 +161,7 @@ test('a mistaken network is named', async () => {
   expect(answer.body.errors).toMatchObject([{ pointer: '/to', code: 'other-network' }]);
 });
 
-test('a crash between signature and broadcast leads to the same bytes, whether they were out or not', async () => {
+test('a crash between signature and broadcast leads to the same bytes, whether they were broadcast or not', async () => {
   for (const delivered of [true, false]) {
     const { alice, bob } = world.people();
     const to = stranger();
@@ -180,7 +180,7 @@ test('a crash between signature and broadcast leads to the same bytes, whether t
   }
 });
 
-test('simultaneous payments never share a UTXO, and those without one wait for the change of the others', async () => {
+test('simultaneous payments never share a UTXO, and a payment without a UTXO waits for the change of another', async () => {
   const fresh = await world.vault('second', { chains: [CHAIN] });
   const from = fresh.addresses[CHAIN] ?? '';
   for (let i = 0; i < 3; i++) localChain.fund(from, 3n * BTC);
@@ -241,7 +241,7 @@ test('incoming bitcoin is in the history and in the balance, with its sender', a
   expect(transactions.filter(({ txHash }) => txHash === hash)).toHaveLength(1);
 });
 
-test('incoming bitcoin is shown before a block has it, counts for nothing until then, and gives way to its replacement', async () => {
+test('unconfirmed incoming bitcoin is shown, is not in the balance, and is replaced by its replacement', async () => {
   const { alice } = world.people();
   const fresh = await world.vault('fourth', { chains: [CHAIN] });
   const own = fresh.addresses[CHAIN] ?? '';

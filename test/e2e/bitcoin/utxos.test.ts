@@ -7,13 +7,13 @@ import { BTC, stranger } from '../../chains/bitcoin/cast.ts';
 import type { World } from '../world.ts';
 import { finished, reaches, startWorld, taken } from '../world.ts';
 
-/** Covers UTXOs that do not exist, or do not exist any more, with the whole stack. */
+/** Covers UTXOs that never existed, or that a reorganisation removed, with the whole stack. */
 
 const CHAIN = 'bitcoin-regtest';
 
 let node: BitcoinNode;
 let world: World;
-/** A server in front of the node. */
+/** A proxy in front of the RPC node that can list a UTXO that does not exist. */
 let server: { readonly url: string; listsFalseUtxo: boolean; readonly stop: () => void };
 
 beforeAll(async () => {
@@ -98,7 +98,7 @@ test('a deposit that a deep reorganisation removes ends its payment once that is
   expect(stand(await finished(alice, id))).toEqual(['FAILED', 'CONFLICTED']);
 });
 
-test('a person ends a payment whose end is unknown, only while it is unknown, and with an acknowledgement', async () => {
+test('a person can end a payment only while its end is unknown, and only with an acknowledgement', async () => {
   const { address, pay } = await wallet('in doubt');
   const { alice, mallory } = world.people();
   node.chain.fund(address, 2n * BTC);

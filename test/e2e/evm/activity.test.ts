@@ -10,8 +10,8 @@ import type { World } from '../world.ts';
 import { finished, reaches, startWorld } from '../world.ts';
 
 /**
- * Covers incoming payments of a vault, reported by a monitor that may lie, and believed only if the
- * chain confirms them.
+ * Covers incoming payments of a vault. The monitor that reports them may be wrong: a report counts
+ * only if the chain confirms it.
  */
 
 const SPLIT = parseAbi(['function split(address one, address two) payable']);
@@ -50,7 +50,7 @@ async function payTokens(units: bigint): Promise<Hex> {
   return mined(await client().writeContract(transfer));
 }
 
-/** Pays half of it to the vault, by a payment without a log. */
+/** Pays half of `value` to the vault through a contract, which emits no log. */
 async function payThroughContract(value: bigint): Promise<Hex> {
   const account = await outsider();
   const args = [getAddress(vault.address), account] as const;
@@ -72,7 +72,10 @@ async function recordsOf(hash: string): Promise<readonly TransactionRecord[]> {
 const appears = (hash: string) =>
   pollUntil(`a record of ${hash}`, async () => (await recordsOf(hash))[0] ?? null, 20_000);
 
-/** Waits until every earlier report is processed, by a later one that is processed after them. */
+/**
+ * Waits until every earlier report is processed. For this the function sends a later report, which
+ * is processed after them.
+ */
 async function everythingIsSeen(): Promise<void> {
   const hash = await pay(1n);
   expect(await notify(hash)).toBe(200);
@@ -131,7 +134,7 @@ test('a payment that is reported twice, simultaneously and out of order gives on
   for (const hash of hashes) expect(await recordsOf(hash)).toHaveLength(1);
 });
 
-test('a delivery that is rightly signed and about nothing credits nothing', async () => {
+test('a delivery that is signed correctly and reports no payment credits nothing', async () => {
   const { alice } = world.people();
   const before = await alice.client.transactions(vault.id, { limit: '100' });
   expect(await notify(`0x${'ab'.repeat(32)}`)).toBe(200);
@@ -143,7 +146,7 @@ test('a delivery that is rightly signed and about nothing credits nothing', asyn
   expect(after.transactions.length).toBe(before.transactions.length + 1);
 });
 
-test('the vault’s own transaction is the record that it has, and not a second one', async () => {
+test('the vault’s own transaction appears once, as the record that the vault already has', async () => {
   const { alice, bob } = world.people();
   const to = await world.chain.account(7);
   const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to, amount: '3' });
@@ -156,7 +159,7 @@ test('the vault’s own transaction is the record that it has, and not a second 
   expect(records.map((record) => [record.id, record.kind])).toEqual([[id, 'transfer']]);
 });
 
-test('a transfer of nothing in the vault’s name is hidden, and can be shown', async () => {
+test('a transfer of zero tokens in the vault’s name is hidden, and a member can show it', async () => {
   const account = await outsider();
   const hash = await client().writeContract({
     account,
@@ -187,7 +190,9 @@ test('an open dashboard gets incoming payments live, and continues where it was 
     if (body === null) throw new Error('a stream has a body');
     return { reader: body.getReader(), hangUp: () => over.abort() };
   };
-  /** Reads the text up to the end of the event that names a hash; then hangs up. */
+  /**
+   * Reads the event stream up to the end of the event that names the hash, then closes the stream.
+   */
   const receivedOf = async ({ reader, hangUp }: Awaited<ReturnType<typeof listen>>, hash: string): Promise<string> => {
     const decoder = new TextDecoder();
     let text = '';
@@ -219,7 +224,7 @@ test('an open dashboard gets incoming payments live, and continues where it was 
   expect(await receivedOf(await listen(identity), missed)).not.toContain(hash);
 });
 
-test('a payment that is reported before it is mined is shown in part, and whole with its block', async () => {
+test('a payment that is reported before it is mined is shown in part, and completely with its block', async () => {
   const { alice } = world.people();
   const account = await outsider();
   const to = getAddress(vault.address);

@@ -11,7 +11,7 @@ import type { World } from '../world.ts';
 import { finished, startWorld } from '../world.ts';
 
 /**
- * Covers the balances of a vault: they match the chain, whatever moved the assets, and a difference
+ * Covers the balances of a vault: they match the chain however the assets moved, and a difference
  * is found, reported and corrected.
  */
 
@@ -53,7 +53,7 @@ async function agreement(): Promise<readonly BalanceRecord[]> {
   });
 }
 
-/** Makes everything final: anvil calls a block final that is 64 blocks deep. */
+/** Makes every block so far final. Anvil calls a block final that is 64 blocks deep. */
 async function everythingIsFinal(): Promise<void> {
   await client().mine({ blocks: 130 });
 }
@@ -81,7 +81,7 @@ test('an unreported payment is found, and the balance matches the chain', async 
   expect(shown.map(({ adjustment }) => adjustment)).toEqual([null, null]);
 });
 
-test('own transfers cost their amount and their fee, and a reverted call costs its fee', async () => {
+test('an outgoing transfer costs its amount and its fee, and a reverted call costs its fee', async () => {
   const { alice } = world.people();
   const to = await world.chain.account(7);
   const order = { vaultId: vault.id, chain: 'anvil', to };
@@ -110,7 +110,7 @@ test('own transfers cost their amount and their fee, and a reverted call costs i
   await agreement();
 });
 
-test('a payment in a block that may still go is pending in, and available when it is final', async () => {
+test('a payment in a block that is not final is pending in, and available when the block is final', async () => {
   const account = getAddress(await world.chain.account(8));
   const hash: Hex = await client().sendTransaction({ account, to: getAddress(vault.address), value: 11n });
   await client().waitForTransactionReceipt({ hash });
@@ -127,7 +127,7 @@ test('a payment in a block that may still go is pending in, and available when i
 
 test('an unexplained difference is reported in the history, and the balance is corrected', async () => {
   const before = await world.chain.balance(vault.address);
-  // A reward or a withdrawal of a validator: the chain credits it, without a sender.
+  // Simulates a validator reward or withdrawal: the chain credits the address without a sender.
   await client().setBalance({ address: getAddress(vault.address), value: before + 5_000n });
   await client().mine({ blocks: 1 });
   await requestRescan();

@@ -7,7 +7,7 @@ import { anvilClient } from '../../chains/evm/anvil-client.ts';
 import type { GethPool, PoolRules } from './geth-pool.ts';
 import { gethPool } from './geth-pool.ts';
 
-/** The rules of geth's mempool that stand in front of anvil, each with geth's words. */
+/** Covers the mempool rules of geth that a proxy adds to anvil, with the error texts of geth. */
 
 let anvil: Anvil;
 let from: Address;
@@ -74,7 +74,7 @@ test('the balance has to cover all waiting transactions of the account', async (
   expect(await send(pool, { nonce: 1, value: value / 6n })).toBeUndefined();
 });
 
-test('a bid below the base fee is kept, counted and shown, replaced for a tenth more, and mined when the base fee falls', async () => {
+test('a bid below the base fee waits in the mempool, is replaced for 10 % more, and mined when the base fee falls', async () => {
   const pool = gethPool(anvil.url, { keepsBelowBaseFee: true });
   await miner().setNextBlockBaseFeePerGas({ baseFeePerGas: 100n * GWEI });
   await miner().mine({ blocks: 1 });

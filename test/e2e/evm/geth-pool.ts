@@ -2,25 +2,32 @@ import type { Address, Hex } from 'viem';
 import { keccak256, numberToHex, parseTransaction, recoverTransactionAddress } from 'viem';
 import { anvilClient } from '../../chains/evm/anvil-client.ts';
 
-/** The rules of geth that stand in front of anvil, whose own mempool has others. */
+/**
+ * The mempool rules of geth that the proxy applies in front of anvil, whose own mempool has other
+ * rules.
+ */
 export interface PoolRules {
-  /** The minimum tip in wei per gas; absent: no floor. */
+  /** The minimum tip in wei per gas. If absent, there is no minimum. */
   readonly minTip?: bigint;
-  /** A bid below the base fee is kept, and waits. anvil refuses it, and drops what it has. */
+  /**
+   * The pool keeps a bid below the base fee until the base fee falls. Anvil itself refuses such a
+   * bid, and drops waiting ones.
+   */
   readonly keepsBelowBaseFee?: true;
   /**
-   * The balance has to cover all waiting transactions of the account. anvil checks each by itself.
+   * The balance has to cover all waiting transactions of the account together. Anvil checks each of
+   * them alone.
    */
   readonly coversQueue?: true;
-  /** EIP-7825: no transaction has more than 2^24 gas. */
+  /** EIP-7825: a transaction may use 2^24 gas at most. */
   readonly capsGas?: true;
 }
 
 type Answer = { readonly result: unknown } | { readonly error: { readonly code: number; readonly message: string } };
 
 /**
- * For `Gate.falsify`: returns geth's response if it differs from that of the node behind, else
- * undefined.
+ * The handler for `Gate.falsify`. Returns the response of geth if it differs from the response of
+ * anvil, else undefined.
  */
 export type GethPool = (method: string, params: readonly unknown[]) => Promise<Answer | undefined>;
 
@@ -41,7 +48,7 @@ const MAX_GAS = 2n ** 24n;
 const refusal = (message: string): Answer => ({ error: { code: -32_000, message } });
 const costOf = ({ gas, maxFeePerGas, value }: Pooled) => gas * maxFeePerGas + value;
 
-/** geth's mempool in front of a node of anvil. The words of the refusals are geth's. */
+/** Returns a simulation of geth's mempool in front of anvil, with the error texts of geth. */
 export function gethPool(nodeUrl: string, rules: PoolRules): GethPool {
   const node = anvilClient(nodeUrl);
   const pool = new Map<Hex, Pooled>();
@@ -53,7 +60,7 @@ export function gethPool(nodeUrl: string, rules: PoolRules): GethPool {
       () => false,
     );
 
-  /** Removes mined and skipped transactions, and passes to anvil what it accepts by now. */
+  /** Removes mined and skipped transactions, and passes to anvil those that anvil accepts now. */
   const settle = async () => {
     const base = pool.size === 0 ? 0n : await baseFee();
     for (const one of [...pool.values()].toSorted((a, b) => a.nonce - b.nonce)) {
@@ -114,7 +121,7 @@ export function gethPool(nodeUrl: string, rules: PoolRules): GethPool {
     if (method === 'eth_getTransactionCount' && second === 'pending') return pendingCount(first as Address);
     return undefined;
   };
-  // Handles one call after the other, as a mempool has a lock.
+  // Handles the calls one after the other, because geth's mempool has a lock.
   let last: Promise<unknown> = Promise.resolve();
   return (method, params) => {
     const next = last.then(() => answer(method, params));
@@ -140,7 +147,10 @@ async function pooledFrom(raw: Hex): Promise<Pooled> {
   };
 }
 
-/** geth's price bump of a tenth. */
+/**
+ * Reports whether both prices of `sent` are at least 10 % higher, as geth requires of a
+ * replacement.
+ */
 function isBump(sent: Pooled, before: Pooled): boolean {
   return sent.tip * 10n >= before.tip * 11n && sent.maxFeePerGas * 10n >= before.maxFeePerGas * 11n;
 }

@@ -4,12 +4,12 @@ import { anvilClient } from '../../chains/evm/anvil-client.ts';
 import type { World } from '../world.ts';
 import { finished, reaches, startWorld, taken } from '../world.ts';
 
-/** A payment that was carried out, and nodes that do not know it. */
+/** Covers a payment that was mined, and RPC nodes that do not know it. */
 
-/** The calls that a node without history cannot answer. */
+/** The calls that an RPC node without history cannot answer. */
 const HISTORY = ['eth_getTransactionReceipt', 'eth_getTransactionByHash', 'eth_getBlockReceipts'];
 
-/** The balance that anvil gives each of its accounts. */
+/** The balance, in wei, that anvil gives to each of its accounts. */
 const TEN_THOUSAND = 10_000n * 10n ** 18n;
 
 let world: World;
@@ -17,7 +17,7 @@ afterEach(() => world.end());
 
 const miner = () => anvilClient(world.chainUrl);
 
-/** Alice pays 1000 wei, and the payment waits in the mempool. */
+/** Creates and approves a payment of 1000 wei that stays in the mempool. Returns its id. */
 async function waiting(vault: ReadyVault, to: string): Promise<string> {
   await miner().setAutomine(false);
   const id = await world.approved({ vaultId: vault.id, chain: 'anvil', to, amount: '1000' });
@@ -25,10 +25,10 @@ async function waiting(vault: ReadyVault, to: string): Promise<string> {
   return id;
 }
 
-/** An hour of blocks on top of the one that holds the payment. */
+/** Mines an hour of blocks on top of the block that includes the payment. */
 const mineAnHour = () => miner().mine({ blocks: 120, interval: 30 });
 
-test('a node without history ends no payment, and the payment succeeds once a node has its receipt', async () => {
+test('an RPC node without history ends no payment, and the payment succeeds once the node returns its receipt', async () => {
   world = await startWorld();
   const { alice } = world.people();
   const vault = await world.vault('treasury');
@@ -50,7 +50,7 @@ test('a node without history ends no payment, and the payment succeeds once a no
   expect([done.state, done.stateReason, done.attempts.length]).toEqual(['SUCCEEDED', null, 1]);
 });
 
-test('the node that knows the payment is believed, and it succeeds once the second node shows it, too', async () => {
+test('a payment that one of two RPC nodes knows is CONFIRMING, and succeeds once the second node shows it', async () => {
   world = await startWorld({ hasSecondNode: true });
   const { alice } = world.people();
   const vault = await world.vault('treasury');
@@ -67,7 +67,7 @@ test('the node that knows the payment is believed, and it succeeds once the seco
     1000n + TEN_THOUSAND,
   ]);
 
-  // From now on the second one is unreachable, and then reachable again.
+  // The second RPC node is unreachable from now on. Later in the test it is reachable again.
   world.secondGate.close(503);
   const next = await world.approved({ vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1000' });
   const alone = await reaches(alice, next, ({ state }) => state === 'CONFIRMING' || state === 'SUCCEEDED');

@@ -10,7 +10,8 @@ let world: World;
 afterEach(() => world.end());
 
 /**
- * The first of two nodes accepts all bytes, and reports from then on that they wait in its mempool.
+ * Makes the first of two RPC nodes accept all bytes and report them as waiting, without forwarding
+ * them.
  */
 function withhold(): void {
   const kept = new Map<unknown, object>();
@@ -35,7 +36,7 @@ function withhold(): void {
   });
 }
 
-test('the other node is given the payment as well, and it is made', async () => {
+test('a payment that one RPC node withholds is sent to the second RPC node as well, and is mined', async () => {
   world = await startWorld({ hasSecondNode: true });
   const vault = await world.vault('treasury');
   const recipient = await world.chain.account(7);
@@ -46,7 +47,7 @@ test('the other node is given the payment as well, and it is made', async () => 
   expect(await world.chain.balance(recipient)).toBe(before + 1000n);
 });
 
-test('a node that was unreachable gets the payment when it is back', async () => {
+test('an RPC node that was unreachable gets the payment when it is reachable again', async () => {
   world = await startWorld({ hasSecondNode: true });
   const vault = await world.vault('treasury');
   const recipient = await world.chain.account(7);

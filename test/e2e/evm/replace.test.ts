@@ -5,7 +5,7 @@ import { anvilClient } from '../../chains/evm/anvil-client.ts';
 import type { World } from '../world.ts';
 import { finished, reaches, startWorld, taken } from '../world.ts';
 
-/** Covers a transaction that is not mined and is sped up at the same nonce. */
+/** Covers a transaction that is not mined, and that a member speeds up at the same nonce. */
 
 let world: World;
 let vault: ReadyVault;
@@ -30,8 +30,8 @@ async function waiting(): Promise<string> {
 }
 
 /**
- * The request makes another attempt, which is signed, and is not sent before the first one is
- * mined.
+ * Calls `response`, which requests a further attempt. Holds the broadcast of that attempt until the
+ * first attempt is mined.
  */
 async function minedBeforeTheNext(response: () => Promise<unknown>): Promise<void> {
   const held = world.gate.hold('eth_sendRawTransaction');
@@ -91,7 +91,7 @@ test('a transaction is offered at its requested speed, and a slow one can be spe
   expect((await finished(alice, slow)).state).toBe('SUCCEEDED');
 });
 
-test('the one that was out before may be mined after all: that is the one that counts', async () => {
+test('an earlier attempt that is mined after a speed-up request gives the transaction its result', async () => {
   const { alice } = world.people();
   const before = await world.chain.balance(recipient);
   await miner().setAutomine(false);

@@ -6,8 +6,8 @@ import type { World } from '../world.ts';
 import { finished, reaches, startWorld, taken } from '../world.ts';
 
 /**
- * Covers a base fee that outgrows a payment in geth's mempool: the service raises it by itself, up
- * to the approved cap.
+ * Covers a base fee that rises above the price of a waiting payment in geth's mempool: the service
+ * raises the price itself, up to the approved cap.
  */
 
 let world: World;
@@ -35,7 +35,7 @@ async function dearBlocks(baseFeePerGas: bigint, blocks: number): Promise<void> 
 
 const second = ({ attempts }: TransactionRecord) => attempts[1]?.outcome === 'accepted';
 
-test('a payment that the base fee has outgrown is raised at its nonce, and arrives once', async () => {
+test('the service raises a payment that the base fee has outgrown at its nonce, and it arrives once', async () => {
   const { alice } = world.people();
   const vault = await world.vault('outgrown');
   const before = await world.chain.balance(recipient);

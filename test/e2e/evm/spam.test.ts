@@ -11,17 +11,17 @@ import type { World } from '../world.ts';
 import { finished, startWorld } from '../world.ts';
 
 /**
- * Covers payments that have almost no value, or imitate others: they are in the history and not in
- * the list (spec part 8).
+ * Covers payments of almost no value, and payments that imitate others: the history has them and
+ * the default list omits them (spec part 8).
  */
 
 const NATIVE = 'eip155:31337';
 let world: World;
 let vault: ReadyVault;
 let payer: Address;
-/** A token at one dollar, as the operator states it. */
+/** A token that is priced at one dollar, as the configuration states. */
 let dollar: Address;
-/** It has no price. */
+/** A token without a price. */
 let meme: Address;
 
 beforeAll(async () => {
@@ -59,7 +59,7 @@ async function receive(token: Address, units: bigint): Promise<TransactionRecord
 const judged = ({ visible, hiddenReason, usdValue }: TransactionRecord) => [visible, hiddenReason, usdValue];
 const listed = async () => (await world.people().alice.client.transactions(vault.id, { limit: '100' })).transactions;
 
-test('exactly half a cent is shown, a millionth of a dollar less is hidden, and can be shown', async () => {
+test('half a cent of a token is shown, and a millionth of a dollar less is hidden until a member shows it', async () => {
   const enough = await receive(dollar, 5_000n);
   expect(judged(enough)).toEqual([true, null, '0.005']);
   expect(enough.asset).toEqual({ tokenAddress: dollar, symbol: 'DUSD', decimals: 6 });
@@ -87,7 +87,7 @@ test('a token without a price is hidden until the vault has sent it itself', asy
   await alice.client.approve(id);
   await bob.client.approve(id);
   const sent = await finished(alice, id);
-  // A token without a price has no market value; it is known by its name all the same.
+  // A token without a price has no market value. Its name is known nevertheless.
   expect([sent.state, sent.usdValue, sent.movements[0]?.asset.symbol]).toEqual(['SUCCEEDED', null, 'DUSD']);
   expect(judged(await receive(meme, 50_000n))).toEqual([true, null, null]);
 });

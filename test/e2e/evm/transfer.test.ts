@@ -8,7 +8,7 @@ import { anvilClient } from '../../chains/evm/anvil-client.ts';
 import type { World } from '../world.ts';
 import { finished, reaches, startWorld } from '../world.ts';
 
-/** The whole service against a real chain, from the outside. */
+/** Covers EVM transfers over the public API, with the whole service and a real chain. */
 
 let world: World;
 let vault: ReadyVault;
@@ -21,13 +21,13 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-/** Gives the vault exactly this much of the native asset, without a transaction. */
+/** Sets the native balance of the vault to exactly `value` wei, without a transaction. */
 const setBalance = (value: bigint) =>
   anvilClient(world.chainUrl).setBalance({ address: getAddress(vault.address), value });
 
 /**
- * Gives the vault exactly this much of a Demo Dollar, whose storage slot 1 is the map of its
- * balances.
+ * Sets the token balance of the vault to exactly `amount`. The balances of a Demo Dollar are the
+ * map in storage slot 1.
  */
 async function setTokenBalance(token: string, amount: bigint): Promise<void> {
   const position = [{ type: 'address' }, { type: 'uint256' }] as const;
@@ -65,7 +65,7 @@ test('simultaneous approvals are counted one by one, and the transfer is signed 
     signer.client.request<TransactionRecord>('POST', `/transaction/${id}/approve`),
   );
   const answers = await Promise.all(approvals);
-  // The third approval may come after the decision: that is a conflict and not an approval.
+  // The third approval may arrive after the decision. The service then answers with a conflict.
   expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true);
   const done = await finished(alice, id);
   expect(done.state).toBe('SUCCEEDED');
@@ -83,7 +83,7 @@ test('two approvals by one signer count once', async () => {
   expect((await finished(alice, id)).state).toBe('SUCCEEDED');
 });
 
-test('an outsider can neither see nor approve nor reject nor create nor list', async () => {
+test('a user outside the vault can neither read, approve, reject, create nor list its transactions', async () => {
   const { alice, mallory } = world.people();
   const { id } = await alice.client.transfer(payment());
   const tries = await Promise.all([
@@ -108,8 +108,8 @@ test('a rejected transfer is never signed, whatever approvals follow', async () 
   const late = await carol.client.request('POST', `/transaction/${id}/approve`);
   expect(late.status).toBe(409);
   await world.stack().sweep();
-  // One more transfer through the same vault and queue: had the rejected one been in there, it
-  // would be before this one.
+  // The next transfer goes through the same queue. If the rejected one had been in the queue, it
+  // would have been sent first.
   const next = await alice.client.transfer(payment());
   await alice.client.approve(next.id);
   await bob.client.approve(next.id);
@@ -128,12 +128,12 @@ test('a vault may be configured so that its transfers begin as drafts, which req
   expect((await finished(alice, created.id)).state).toBe('SUCCEEDED');
 });
 
-test('a transfer that the vault cannot pay any more fails with the reason, and its nonce is used by the next', async () => {
+test('a transfer that the balance no longer covers fails with the reason, and the next transfer uses its nonce', async () => {
   const { alice, bob } = world.people();
   const held = await world.chain.balance(vault.address);
   const { id } = await alice.client.transfer(payment({ amount: ((held * 6n) / 10n).toString() }));
-  // It is not by a payment of the vault: one that is not final may still return its amount, and is
-  // waited for.
+  // The test lowers the balance directly. After a payment of the vault the transfer would wait
+  // instead, because a payment that is not final may still return its amount.
   await setBalance(held / 2n);
   const sent = await world.chain.sentBy(vault.address);
   await alice.client.approve(id);
@@ -148,7 +148,7 @@ test('a transfer that the vault cannot pay any more fails with the reason, and i
   expect([done.state, done.nonce]).toEqual(['SUCCEEDED', String(sent)]);
 });
 
-test('tokens arrive as tokens, and a token transfer that would revert is never signed', async () => {
+test('a token transfer arrives, and a token transfer that would revert is never signed', async () => {
   const { alice, bob } = world.people();
   const token = await world.chain.deployDollar(vault.address, 500n);
   const good = await alice.client.transfer(payment({ amount: '200', tokenAddress: token }));
@@ -166,7 +166,7 @@ test('tokens arrive as tokens, and a token transfer that would revert is never s
   expect(await world.chain.tokenBalance(lost, vault.address)).toBe(300n);
 });
 
-test('a retry with the same Idempotency-Key finds the transfer of the first try', async () => {
+test('a retry with the same Idempotency-Key returns the transfer of the first request', async () => {
   const { alice } = world.people();
   const [first, second] = await Promise.all([
     alice.client.transfer(payment(), 'payout-42'),
@@ -175,7 +175,7 @@ test('a retry with the same Idempotency-Key finds the transfer of the first try'
   expect(second.id).toBe(first.id);
 });
 
-test('many simultaneous transfers of one vault use nonces without a gap and all arrive', async () => {
+test('many simultaneous transfers of one vault use consecutive nonces, and all of them arrive', async () => {
   const { alice, bob } = world.people();
   const before = await world.chain.balance(recipient);
   const sent = await world.chain.sentBy(vault.address);
@@ -188,7 +188,7 @@ test('many simultaneous transfers of one vault use nonces without a gap and all 
   expect(await world.chain.balance(recipient)).toBe(before + 8000n);
 });
 
-test('an unreachable node delays a transfer and does not fail it', async () => {
+test('an unreachable RPC node delays a transfer and does not fail it', async () => {
   const { alice, bob } = world.people();
   const { id } = await alice.client.transfer(payment());
   world.gate.close(503);
@@ -200,7 +200,7 @@ test('an unreachable node delays a transfer and does not fail it', async () => {
   expect((await finished(alice, id)).state).toBe('SUCCEEDED');
 });
 
-test('the list has everything, the newest first', async () => {
+test('the list has every transfer, the newest first', async () => {
   const { alice } = world.people();
   const { id } = await alice.client.transfer(payment());
   const { transactions } = await alice.client.transactions(vault.id, { limit: '100' });
@@ -208,7 +208,7 @@ test('the list has everything, the newest first', async () => {
   expect(transactions.some(({ state }) => state === 'REJECTED')).toBe(true);
 });
 
-test('an operator does everything of the internal interface from a command line', async () => {
+test('an operator can do everything of the internal interface from a command line', async () => {
   const person = await admin('user', 'create', '--name', 'Dora', '--email', 'dora@example.com');
   const { id: user } = person.output as { readonly id: string };
   const token = await admin('token', 'issue', '--user', user, '--name', 'laptop', '--expires', '4000000000');

@@ -8,8 +8,8 @@ import type { World } from '../world.ts';
 import { finished, reaches, startWorld, taken } from '../world.ts';
 
 /**
- * Covers an RPC node that counts wrongly, and a payment that is refused below others: the wallet
- * pays again.
+ * Covers an RPC node that reports a wrong nonce count, and a refused payment that blocks others:
+ * the wallet pays again in both cases.
  */
 
 let world: World;
@@ -23,13 +23,13 @@ afterAll(() => world.end());
 
 const miner = () => anvilClient(world.chainUrl);
 
-/** Approves a transfer. Returns its id. */
+/** Creates a transfer with its approvals. Returns its id. */
 const payment = ({ id }: ReadyVault, amount = '1000') =>
   world.approved({ vaultId: id, chain: 'anvil', to: recipient, amount });
 
 const nonceOf = (record: TransactionRecord) => record.attempts[0]?.nonce;
 
-/** The count of this tag that the node gives from now on, instead of its own. */
+/** Makes the RPC node report `count` as the nonce count of this tag from now on. */
 function falsifyCount(tag: string, count: string): void {
   world.gate.falsify((method, [, request]) =>
     method === 'eth_getTransactionCount' && request === tag ? { result: count } : undefined,
@@ -37,8 +37,8 @@ function falsifyCount(tag: string, count: string): void {
 }
 
 /**
- * Refuses the payment at a nonce, as geth does when the balance does not cover what waits below,
- * once `give` is called.
+ * Refuses the payment at a nonce once `give` is called, as geth does when the balance does not
+ * cover the payments that wait below it.
  */
 function refusalOfNonce(nonce: number, from: string) {
   const [request, given] = [Promise.withResolvers<null>(), Promise.withResolvers<object>()];
@@ -56,7 +56,7 @@ function refusalOfNonce(nonce: number, from: string) {
 test.each([
   ['pending', '0x3e8'],
   ['latest', '0x3e8'],
-])('a wrong %s count of one node stops no payment once the node reports the truth', async (tag, count) => {
+])('a wrong %s nonce count of one RPC node stops no payment once the node corrects it', async (tag, count) => {
   const { alice } = world.people();
   const vault = await world.vault(`wrong ${tag}`);
   falsifyCount(tag, count);
@@ -70,7 +70,7 @@ test.each([
   expect(new Set(done.map(nonceOf))).toEqual(new Set(['0', '1']));
 });
 
-test('a pending transaction that the service does not know is waited for, and leaves no hole when it is dropped', async () => {
+test('a payment waits for an unknown pending transaction, and its nonce has no gap when that one is dropped', async () => {
   const { alice } = world.people();
   const vault = await world.vault('dropped');
   await miner().setAutomine(false);
@@ -86,7 +86,7 @@ test('a pending transaction that the service does not know is waited for, and le
   expect([done.state, nonceOf(done)]).toEqual(['SUCCEEDED', '0']);
 });
 
-test('a payment that every node refuses is cancelled at its nonce when others wait above it, and they are mined', async () => {
+test('a payment that every RPC node refuses is cancelled at its nonce when others wait above it, and they are mined', async () => {
   const { alice } = world.people();
   const vault = await world.vault('refused below others');
   const before = await world.chain.balance(recipient);
@@ -117,7 +117,7 @@ test('a payment that every node refuses is cancelled at its nonce when others wa
   expect(await world.chain.balance(recipient)).toBe(before + 2000n);
 });
 
-test('a payment that waits behind another names it, until that one is mined', async () => {
+test('a payment that waits behind another payment names that payment until it is mined', async () => {
   const { alice } = world.people();
   const vault = await world.vault('waits behind');
   await miner().setAutomine(false);
@@ -133,7 +133,7 @@ test('a payment that waits behind another names it, until that one is mined', as
   expect([done.state, done.stateReason, done.waitsFor]).toEqual(['SUCCEEDED', null, null]);
 });
 
-test('a count that both of two nodes report is believed, and one that only one reports is waited out', async () => {
+test('a nonce count that two RPC nodes report is accepted, and one that a single node reports is waited out', async () => {
   const pair = await startWorld({ hasSecondNode: true });
   try {
     const { alice } = pair.people();
@@ -141,7 +141,7 @@ test('a count that both of two nodes report is believed, and one that only one r
     const chain = anvilClient(pair.chainUrl);
     const from = vault.address as Hex;
     await chain.impersonateAccount({ address: from });
-    // As after a restore of old storage: the wallet has made a transaction that the service does
+    // As after a restore of an old backup, the wallet has sent a transaction that the service does
     // not know.
     await chain.sendUnsignedTransaction({ from, to: from, value: 0n });
     const pay = () => pair.approved({ vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1000' });

@@ -5,8 +5,8 @@ import type { World } from '../world.ts';
 import { finished, reaches, startWorld } from '../world.ts';
 
 /**
- * Covers the state that a crash at the worst moment leaves: every process is killed at once and
- * started again on the same state.
+ * Covers a crash at the worst moment: every process is killed at once and started again with the
+ * same state.
  */
 
 let world: World;
@@ -32,12 +32,12 @@ async function approved(): Promise<TransactionRecord> {
   return created;
 }
 
-test('a kill between signing and broadcast is followed by the same bytes, sent once', async () => {
+test('a kill between signing and broadcast leads to one broadcast of the same bytes', async () => {
   const [before, sent] = [await world.chain.balance(recipient), await world.chain.sentBy(vault.address)];
   const arrival = world.gate.hold('eth_sendRawTransaction');
   const { id } = await approved();
   await arrival;
-  // The bytes were signed and stored, and have not reached the node.
+  // The bytes were signed and stored, and have not reached the RPC node.
   const { txHash } = await world.people().alice.client.read(id);
   await world.stack().kill();
   expect(await world.chain.sentBy(vault.address)).toBe(sent);
@@ -48,7 +48,7 @@ test('a kill between signing and broadcast is followed by the same bytes, sent o
   expect(await world.chain.balance(recipient)).toBe(before + 1000n);
 });
 
-test('a transaction that the node accepted before a kill is found, and not sent a second time', async () => {
+test('a transaction that the RPC node accepted before a kill is found, and not sent a second time', async () => {
   const [before, sent] = [await world.chain.balance(recipient), await world.chain.sentBy(vault.address)];
   const arrival = world.gate.hold('eth_sendRawTransaction');
   const { id } = await approved();
@@ -66,7 +66,7 @@ test('a kill during the fee request keeps the approvals, and the payment is sign
   const { alice, bob } = world.people();
   const { id } = await alice.client.transfer(payment());
   await alice.client.approve(id);
-  // The creation requests the count as well.
+  // The gate is set only now, because the creation of the transfer also requests the nonce count.
   const arrival = world.gate.hold('eth_getTransactionCount');
   await bob.client.approve(id);
   await arrival;
@@ -77,7 +77,7 @@ test('a kill during the fee request keeps the approvals, and the payment is sign
   expect(await world.chain.sentBy(vault.address)).toBe(sent + 1);
 });
 
-test('one unreachable co-signer stops nothing, and comes back without intervention', async () => {
+test('payments continue while one co-signer is unreachable, and it works again without intervention', async () => {
   await world.stack().stop();
   await world.restart({ absent: [1] });
   const withoutFirst = await approved();
@@ -88,7 +88,7 @@ test('one unreachable co-signer stops nothing, and comes back without interventi
   expect((await finished(world.people().alice, withoutThird.id)).state).toBe('SUCCEEDED');
 });
 
-test('no payment is signed with two co-signers unreachable, and it is with one of them back', async () => {
+test('a payment is not signed while two co-signers are unreachable, and is signed when one of them is back', async () => {
   await world.stack().stop();
   await world.restart({ absent: [2, 3] });
   const sent = await world.chain.sentBy(vault.address);

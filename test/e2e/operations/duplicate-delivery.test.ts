@@ -14,8 +14,8 @@ import type { World } from '../world.ts';
 import { finished, startWorld } from '../world.ts';
 
 /**
- * A queue may deliver a message again and again, even at the same time. Here every message comes
- * three times, on every chain.
+ * Covers repeated queue messages. A queue may deliver a message several times, even simultaneously.
+ * Here every message is delivered three times, on every chain.
  */
 
 const ENTRY = join(import.meta.dirname, '..', '..', 'worker', 'duplicating-worker.ts');

@@ -16,14 +16,14 @@ import type { World } from '../world.ts';
 import { startWorld } from '../world.ts';
 
 /**
- * The day on which the service is gone, and there are the packages of its co-signers and a key in a
- * safe.
+ * Covers recovery without the service, from the recovery packages of the co-signers and the
+ * recovery keys in a safe.
  */
 
 const CHAINS = ['eip155:31337', `solana:${LOCAL_CLUSTER}`, `bip122:${GENESIS.regtest}`];
 const run = promisify(execFile);
 let safe: string;
-/** One package for each co-signer. */
+/** The paths of the recovery keys, one for each co-signer. */
 let keyFiles: readonly string[];
 let world: World;
 let vault: ReadyVault;
@@ -54,7 +54,7 @@ const opened = (some: readonly RecoveryPackage[], files = keyFiles) =>
   recovered(files.map(recoverySecretOf), some, CHAINS);
 const of = (...nodes: readonly number[]) => packages.filter(({ node }) => nodes.includes(node));
 
-test('the packages of any two nodes and the key in the safe are the keys of all addresses', async () => {
+test('the packages of any two co-signers and the keys in the safe recover the keys of all addresses', async () => {
   for (const file of keyFiles) expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect([1, 2, 3].map((node) => of(node).length)).toEqual([3, 3, 3]);
   const known = Object.values(vault.addresses).toSorted();
@@ -65,11 +65,10 @@ test('the packages of any two nodes and the key in the safe are the keys of all 
     [1, 2, 3],
   ]) {
     const { wallets, faults } = await opened(of(...nodes));
-    // The key of EVM chains has an address of P2WPKH as well, which this vault does not use.
+    // The key of EVM chains has a P2WPKH address as well, which this vault does not use.
     const addresses = wallets.map(({ address }) => address).filter((address) => !address.startsWith('bcrt1q'));
     expect([faults, addresses.toSorted()]).toEqual([[], known]);
-    // Each key was compared with its address, and it is one key, whichever shares make it. P2WPKH
-    // has a key of its own on regtest; the key of EVM chains was its key there before.
+    // Any two shares recover the same keys, and `recovered` compares each key with its address.
     expect(new Set(wallets.map(({ secret }) => secret)).size).toBe(4);
   }
   const secrets = await Promise.all([opened(of(1, 2)), opened(of(2, 3))]);
@@ -91,7 +90,7 @@ test('members see the export in the history and at the co-signers, before any co
     ...keyIds.map((keyId) => ['recovery-export', keyId]),
     ...keyIds.map((keyId) => ['recovery-exported', `${keyId} 1,2,3`]),
   ]);
-  // All of them run on one machine, by one clock.
+  // The times are comparable because all processes run on one machine with one clock.
   for (const { atMs } of listed.body.lists.flatMap(({ exports }) => exports)) {
     expect(ofExports[0]?.atMs).toBeLessThanOrEqual(atMs);
   }
@@ -112,7 +111,7 @@ test('members see the export in the history and at the co-signers, before any co
   const { stdout } = await run(process.execPath, [...verify, '--nonce', nonce]);
   expect(stdout).toContain('Verified 9 lists. Each export is in the history.');
   await expect(run(process.execPath, [...verify, '--nonce', 'cd'.repeat(32)])).rejects.toThrow('another nonce');
-  // An outsider learns nothing.
+  // A user outside the vault gets no list of exports.
   const { mallory } = world.people();
   const answer = await mallory.client.request('GET', `/vault/${vault.id}/recovery-exports?nonce=${nonce}`);
   expect(answer.status).toBe(403);
@@ -129,7 +128,7 @@ test('the packages of one co-signer, or another key, recover nothing', async () 
   expect([wallets, faults.every((fault) => /another-recovery-key|0 shares/.test(fault))]).toEqual([[], true]);
 });
 
-test('no byte of a package can be changed: the public part is bound to the seal, and the share to its point', async () => {
+test('a package with any changed byte is refused', async () => {
   const [one] = of(1);
   if (one === undefined) throw new Error('node 1 has given one');
   const flipped = (hex: string) => (hex.startsWith('0') ? '1' : '0') + hex.slice(1);
@@ -152,7 +151,7 @@ test('no byte of a package can be changed: the public part is bound to the seal,
   }
 });
 
-test('the command line exports, and opens the packages without the service', async () => {
+test('the command line exports the packages, and opens them without the service', async () => {
   const env = { ...process.env, CONCLAVE_URL: world.stack().url, CONCLAVE_SERVICE_KEY: world.stack().serviceKey };
   const exported = await run(
     process.execPath,
@@ -176,7 +175,7 @@ test('the command line exports, and opens the packages without the service', asy
   expect(made.stdout).toMatch(/^[0-9a-f]{64}\n[0-9a-f]{64}\n$/);
 });
 
-test('a co-signer that has not pinned the key gives nothing, and the command names it', async () => {
+test('a co-signer that has not pinned the recovery key gives no package, and the command names that co-signer', async () => {
   await world.restart({ absent: [2], recoveryKeys: [] });
   const { body } = await world.service().request<Exported>('POST', `/internal/vault/${vault.id}/recovery`);
   expect(body.packages).toEqual([]);

@@ -7,7 +7,10 @@ import { pollUntil } from '#local/stack/poll.ts';
 import type { World } from '../world.ts';
 import { finished, startWorld } from '../world.ts';
 
-/** The co-signers of a vault get new shares while it is in use: people notice nothing of it. */
+/**
+ * Covers a key refresh: the co-signers of a vault get new shares while the vault is in use, without
+ * an effect on its members.
+ */
 
 const run = promisify(execFile);
 let world: World;
@@ -46,7 +49,7 @@ async function pays(): Promise<void> {
   expect((await finished(world.people().alice, id)).state).toBe('SUCCEEDED');
 }
 
-test('every key of the vault gets new shares, the addresses stay, and payments go through before, meanwhile and after', async () => {
+test('a key refresh renews every share, keeps the addresses, and payments succeed before, during and after it', async () => {
   await pays();
   const { keys, wallets } = await vaultRecord();
   expect(keys).toHaveLength(3);
@@ -91,7 +94,7 @@ test('a service that dies while shares are in transit completes the refresh, and
   await pays();
 }, 180_000);
 
-test('a refresh of a missing key, or of a missing vault, is refused with its reason', async () => {
+test('a refresh of a missing key, or of a missing vault, is refused with the reason', async () => {
   const { keys } = await vaultRecord();
   const line = (vaultId: number, keyId: string) => `/internal/vault/${vaultId}/key/${keyId}`;
   for (const [method, path] of [

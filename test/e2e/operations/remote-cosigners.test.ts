@@ -10,8 +10,8 @@ import type { World } from '../world.ts';
 import { finished, startWorld } from '../world.ts';
 
 /**
- * Covers co-signers apart from their coordinator, as in other accounts: processes and storage of
- * their own, reached over HTTP, that accept only what the coordinator has signed.
+ * Covers co-signers that run in other accounts than the coordinator: separate processes and
+ * storage, reached over HTTP, that accept only requests signed by the coordinator.
  */
 
 const RECIPIENT = '0x00000000000000000000000000000000a9a27000';
@@ -43,7 +43,7 @@ test('a vault whose key requires three of four co-signers in other accounts pays
   expect(await world.chain.balance(RECIPIENT)).toBe(1234n);
 });
 
-test('a stranger who finds the addresses of the co-signers can do nothing with them', async () => {
+test('a caller without the coordinator key can do nothing at the addresses of the co-signers', async () => {
   for (const port of elsewhere.ports) {
     const answer = await fetch(`http://127.0.0.1:${port}/pairs/status`, { method: 'POST', body: '{}' });
     expect(answer.status).toBe(401);

@@ -20,8 +20,8 @@ import type { World } from '../world.ts';
 import { finished, startWorld } from '../world.ts';
 
 /**
- * Covers incoming payments on Solana, reported by a monitor that may lie, and believed only if the
- * cluster confirms them.
+ * Covers incoming payments on Solana. The monitor that reports them may be wrong: a report counts
+ * only if the cluster confirms it.
  */
 
 const SOL = 1_000_000_000n;
@@ -91,7 +91,7 @@ test('incoming SOL is in the history and in the balance, with its sender', async
   expect([held?.current, held?.wallet]).toEqual([(5n * SOL).toString(), wallet]);
 });
 
-test('tokens and an NFT are credited as such', async () => {
+test('an incoming token and an incoming NFT are each credited as their own asset', async () => {
   const [token, collectible] = [newToken(localChain), newToken(localChain, 0)];
   const minted = mintTo(localChain, token, rich, 9_000_000n);
   mintTo(localChain, collectible, rich, 1n);
@@ -109,14 +109,14 @@ test('tokens and an NFT are credited as such', async () => {
   expect(await appears(given)).toMatchObject({ displayType: 'RECEIVED', movements: [{ kind: 'splNft', amount: '1' }] });
 });
 
-test('tokens out of nothing are minted, and not shown as a payment of an account', async () => {
+test('newly minted tokens are shown as minted, and not as a payment of an account', async () => {
   const collectible = newToken(localChain, 0);
   const hash = mintTo(localChain, collectible, wallet, 1n);
   await notify(hash);
   expect(await appears(hash)).toMatchObject({ displayType: 'MINTED', to: wallet, movements: [{ from: null }] });
 });
 
-test('a delivery about nothing, about others, about a failed payment, or about no signature credits nothing', async () => {
+test('a delivery about an unknown, foreign or malformed signature credits nothing', async () => {
   const before = (await records()).length;
   const elsewhere = pay(stranger(), SOL);
   const none = getBase58Decoder().decode(randomBytes(64));
@@ -127,7 +127,7 @@ test('a delivery about nothing, about others, about a failed payment, or about n
   expect((await records()).length).toBe(before + 1);
 });
 
-test('the vault’s own payment is the same record, not a second one', async () => {
+test('the vault’s own payment has one record', async () => {
   const { alice, bob } = world.people();
   const { id } = await alice.client.transfer({ vaultId: vault.id, chain: CHAIN, to: rich, amount: '1000000' });
   await alice.client.approve(id);
@@ -140,18 +140,18 @@ test('the vault’s own payment is the same record, not a second one', async () 
   expect((await records()).filter(({ txHash }) => txHash === done.txHash)).toHaveLength(1);
 });
 
-test('unreported payments are found by a rescan, tokens among them', async () => {
+test('a rescan finds unreported payments, also those of tokens', async () => {
   const token = newToken(localChain);
   mintTo(localChain, token, rich, 9_000_000n);
   payTokens(localChain, token, { from: rich, to: wallet, amount: 1n });
-  // The second one names only the token account.
+  // The second payment names only the token account, and not the wallet.
   const hashes = [pay(wallet, 2n * SOL), payTokens(localChain, token, { from: rich, to: wallet, amount: 3_000_000n })];
   const { alice } = world.people();
   await alice.client.requestRescan(vault.id);
   for (const hash of hashes) await appears(hash);
 });
 
-test('the records match the cluster in the end, whatever the monitor loses, doubles and delays', async () => {
+test('the records match the cluster in the end, whatever deliveries the monitor loses, repeats or delays', async () => {
   const seed = Date.now() % 1_000_000;
   console.log(`seed ${seed}`);
   const chance = seededRandom(seed);

@@ -17,8 +17,8 @@ import type { World } from '../world.ts';
 import { finished, reaches, refusalOf, startWorld } from '../world.ts';
 
 /**
- * A vault on Solana, from the outside: the same calls as everywhere, against the real virtual
- * machine.
+ * Covers a vault on Solana over the public API, with the same calls as on every chain, against the
+ * real virtual machine.
  */
 
 const SOL = 1_000_000_000n;
@@ -79,7 +79,7 @@ test('two approvals run a transfer, and its record has the same fields as on eve
   expect(BigInt(record.feePaid ?? '0')).toBeGreaterThanOrEqual(5_000n);
 });
 
-test('approvals may come at any time, because the lifetime of a blockhash counts from the signing', async () => {
+test('approvals may arrive at any time, because the lifetime of a blockhash starts with the signing', async () => {
   const { alice, bob } = world.people();
   const to = stranger();
   const { id } = await alice.client.transfer(payment(to));
@@ -128,7 +128,7 @@ test('a memo is shown to the signers and written into the chain', async () => {
   expect([unreadable.status, unreadable.body.errors[0]?.code]).toEqual([400, 'invalid-memo']);
 });
 
-test('an address of a program is paid only if the request acknowledges it, and signers are warned', async () => {
+test('a payment to the address of a program requires an acknowledgement, and warns the signers', async () => {
   const { alice } = world.people();
   const to = derivedAddress([Buffer.from('vault')], stranger());
   const refused = await alice.client.request<{ errors: readonly { code: string }[] }>('POST', '/transaction/transfer', {
@@ -139,7 +139,7 @@ test('an address of a program is paid only if the request acknowledges it, and s
   const record = await done(id);
   expect([record.state, record.warnings.map(({ code }) => code)]).toEqual(['SUCCEEDED', ['recipient-may-have-no-key']]);
   expect(balance(to)).toBe(SOL);
-  // An acknowledgement for the address of a person is not stored, and gives no warning.
+  // For an ordinary address the acknowledgement is not stored, and causes no warning.
   const { warnings } = await alice.client.transfer(payment(stranger(), { recipientMayHaveNoKey: true }));
   expect(warnings).toEqual([]);
 });
@@ -163,7 +163,7 @@ test('a message is signed for the wallet and ends without a transaction', async 
   ]);
   const encoder = getBase58Encoder();
   const key = ed25519Key(Uint8Array.from(encoder.encode(wallet)));
-  // Domain, version 1, one signer, and the text to the end.
+  // The message has the domain, version 1, one signer, and then the text.
   const header = Buffer.from([0xff, ...Buffer.from('solana offchain'), 1, 1]);
   const bytes = Buffer.concat([header, Buffer.from(encoder.encode(wallet)), Buffer.from('Sign in to example.com')]);
   expect(verify(null, bytes, key, Buffer.from(encoder.encode(record.signature ?? '')))).toBe(true);
@@ -212,7 +212,7 @@ test.each<[string, string, object, number, string]>([
   },
 );
 
-test('programs, mints and tokens of Token-2022 are refused by their names', async () => {
+test('a payment to a program or a mint, or of a Token-2022 token, is refused with the reason', async () => {
   const { alice } = world.people();
   const mint = newToken(localChain);
   const newer = stranger();
@@ -226,7 +226,7 @@ test('programs, mints and tokens of Token-2022 are refused by their names', asyn
   expect(await request(payment(stranger(), { tokenAddress: newer, amount: '1' }))).toContain('Token-2022');
 });
 
-test('bytes that did not arrive in their time are signed again, and pay once', async () => {
+test('bytes that did not arrive before their blockhash expired are signed again, and pay once', async () => {
   const fresh = await world.vault('second', { chains: [CHAIN] });
   const from = fresh.addresses[CHAIN] as Address;
   localChain.airdrop(from, 10n * SOL);
@@ -238,14 +238,14 @@ test('bytes that did not arrive in their time are signed again, and pay once', a
   await bob.client.approve(id);
   const call = await held;
   localChain.advance(151n);
-  // The leader drops it: its blockhash is too old by now.
+  // The leader drops the bytes, because their blockhash is too old by now.
   await call.deliver();
   const record = await done(id);
   expect([record.state, record.attempts.length, balance(to)]).toEqual(['SUCCEEDED', 2, SOL]);
   expect(new Set(record.attempts.map(({ nonce }) => nonce)).size).toBe(1);
 });
 
-test('a crash between signature and broadcast leads to the same bytes, whether they were out or not', async () => {
+test('a crash between signature and broadcast leads to the same bytes, whether they were broadcast or not', async () => {
   for (const delivered of [true, false]) {
     const { alice, bob } = world.people();
     const to = stranger();
@@ -262,7 +262,7 @@ test('a crash between signature and broadcast leads to the same bytes, whether t
   }
 });
 
-test('payments beyond the nonce slots of the wallet are all made, each once', async () => {
+test('payments beyond the number of nonce slots of the wallet are all made, each once', async () => {
   const recipients = Array.from({ length: 20 }, stranger);
   const before = balance(wallet);
   const ids = await Promise.all(recipients.map((to) => approved(payment(to))));
@@ -281,7 +281,7 @@ test('a waiting payment can be sped up, or cancelled, and at most one attempt is
     const held = gate.hold('sendTransaction');
     const id = await approved(payment(to));
     const call = await held;
-    // The node takes it and never passes it on.
+    // The RPC node accepts the bytes and never forwards them.
     call.pretend(await signatureOf(alice, id));
     await reaches(alice, id, ({ attempts }) => attempts[0]?.outcome === 'accepted');
     const request = await alice.client.request('POST', `/transaction/${id}/${action}`);
@@ -292,7 +292,7 @@ test('a waiting payment can be sped up, or cancelled, and at most one attempt is
   expect([balance(kept), balance(undone)]).toEqual([SOL, 0n]);
 });
 
-test('a transaction that is mined while a speed-up is pending reports so, and nothing more is signed', async () => {
+test('a transaction that is mined while a speed-up is pending succeeds, and no further attempt is signed', async () => {
   const { alice } = world.people();
   const to = stranger();
   const sending = gate.hold('sendTransaction');
@@ -302,7 +302,7 @@ test('a transaction that is mined while a speed-up is pending reports so, and no
   const [wire = ''] = gate.said
     .flatMap((text): string[] => (text.includes('sendTransaction') ? JSON.parse(text).params : []))
     .slice(-2);
-  // The price of a faster attempt is requested before its nonce.
+  // The service requests the price of a faster attempt before the nonce of that attempt.
   const pricing = gate.hold('getRecentPrioritizationFees');
   expect((await alice.client.request('POST', `/transaction/${id}/speed-up`)).status).toBe(200);
   const call = await pricing;

@@ -14,9 +14,8 @@ import {
 } from '../scene.worker.ts';
 
 /**
- * Checks permissions a second time: a model of roles and approvals that shares no code with the
- * service is driven through random worlds beside it. Both give the same result for any actions in
- * any order.
+ * Checks permissions a second time, with a model of roles and approvals that shares no code with
+ * the service. Random requests go to both, and both must give the same result.
  */
 
 const SEED = 20_261_121;
@@ -33,7 +32,7 @@ interface Modelled {
   rejectedBy: string | null;
 }
 
-/** The rule as a table: the roles that may act, and others with permission. */
+/** The permissions as a table: the roles that may perform each action. */
 const MAY: Readonly<Record<string, readonly Role[]>> = {
   read: ['viewer', 'initiator', 'signer', 'admin'],
   create: ['initiator', 'signer'],
@@ -50,7 +49,7 @@ class Model {
     return (MAY[what] ?? []).some((role) => this.roles.get(person)?.has(role) === true);
   }
 
-  /** The status that the service should answer, and the change of the model that goes with it. */
+  /** Returns the status that the service should answer, and changes the model accordingly. */
   act(person: string, what: string, transaction: Modelled): number {
     const member = this.may(person, 'read');
     if (what === 'read') return member ? 200 : 403;
@@ -78,7 +77,10 @@ class Model {
     return 200;
   }
 
-  /** A user who is not a signer any more has no approval in undecided transactions. */
+  /**
+   * Sets the signers. A person who is not a signer any more loses the approvals of undecided
+   * transactions.
+   */
   setSigners(signers: readonly string[]): void {
     for (const [person, roles] of this.roles) {
       const others = [...roles].filter((role) => role !== 'signer');
@@ -123,7 +125,7 @@ async function newWorld(chance: () => number): Promise<World> {
   return { treasury, model, people: [alice, bob, carol, victor, mallory, ...others] };
 }
 
-/** Performs one random request, at the service and in the model. */
+/** Sends one random request to the service, and performs the same action in the model. */
 async function step(chance: () => number, { treasury, people, model }: World): Promise<void> {
   const person = pick(chance, people);
   const { token } = await withinLimits(person);
@@ -162,7 +164,7 @@ function countSigners(model: Model): number {
   return [...model.roles.values()].filter((roles) => roles.has('signer')).length;
 }
 
-test(`service and model agree in ${WORLDS} random worlds (seed ${SEED})`, async () => {
+test(`the service and the model agree in ${WORLDS} random worlds (seed ${SEED})`, async () => {
   const chance = seededRandom(SEED);
   for (let i = 0; i < WORLDS; i++) {
     const world = await newWorld(chance);

@@ -17,16 +17,16 @@ import {
 import type { Promises } from '../../worker/main.ts';
 
 /**
- * Covers permissions: every route that a token opens, for every role and for outsiders. The rule is
- * written here a second time, as a table; a route without a row fails.
+ * Covers permissions: every route that a token opens, for every role and for users outside the
+ * vault. The table states the rule independently of the service. A route without a row fails.
  */
 
 type Role = 'viewer' | 'initiator' | 'signer' | 'admin';
 const ROLES: readonly Role[] = ['viewer', 'initiator', 'signer', 'admin'];
 
 /**
- * The callers that a route admits; `creator` in addition. Routes about oneself admit every user,
- * those of a session no token.
+ * The callers that each route admits. A route of `oneself` admits every user, and a route of
+ * `session` admits no token.
  */
 const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner' | 'session'>> = {
   'POST /transaction/estimate-fee': ['initiator', 'signer'],
@@ -80,7 +80,7 @@ const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner' | 'se
 };
 
 const TOKEN = '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb';
-/** A browser that is notified; the keys are an example of RFC 8291. */
+/** The push subscription of a browser. The keys are the example of RFC 8291. */
 const SUBSCRIPTION = {
   endpoint: 'https://push.test/of-everybody',
   keys: {
@@ -105,9 +105,9 @@ const BODIES: Readonly<Record<string, object>> = {
 interface World {
   readonly treasury: Treasury;
   readonly members: Readonly<Record<Role, Person>>;
-  /** He is an admin, too, who clears the table between two tries. */
+  /** An admin who ends the pending policy changes between two requests. */
   readonly usher: Person;
-  /** Signs in another vault. */
+  /** A signer of another vault. */
   readonly neighbour: Person;
   /** A user without a vault. */
   readonly stranger: Person;
@@ -141,8 +141,8 @@ beforeAll(async () => {
 const lines = Object.keys(TABLE);
 
 /**
- * Sends one request of one person, with a token of its own, about a fresh transaction and a token
- * of alice's.
+ * Sends one request of one person, with a token of this person, for a new transaction and a token
+ * of alice.
  */
 async function tried(line: string, person: Person) {
   const { treasury } = world;
@@ -164,7 +164,7 @@ async function tried(line: string, person: Person) {
   const body = BODIES[line];
   const creates = line.startsWith('POST /transaction/') && !line.includes(':') && !line.endsWith('/verify');
   const position = creates ? { vaultId: treasury.id, chain: 'anvil' } : {};
-  // The caller names the nonce that co-signers sign.
+  // This route requires the nonce that co-signers sign.
   const query = line.endsWith('/recovery-exports') ? `?nonce=${'ab'.repeat(32)}` : '';
   return call(`${filled}${query}`, { token, ...(body === undefined ? {} : { body: { ...position, ...body } }) });
 }
@@ -177,7 +177,7 @@ async function subscribed(person: Person): Promise<string> {
 
 let proposals = 0;
 
-/** Bob and carol in turn. */
+/** Proposes a policy change. Bob and carol propose in turn. */
 async function proposed(treasury: Treasury) {
   proposals += 1;
   const creator = await withinLimits(proposals % 2 === 0 ? treasury.bob : treasury.carol);
@@ -185,8 +185,8 @@ async function proposed(treasury: Treasury) {
 }
 
 /**
- * Returns a policy change without decisions. A repeated request would return the pending change, so
- * that one is ended first.
+ * Returns a policy change without decisions. An equal request would return the pending change, so
+ * the function ends that one first.
  */
 async function requestedPolicy(treasury: Treasury): Promise<string> {
   const looking = await withinLimits(world.usher);
@@ -199,14 +199,14 @@ async function requestedPolicy(treasury: Treasury): Promise<string> {
   return requested.body['id'];
 }
 
-/** Everything that is not a valid credential: what to send, and the code of the refusal. */
+/** A header that is not a valid credential, and the code of the refusal. */
 interface Void {
   readonly name: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly code: string;
 }
 
-/** Former values of this person, and strings that never were a token. */
+/** Returns the ended credentials of this person, and strings that were never a token. */
 async function voids(person: Person): Promise<readonly Void[]> {
   const idOf = ({ token }: Person) => token.slice(12, 28);
   const manager = await anotherToken(person);
@@ -219,7 +219,7 @@ async function voids(person: Person): Promise<readonly Void[]> {
   ];
   await manage(`PATCH /personal-access-token/${idOf(disabled)}`, { enabled: false });
   await manage(`DELETE /personal-access-token/${idOf(deleted)}`);
-  // The first value ends at once after two rotations.
+  // Two rotations end the first value at once.
   const second = await call(`POST /personal-access-token/${idOf(rotated)}/rotate`, { token: rotated.token });
   await call(`POST /personal-access-token/${idOf(rotated)}/rotate`, { token: second.body['token'] });
   const soon = Math.floor(Date.now() / 1000) + 60;
@@ -249,7 +249,7 @@ async function voids(person: Person): Promise<readonly Void[]> {
   ];
 }
 
-/** Credentials that are the same for every person. */
+/** The names of the credentials that are equal for every person. */
 const OF_NO_PERSON = new Set(['nothing', 'a service key', 'no token', 'half a token']);
 
 test('an invalid or ended credential opens no route', async () => {
@@ -272,8 +272,7 @@ test('an invalid or ended credential opens no route', async () => {
         const position =
           line.startsWith('POST /transaction/') && !line.includes(':') ? { vaultId: treasury.id, chain: 'anvil' } : {};
         const body = BODIES[line] === undefined ? {} : { body: { ...position, ...BODIES[line] } };
-        // A caller with too many failures is blocked by address; here each trial comes from another
-        // one.
+        // Each request has another address, because addresses with too many failures are blocked.
         const from = { 'cf-connecting-ip': `192.0.${i}.${cells % 250}` };
         const answer = await call(filled, { headers: { ...headers, ...from }, ...body });
         expect([line, name, answer.status, answer.body['code']]).toEqual([line, name, 401, code]);
@@ -285,13 +284,13 @@ test('an invalid or ended credential opens no route', async () => {
   expect(await stored(treasury)).toEqual(before);
 }, 60_000);
 
-test('every route that a token opens has its row, and there is no row without a route', () => {
+test('every route that a token opens has a row in the table, and every row has a route', () => {
   const { ROUTES } = (globalThis as unknown as { promises: Promises }).promises;
   const opened = ROUTES.filter(({ access }) => access !== 'service' && access !== 'monitor' && access !== 'anyone');
   expect(opened.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(lines.toSorted());
 });
 
-// Reading the fifty tokens of six people takes this runner some time.
+// The time-out is long, because each row needs about fifty tokens for six people.
 test.each(lines)(
   '%s',
   async (line) => {

@@ -6,7 +6,8 @@ afterEach(() => {
 });
 
 /**
- * Removes a table during a request. Returns the response and the lines that were logged meanwhile.
+ * Removes a table while `response` runs. Returns the response and the lines that were logged
+ * meanwhile.
  */
 async function without<T>(table: string, response: () => Promise<T>): Promise<readonly [T, readonly string[]]> {
   const lines: string[] = [];
@@ -19,7 +20,7 @@ async function without<T>(table: string, response: () => Promise<T>): Promise<re
   }
 }
 
-test('a failing database gives 503, and no log contains what was sent', async () => {
+test('a failing database gives 503, and the log does not contain the request', async () => {
   const person = { name: 'A name used only here', email: 'nobody.else@example.com' };
   const [answer, lines] = await without('users', () => asService('POST /internal/user', person));
   expect([answer.status, answer.body['code']]).toEqual([503, 'unavailable']);
@@ -29,14 +30,14 @@ test('a failing database gives 503, and no log contains what was sent', async ()
   expect((await asService('POST /internal/user', person)).status).toBe(201);
 });
 
-test('a batch of queries that fails is 503 as well', async () => {
+test('a failing batch of queries gives 503 too', async () => {
   const [answer, lines] = await without('vaults', () => asService('GET /internal/status'));
   expect([answer.status, answer.body['code']]).toEqual([503, 'unavailable']);
   expect(lines).toHaveLength(1);
   expect((await asService('GET /internal/status')).status).toBe(200);
 });
 
-test('a record that a vault cannot write gives 503 on a list request, and is in the list once it is written', async () => {
+test('a list request gives 503 while a vault cannot write a record, and lists the record afterwards', async () => {
   const treasury = await foundTreasury();
   const { token } = treasury.alice;
   const line = `GET /vault/${treasury.id}/transactions`;

@@ -3,7 +3,10 @@ import type { Promises } from '../../worker/main.ts';
 import type { Answer } from '../scene.worker.ts';
 import { anotherToken, call, asService, enter } from '../scene.worker.ts';
 
-/** Text that is not well-formed Unicode reaches no route, whatever its schema states. */
+/**
+ * Covers text that is not well-formed Unicode: it is refused on every route, whatever the schema of
+ * the route.
+ */
 
 const BODY = { vaultId: 1, deep: [{ text: 'Rent \uD800' }] };
 
@@ -14,7 +17,7 @@ async function answerOf(method: string, path: string, access: string): Promise<A
   return call(line, { token, body: BODY });
 }
 
-test('every route with a JSON body refuses it, with its code and pointer', async () => {
+test('every route with a JSON body refuses ill-formed text with a code and a pointer', async () => {
   await call('GET /health');
   const { ROUTES } = (globalThis as unknown as { promises: Promises }).promises;
   const routes = ROUTES.filter((route) => (route.body ?? route.optionalBody) !== undefined && !route.sessionOnly);
@@ -30,7 +33,7 @@ test('every route with a JSON body refuses it, with its code and pointer', async
   }
 });
 
-test('a route of people in a browser refuses it as well', async () => {
+test('a route that requires a browser session refuses ill-formed text too', async () => {
   const person = await enter('alice');
   const issued = await asService(`POST /internal/user/${person.id}/session`);
   const cookie = String(issued.body['cookie']).split(';')[0] ?? '';

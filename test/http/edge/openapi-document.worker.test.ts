@@ -3,7 +3,7 @@ import { ROUTES } from '#http/routes.ts';
 import type { Treasury } from '../scene.worker.ts';
 import { anotherToken, call, coordinator, foundTreasury } from '../scene.worker.ts';
 
-/** The document of the interface, for programs and for people. */
+/** Covers the OpenAPI document and the documentation page. */
 
 const fetched = async (path: string) => {
   const { exports } = await import('cloudflare:workers');
@@ -28,7 +28,7 @@ test('the document has every endpoint that a token opens, and none that a servic
   ]);
 });
 
-test('every reference in it leads somewhere, and no operation has the name of another', async () => {
+test('every reference of the document has a target, and no two operations have the same name', async () => {
   const { body } = await call('GET /openapi.json');
   const text = JSON.stringify(body);
   const targets = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, target = '']) => target);
@@ -40,7 +40,7 @@ test('every reference in it leads somewhere, and no operation has the name of an
   expect(new Set(names).size).toBe(names.length);
 });
 
-test('the page for people requires no script, and allows none', async () => {
+test('the documentation page requires no script, and allows none', async () => {
   const response = await fetched('/docs');
   const page = await response.text();
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -56,7 +56,10 @@ test('the page for people requires no script, and allows none', async () => {
   expect(page).not.toContain(coordinator.TEST_SERVICE_KEY);
 });
 
-/** The status of the response to examples that are well-formed, by the end of their path. */
+/**
+ * The status of the response to the example, by the end of the path, where the status is not that
+ * of a success.
+ */
 const ELSEWHERE = [
   ['estimate-fee', 503],
   ['cancel-by-device', 404],
@@ -70,7 +73,7 @@ interface Documented {
   };
 }
 
-test('every route with a body has an example, and the service accepts every example as it stands', async () => {
+test('every route with a body has an example, and the service accepts every example unchanged', async () => {
   const { body } = await call('GET /openapi.json');
   const treasury = await foundTreasury({ chains: ['ethereum'], threshold: 1 });
   let shown = 0;
@@ -92,9 +95,8 @@ test('every route with a body has an example, and the service accepts every exam
           .replace('{id}', spare);
         const sent = 'vaultId' in example ? { ...example, vaultId: treasury.id } : example;
         const answer = await call(`${method.toUpperCase()} ${filled}`, { token, body: sent });
-        // There is no RPC node for an estimate here; test/e2e has one. There is no reset that the
-        // device of the example could cancel, and the vault has no Bitcoin wallet whose UTXOs could
-        // be consolidated.
+        // These tests have no RPC node for an estimate (test/e2e has one), no reset that the device
+        // of the example could cancel, and no Bitcoin wallet to consolidate.
         const elsewhere = ELSEWHERE.find(([ending]) => path.endsWith(ending))?.[1] ?? null;
         const creates = method === 'post' && !path.endsWith('verify');
         const taken = elsewhere ?? (creates ? 201 : 200);

@@ -2,7 +2,7 @@ import { exports } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { call, enter } from '../scene.worker.ts';
 
-/** Covers what holds for every response. */
+/** Covers the headers and the status codes that every response has in common. */
 
 test.each(['/', '/nothing', '/transaction', '/transaction/', '/user/me/', '/USER/me', '/internal', '/__proto__'])(
   'the path %s does not exist',
@@ -21,7 +21,7 @@ test('a path with another method names the methods that it accepts', async () =>
   ]);
 });
 
-test('every answer has an id, its own or the caller’s', async () => {
+test('every response has a request id: the caller’s, or a new one', async () => {
   const own = await call('GET /health');
   expect(own.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   const { token } = await enter('trent');
@@ -32,12 +32,15 @@ test('every answer has an id, its own or the caller’s', async () => {
   }
 });
 
-test.each(['short', 'x'.repeat(65), 'with space', '{"a":1}', '<script>'])('the id %s is replaced', async (id) => {
-  const answer = await call('GET /health', { headers: { 'x-request-id': id } });
-  expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
-});
+test.each(['short', 'x'.repeat(65), 'with space', '{"a":1}', '<script>'])(
+  'the invalid request id %s is replaced',
+  async (id) => {
+    const answer = await call('GET /health', { headers: { 'x-request-id': id } });
+    expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  },
+);
 
-test('no answer may be kept or guessed at', async () => {
+test('no response may be cached, and its content type may not be guessed', async () => {
   const { token } = await enter('trent');
   for (const line of ['GET /health', 'GET /user/me', 'GET /nothing']) {
     const { headers } = await call(line, { token });

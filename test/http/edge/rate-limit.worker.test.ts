@@ -12,7 +12,10 @@ import {
   payment,
 } from '../scene.worker.ts';
 
-/** Spec part 8: windows of sixty seconds for each token, 20 reads, 10 writes, 300 profiles. */
+/**
+ * Covers spec part 8: each token has windows of sixty seconds with 20 reads, 10 writes and 300
+ * reads of the own profile.
+ */
 
 afterEach(() => {
   vi.useRealTimers();
@@ -49,7 +52,7 @@ test('a token has twenty reads a minute, and the headers count them down', async
   expect(wait).toBeLessThanOrEqual(60);
 });
 
-test('a caller who waits as long as instructed is admitted again, and not a second earlier', async () => {
+test('a caller who waits as long as instructed is admitted, and not a second earlier', async () => {
   const trent = await enter('trent');
   const read = () => call(NOWHERE, { token: trent.token });
   const startMs = Date.now();
@@ -70,7 +73,7 @@ test('a token has ten writes a minute, counted apart from reads', async () => {
   expect((await call(NOWHERE, { token: alice.token })).status).toBe(403);
 });
 
-test('a refused write has done nothing', async () => {
+test('a write refused by the rate limit has no effect', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const bob = await anotherToken(treasury.bob);
@@ -89,7 +92,7 @@ test('a user has three hundred reads of the own profile', async () => {
   expect(answers.filter(({ status }) => status === 429).length).toBe(10);
 }, 20_000);
 
-test('exactly the quota passes, however many requests come at once', async () => {
+test('exactly the quota of simultaneous requests passes', async () => {
   const trent = await enter('trent');
   const answers = await Promise.all(Array.from({ length: 60 }, () => call(NOWHERE, { token: trent.token })));
   expect(answers.filter(({ status }) => status === 403).length).toBe(20);
@@ -109,7 +112,7 @@ test('exactly ten of a thousand simultaneous writes pass, and exactly ten transf
   expect(list.body['transactions']).toHaveLength(10);
 }, 30_000);
 
-test('a window has exact edges: its last millisecond, the first one of the next, and a clock that goes back', async () => {
+test('a window ends exactly after sixty seconds, and a clock that is set back gives no second quota', async () => {
   const trent = await enter('trent');
   const read = () => call(NOWHERE, { token: trent.token });
   const startMs = Date.now();
@@ -117,11 +120,10 @@ test('a window has exact edges: its last millisecond, the first one of the next,
   await read();
   vi.setSystemTime(startMs + 59_999);
   expect(await statuses(20, read)).toEqual([...Array.from({ length: 19 }, () => 403), 429]);
-  // A refused request does not count: the next window is whole.
+  // A refused request does not count, so the next window has its full quota.
   vi.setSystemTime(startMs + 60_000);
   expect(await statuses(21, read)).toEqual([...Array.from({ length: 20 }, () => 403), 429]);
-  // A clock that goes back opens a window, and never a second quota in the one that it goes on
-  // with.
+  // A clock that is set back opens a new window. The window has one quota at most.
   vi.setSystemTime(startMs + 30_000);
   const back = await statuses(21, read);
   expect(back.filter((status) => status === 403).length).toBeLessThanOrEqual(20);
@@ -135,11 +137,12 @@ test('each token has its own windows', async () => {
   expect((await call(NOWHERE, { token: trent.token })).status).toBe(429);
 });
 
-test('a hibernated object remembers its count', async () => {
+test('a hibernated object keeps its number of requests', async () => {
   const trent = await enter('trent');
   const read = () => call(NOWHERE, { token: trent.token });
   await statuses(20, read);
-  // The storage follows the count within a quarter of a second; eviction waits for it.
+  // The object stores the number of requests up to a quarter of a second later. The test waits for
+  // this before it evicts the object.
   await vi.waitFor(async () => {
     const { windows } = await storedWindows(trent);
     expect(windows?.['read']?.used).toBe(20);

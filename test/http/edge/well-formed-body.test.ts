@@ -10,7 +10,7 @@ test.each<[string, unknown, readonly string[]]>([
   ['the name of a field', { 'a\uD800': 1 }, ['/a\uFFFD']],
   ['a name with a slash and a tilde', { 'a/b~c': '\uD800' }, ['/a~1b~0c']],
   ['two fields, in their order', { a: '\uD800', b: 'b', c: '\uDC00' }, ['/a', '/c']],
-])('the pointer of the fault names %s', (_name, body, pointers) => {
+])('the pointer of the fault is %s', (_name, body, pointers) => {
   const faults = illFormedTexts(JSON.stringify(body));
   expect(faults.map(({ pointer }) => pointer)).toEqual(pointers);
   expect(faults.every(({ code }) => code === 'ill-formed-text')).toBe(true);
@@ -27,7 +27,7 @@ test.each([
   expect(illFormedTexts(body)).toEqual([]);
 });
 
-test('a body of nothing but brackets is walked without a stack, and its pointer is bounded', () => {
+test('a body of 30,000 nested brackets is read without recursion, and its pointer has a maximum length', () => {
   const deep = `${'['.repeat(30_000)}"\\ud800"${']'.repeat(30_000)}`;
   expect(illFormedTexts(deep).map(({ pointer }) => pointer)).toEqual(['/0'.repeat(32)]);
 });
@@ -37,7 +37,7 @@ test('the response names ten faults at most', () => {
   expect(illFormedTexts(JSON.stringify(names))).toHaveLength(10);
 });
 
-test('a value has a fault exactly when some text or name in it is ill-formed', () => {
+test('a value has a fault exactly when some text or name inside is ill-formed', () => {
   const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 5 }), fc.string({ unit: anyUnit, maxLength: 5 }));
   const value = fc.letrec((tie) => ({
     any: fc.oneof({ depthSize: 'small' }, text, fc.integer(), fc.constant(null), tie('list'), tie('object')),

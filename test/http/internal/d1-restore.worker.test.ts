@@ -3,8 +3,8 @@ import { asService, call, coordinator, created, enter, foundTreasury } from '../
 import type { Treasury } from '../scene.worker.ts';
 
 /**
- * Covers a D1 that was restored to an older state, or lost: the vaults project their records again,
- * and no number is given out twice.
+ * Covers a D1 database that was restored to an older state, or lost: the vaults project their
+ * records again, and no vault number is given out twice.
  */
 
 const database = (query: string, ...values: readonly unknown[]) =>
@@ -13,7 +13,8 @@ const database = (query: string, ...values: readonly unknown[]) =>
     .run();
 
 /**
- * Removes the rows of a vault, as if it had been created after the moment to which D1 was restored.
+ * Removes the rows of a vault, as if the vault had been created after the moment to which D1 was
+ * restored.
  */
 async function forget({ id }: Pick<Treasury, 'id'>): Promise<void> {
   for (const table of ['members', 'wallets', 'transactions', 'audit']) {
@@ -23,7 +24,7 @@ async function forget({ id }: Pick<Treasury, 'id'>): Promise<void> {
   await database('UPDATE sqlite_sequence SET seq = ? WHERE name = ?', id - 1, 'vaults');
 }
 
-/** Returns a vault without pending projections, which it could otherwise write at any moment. */
+/** Returns a vault without pending projections. Otherwise it could write to D1 at any moment. */
 async function settledTreasury(differences: Parameters<typeof foundTreasury>[0] = {}): Promise<Treasury> {
   const treasury = await foundTreasury(differences);
   expect((await asService(`GET /internal/vault/${treasury.id}`)).status).toBe(200);
@@ -44,7 +45,7 @@ async function creation(name: string) {
   return () => asService('POST /internal/vault', body);
 }
 
-test('a list, a history and the directory are as they were', async () => {
+test('the list, the history and the directory of a vault are the same after a projection', async () => {
   const treasury = await settledTreasury();
   const [first, second] = [await created(treasury), await created(treasury)];
   await call(`POST /transaction/${first.body['id']}/approve`, { token: treasury.bob.token });
@@ -61,12 +62,12 @@ test('a list, a history and the directory are as they were', async () => {
   expect([answer.status, answer.body]).toEqual([202, { records: 2, lines: expect.any(Number) as number }]);
   expect(answer.body['lines']).toBeGreaterThanOrEqual(4);
   expect(await read()).toEqual(before);
-  // A second run, with all rows present.
+  // The second projection finds all rows present.
   expect((await asService(`POST /internal/vault/${treasury.id}/projection`)).status).toBe(202);
   expect(await read()).toEqual(before);
 });
 
-test('a creation never returns a vault that exists already', async () => {
+test('a creation never returns an existing vault of another reference', async () => {
   const [lost, alsoLost] = [await settledTreasury({ name: 'First' }), await settledTreasury({ name: 'Second' })];
   const before = await Promise.all([lost, alsoLost].map(directoryOf));
   await forget(alsoLost);
@@ -76,11 +77,11 @@ test('a creation never returns a vault that exists already', async () => {
   expect([status, body['name'], body['members'].length]).toEqual([201, 'third', 1]);
   expect(body['id']).toBe(alsoLost.id + 1);
   expect((await found()).body['id']).toBe(body['id']);
-  // The objects that had their numbers are entered anew.
+  // The vaults that already have the next numbers are written to the directory again.
   expect(await Promise.all([lost, alsoLost].map(directoryOf))).toEqual(before);
 });
 
-test('a repeated creation finds the vault that it made before D1 was restored', async () => {
+test('a repeated creation returns the vault that it created before D1 was restored', async () => {
   const other = await settledTreasury();
   const found = await creation('fourth');
   const { body } = await found();
@@ -88,11 +89,12 @@ test('a repeated creation finds the vault that it made before D1 was restored', 
   expect((await found()).body['id']).toBe(body['id']);
 });
 
-test('a number that another vault was given meanwhile goes back to the vault that has it', async () => {
+test('a number that D1 gave to another vault meanwhile returns to the vault that has it', async () => {
   const treasury = await settledTreasury();
   const before = await directoryOf(treasury);
   await forget(treasury);
-  // The Worker that created it died before it called the object.
+  // The Worker of another creation stopped after this insert, before it called the object of the
+  // vault.
   await database('INSERT INTO vaults (name, reference, created_at_ms) VALUES (?, ?, ?)', 'Other', 'acme/other', 1);
   const found = await creation('other');
   const { body } = await found();

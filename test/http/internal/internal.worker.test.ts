@@ -14,9 +14,9 @@ import {
   WALLET,
 } from '../scene.worker.ts';
 
-/** Covers what operators do, with a service key. */
+/** Covers what operators can do with a service key. */
 
-test('two entries of one person give one person', async () => {
+test('two creations with one e-mail address give one person', async () => {
   const first = await asService('POST /internal/user', { name: 'Alice', email: 'Alice@Example.com' });
   const second = await asService('POST /internal/user', { name: 'Alice again', email: 'alice@example.com' });
   expect([first.status, second.status]).toEqual([201, 200]);
@@ -32,12 +32,12 @@ test.each([
   [{ name: 'A', email: 'nobody' }, '/email'],
   [{ name: 'A', email: `${'a'.repeat(250)}@example.com` }, '/email'],
   [{ name: 'A', email: 'a@example.com', admin: true }, '/admin'],
-])('a person such as %j is refused', async (body, pointer) => {
+])('the invalid person %j is refused', async (body, pointer) => {
   const answer = await asService('POST /internal/user', body);
   expect([answer.status, answer.body['errors'][0].pointer]).toEqual([400, pointer]);
 });
 
-test('the value of a token is in the answer and nowhere else', async () => {
+test('the value of a token is in the response and stored nowhere', async () => {
   const trent = await enter('trent');
   expect(trent.token).toMatch(/^service_pat_[0-9A-Za-z]{55}$/);
   const secret = trent.token.slice(28, 60);
@@ -59,13 +59,13 @@ test.each([
   [{ name: 'x', expiresAt: 0 }, '/expiresAt'],
   [{ name: 'x', expiresAt: 1.5 }, '/expiresAt'],
   [{ name: 'x', expiresAt: '2030' }, '/expiresAt'],
-])('a token such as %j is refused', async (body, pointer) => {
+])('the invalid token %j is refused', async (body, pointer) => {
   const trent = await enter('trent');
   const answer = await asService(`POST /internal/user/${trent.id}/access-token`, body);
   expect([answer.status, answer.body['errors'][0].pointer]).toEqual([400, pointer]);
 });
 
-test('a person has fifty tokens and not one more, until one is deleted', async () => {
+test('a person has fifty tokens at most, and can create another one after a deletion', async () => {
   const trent = await enter('trent');
   const issued = await Promise.all(Array.from({ length: 49 }, () => anotherToken(trent)));
   const headers = { cookie: await login(trent), origin: 'http://conclave.test' };
@@ -83,7 +83,7 @@ test('a token for a person who does not exist is refused', async () => {
   }
 });
 
-test('two creations under one reference give one vault', async () => {
+test('two creations with one reference give one vault', async () => {
   const trent = await enter('trent');
   const body = {
     name: 'Treasury',
@@ -102,7 +102,7 @@ test('two creations under one reference give one vault', async () => {
   expect(first.body['wallets']).toEqual([{ chain: 'anvil', address: null }]);
 });
 
-test('an invalid vault is refused with the pointer of its wrong field', async () => {
+test('an invalid vault is refused with the pointer to the invalid field', async () => {
   const [trent, oscar] = [await enter('trent'), await enter('oscar')];
   const signer = { userId: trent.id, roles: ['signer'] };
   const good = {
@@ -166,10 +166,10 @@ test('a service key adds and removes members, but never signers', async () => {
   expect(after.body['policy']).toEqual(before.body['policy']);
 });
 
-test('a vault gets a wallet on one more chain, with the address of its key, and once', async () => {
+test('a vault gets a wallet on one more chain once, with the address of its key', async () => {
   const treasury = await foundTreasury();
   const vault = coordinator.VAULT.getByName(`vault:${treasury.id}`);
-  // The key of the other tests is no point of the curve; this is the generator.
+  // The key of the other tests is not a point of the curve. The generator is one.
   const generator = '"publicKey":"0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"';
   await runInDurableObject(vault, (_object, { storage }) => {
     storage.sql.exec('UPDATE vault SET document = replace(document, ?, ?)', '"publicKey":"02"', generator);
@@ -195,7 +195,7 @@ test('a vault gets a wallet on one more chain, with the address of its key, and 
   expect((await asService('PUT /internal/vault/999999/wallet/base')).status).toBe(404);
 });
 
-test('an address is in the directory before a caller learns it, so a payment that arrives at once has an owner', async () => {
+test('an address is in the directory before any caller learns it, so a payment that arrives at once has an owner', async () => {
   const trent = await enter('trent');
   const members = [{ userId: trent.id, roles: ['signer'] }];
   const approvalMode = 'token';
@@ -204,7 +204,7 @@ test('an address is in the directory before a caller learns it, so a payment tha
   const [keyId, address] = [parseKeyId('b'.repeat(26)), '0x5555555555555555555555555555555555555555'];
   if (keyId === null) throw new Error('the key id must parse');
   const vault = coordinator.VAULT.getByName(`vault:${created['id']}`);
-  // The rest of the creation is done; the next alarm is not before a tenth of a second.
+  // The creation is complete. The next alarm is at least a tenth of a second later.
   await runDurableObjectAlarm(vault);
   await vault.recordKey({
     keyId,
@@ -232,7 +232,7 @@ test('a request about a missing vault or person gives 404', async () => {
   expect(tries.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404]);
 });
 
-test('the status shows what the queues have given up on', async () => {
+test('the status shows the messages that the queues have given up', async () => {
   const letter = { id: 'm1', queue: 'conclave-signing-dead', body: '{"job":"sign"}', atMs: 1_700_000_000_000 };
   await addDeadLetter(coordinator.DB, letter);
   await addDeadLetter(coordinator.DB, letter);

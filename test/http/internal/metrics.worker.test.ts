@@ -5,14 +5,14 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 import { recordMetric } from '#objects/metrics.ts';
 import { call, coordinator, foundTreasury, payment } from '../scene.worker.ts';
 
-/** A data set that the test can read. */
+/** Returns a data set whose points the test can read. */
 function counting() {
   const points: AnalyticsEngineDataPoint[] = [];
   const METRICS: AnalyticsEngineDataset = { writeDataPoint: (point = {}) => void points.push(point) };
   return { points, env: { ...coordinator, METRICS } satisfies CoordinatorEnv };
 }
 
-test('every request is counted by its route and status, without its caller or content', async () => {
+test('every request is counted by route and status, and neither its caller nor its content is recorded', async () => {
   const treasury = await foundTreasury();
   const { points, env } = counting();
   const { token } = treasury.alice;
@@ -26,7 +26,7 @@ test('every request is counted by its route and status, without its caller or co
   ]);
 });
 
-test('every job is counted with its outcome, its deliveries and its age', async () => {
+test('every job is counted with its outcome, its number of deliveries and its age', async () => {
   const { points, env } = counting();
   const timestamp = new Date(Date.now() - 5_000);
   const batch = createMessageBatch('conclave-signing', [
@@ -43,7 +43,7 @@ test('every job is counted with its outcome, its deliveries and its age', async 
   expect(ageMs).toBeGreaterThanOrEqual(5_000);
 });
 
-test('a missing or failing data set stops nothing', async () => {
+test('a missing or failing data set disturbs no request and no job', async () => {
   const METRICS = {
     writeDataPoint: () => {
       throw new Error('too many');

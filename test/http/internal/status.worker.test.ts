@@ -4,15 +4,15 @@ import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { asService, call, created, foundTreasury, PATIENCE_MS } from '../scene.worker.ts';
 
-/** Covers the counts of pending jobs. test/domain/alert.test.ts covers what requires a person. */
+/** Covers the numbers of pending jobs. test/domain/alert.test.ts covers the alerts. */
 
 const coordinator = env as CoordinatorEnv;
 
-test('the status counts the pending jobs and names the quietest vault, and only the service key opens it', async () => {
+test('the status counts the pending jobs and names the longest unchanged transaction, only for the service key', async () => {
   const treasury = await foundTreasury();
   expect((await call('GET /internal/status', { token: treasury.alice.token })).status).toBe(401);
   const { body } = await created(treasury);
-  // It waits for people, which raises no alert.
+  // The transaction waits for approvals, which raises no alert.
   const { body: waiting } = await created(treasury);
   for (const { token } of [treasury.alice, treasury.bob])
     await call(`POST /transaction/${body['id']}/approve`, { token });
@@ -58,7 +58,7 @@ test('a query finds rows of every kind by their age', async () => {
   const logged: string[] = [];
   const log = vi.spyOn(console, 'error').mockImplementation((line: string) => void logged.push(line));
   const quarter = 900_000;
-  // Alerts are raised in four minutes of an hour.
+  // A sweep raises alerts in the first minute of each quarter of an hour only.
   await sweep(coordinator, Math.ceil(now / quarter) * quarter - 60_000);
   expect(logged.filter((line) => line.includes('"alert"'))).toEqual([]);
   await sweep(coordinator, Math.ceil(now / quarter) * quarter);

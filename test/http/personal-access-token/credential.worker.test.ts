@@ -4,8 +4,8 @@ import type { Answer, Person, RequestOptions } from '../scene.worker.ts';
 import { anotherToken, call as callFrom, asService, coordinator, enter } from '../scene.worker.ts';
 
 /**
- * Covers authentication at every endpoint: the test walks the table of routes itself, so it misses
- * no new one.
+ * Covers authentication at every endpoint. The test reads the table of routes, so a new route is
+ * covered too.
  */
 
 afterEach(() => {
@@ -13,7 +13,8 @@ afterEach(() => {
 });
 
 /**
- * A caller with too many failures is blocked by address: each route is tried from one of its own.
+ * Sends each route from an address of its own, because addresses with too many failures are
+ * blocked.
  */
 function request(line: string, options: RequestOptions = {}): Promise<Answer> {
   const position = ROUTES.map(lineOf).indexOf(line) + 1;
@@ -44,7 +45,7 @@ function flipped(token: string, position: number): string {
 }
 
 let trent: Person;
-/** A token of trent's that was deleted. */
+/** A token of trent that was deleted. */
 let deleted: Person;
 beforeAll(async () => {
   trent = await enter('trent');
@@ -56,7 +57,7 @@ beforeAll(async () => {
 describe.each(withToken.map(lineOf))('%s', (line) => {
   const code = ({ status, body }: Answer) => [status, body['code']];
 
-  test('requires a token that this service has issued', async () => {
+  test('the route requires a token that this service has issued', async () => {
     const { token } = trent;
     expect(code(await request(line))).toEqual([401, 'token-missing']);
     const wrong = [
@@ -81,7 +82,7 @@ describe.each(withToken.map(lineOf))('%s', (line) => {
     expect(code(cookie)).toEqual([401, 'token-missing']);
   });
 
-  test('responds 401 with what a client needs to know', async () => {
+  test('a 401 response contains the header and the problem that a client needs', async () => {
     const missing = await request(line);
     expect(missing.headers.get('www-authenticate')).toBe('Bearer');
     const invalid = await request(line, { token: 'hello' });
@@ -90,12 +91,13 @@ describe.each(withToken.map(lineOf))('%s', (line) => {
     expect(invalid.body).toMatchObject({ status: 401, title: expect.any(String), requestId: expect.any(String) });
   });
 
-  test('refuses a token that has expired, was disabled or was deleted', async () => {
+  test('the route refuses a token that has expired, was disabled or was deleted', async () => {
     const soon = Math.floor(Date.now() / 1000) + 60;
     const { token } = await anotherToken(trent, soon);
     vi.useFakeTimers({ toFake: ['Date'], now: (soon + 1) * 1000 });
     expect(code(await request(line, { token }))).toEqual([401, 'token-expired']);
-    // It is disabled from then on (spec part 5 rule 5), also for a clock that goes back.
+    // An expired token is disabled from then on (spec part 5 rule 5), even if the clock is set
+    // back.
     vi.useRealTimers();
     expect(code(await request(line, { token }))).toEqual([401, 'token-disabled']);
     expect(code(await request(line, { token: deleted.token }))).toEqual([401, 'token-invalid']);
@@ -103,7 +105,7 @@ describe.each(withToken.map(lineOf))('%s', (line) => {
 });
 
 describe.each(internal.map(lineOf))('%s', (line) => {
-  test('opens only to a service key', async () => {
+  test('the route opens only to a service key', async () => {
     const { token } = trent;
     const { TEST_SERVICE_KEY: key } = coordinator;
     for (const wrong of [null, token, '', 'service_key_', `${key}0`, key.slice(0, -1)]) {
@@ -114,10 +116,10 @@ describe.each(internal.map(lineOf))('%s', (line) => {
   });
 });
 
-test('only the health of the service, the login and what a device has signed are open to all', async () => {
+test('only the health check, the login and the cancellation by a device need no credential', async () => {
   const open = ROUTES.filter(({ access }) => access === 'anyone').map(lineOf);
-  // The last one takes the signature of a device:
-  // test/attacks/operator/credential-reset-cancelled.worker.test.ts.
+  // test/attacks/operator/credential-reset-cancelled.worker.test.ts covers this route, which
+  // requires a device signature.
   const byDevice = 'POST /vault/1/credential-reset/crs_01J00000000000000000000000/cancel-by-device';
   expect(open.toSorted()).toEqual(['GET /health', 'GET /login', 'GET /login/callback', byDevice]);
   for (const line of ['GET /login', 'GET /login/callback?code=c&state=s']) {
@@ -128,7 +130,7 @@ test('only the health of the service, the login and what a device has signed are
   expect([status, body]).toEqual([200, { status: 'ok' }]);
 });
 
-test('the profile of the caller is the caller’s own', async () => {
+test('a caller gets the caller’s own profile', async () => {
   const [alice, bob] = [await enter('alice'), await enter('bob')];
   const hers = await request('GET /user/me', { token: alice.token });
   const his = await request('GET /user/me', { token: bob.token });
@@ -136,7 +138,7 @@ test('the profile of the caller is the caller’s own', async () => {
   expect([his.body['id'], his.body['name']]).toEqual([bob.id, 'bob']);
 });
 
-test('a trial of tokens that do not exist makes no objects and stores nothing', async () => {
+test('requests with tokens that do not exist create no objects and store nothing', async () => {
   const { token } = await enter('trent');
   await request('GET /user/me', { token: flipped(token, 20) });
   const { results } = await coordinator.DB.prepare('SELECT id FROM access_tokens WHERE id = ?')

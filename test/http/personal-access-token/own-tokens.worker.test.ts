@@ -4,8 +4,8 @@ import type { Answer, Person } from '../scene.worker.ts';
 import { anotherToken, call, coordinator, enter, PATIENCE_MS } from '../scene.worker.ts';
 
 /**
- * Spec part 4, personal access tokens: covers what their owners, and only their owners, do with
- * them.
+ * Covers personal access tokens (spec part 4): what their owners, and only their owners, can do
+ * with them.
  */
 
 afterEach(() => {
@@ -17,7 +17,7 @@ const me = async (token: string) => (await call('GET /user/me', { token })).stat
 const code = ({ status, body }: Answer) => [status, body['code']];
 const path = (person: Person) => `/personal-access-token/${idOf(person)}`;
 
-test('the list has every token that was not deleted, newest first, and no value of any', async () => {
+test('the list has every token that was not deleted, newest first, without their values', async () => {
   const trent = await enter('trent');
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 1000 });
   const second = await anotherToken(trent);
@@ -54,7 +54,7 @@ test('a read of a token gives its name, its dates and whether it is enabled', as
   });
 });
 
-test('the time of its last use survives a sleep of its object', async () => {
+test('the time of the last use of a token survives a hibernation of its object', async () => {
   const trent = await enter('trent');
   const other = await anotherToken(trent);
   const unused = await call(`GET ${path(other)}`, { token: trent.token });
@@ -68,7 +68,7 @@ test('the time of its last use survives a sleep of its object', async () => {
   expect(later.body['lastUsedAt']).toBe(used.body['lastUsedAt']);
 });
 
-test('a change holds from the next request on', async () => {
+test('a change of a token applies from the next request on', async () => {
   const trent = await enter('trent');
   const other = await anotherToken(trent);
   const renamed = await call(`PATCH ${path(other)}`, { token: trent.token, body: { name: 'robot' } });
@@ -95,7 +95,7 @@ test('an expired token stays visible as disabled, and works again with a later e
   expect(await me(short.token)).toBe(200);
 });
 
-test('a rotation shows a new value once; the old one works for five minutes and then never', async () => {
+test('a rotation shows a new value once, and the old one works for exactly five minutes more', async () => {
   const trent = await enter('trent');
   const startMs = Date.now();
   vi.useFakeTimers({ toFake: ['Date'], now: startMs });
@@ -115,15 +115,16 @@ test('a rotation shows a new value once; the old one works for five minutes and 
   expect([read.body['previousValueUntil'], 'token' in read.body]).toEqual([null, false]);
 });
 
-test('a second rotation keeps the value before it, and ends the first one at once', async () => {
+test('a second rotation keeps the value before it, and ends the first value at once', async () => {
   const trent = await enter('trent');
   const second = (await call(`POST ${path(trent)}/rotate`, { token: trent.token })).body['token'];
-  // The response was lost: the old value rotates again, and the lost value never reaches a caller.
+  // The response of the first rotation is treated as lost. The oldest value rotates again, and the
+  // lost value is never used.
   const third = (await call(`POST ${path(trent)}/rotate`, { token: trent.token })).body['token'];
   expect([await me(trent.token), await me(second), await me(third)]).toEqual([401, 200, 200]);
 });
 
-test('a disabled or expired one is not rotated', async () => {
+test('a disabled token cannot be rotated', async () => {
   const trent = await enter('trent');
   const other = await anotherToken(trent);
   await call(`PATCH ${path(other)}`, { token: trent.token, body: { enabled: false } });
@@ -133,7 +134,7 @@ test('a disabled or expired one is not rotated', async () => {
   ]);
 });
 
-test('a deletion is permanent, and includes the value in its grace period', async () => {
+test('a deletion is permanent, and also ends the value in its grace period', async () => {
   const trent = await enter('trent');
   const other = await anotherToken(trent);
   const fresh = (await call(`POST ${path(other)}/rotate`, { token: trent.token })).body['token'];
@@ -151,7 +152,7 @@ test('a deletion is permanent, and includes the value in its grace period', asyn
   expect(await me(fresh)).toBe(401);
 });
 
-test('the last token may delete itself', async () => {
+test('the last token of a user may delete itself', async () => {
   const trent = await enter('trent');
   expect((await call(`DELETE ${path(trent)}`, { token: trent.token })).status).toBe(204);
   expect(await me(trent.token)).toBe(401);
@@ -175,7 +176,7 @@ test('a token of another user is invisible: the response is the one for a token 
   expect(list.body['tokens'].map((token: { id: string }) => token.id)).not.toContain(idOf(trent));
 });
 
-test('a token prolongs another one of its owner, and not itself', async () => {
+test('a token can extend another token of its owner, and not itself', async () => {
   const trent = await enter('trent', { expiresAt: 4_000_000_000 });
   const other = await anotherToken(trent);
   const longer = { expiresAt: 4_000_000_001 };
@@ -201,7 +202,7 @@ test.each([
   [{ expiresAt: 253_402_300_800 }, '/expiresAt'],
   [{ expiresAt: 1e300 }, '/expiresAt'],
   [{ name: 'x', value: 'y' }, '/value'],
-])('a change such as %j is refused and changes nothing', async (body, pointer) => {
+])('the invalid change %j is refused and changes nothing', async (body, pointer) => {
   const trent = await enter('trent');
   const before = await call(`GET ${path(trent)}`, { token: trent.token });
   const answer = await call(`PATCH ${path(trent)}`, { token: trent.token, body });
@@ -218,7 +219,7 @@ test('an invalid id is a bad request', async () => {
   }
 });
 
-test('token management has limits of its own: ten reads, five changes, three new values', async () => {
+test('token management has its own limits: ten reads, five changes and three new values', async () => {
   const trent = await enter('trent');
   const statuses = async (count: number, line: string, body?: unknown) => {
     const seen: number[] = [];
@@ -241,7 +242,7 @@ test('token management has limits of its own: ten reads, five changes, three new
   expect((await call(`DELETE ${path(trent)}`, { token })).status).toBe(429);
 });
 
-test('a withdrawn value is withdrawn for every request that begins after the answer', async () => {
+test('a deleted token is refused for every request that begins after the response to the deletion', async () => {
   const trent = await enter('trent');
   const other = await anotherToken(trent);
   const before = Array.from({ length: 20 }, () => me(other.token));
@@ -253,18 +254,21 @@ test('a withdrawn value is withdrawn for every request that begins after the ans
 
 let positions = 0;
 
-/** A caller with too many failures is blocked by address: each request comes from another one. */
+/**
+ * Sends each request from another address, because addresses with too many failures are blocked.
+ */
 async function meFromElsewhere(token: string): Promise<number> {
   positions += 1;
   const headers = { 'cf-connecting-ip': `198.51.${Math.floor(positions / 250) % 250}.${positions % 250}` };
   return (await call('GET /user/me', { token, headers })).status;
 }
 
-test('a request that begins after the response to a change meets the new state', async () => {
+test('a request that begins after the response to a change gets the new state', async () => {
   const withdrawals: readonly (readonly [string, (person: Person, manager: string) => Promise<Answer>])[] = [
     ['deleted', (person, token) => call(`DELETE ${path(person)}`, { token })],
     ['disabled', (person, token) => call(`PATCH ${path(person)}`, { token, body: { enabled: false } })],
-    // The first of two rotations leaves the old value its grace, the second one ends it.
+    // The first of two rotations leaves a grace period to the old value. The second one ends that
+    // value.
     [
       'rotated twice',
       async (person, token) => {
@@ -281,7 +285,7 @@ test('a request that begins after the response to a change meets the new state',
       const used = await anotherToken(owner);
       let withdrawn = false;
       let late = 0;
-      // Each request notes, when it begins, whether the withdrawal was answered already.
+      // Each request records at its start whether the response to the change has arrived.
       const users = Array.from({ length: 8 }, async () => {
         for (let i = 0; i < 12; i++) {
           const beganAfter = withdrawn;
@@ -296,7 +300,7 @@ test('a request that begins after the response to a change meets the new state',
   }
 }, 60_000);
 
-test('a hundred rotations at once leave one new value and at most one old one', async () => {
+test('a hundred simultaneous rotations leave one new value and at most one old one', async () => {
   const trent = await enter('trent');
   const used = await anotherToken(trent);
   const managers = await Promise.all(Array.from({ length: 34 }, () => anotherToken(trent)));

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { newBrowser } from '../../worker/push-service.ts';
 import { anotherToken, call, coordinator, enter } from '../scene.worker.ts';
 
-/** Covers the browsers in which a person is notified. */
+/** Covers push subscriptions: the browsers in which a person is notified. */
 
 let browsers = 0;
 const browser = () => newBrowser(`https://push.test/listed-${(browsers += 1)}`).subscription;
 
-test('a browser subscribes, is listed without its keys, and leaves', async () => {
+test('a browser subscribes, is listed without its keys, and unsubscribes', async () => {
   const { token } = await enter('alice');
   const entered = await call('POST /push-subscription', { token, body: { ...browser(), expirationTime: null } });
   expect(entered.status).toBe(201);
@@ -19,7 +19,7 @@ test('a browser subscribes, is listed without its keys, and leaves', async () =>
   expect([(await call(line, { token })).status, (await call(line, { token })).status]).toEqual([204, 404]);
 });
 
-test('a repeated subscription of one browser is the same subscription, and belongs to its last subscriber', async () => {
+test('a repeated subscription of one browser is the same subscription, and belongs to the last person who subscribed', async () => {
   const [alice, bob] = [await enter('alice'), await enter('bob')];
   const body = browser();
   const first = await call('POST /push-subscription', { token: alice.token, body });

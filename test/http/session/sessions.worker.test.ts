@@ -3,8 +3,8 @@ import type { Answer, RequestOptions, Person } from '../scene.worker.ts';
 import { call, asService, created, enter, foundTreasury, login, PATIENCE_MS, payment } from '../scene.worker.ts';
 
 /**
- * Covers a person in a browser: what a cookie opens, from where, and for how long (spec part 5
- * method 2).
+ * Covers sessions of a browser: what a cookie opens, from which origin, and for how long (spec part
+ * 5 method 2).
  */
 
 afterEach(() => {
@@ -18,7 +18,7 @@ const code = ({ status, body }: Answer) => [status, body['code']];
 const browse = (line: string, cookie: string, options: RequestOptions = {}): Promise<Answer> =>
   call(line, { ...options, headers: { cookie, origin: SITE, 'sec-fetch-site': 'same-origin', ...options.headers } });
 
-test('a cookie opens the routes of a token, with the same rights and limits of its own', async () => {
+test('a cookie opens the routes that a token opens, with the same rights and its own limits', async () => {
   const treasury = await foundTreasury();
   const [alice, victor] = [await login(treasury.alice), await login(treasury.victor)];
   const me = await browse('GET /user/me', alice);
@@ -31,7 +31,7 @@ test('a cookie opens the routes of a token, with the same rights and limits of i
   expect([approved.status, approved.body['approvals'][0].userId]).toEqual([200, treasury.bob.id]);
 });
 
-test('the cookie is of this host alone, out of reach for scripts, and shown once', async () => {
+test('the cookie is for this host only, inaccessible to scripts, and shown once', async () => {
   const person = await enter('alice');
   const { body } = await asService(`POST /internal/user/${person.id}/session`);
   expect(body['cookie']).toMatch(
@@ -41,7 +41,7 @@ test('the cookie is of this host alone, out of reach for scripts, and shown once
   expect((await asService('POST /internal/user/usr_01J00000000000000000000000/session')).status).toBe(404);
 });
 
-test('a session is no token, and a token no session', async () => {
+test('a session value is not accepted as a token, nor a token as a session', async () => {
   const person = await enter('alice');
   const cookie = await login(person);
   const value = cookie.replace('__Host-session=', '');
@@ -88,7 +88,7 @@ test('a command without an origin is refused, and a read is not', async () => {
   expect((await call('GET /user/me', { headers: embedded })).status).toBe(403);
 });
 
-test('a logout ends the session everywhere at once, and the browser deletes its cookie', async () => {
+test('a logout ends the session in every browser at once, and its cookie is deleted', async () => {
   const cookie = await login(await enter('alice'));
   const out = await browse('DELETE /session', cookie);
   expect([out.status, out.headers.get('set-cookie')]).toEqual([
@@ -114,7 +114,7 @@ test('a logout everywhere ends every login of that person, and of no other user'
   expect((await call('GET /user/me', { token: alice.token })).status).toBe(200);
 });
 
-test('the session lists the vaults of its user, as each vault reports itself', async () => {
+test('the session lists the vaults of its user, with the data that each vault reports', async () => {
   const [treasury, other] = [await foundTreasury(), await foundTreasury()];
   const seen = async (person: Person) => {
     const { status, body } = await browse('GET /session/vaults', await login(person));
@@ -129,15 +129,15 @@ test('the session lists the vaults of its user, as each vault reports itself', a
       roles: expect.arrayContaining(['signer']) as string[],
       threshold: 2,
       approvalMode: 'token',
-      // The vaults of these tests all have one address, and it has an owner already.
+      // All vaults of these tests have the same address, which already has an owner.
       wallets: expect.any(Array) as unknown[],
       formerWallets: [],
       members: expect.arrayContaining([{ userId: treasury.alice.id, name: expect.any(String) as string }]) as unknown[],
     },
   ]);
   await vi.waitFor(async () => expect((await seen(other.victor)).map(({ id }) => id)).toEqual([other.id]), PATIENCE_MS);
-  // A new member of a second vault sees both; a removed member no longer sees it, whatever the
-  // directory states.
+  // A user sees a second vault once added to it, and no longer once removed, whatever the directory
+  // contains.
   const path = `/internal/vault/${other.id}/member/${treasury.victor.id}`;
   await asService(`PUT ${path}`, { roles: ['viewer'] });
   await vi.waitFor(async () => expect(await seen(treasury.victor)).toHaveLength(2), PATIENCE_MS);
@@ -146,7 +146,7 @@ test('the session lists the vaults of its user, as each vault reports itself', a
   expect(await seen(await enter('stranger'))).toEqual([]);
 });
 
-test('a login session creates a token, and a token creates none', async () => {
+test('a login session can create a token, and a token cannot', async () => {
   const alice = await enter('alice');
   const cookie = await login(alice);
   const line = 'POST /session/access-token';
@@ -159,13 +159,13 @@ test('a login session creates a token, and a token creates none', async () => {
   expect([made.status, made.body['name'], made.headers.get('cache-control')]).toEqual([201, 'ci', 'no-store']);
   const me = await call('GET /user/me', { token: String(made.body['token']) });
   expect([me.status, me.body['id']]).toEqual([200, alice.id]);
-  // Its value is stored in no other place.
+  // The value of the token is stored nowhere.
   const listed = await browse('GET /personal-access-token', cookie);
   expect(JSON.stringify(listed.body)).toContain(String(made.body['id']));
   expect(JSON.stringify(listed.body)).not.toContain(String(made.body['token']));
 });
 
-test('two hours without a request end it, and a day does in any case', async () => {
+test('a session ends after two hours without a request, and after a day in any case', async () => {
   const began = Date.now();
   vi.useFakeTimers({ toFake: ['Date'], now: began });
   const [idle, busy] = [await login(await enter('alice')), await login(await enter('bob'))];
@@ -185,7 +185,7 @@ test('a token is refused on routes that only a browser session may use', async (
   }
 });
 
-test('the limits of a session are its own', async () => {
+test('the limits of a session are separate from those of the user’s tokens', async () => {
   const treasury = await foundTreasury();
   const cookie = await login(treasury.alice);
   await created(treasury);

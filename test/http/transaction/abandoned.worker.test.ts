@@ -5,9 +5,9 @@ import { vaultStub } from '#objects/vault/stub.ts';
 import { HASH, inclusion, PREPARED, UNPRICED } from '../../domain/cast.ts';
 import { anotherToken, call, coordinator, created, foundTreasury, RECIPIENT, WALLET } from '../scene.worker.ts';
 
-/** A payment that was given up and is found on its chain after all. */
+/** Covers a payment that failed and that its chain includes afterwards. */
 
-/** Creates a vault with a signed payment; no job runs here. */
+/** Creates a vault with a signed payment. No job runs in this test. */
 async function signedPayment() {
   const treasury = await foundTreasury({
     rules: { limitsIncludeFees: false, limits: [{ chain: 'anvil', perDay: '2000' }] },
@@ -31,7 +31,7 @@ async function signedPayment() {
       const { outgoing } = (await read(`/vault/${treasury.id}/balances`))['balances'][0];
       return { state, stateReason, spent: spent[0], outgoing };
     },
-    /** A monitor has reported it, and a node has it in a block. */
+    /** Records a delivery by a monitor about the payment, which one RPC node reports in a block. */
     delivered: () => {
       const block = { number: '100', hash: '0xb1', confirmations: 9, isFinal: true };
       const asset = { kind: 'native' as const, tokenAddress: null, tokenId: null };
@@ -42,7 +42,7 @@ async function signedPayment() {
   };
 }
 
-test('a conflicted transaction is over for people, and counts again once the chain includes it', async () => {
+test('a conflicted payment is FAILED and not counted as spent, until the chain includes it', async () => {
   const { id, vault, stand } = await signedPayment();
   await vault.record(id, { type: 'send', attempt: 1, outcome: 'accepted', answer: null });
   expect(await stand()).toEqual({ state: 'BROADCAST', stateReason: null, spent: '1000', outgoing: '1000' });
@@ -58,7 +58,7 @@ test('a conflicted transaction is over for people, and counts again once the cha
   expect(await vault.work(id, 'confirm')).toBeNull();
 });
 
-test('a delivery restarts the search, whatever the reason of the failure, and however often it comes', async () => {
+test('a delivery restarts the watch of a failed payment, however often it is repeated', async () => {
   const { id, vault, stand, delivered } = await signedPayment();
   await vault.record(id, { type: 'refuseBroadcast', attempt: 1, answer: 'intrinsic gas too low' });
   await vault.record(id, { type: 'settle' });
@@ -66,7 +66,8 @@ test('a delivery restarts the search, whatever the reason of the failure, and ho
   for (let i = 0; i < 3; i++) expect(await delivered()).toBe('own');
   const work = await vault.work(id, 'confirm');
   expect(work?.transaction).toMatchObject({ state: 'FAILED', stateReason: 'REJECTED_BY_NODE', version: 8 });
-  // The report of one node changes no record: the job checks it with all nodes.
+  // The report of one RPC node changes no record. The confirmation job checks it with all RPC
+  // nodes.
   expect(await stand()).toMatchObject({ state: 'FAILED', spent: '0' });
   const found = inclusion({ confirmations: 9, secondNode: 'agrees' });
   await vault.record(id, { type: 'include', inclusion: found, confirmationsNeeded: 1 });

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import type { Answer } from '../scene.worker.ts';
 import { anotherToken, call, asService, created, enter, foundTreasury, stored } from '../scene.worker.ts';
 
-/** Covers the cancellation of a pending transaction, and its visibility. */
+/** Covers the cancellation of a pending transaction, and the visibility of transactions. */
 
 const code = ({ status, body }: Answer) => [status, body['code']];
 
-test('the creator cancels a transaction, and no signer decides it any more', async () => {
+test('the creator cancels a transaction, and no signer can decide it afterwards', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const cancel = () => call(`POST /transaction/${body['id']}/cancel`, { token: treasury.alice.token });
@@ -25,7 +25,7 @@ test('the creator cancels a transaction, and no signer decides it any more', asy
   }
 });
 
-test('an admin cancels what others created; another signer, a viewer and a stranger do not', async () => {
+test('an admin can cancel transactions of others, and another signer, a viewer or a stranger cannot', async () => {
   const treasury = await foundTreasury();
   const admin = await enter('adam');
   await asService(`PUT /internal/vault/${treasury.id}/member/${admin.id}`, { roles: ['admin'] });
@@ -56,7 +56,7 @@ test('a decided transaction cannot be cancelled', async () => {
   expect((await call(`POST /transaction/${body['id']}/cancel`, body7)).status).toBe(400);
 });
 
-test('an acknowledgement ends nothing that is not in flight, and has to be the right one', async () => {
+test('an acknowledgement ends only a transaction in flight, and must be a known one', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const end = (acknowledge: unknown) =>
@@ -67,7 +67,7 @@ test('an acknowledgement ends nothing that is not in flight, and has to be the r
   expect(code(await end('COIN_UNKNOWN'))).toEqual([409, 'transaction-not-pending']);
 });
 
-test('a hidden transaction leaves the list until it is asked for, and comes back when it is shown', async () => {
+test('a hidden transaction is in the list only on request, and returns when it is shown', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const line = `PATCH /transaction/${body['id']}/visibility`;
@@ -85,7 +85,7 @@ test('a hidden transaction leaves the list until it is asked for, and comes back
   expect([shown.body['visible'], await list()]).toEqual([true, 1]);
 });
 
-test('a hidden transaction changes in nothing else, and can still be approved', async () => {
+test('hiding a transaction changes nothing else, and it can still be approved', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   await call(`PATCH /transaction/${body['id']}/visibility`, { token: treasury.alice.token, body: { visible: false } });
@@ -112,7 +112,7 @@ test.each<[unknown, string]>([
   expect(await stored(treasury)).toEqual(before);
 });
 
-test('a viewer sees and hides nothing, and a stranger neither', async () => {
+test('neither a viewer nor a stranger can show or hide a transaction', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   for (const { token } of [treasury.victor, treasury.mallory]) {

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { anotherToken, call, enter, foundTreasury, RECIPIENT, stored, WALLET } from '../scene.worker.ts';
 
-/** Covers the other three creations (spec part 4); transfer.test.ts covers what all four share. */
+/**
+ * Covers the creation of messages, calls and allowances (spec part 4). transfer.test.ts covers what
+ * all four creations have in common.
+ */
 
 const TOKEN = '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb';
 const TRANSFER_CALL = `0xa9059cbb${'2'.repeat(40).padStart(64, '0')}${'7'.padStart(64, '0')}`;
@@ -91,7 +94,7 @@ test.each(KINDS)('a %s is created, read, challenged and listed with all its effe
   expect(challenge.body['digest']).toBe(created.body['digest']);
 });
 
-test('a message that is typed data is signed as typed data, in its one spelling', async () => {
+test('a message in the form of typed data is signed as typed data, in one canonical spelling', async () => {
   const treasury = await foundTreasury();
   const { token } = treasury.alice;
   const body = { vaultId: treasury.id, chain: 'anvil', message: JSON.stringify(PERMIT, null, 2) };
@@ -102,7 +105,7 @@ test('a message that is typed data is signed as typed data, in its one spelling'
   expect([types, EIP712Domain.length]).toEqual([PERMIT.types, 2]);
 });
 
-test('a message whose signature names no chain carries a warning, where it is shown and where it is approved', async () => {
+test('a message whose signature names no chain carries a warning in the record and in the challenge', async () => {
   const treasury = await foundTreasury();
   const { token } = treasury.alice;
   const { chainId, ...domain } = PERMIT.domain;
@@ -157,7 +160,7 @@ const BAD: readonly (readonly [Kind, object, string, string])[] = [
   ['erc20-approve', { note: 'A\u202E' }, '/note', 'custom'],
 ];
 
-test('every bad field is named by its pointer, and nothing is stored', async () => {
+test('every invalid field is named by its pointer, and nothing is stored', async () => {
   const treasury = await foundTreasury();
   const before = await stored(treasury);
   const trent = await enter('trent');
@@ -176,7 +179,7 @@ test('every bad field is named by its pointer, and nothing is stored', async () 
   expect(await stored(treasury)).toEqual(before);
 });
 
-test('an allowance of zero revokes an earlier one, and calldata may be in capitals', async () => {
+test('an allowance of zero revokes an earlier one, and calldata may be in upper case', async () => {
   const treasury = await foundTreasury();
   const { token } = treasury.alice;
   const position = { vaultId: treasury.id, chain: 'anvil' };
@@ -202,7 +205,7 @@ test.each(KINDS)('a %s with a repeated Idempotency-Key is created once', async (
   expect(second.body).toEqual(first.body);
 });
 
-test('one key for two endpoints is refused, even with the same body', async () => {
+test('one Idempotency-Key for two endpoints is refused', async () => {
   const treasury = await foundTreasury();
   const { token } = await anotherToken(treasury.alice);
   const headers = { 'idempotency-key': 'key-2' };
@@ -229,7 +232,7 @@ test.each(KINDS)('only an initiator or signer creates a %s', async (kind) => {
   expect(await stored(treasury)).toEqual(before);
 });
 
-test('an estimate is refused to strangers, and reports the missing node otherwise', async () => {
+test('an estimate is refused to a stranger, and reports a missing RPC node to a member', async () => {
   const treasury = await foundTreasury();
   const body = { vaultId: treasury.id, chain: 'anvil', to: RECIPIENT, amount: '1' };
   const estimate = (token: string, differences = {}) =>

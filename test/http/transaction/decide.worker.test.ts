@@ -5,7 +5,7 @@ import type { Answer, Treasury } from '../scene.worker.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import { call, changePolicy, coordinator, created, foundTreasury, RECIPIENT, stored } from '../scene.worker.ts';
 
-/** Reading, the challenge, approvals and rejections, as their callers meet them. */
+/** Covers reads, challenges, approvals and rejections over the API. */
 
 async function approve(
   treasury: Treasury,
@@ -15,7 +15,7 @@ async function approve(
   return call(`POST /transaction/${id}/approve`, { token: treasury[who].token });
 }
 
-test('the challenge shows the intent, and its digest can be computed again by the signer', async () => {
+test('the challenge shows the intent, and a signer can compute its digest', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury, { note: 'Rent' });
   const { status, body: challenge } = await call(`GET /transaction/${body['id']}/challenge`, {
@@ -28,7 +28,7 @@ test('the challenge shows the intent, and its digest can be computed again by th
   expect(challenge['approvals']).toEqual({ required: 2, count: 0, remaining: 2, byMe: false });
 });
 
-test('the first approval is counted and changes nothing else; the second one decides', async () => {
+test('the first approval is counted and changes nothing else, and the second one decides', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const first = await approve(treasury, 'alice', body['id']);
@@ -46,18 +46,18 @@ test('the first approval is counted and changes nothing else; the second one dec
   ]);
 });
 
-test('a repeated approval gets the first response and states that it was counted', async () => {
+test('a repeated approval gets the same response, which states that it was already counted', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   expect((await approve(treasury, 'alice', body['id'])).body['alreadyCounted']).toBe(false);
   const again = await approve(treasury, 'alice', body['id']);
   expect([again.status, again.body['alreadyCounted'], again.body['approvalsCounted']]).toEqual([200, true, 1]);
-  // This holds after the decision, too: the first response may have been lost.
+  // This applies after the decision too, because the first response may have been lost.
   await approve(treasury, 'bob', body['id']);
   expect((await approve(treasury, 'bob', body['id'])).body['alreadyCounted']).toBe(true);
 });
 
-test('a third approval comes too late and gets a refusal that states so', async () => {
+test('a third approval after the decision is refused with a reason', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   await approve(treasury, 'alice', body['id']);
@@ -66,7 +66,7 @@ test('a third approval comes too late and gets a refusal that states so', async 
   expect([late.status, late.body['code'], late.body['state']]).toEqual([409, 'transaction-not-pending', 'SIGNING']);
 });
 
-test('any signer may reject while it is pending, also after an approval, and that ends it', async () => {
+test('any signer may reject a pending transaction, also after an approval, and this ends it', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   await approve(treasury, 'alice', body['id']);
@@ -98,7 +98,7 @@ test('a decided transaction has no challenge and accepts no rejection', async ()
   ]);
 });
 
-test('a viewer reads and does nothing else; an outsider does not even read', async () => {
+test('a viewer can read and do nothing else, and a stranger cannot read', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const before = await stored(treasury);
@@ -113,7 +113,7 @@ test('a viewer reads and does nothing else; an outsider does not even read', asy
   expect(await stored(treasury)).toEqual(before);
 });
 
-test('an outsider gets the same response for a missing transaction and for one of another vault', async () => {
+test('a stranger gets the same response for a missing transaction and for one of another vault', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const { token } = treasury.mallory;
@@ -149,7 +149,7 @@ test.each([
   ]);
 });
 
-test('an approval and a rejection refuse any body, because it was meant for something else', async () => {
+test('an approval and a rejection refuse any body', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const { token } = treasury.alice;
@@ -160,7 +160,7 @@ test('an approval and a rejection refuse any body, because it was meant for some
   expect(empty.status).toBe(200);
 });
 
-test('a signer who is removed from the vault loses the own approval', async () => {
+test('the approval of a signer who is removed from the vault does not count', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   await approve(treasury, 'alice', body['id']);
@@ -172,7 +172,7 @@ test('a signer who is removed from the vault loses the own approval', async () =
   expect((await approve(treasury, 'carol', body['id'])).body['state']).toBe('SIGNING');
 });
 
-test('a lowered threshold approves nothing that is pending; a raised one holds for it', async () => {
+test('a lowered threshold approves no pending transaction, and a raised one applies to it', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   await approve(treasury, 'alice', body['id']);
@@ -197,7 +197,7 @@ test('simultaneous approvals are counted one by one', async () => {
   expect([read.body['state'], read.body['approvals'].length]).toEqual(['SIGNING', 2]);
 });
 
-test('the history shows who did what, with which token, and from where', async () => {
+test('the history shows each action with its person, token and address', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const { token } = treasury.bob;

@@ -7,11 +7,11 @@ import { Authenticator } from '../../devices/authenticator.ts';
 import type { Answer, RequestOptions, Person, Treasury } from '../scene.worker.ts';
 import { anotherToken, call, asService, coordinator, created, enter, foundTreasury, stored } from '../scene.worker.ts';
 
-/** Covers how people enrol their devices, and which signatures count from then on. */
+/** Covers how people enrol devices, and which signatures count from then on. */
 
 const code = ({ status, body }: Answer) => [status, body['code']];
 
-/** Uses a fresh token, so that no test meets a limit. */
+/** Sends a request with a new token, so that no test reaches a rate limit. */
 async function as(person: Person, line: string, options: RequestOptions = {}): Promise<Answer> {
   return call(line, { ...options, token: (await anotherToken(person)).token });
 }
@@ -29,10 +29,10 @@ const NAMES = ['alice', 'bob', 'carol'] as const;
 const enrolments = (treasury: Treasury, devices: Devices) =>
   NAMES.map((name) => devices[name].enrolment(treasury[name].id));
 
-/** A vault whose signers have a device each, and where nothing else counts. */
+/** Creates a vault whose signers have one device each, and in which only device approvals count. */
 async function deviceTreasury(): Promise<{ treasury: Treasury; devices: Devices }> {
   const [treasury, devices] = [await foundTreasury(), newDevices()];
-  // The co-signers are unreachable here.
+  // The co-signers are unreachable in this test, so the change names no co-signer keys.
   const patch = { approvalMode: 'device', addDevices: enrolments(treasury, devices), cosigners: null };
   const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: patch });
   for (const name of ['alice', 'bob'] as const) await approveChange(treasury, name, proposed);
@@ -50,9 +50,9 @@ async function policyOf(treasury: Treasury): Promise<Answer['body']> {
   return (await as(treasury.victor, `GET /vault/${treasury.id}/policy`)).body['policy'];
 }
 
-test('devices are enrolled, and begin to count, only by the approvals of a quorum', async () => {
+test('devices are enrolled, and begin to count, only with the approvals of a quorum', async () => {
   const [treasury, devices] = [await foundTreasury(), newDevices()];
-  // The co-signers are unreachable here.
+  // The co-signers are unreachable in this test, so the change names no co-signer keys.
   const patch = { approvalMode: 'device', addDevices: enrolments(treasury, devices), cosigners: null };
   const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: patch });
   expect([proposed.status, proposed.body['policy'].approvalMode]).toEqual([201, 'device']);
@@ -67,7 +67,7 @@ test('devices are enrolled, and begin to count, only by the approvals of a quoru
   expect(policy['devices'][0]).toMatchObject({ algorithm: 'ed25519', credentialId: null, rpId: null, origin: null });
 });
 
-test('a transaction is approved only by signatures of devices', async () => {
+test('a transaction is approved only by device signatures', async () => {
   const { treasury, devices } = await deviceTreasury();
   const { id } = (await created(treasury)).body;
   const answer = await as(treasury.alice, `GET /transaction/${id}/challenge`);
@@ -91,7 +91,7 @@ test('a transaction is approved only by signatures of devices', async () => {
     const refused = await approve('alice', body);
     expect([...code(refused), refused.body['fault']]).toEqual([403, 'device-signature-refused', fault]);
   }
-  // A device signature of another signer counts for no signer.
+  // A device signature that another signer sends is refused.
   expect(code(await approve('bob', right))).toEqual([403, 'device-signature-refused']);
   expect(await stored(treasury)).toEqual(before);
 
@@ -152,7 +152,7 @@ test('approvals by token are dropped when devices begin to count', async () => {
   const [treasury, devices] = [await foundTreasury(), newDevices()];
   const { id, digest } = (await created(treasury)).body;
   await as(treasury.alice, `POST /transaction/${id}/approve`);
-  // The co-signers are unreachable here.
+  // The co-signers are unreachable in this test, so the change names no co-signer keys.
   const patch = { approvalMode: 'device', addDevices: enrolments(treasury, devices), cosigners: null };
   const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: patch });
   for (const name of ['alice', 'bob'] as const) await approveChange(treasury, name, proposed);
@@ -166,13 +166,13 @@ test('approvals by token are dropped when devices begin to count', async () => {
   expect((await as(treasury.alice, `GET /transaction/${id}`)).body['state']).toBe('SIGNING');
 });
 
-test('the return to tokens requires the devices of a quorum', async () => {
+test('a change back to token mode requires device approvals of a quorum', async () => {
   const { treasury, devices } = await deviceTreasury();
   const proposed = await asService(`POST /internal/vault/${treasury.id}/policy-change`, { approvalMode: 'token' });
   for (const name of NAMES) {
     expect(code(await approveChange(treasury, name, proposed))).toEqual([403, 'device-signature-required']);
   }
-  // An approval of the policy itself, in place of the change, is over another digest.
+  // This signature is over the hash of the policy, and not over the digest of the change.
   const { hash } = proposed.body['policy'];
   const line = `POST /vault/${treasury.id}/policy-change/${proposed.body['id']}/approve`;
   const misled = devices.alice.sign(hash);
@@ -182,7 +182,7 @@ test('the return to tokens requires the devices of a quorum', async () => {
   expect(await policyOf(treasury)).toMatchObject({ version: 3, approvalMode: 'token' });
 });
 
-test('a lost device is replaced in one step, and its signatures do not count from then on', async () => {
+test('a lost device is replaced by one change, and its signatures do not count from then on', async () => {
   const { treasury, devices } = await deviceTreasury();
   const { id, digest } = (await created(treasury)).body;
   const line = `POST /transaction/${id}/approve`;
@@ -202,7 +202,7 @@ test('a lost device is replaced in one step, and its signatures do not count fro
   expect([signature.status, signature.body['approvals'][0].device.keyId]).toEqual([200, phone.passkey.keyId]);
 });
 
-test('a passkey is accepted only for the approval page, and for none if the service has no such page', async () => {
+test('a passkey is accepted only for the approval page, and refused if the service has no approval page', async () => {
   const { alice } = await foundTreasury();
   const phone = new Authenticator(parsedUser(alice.id));
   const { algorithm, publicKey, credentialId, rpId, origin } = phone.passkey;
@@ -216,7 +216,7 @@ test('a passkey is accepted only for the approval page, and for none if the serv
   }
 });
 
-test('an invalid device is refused by the name of its wrong field, and nothing is proposed', async () => {
+test('an invalid device is refused with its invalid field, and no change is proposed', async () => {
   const { treasury, devices } = await deviceTreasury();
   const [fresh, alices] = [ScriptDevice.create(), devices.alice.enrolment(treasury.alice.id)];
   const enrolled = fresh.enrolment(treasury.alice.id);
@@ -224,7 +224,7 @@ test('an invalid device is refused by the name of its wrong field, and nothing i
     [{ addDevices: [{ ...enrolled, userId: 'nobody' }] }, '/addDevices/0/userId'],
     [{ addDevices: [{ ...enrolled, publicKey: `01${'00'.repeat(31)}` }] }, '/addDevices/0/publicKey'],
     [{ addDevices: [enrolled, { ...enrolled, origin: 'https://example.com' }] }, '/addDevices/1/origin'],
-    // A proof for another person is not a proof for this one.
+    // A proof of possession is valid for one person only.
     [{ addDevices: [{ ...enrolled, userId: treasury.bob.id }] }, '/addDevices/0/proof'],
     [{ addDevices: [{ ...enrolled, proof: alices.proof }] }, '/addDevices/0/proof'],
     [{ addDevices: [fresh.enrolment(treasury.victor.id)] }, '/addDevices'],
@@ -241,7 +241,7 @@ test('an invalid device is refused by the name of its wrong field, and nothing i
   expect((await as(treasury.alice, `GET /vault/${treasury.id}/policy-change`)).body['policyChanges']).toHaveLength(1);
 });
 
-test('a removed signer loses the devices as well', async () => {
+test('a removed signer loses the devices too', async () => {
   const { treasury, devices } = await deviceTreasury();
   const patch = { signers: [treasury.alice.id, treasury.bob.id] };
   const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: patch });
@@ -265,7 +265,7 @@ test('simultaneous approvals all count, and a repeated one counts once', async (
   expect([body['state'], body['approvals'].length]).toEqual(['SIGNING', 2]);
 });
 
-test('an approval beside a policy change counts by the policy that is in force in the end, or not at all', async () => {
+test('an approval during a policy change counts only by the policy in force afterwards', async () => {
   const { treasury, devices } = await deviceTreasury();
   const { id, digest } = (await created(treasury)).body;
   const fresh = ScriptDevice.create().enrolment(treasury.bob.id);
@@ -279,7 +279,7 @@ test('an approval beside a policy change counts by the policy that is in force i
   expect([body['approvals'], body['approvalsCounted']]).toEqual([[], 0]);
 });
 
-test('a vault is created with its devices, so no token has ever decided in it', async () => {
+test('a vault can be created with its devices, so that no token approval ever counts in it', async () => {
   const alice = await enter('alice');
   const device = ScriptDevice.create();
   const creation = {
@@ -296,7 +296,8 @@ test('a vault is created with its devices, so no token has ever decided in it', 
   const strange = await asService('POST /internal/vault', { ...creation, devices: [mallorys] });
   expect([strange.status, strange.body['errors'][0].pointer]).toEqual([400, '/devices']);
   const devices = [device.enrolment(alice.id)];
-  // The co-signers are unreachable here, and the policy would name their keys.
+  // The co-signers are unreachable in this test, so the service cannot name their keys in the
+  // policy.
   const unpinned = await asService('POST /internal/vault', { ...creation, devices, reference: 'unpinned' });
   expect([unpinned.status, unpinned.body['code']]).toEqual([503, 'unavailable']);
   expect(unpinned.headers.get('retry-after')).not.toBeNull();
@@ -318,14 +319,14 @@ test('a vault is created with its devices, so no token has ever decided in it', 
   }
 });
 
-/** The co-signers as they publish their keys. */
+/** Returns bindings whose co-signers publish these keys. */
 function publishing(keys: readonly { readonly index: number; readonly signing: string }[]): CoordinatorEnv {
   const door = (index: number) =>
     ({ fetch: () => Promise.resolve(Response.json(keys[index - 1])) }) as unknown as Fetcher;
   return { ...coordinator, COSIGNER_1: door(1), COSIGNER_2: door(2), COSIGNER_3: door(3) };
 }
 
-test('a change from tokens to devices names the keys of the co-signers, unless its author decides otherwise', async () => {
+test('a change from token to device mode names the keys of the co-signers, unless its author sends null', async () => {
   const cosigners = [1, 2, 3].map((index) => ({ index, signing: `${index}c`.repeat(32) }));
   const env = publishing(cosigners);
   const [treasury, devices] = [await foundTreasury(), newDevices()];
@@ -337,18 +338,18 @@ test('a change from tokens to devices names the keys of the co-signers, unless i
     const { status, body } = await answer;
     return [status, body['policy']?.cosigners ?? body['code'] ?? null];
   };
-  // A co-signer is unreachable: nothing is proposed.
+  // If a co-signer is unreachable, no change is proposed.
   expect(await named(as(treasury.alice, `POST ${line}`, { body: patch }))).toEqual([503, 'unavailable']);
   expect(await named(asService(`POST ${inside}`, patch))).toEqual([503, 'unavailable']);
   expect(await named(as(treasury.alice, `POST ${line}`, { body: patch, env }))).toEqual([201, cosigners]);
   expect(await named(call(`POST ${inside}`, { body: patch, env, token: service }))).toEqual([201, cosigners]);
-  // Null names none, and so does every change that stays in token mode.
+  // A change names no keys if its author sends null, or if the vault stays in token mode.
   expect(await named(call(`POST ${line}`, { body: { ...patch, cosigners: null }, env, token }))).toEqual([201, null]);
   const stays = { approvalMode: 'token', threshold: 3 };
   expect(await named(as(treasury.alice, `POST ${line}`, { body: stays, env }))).toEqual([201, null]);
 });
 
-test('a vault that already is in device mode without keys of co-signers gets none by another change', async () => {
+test('a vault that is already in device mode without co-signer keys gets none by another change', async () => {
   const { treasury } = await deviceTreasury();
   const env = publishing([1, 2, 3].map((index) => ({ index, signing: `${index}c`.repeat(32) })));
   const before = await policyOf(treasury);

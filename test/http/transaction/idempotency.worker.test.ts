@@ -17,7 +17,7 @@ async function listedIds(treasury: Treasury): Promise<readonly string[]> {
   return body['transactions'].map(({ id }: { id: string }) => id);
 }
 
-test('a repeated key and body give the same transfer, marked as a replay', async () => {
+test('a repeated key and body give the same transfer, and the response is marked as a replay', async () => {
   const treasury = await foundTreasury();
   const [first, second] = [await post(treasury, 'payout-1'), await post(treasury, 'payout-1')];
   expect([first.status, second.status]).toEqual([201, 201]);
@@ -27,7 +27,7 @@ test('a repeated key and body give the same transfer, marked as a replay', async
   expect(await listedIds(treasury)).toEqual([first.body['id']]);
 });
 
-test('the key in quotes, as the standard has it, is the same key', async () => {
+test('a key in quotes, as the standard requires, equals the same key without quotes', async () => {
   const treasury = await foundTreasury();
   const [bare, quoted] = [await post(treasury, 'payout-1'), await post(treasury, '"payout-1"')];
   expect(quoted.body['id']).toBe(bare.body['id']);
@@ -41,7 +41,7 @@ test('simultaneous requests with one key create one transfer', async () => {
   expect((await listedIds(treasury)).length).toBe(1);
 });
 
-test('a replay answers as the first time, whatever became of the transfer since', async () => {
+test('a replay gives the first response, whatever state the transfer has reached since', async () => {
   const treasury = await foundTreasury();
   const first = await post(treasury, 'payout-1');
   await call(`POST /transaction/${first.body['id']}/reject`, { token: treasury.bob.token });
@@ -50,7 +50,7 @@ test('a replay answers as the first time, whatever became of the transfer since'
   expect(now.body['state']).toBe('REJECTED');
 });
 
-test('the same key with another body is refused, and nothing is made', async () => {
+test('a repeated key with another body is refused, and nothing is created', async () => {
   const treasury = await foundTreasury();
   await post(treasury, 'payout-1');
   const other = await post(treasury, 'payout-1', { amount: '2000' });
@@ -58,7 +58,7 @@ test('the same key with another body is refused, and nothing is made', async () 
   expect((await listedIds(treasury)).length).toBe(1);
 });
 
-test('a key is its sender’s own: the same one of another person means something else', async () => {
+test('a key belongs to one person: another person can use an equal key for another transfer', async () => {
   const treasury = await foundTreasury();
   const hers = await post(treasury, 'payout-1');
   const his = await call('POST /transaction/transfer', {
@@ -69,7 +69,7 @@ test('a key is its sender’s own: the same one of another person means somethin
   expect([his.status, his.body['id'] === hers.body['id']]).toEqual([201, false]);
 });
 
-test('a key holds for the person, whichever token carries it: tokens are rotated between a try and its retry', async () => {
+test('a key belongs to the person and not to the token, because tokens are rotated between retries', async () => {
   const treasury = await foundTreasury();
   const first = await post(treasury, 'payout-1');
   const { token } = await anotherToken(treasury.alice);
@@ -84,21 +84,21 @@ test('two equal requests without a key create two transfers', async () => {
   expect(second.body['id']).not.toBe(first.body['id']);
 });
 
-test('a refused request does not use its key up', async () => {
+test('a refused request does not use up its key', async () => {
   const treasury = await foundTreasury();
   const refused = await post(treasury, 'payout-1', { chain: 'ethereum' });
   expect(refused.status).toBe(422);
   expect((await post(treasury, 'payout-1')).status).toBe(201);
 });
 
-test.each(['', ' ', 'a b', 'x'.repeat(65), 'a;b', '"open', '""'])('the key %j cannot be used', async (key) => {
+test.each(['', ' ', 'a b', 'x'.repeat(65), 'a;b', '"open', '""'])('the key %j is refused as invalid', async (key) => {
   const treasury = await foundTreasury();
   const answer = await post(treasury, key);
   expect([answer.status, answer.body['errors']?.[0]?.pointer]).toEqual([400, 'Idempotency-Key']);
   expect(await listedIds(treasury)).toEqual([]);
 });
 
-test('an external id is permanent: another transfer with it is refused and the first one named', async () => {
+test('an external id is permanent: a second transfer with it is refused with the id of the first one', async () => {
   const treasury = await foundTreasury();
   const first = await post(treasury, null, { externalId: 'inv-7' });
   const second = await post(treasury, null, { externalId: 'inv-7' });

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Answer, Treasury } from '../scene.worker.ts';
 import { anotherToken, call, created, foundTreasury } from '../scene.worker.ts';
 
-/** A vault that the tests only read. */
+/** A vault that the tests only read from. */
 let quiet: Treasury;
 beforeAll(async () => {
   quiet = await foundTreasury();
@@ -23,7 +23,7 @@ async function createMany(treasury: Treasury, count: number): Promise<readonly s
   return ids;
 }
 
-test('a caller sees at once what was just written, the newest first', async () => {
+test('a caller sees a new record at once, and the newest records come first', async () => {
   const treasury = await foundTreasury();
   const ids = await createMany(treasury, 3);
   expect(idsOf(await page(treasury))).toEqual(ids.toReversed());
@@ -32,14 +32,14 @@ test('a caller sees at once what was just written, the newest first', async () =
   expect(states).toEqual(['SUBMITTED', 'SUBMITTED', 'REJECTED']);
 });
 
-test('a record in the list is the record that is read alone', async () => {
+test('a record in the list equals the record that is read alone', async () => {
   const treasury = await foundTreasury();
   const [id] = await createMany(treasury, 1);
   const alone = await call(`GET /transaction/${id}`, { token: treasury.victor.token });
   expect((await page(treasury)).body['transactions']).toEqual([alone.body]);
 });
 
-test('pages follow each other without a gap or a duplicate, though new records come in between', async () => {
+test('pages have neither gaps nor duplicates when new records arrive in between', async () => {
   const treasury = await foundTreasury();
   const ids = await createMany(treasury, 5);
   const first = await page(treasury, '?limit=2');
@@ -50,7 +50,7 @@ test('pages follow each other without a gap or a duplicate, though new records c
   expect(third.body['nextCursor']).toBeNull();
 });
 
-test('the list can be narrowed', async () => {
+test('the list can be filtered', async () => {
   const treasury = await foundTreasury();
   const [first = '', second = ''] = await createMany(treasury, 2);
   await call(`POST /transaction/${first}/reject`, { token: treasury.bob.token });
@@ -90,7 +90,7 @@ test.each([
   ['?cursor=AAAA', 'cursor'],
   ['?page=2', 'page'],
   ['?__proto__=1', '__proto__'],
-])('the query %s is refused by name', async (query, parameter) => {
+])('the query %s is refused with the name of its parameter', async (query, parameter) => {
   const answer = await page(quiet, query);
   expect([answer.status, answer.body['errors']?.[0]?.pointer.replace('/', '')]).toEqual([400, parameter]);
 });
@@ -103,7 +103,7 @@ test('a cursor of another vault is refused', async () => {
   expect([answer.status, answer.body['errors'][0].pointer]).toEqual([400, 'cursor']);
 });
 
-test('only members see the list, and a missing vault gets the response of another one', async () => {
+test('only members see the list, and a missing vault gets the same response as a vault of others', async () => {
   const { token } = quiet.mallory;
   const foreign = await call(`GET /vault/${quiet.id}/transactions`, { token });
   const nowhere = await call('GET /vault/4242424242/transactions', { token });
@@ -112,7 +112,7 @@ test('only members see the list, and a missing vault gets the response of anothe
   expect(shape(nowhere)).toEqual(shape(foreign));
 });
 
-test.each(['0', '-1', '01', '1.5', 'one', '99999999999999999999'])('the vault %s cannot be', async (id) => {
+test.each(['0', '-1', '01', '1.5', 'one', '99999999999999999999'])('the vault %s is refused as invalid', async (id) => {
   const answer = await call(`GET /vault/${id}/transactions`, { token: quiet.victor.token });
   expect([answer.status, answer.body['errors'][0].pointer]).toEqual([400, 'vaultId']);
 });

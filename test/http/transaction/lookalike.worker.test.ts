@@ -14,13 +14,13 @@ import {
   WALLET,
 } from '../scene.worker.ts';
 
-/** The guard against address poisoning. */
+/** Covers the protection against address poisoning. */
 
-/** It begins and ends like RECIPIENT, 0x2222...2222. */
+/** An address that begins and ends like RECIPIENT, 0x2222...2222. */
 const TWIN = '0x2229999999999999999999999999999999992222';
 const WALLETS_TWIN = '0x1118888888888888888888888888888888881111';
 
-/** A payment to RECIPIENT that has arrived: the vault knows it from then on. */
+/** Records an arrived payment to RECIPIENT, so that the vault knows this address. */
 async function paidOnce(treasury: Treasury): Promise<void> {
   const { body } = await created(treasury);
   const id = parseTransactionId(body['id']);
@@ -38,7 +38,7 @@ async function pay(treasury: Treasury, differences: Readonly<Record<string, unkn
   return call('POST /transaction/transfer', { token, body: payment(treasury, differences) });
 }
 
-test('a look-alike of a paid recipient is refused by name, and nothing is stored', async () => {
+test('a look-alike of a paid recipient is refused with the address that it imitates, and nothing is stored', async () => {
   const treasury = await foundTreasury();
   await paidOnce(treasury);
   const before = await stored(treasury);
@@ -53,7 +53,7 @@ test('a look-alike of a paid recipient is refused by name, and nothing is stored
   expect((await pay(treasury, { to: RECIPIENT })).status).toBe(201);
 });
 
-test('a proposal alone makes no recipient known', async () => {
+test('a proposed payment alone does not make its recipient known', async () => {
   const treasury = await foundTreasury();
   await created(treasury);
   expect((await pay(treasury, { to: TWIN })).status).toBe(201);
@@ -65,7 +65,7 @@ test('a look-alike of the vault’s own wallet is refused from the first day', a
   expect([answer.status, answer.body['known']]).toEqual([409, WALLET]);
 });
 
-test('a look-alike accepted by name is created, shown to every signer, and requires one approval more', async () => {
+test('a look-alike accepted by name is created, shown to every signer, and requires one more approval', async () => {
   const treasury = await foundTreasury();
   await paidOnce(treasury);
   expect((await pay(treasury, { to: TWIN, acceptLookalikeOf: WALLET })).status).toBe(409);
@@ -92,11 +92,11 @@ test('an estimate accepts a look-alike by name, as the creation does', async () 
   const refused = await estimate({});
   expect([refused.status, refused.body['known']]).toEqual([409, RECIPIENT]);
   expect((await estimate({ acceptLookalikeOf: WALLET })).status).toBe(409);
-  // There is no RPC node in these tests: the vault states its refusal before it calls one.
+  // These tests have no RPC node. The look-alike check precedes the call to the node.
   expect((await estimate({ acceptLookalikeOf: RECIPIENT })).body['code']).toBe('chain-unavailable');
 });
 
-test('a needless acceptance is not part of the intent', async () => {
+test('an acceptance for an address that is no look-alike is not part of the intent', async () => {
   const treasury = await foundTreasury();
   const answer = await pay(treasury, { acceptLookalikeOf: WALLET });
   expect([answer.status, answer.body['lookalikeOf'], answer.body['requiredApprovals']]).toEqual([201, null, 2]);

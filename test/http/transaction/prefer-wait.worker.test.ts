@@ -5,8 +5,8 @@ import type { Answer, Treasury } from '../scene.worker.ts';
 import { call, asService, coordinator, created, foundTreasury, PATIENCE_MS } from '../scene.worker.ts';
 
 /**
- * Twenty reads a minute are enough for a caller that polls: a tag names the known version, and
- * `Prefer: wait` waits for changes.
+ * Covers polling within twenty reads a minute: a tag names the known version, and `Prefer: wait`
+ * waits for changes.
  */
 
 interface Read {
@@ -31,7 +31,7 @@ async function scene() {
   return { treasury, id, approve };
 }
 
-test('a caller with the newest record gets 304 and no body, with the limits as ever', async () => {
+test('a caller who has the newest record gets 304 without a body, with the usual rate-limit headers', async () => {
   const { treasury, id, approve } = await scene();
   const first = await read(treasury, id);
   const tag = first.headers.get('etag') ?? '';
@@ -50,7 +50,7 @@ test('a caller with the newest record gets 304 and no body, with the limits as e
   expect(changed.headers.get('etag')).not.toBe(tag);
 });
 
-test('the list has a tag too', async () => {
+test('the list has an entity tag too', async () => {
   const { treasury, approve } = await scene();
   const list = (tag = '') =>
     call(`GET /vault/${treasury.id}/transactions`, {
@@ -63,7 +63,7 @@ test('the list has a tag too', async () => {
   expect((await list(tag)).status).toBe(200);
 });
 
-test('a tag of one reader does not match for another, who has other permissions', async () => {
+test('the tag of one reader does not match for another reader, who has other permissions', async () => {
   const { treasury, id } = await scene();
   const hers = (await read(treasury, id, { as: 'alice' })).headers.get('etag') ?? '';
   expect((await read(treasury, id, { tag: hers })).status).toBe(200);
@@ -80,7 +80,7 @@ test('a waiting caller gets the change when it happens', async () => {
   expect(answer.headers.get('preference-applied')).toBe('wait=30');
 });
 
-test('a change from before the request is returned at once', async () => {
+test('a change from before a waiting request is returned at once', async () => {
   const { treasury, id, approve } = await scene();
   const tag = (await read(treasury, id)).headers.get('etag') ?? '';
   await approve();
@@ -88,7 +88,7 @@ test('a change from before the request is returned at once', async () => {
   expect([answer.status, answer.headers.get('preference-applied')]).toEqual([200, null]);
 });
 
-test('the response comes after the wait if nothing happens: 304 with a tag, the record without', async () => {
+test('a wait without a change ends with 304 for a request with a tag, and with the record for one without', async () => {
   const { treasury, id } = await scene();
   const first = await read(treasury, id);
   const tag = first.headers.get('etag') ?? '';
@@ -100,7 +100,7 @@ test('the response comes after the wait if nothing happens: 304 with a tag, the 
   expect([anew.status, anew.body]).toEqual([200, first.body]);
 });
 
-test('a wait is one read, and never longer than half a minute', async () => {
+test('a wait counts as one read, and lasts thirty seconds at most', async () => {
   const { treasury, id } = await scene();
   const before = await read(treasury, id);
   const after = await read(treasury, id, { wait: 'wait=1' });
@@ -122,7 +122,7 @@ test.each(['wait', 'wait=', 'wait=-1', 'wait=x', 'wait=1.5', 'await=9', 'wait=0'
   },
 );
 
-test('a member who is removed during a wait gets nothing more', async () => {
+test('a member who is removed during a wait gets 403', async () => {
   const { treasury, id, approve } = await scene();
   const waiting = read(treasury, id, { wait: 'wait=30' });
   await untilPollWaits(treasury);
@@ -131,12 +131,12 @@ test('a member who is removed during a wait gets nothing more', async () => {
   expect((await waiting).status).toBe(403);
 });
 
-test('a stranger waits for nothing', async () => {
+test('a stranger gets 403 without a wait', async () => {
   const { treasury, id } = await scene();
   expect((await read(treasury, id, { as: 'mallory', wait: 'wait=30' })).status).toBe(403);
 });
 
-/** A wait is held in the object of the vault, where the test can observe it. */
+/** Waits until the object of the vault holds a waiting request. */
 async function untilPollWaits({ id }: Treasury): Promise<void> {
   const stub = coordinator.VAULT.getByName(`vault:${id}`);
   await vi.waitFor(async () => {

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { call, created, foundTreasury } from '../scene.worker.ts';
 
 /**
- * Covers the simulation of a transaction by an RPC node. These tests have none;
+ * Covers the simulation of a transaction. These tests have no RPC node.
  * test/chains/evm/client/simulate.test.ts uses a real one.
  */
 
-test('a simulation without an answer of a node states that, and invents nothing', async () => {
+test('a simulation without an RPC node has the outcome unknown, and no balance changes', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const answer = await call(`GET /transaction/${body['id']}/simulation`, { token: treasury.victor.token });
@@ -21,7 +21,7 @@ test('a simulation without an answer of a node states that, and invents nothing'
   ]);
 });
 
-test('a message is carried out by no chain', async () => {
+test('a message has no simulation, because no chain executes it', async () => {
   const treasury = await foundTreasury();
   const { body } = await call('POST /transaction/message', {
     token: treasury.alice.token,

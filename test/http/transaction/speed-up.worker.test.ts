@@ -5,7 +5,7 @@ import { call, enter, foundTreasury, RECIPIENT } from '../scene.worker.ts';
 
 const BODY = { chain: 'anvil', to: RECIPIENT, amount: '1000' };
 
-test('the record keeps the speed, which is normal by default and no part of what is approved', async () => {
+test('the record has the requested speed, which is normal by default and not part of the intent', async () => {
   const treasury = await foundTreasury();
   const create = (speed?: string) =>
     call('POST /transaction/transfer', {
@@ -28,7 +28,7 @@ test('the record keeps the speed, which is normal by default and no part of what
   expect([wrong.status, wrong.body['errors'][0].pointer]).toEqual([400, '/speed']);
 });
 
-test('a repeated request with another speed is another request', async () => {
+test('a repeated Idempotency-Key with another speed is refused', async () => {
   const treasury = await foundTreasury();
   const create = (speed: string) =>
     call('POST /transaction/transfer', {

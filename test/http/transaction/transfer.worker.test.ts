@@ -15,7 +15,7 @@ import {
 
 const MAX_AMOUNT = (2n ** 256n - 1n).toString();
 
-test('a transfer is created with everything that a client needs to show it', async () => {
+test('a created transfer has everything that a client needs to show it', async () => {
   const treasury = await foundTreasury();
   const answer = await created(treasury, { note: 'Rent', externalId: 'inv-7' });
   const { body, headers } = answer;
@@ -42,7 +42,7 @@ test('a transfer is created with everything that a client needs to show it', asy
   });
 });
 
-test('a transfer with an end states it, and can be decided until then at most', async () => {
+test('a transfer with an end states this end, and cannot be decided after it', async () => {
   const treasury = await foundTreasury();
   const [soon, late] = [60_000, 365 * 24 * 60 * 60_000].map((ms) => new Date(Date.now() + ms).toISOString());
   const { body } = await created(treasury, { notAfter: soon });
@@ -69,7 +69,7 @@ test('the vault decides whether a transfer begins as DRAFT or SUBMITTED', async 
   expect((await created(submitted)).body['state']).toBe('SUBMITTED');
 });
 
-test('null and an absent field mean the same: the native asset, no note', async () => {
+test('null and an absent field mean the same: the native asset, or no note', async () => {
   const treasury = await foundTreasury();
   const answer = await created(treasury, { tokenAddress: null, note: null, externalId: null });
   expect([answer.body['asset'].tokenAddress, answer.body['note']]).toEqual([null, null]);
@@ -84,7 +84,7 @@ test('the CAIP-2 name of a chain is accepted like its alias, and an address in l
 
 const [tooLong, deep] = ['x'.repeat(129), `${'['.repeat(500)}${']'.repeat(500)}`];
 
-/** The field, its value, and the code at the pointer of that field. */
+/** One invalid field: its name, its value, and the code of the error at its pointer. */
 const BAD: readonly (readonly [field: string, value: unknown, code: string])[] = [
   ['vaultId', undefined, 'invalid_type'],
   ['vaultId', null, 'invalid_type'],
@@ -151,19 +151,19 @@ const BAD: readonly (readonly [field: string, value: unknown, code: string])[] =
   ['externalId', '', 'invalid_format'],
   ['externalId', 'with space', 'invalid_format'],
   ['externalId', tooLong, 'invalid_format'],
-  // This chain has no tokens.
+  // The chain of the payment does not support memos.
   ['memo', '104729', 'invalid-memo'],
   ['memo', 7, 'invalid_type'],
   ['memo', 'x'.repeat(257), 'too_big'],
   ['recipientMayHaveNoKey', 'true', 'invalid_type'],
 ];
 
-test('every bad field is named by its pointer, and nothing is stored', async () => {
+test('every invalid field is named by its pointer, and nothing is stored', async () => {
   const treasury = await foundTreasury();
   const before = await stored(treasury);
   let trent = await enter('trent');
   for (const [i, [field, value, code]] of BAD.entries()) {
-    // A person has fifty tokens at most.
+    // A new person is needed after forty tokens, because a person has fifty at most.
     if (i % 40 === 39) trent = await enter('trent');
     const { token } = await anotherToken(trent);
     const answer = await call('POST /transaction/transfer', { token, body: payment(treasury, { [field]: value }) });
@@ -197,7 +197,7 @@ test.each<[string, string, Record<string, string>, number, string]>([
   expect(answer.headers.get('content-type')).toBe('application/problem+json');
 });
 
-test('an unknown field is refused and not ignored: it may be a misspelt one', async () => {
+test('an unknown field is refused and not ignored, because it may be misspelt', async () => {
   const treasury = await foundTreasury();
   const body = payment(treasury, { token_address: RECIPIENT, 'a/b~c': 1 });
   const answer = await call('POST /transaction/transfer', { token: treasury.alice.token, body });
@@ -208,7 +208,7 @@ test('an unknown field is refused and not ignored: it may be a misspelt one', as
   ]);
 });
 
-test('the largest amount that a chain can carry is taken', async () => {
+test('the largest amount that a chain can carry is accepted', async () => {
   const treasury = await foundTreasury();
   expect((await created(treasury, { amount: MAX_AMOUNT })).body['amount']).toBe(MAX_AMOUNT);
 });
@@ -224,13 +224,13 @@ test('only members with the permission may create', async () => {
     body: { ...body, vaultId: 987_654 },
   });
   expect([viewer.status, outsider.status, nowhere.status]).toEqual([403, 403, 403]);
-  // A vault that does not exist gives the same response as a vault of others.
+  // A missing vault gives the same response as a vault of others.
   const shape = ({ body: { requestId: _requestId, ...rest } }: typeof outsider) => rest;
   expect(shape(nowhere)).toEqual(shape(outsider));
   expect(await stored(treasury)).toEqual(before);
 });
 
-test('a chain that the vault does not use, and a wallet that is still being created, are refused by name', async () => {
+test('a transfer is refused with the reason if its chain is not used or its wallet is not created yet', async () => {
   const treasury = await foundTreasury();
   const elsewhere = await call('POST /transaction/transfer', {
     token: treasury.alice.token,
@@ -252,7 +252,7 @@ test('a chain that the vault does not use, and a wallet that is still being crea
   expect([early.status, early.body['code']]).toEqual([409, 'wallet-not-ready']);
 });
 
-test('a vault at the cap of pending proposals accepts no more until some are decided', async () => {
+test('a vault with the maximum number of pending proposals accepts another only after a decision', async () => {
   const treasury: Treasury = await foundTreasury({ mostPending: 2 });
   const first = await created(treasury);
   await created(treasury);

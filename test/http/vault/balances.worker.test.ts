@@ -7,13 +7,13 @@ import type { Treasury } from '../scene.worker.ts';
 import { call, coordinator, created, foundTreasury, RECIPIENT, WALLET } from '../scene.worker.ts';
 
 /**
- * Covers the balances of a vault, as its members see them. There is no chain here: test/e2e has
+ * Covers the balances of a vault, as its members see them. These tests have no chain. test/e2e has
  * one.
  */
 
 const token = (number: number) => `0x${number.toString(16).padStart(40, '0')}`;
 
-/** A payment of bob's, in a block that may still be reorganised. */
+/** Records payments of bob to the vault, in a block that may still be reorganised. */
 async function receives(treasury: Treasury, hash: string, tokens: readonly string[]): Promise<void> {
   const vaultId = parseVaultId(treasury.id);
   if (vaultId === null) throw new Error('the vault has a number');
@@ -54,7 +54,7 @@ test('a new wallet has a balance of zero, which is not compared yet', async () =
   });
 });
 
-test('a decided payment is pending out before any block has it, and no longer when it ends without one', async () => {
+test('a decided payment is pending out at once, and no longer when it fails', async () => {
   const treasury = await foundTreasury();
   const outgoing = async () => {
     const { body } = await call(`GET /vault/${treasury.id}/balances`, { token: treasury.victor.token });
@@ -72,7 +72,7 @@ test('a decided payment is pending out before any block has it, and no longer wh
   expect(await outgoing()).toBe('0');
 });
 
-test('a final payment before its own deposit does not contradict the chain; without the deposit it does', async () => {
+test('a final payment may spend a deposit that is not final, and differs from the chain without that deposit', async () => {
   const treasury = await foundTreasury();
   const vaultId = parseVaultId(treasury.id);
   if (vaultId === null) throw new Error('the vault has a number');
@@ -100,7 +100,7 @@ test('a final payment before its own deposit does not contradict the chain; with
   expect(await shown()).toEqual(['0', '0', '0', 'differs']);
 });
 
-test('the list has pages of a hundred, and a poller who has everything gets 304', async () => {
+test('the list has pages of a hundred, and a caller who has the newest version gets 304', async () => {
   const treasury = await foundTreasury();
   const all = Array.from({ length: 130 }, (_, i) => token(i + 1));
   await receives(treasury, '0xa', all.slice(0, 90));

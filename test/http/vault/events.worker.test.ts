@@ -20,8 +20,8 @@ import {
 } from '../scene.worker.ts';
 
 /**
- * Covers the feed of an open dashboard: every change once it is true, and nothing that its reader
- * may not see.
+ * Covers the event feed of the dashboard: a reader gets every change once it is committed, and only
+ * what this reader may see.
  */
 
 interface Received {
@@ -43,11 +43,11 @@ async function connect(treasury: Treasury, cookie: string, lastEventId?: string)
   return app.fetch(request, coordinator, createExecutionContext());
 }
 
-/** Reads events one after the other, as a browser would. */
+/** Opens the feed and reads its events one after the other, as a browser does. */
 async function listen(treasury: Treasury, cookie: string, lastEventId?: string) {
   const response = await connect(treasury, cookie, lastEventId);
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
-  // A stream is no read: a person with many pages open reads on.
+  // A stream does not count as a read, so a person with many open pages can continue to read.
   expect(response.headers.get('ratelimit-policy')).toBe('"stream";q=60;w=60');
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   if (reader === undefined) throw new Error('a stream has a body');
@@ -64,7 +64,7 @@ async function listen(treasury: Treasury, cookie: string, lastEventId?: string) 
     state.text = rest.join('\n\n');
     return first;
   };
-  /** Null when the stream has ended. */
+  /** Returns the next event, or null when the stream has ended. */
   const next = async (): Promise<Received | null> => {
     for (;;) {
       const text = await block();
@@ -76,7 +76,7 @@ async function listen(treasury: Treasury, cookie: string, lastEventId?: string) 
       if (data !== undefined) return { event: fields.get('event') ?? '', data: JSON.parse(data), id };
     }
   };
-  // The first block has no event: it states where the reader begins.
+  // The first block has no event. It contains the position at which the reader starts.
   await block();
   return { next, close, lastId: () => state.lastId };
 }
@@ -105,7 +105,7 @@ async function receives(treasury: Treasury, hash: string, { isGone = false } = {
   await vaultStub(coordinator, vaultId).recordActivity(report);
 }
 
-test('the feed sends a transaction as it is created, approved and rejected, each time as its reader may see it', async () => {
+test('the feed sends a transaction when it is created, approved and rejected, as its reader may see it', async () => {
   const treasury = await foundTreasury();
   const { next } = await listen(treasury, await login(treasury.bob));
   const { body } = await created(treasury);
@@ -120,7 +120,7 @@ test('the feed sends a transaction as it is created, approved and rejected, each
   expect(await next()).toMatchObject({ data: { state: 'REJECTED', actionsForMe: [] } });
 });
 
-test('the feed sends an incoming payment with its new balance, and sends its disappearance, too', async () => {
+test('the feed sends an incoming payment with its new balance, and also its removal', async () => {
   const treasury = await foundTreasury();
   const { next } = await listen(treasury, await login(treasury.victor));
   await receives(treasury, '0xaa');
@@ -131,7 +131,7 @@ test('the feed sends an incoming payment with its new balance, and sends its dis
   expect(await next()).toMatchObject({ event: 'balance', data: { incoming: '0' } });
 });
 
-test('a client that reconnects continues after its last event, and gets each change once in its current state', async () => {
+test('a client that reconnects continues after its last event, and gets each change once, in its current state', async () => {
   const treasury = await foundTreasury();
   const cookie = await login(treasury.bob);
   const first = await listen(treasury, cookie);
@@ -149,11 +149,11 @@ test('a client that reconnects continues after its last event, and gets each cha
     ['transaction', one.body['id'], 2],
     ['balance', null, null],
   ]);
-  // Only the last event of a response is a position to continue from.
+  // A client can continue only from the last event of a response.
   expect(received.map((one_) => one_?.id === null)).toEqual([true, true, false]);
 });
 
-test('a client that reconnects after a long time gets every change, some at a time', async () => {
+test('a client that reconnects after a long time gets every change, in several parts', async () => {
   const treasury = await foundTreasury();
   const cookie = await login(treasury.bob);
   const ids = Array.from({ length: 60 }, (_, i) => `0x${(i + 1).toString(16)}`);
@@ -181,7 +181,7 @@ test.each(['1.5', '-1', 'x', '9'.repeat(16)])('%j is not a position to continue 
   expect(response.status).toBe(400);
 });
 
-test('a position that was never reached is the newest one', async () => {
+test('a position that was never reached counts as the newest one', async () => {
   const treasury = await foundTreasury();
   const { next } = await listen(treasury, await login(treasury.bob), '999999');
   const { body } = await created(treasury);

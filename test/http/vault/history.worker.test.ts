@@ -3,7 +3,7 @@ import type { HistoryEntry } from '#objects/vault/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
 import { anotherToken, call, created, foundTreasury } from '../scene.worker.ts';
 
-/** Covers the history of approvals, for an auditor a year later. */
+/** Covers the history of approvals, as an auditor reads it a year later. */
 
 type Line = HistoryEntry & { readonly hash: string; readonly at: string };
 
@@ -43,7 +43,7 @@ test('the history of a vault is one unbroken chain, page by page', async () => {
     lines.push(...(body['history'] as readonly Line[]));
     after = body['nextAfter'];
   }
-  // The foundation, the key, and two lines for each transaction.
+  // The lines are the creation, the key, and two lines for each of three transactions.
   expect(lines.length).toBe(8);
   let previousHash = NO_PREVIOUS_ENTRY;
   for (const [i, { hash, at: _at, ...entry }] of lines.entries()) {
@@ -52,7 +52,7 @@ test('the history of a vault is one unbroken chain, page by page', async () => {
   }
 });
 
-test('a stranger sees no history, and does not learn whether one exists', async () => {
+test('a stranger sees no history, and does not learn whether it exists', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const { token } = treasury.mallory;

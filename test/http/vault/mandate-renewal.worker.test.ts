@@ -3,8 +3,8 @@ import type { Answer, Person, Treasury } from '../scene.worker.ts';
 import { anotherToken, call, changePolicy, coordinator, foundTreasury } from '../scene.worker.ts';
 
 /**
- * A policy whose mandate expired before all co-signers adopted it gets a new mandate, and stays as
- * it is.
+ * Covers the renewal of a mandate that expired before all co-signers adopted its policy. The policy
+ * itself does not change.
  */
 
 afterEach(() => {
@@ -27,8 +27,8 @@ const policies = async ({ id, victor }: Treasury) => {
 };
 
 /**
- * Creates a vault under version 2, which requires three approvals, after the mandate of version 2
- * expired.
+ * Creates a vault under policy version 2, which requires three approvals, after the mandate of that
+ * version has expired.
  */
 async function expired(): Promise<Treasury> {
   const treasury = await foundTreasury();
@@ -40,7 +40,7 @@ async function expired(): Promise<Treasury> {
   return treasury;
 }
 
-test('two signers of before renew the mandate of a policy that asks for three, and the policy stays', async () => {
+test('a mandate is renewed by the two signers that the previous policy requires, and the policy does not change', async () => {
   const treasury = await expired();
   const before = await policies(treasury);
   const requested = await renew(treasury, treasury.alice, '2', { note: 'co-signer 3 was away' });
@@ -71,7 +71,7 @@ test('two signers of before renew the mandate of a policy that asks for three, a
   ]);
 });
 
-test('an ordinary change renews nothing, and no version that no change adopted is renewed', async () => {
+test('an ordinary change renews no mandate, and only a version that a change adopted can be renewed', async () => {
   const treasury = await expired();
   const ordinary = await request(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { threshold: 2 });
   expect([ordinary.body['renewsVersion'], ordinary.body['requiredApprovals']]).toEqual([null, 3]);

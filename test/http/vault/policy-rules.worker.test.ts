@@ -38,7 +38,7 @@ async function policyOf(treasury: Treasury): Promise<Answer> {
   return call(`GET /vault/${treasury.id}/policy`, { token: (await anotherToken(treasury.victor)).token });
 }
 
-test('only addresses in the address book are paid if the policy says so, and the refusal names the address', async () => {
+test('only addresses in the address book are paid if the policy says so, and a refusal names the address', async () => {
   const treasury = await foundTreasury();
   const pending = await created(treasury, { to: OTHER });
   await changePolicy(treasury, {
@@ -55,13 +55,13 @@ test('only addresses in the address book are paid if the policy says so, and the
   expect(await stored(treasury)).toEqual(before);
   const landlord = await pay(treasury);
   expect([landlord.status, landlord.body['knownAs']]).toEqual([201, [{ address: RECIPIENT, name: 'Landlord' }]]);
-  // An earlier proposal is bound by it, too.
+  // The rule applies to an earlier proposal too.
   const seen = await call(`GET /transaction/${pending.body['id']}`, { token: treasury.victor.token });
   expect(seen.body['forbiddenBy']).toContain(OTHER);
   expect(code(await approve(treasury.bob, pending.body['id']))).toEqual([422, 'policy-forbids']);
 });
 
-test('a look-alike of an address in the address book is refused by its name', async () => {
+test('a look-alike of an address in the address book is refused with that address', async () => {
   const treasury = await foundTreasury({
     rules: { addressBook: [{ chain: 'anvil', address: RECIPIENT, name: 'Landlord' }] },
   });
@@ -87,7 +87,7 @@ test('a large amount requires more approvals, and the record states why', async 
   expect((await approve(treasury.carol, large.body['id'])).body['state']).toBe('SIGNING');
 });
 
-test('one transaction moves at most its limit, by whatever kind of call', async () => {
+test('one transaction moves at most the per-transaction limit, whatever its kind', async () => {
   const treasury = await foundTreasury({
     rules: {
       limitsIncludeFees: false,
@@ -128,7 +128,7 @@ test('an unreadable transaction is refused if the policy says so', async () => {
   expect(words.status).toBe(201);
 });
 
-test('the largest fee counts into the limit of the native asset, unless the policy says otherwise', async () => {
+test('the maximum fee counts toward the limit of the native asset, unless the policy says otherwise', async () => {
   const limits = [{ chain: 'anvil', perTransaction: '3000' }];
   const [counting, bare] = [await foundTreasury({ rules: { limits } }), await foundTreasury()];
   expect([...code(await pay(counting)), (await pay(counting)).body['breach'].rule]).toEqual([
@@ -136,7 +136,7 @@ test('the largest fee counts into the limit of the native asset, unless the poli
     'policy-forbids',
     'per-transaction',
   ]);
-  // The policy bounds the fee itself, and the intent then names that bound.
+  // The policy limits the fee, and the intent then names that limit.
   await changePolicy(counting, { maxFees: [{ chain: 'anvil', amount: '2000' }] });
   const paid = await pay(counting);
   expect([paid.status, paid.body['maxFee']]).toEqual([201, '2000']);
@@ -148,7 +148,7 @@ test('the largest fee counts into the limit of the native asset, unless the poli
   });
 });
 
-test('a day has its limit: decided payments count for 24 hours, failed ones not at all', async () => {
+test('the daily limit counts the payments decided within 24 hours, and no failed ones', async () => {
   const treasury = await foundTreasury({
     rules: { limitsIncludeFees: false, limits: [{ chain: 'anvil', perDay: '2000' }] },
   });
@@ -160,7 +160,7 @@ test('a day has its limit: decided payments count for 24 hours, failed ones not 
   expect((await decideFor(one.body['id'])).body['state']).toBe('SIGNING');
   expect((await decideFor(two.body['id'])).body['state']).toBe('SIGNING');
   expect((await policyOf(treasury)).body['spent']).toEqual(['2000']);
-  // The deciding approval is refused, and not counted; the one before it was counted.
+  // The approval that would decide is refused and not counted. The approval before it was counted.
   const third = await decideFor(three.body['id']);
   expect([...code(third), third.body['breach']]).toEqual([
     422,
@@ -174,7 +174,7 @@ test('a day has its limit: decided payments count for 24 hours, failed ones not 
     },
   ]);
   expect(code(await pay(treasury, { amount: '1' }))).toEqual([422, 'policy-forbids']);
-  // One fails before it is signed: it has spent nothing.
+  // One payment fails before it is signed, so it has spent nothing.
   const failing = parseTransactionId(one.body['id']);
   if (failing === null) throw new Error('the id must parse');
   const vault = coordinator.VAULT.getByName(`vault:${treasury.id}`);
@@ -186,7 +186,7 @@ test('a day has its limit: decided payments count for 24 hours, failed ones not 
   expect((await call(`GET /vault/${treasury.id}/policy`, { token })).body['spent']).toEqual(['0']);
 });
 
-test('a reverted payment is not spent, and a reorganisation makes it count again', async () => {
+test('a reverted payment does not count as spent, and counts again after a reorganisation', async () => {
   const treasury = await foundTreasury({
     rules: { limitsIncludeFees: false, limits: [{ chain: 'anvil', perDay: '2000' }] },
   });
@@ -207,7 +207,7 @@ test('a reverted payment is not spent, and a reorganisation makes it count again
   expect(await spent()).toBe('1000');
 });
 
-test('simultaneous approvals spend the daily limit once', async () => {
+test('simultaneous approvals cannot spend the daily limit twice', async () => {
   const treasury = await foundTreasury({
     rules: { limitsIncludeFees: false, limits: [{ chain: 'anvil', perDay: '1500' }] },
   });

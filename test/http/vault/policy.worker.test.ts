@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { Answer, Person, Treasury } from '../scene.worker.ts';
 import { anotherToken, call, asService, coordinator, foundTreasury, RECIPIENT, stored } from '../scene.worker.ts';
 
-/** Covers the policy of a vault, and how its signers change it. */
+/** Covers the policy of a vault, and how signers change it. */
 
 afterEach(() => {
   vi.useRealTimers();
@@ -74,7 +74,7 @@ test('a policy changes only after enough signers have approved, and then at once
   expect(code(await decide(treasury, treasury.carol, id, 'approve'))).toEqual([409, 'policy-change-not-pending']);
 });
 
-test('neither an operator nor an admin nor one signer changes the signers', async () => {
+test('neither an operator nor an admin nor a single signer can change the signers', async () => {
   const treasury = await foundTreasury();
   const requested = await asService(`POST /internal/vault/${treasury.id}/policy-change`, { threshold: 1 });
   expect([requested.status, requested.body['createdBy'], requested.body['actionsForMe']]).toEqual([201, null, []]);
@@ -108,7 +108,7 @@ test('one rejection ends a policy change, and its creator can cancel it', async 
   ]);
 });
 
-test('a repeated request gives the same change, and a request for the current policy creates none', async () => {
+test('a repeated request gives the same change, and a request for the current policy gives none', async () => {
   const treasury = await foundTreasury();
   const book = [
     { chain: 'anvil', address: RECIPIENT, name: 'Landlord' },
@@ -121,7 +121,7 @@ test('a repeated request gives the same change, and a request for the current po
   expect(code(await propose(treasury, { threshold: 2, recipients: 'anyone' }))).toEqual([409, 'policy-unchanged']);
 });
 
-test('a change that is adopted ends all others: they followed a policy that is no more', async () => {
+test('an adopted change supersedes all other pending changes', async () => {
   const treasury = await foundTreasury();
   const [loser, winner] = [await propose(treasury, { threshold: 1 }), await propose(treasury, { threshold: 3 })];
   await decide(treasury, treasury.alice, loser.body['id'], 'approve');
@@ -163,7 +163,7 @@ test('a policy change without a decision expires by itself', async () => {
   expect(seen.body['state']).toBe('EXPIRED');
 });
 
-test('a change that makes large payments small requires as many approvals as a large payment', async () => {
+test('a change that removes a higher threshold requires as many approvals as that threshold', async () => {
   const treasury = await foundTreasury({
     rules: { higherThresholds: [{ chain: 'anvil', above: '1000', threshold: 3 }] },
   });
@@ -174,7 +174,7 @@ test('a change that makes large payments small requires as many approvals as a l
   expect((await decide(treasury, treasury.carol, body['id'], 'approve')).body['state']).toBe('ADOPTED');
 });
 
-test('a policy that could not be is refused by the field that makes it so, and nothing is stored', async () => {
+test('an impossible policy is refused with its invalid field, and nothing is stored', async () => {
   const treasury = await foundTreasury();
   const entry = { chain: 'anvil', address: RECIPIENT, name: 'Landlord' };
   const before = await stored(treasury);
@@ -203,14 +203,14 @@ test('a policy that could not be is refused by the field that makes it so, and n
   expect(await stored(treasury)).toEqual(before);
 });
 
-test('an outsider learns nothing about users by proposing them', async () => {
+test('a stranger who proposes users learns nothing about them', async () => {
   const treasury = await foundTreasury();
   for (const signers of [[treasury.alice.id], ['usr_01J00000000000000000000000'], ['nobody']]) {
     expect(code(await propose(treasury, { signers }, treasury.mallory))).toEqual([403, 'forbidden']);
   }
 });
 
-test('every step of a change is a line of the vault’s history', async () => {
+test('every step of a policy change is a line of the vault’s history', async () => {
   const treasury = await foundTreasury();
   const { body } = await propose(treasury, { threshold: 3 });
   for (const person of [treasury.alice, treasury.bob]) await decide(treasury, person, body['id'], 'approve');

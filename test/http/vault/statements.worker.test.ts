@@ -5,12 +5,12 @@ import { call, asService, changePolicy, coordinator, created, foundTreasury } fr
 
 /**
  * Covers how the coordinator delivers the statements of the co-signers, and the chain of policies
- * that a verifier follows.
+ * for a verifier.
  */
 
 const NONCE = 'ab'.repeat(32);
 
-/** A co-signer that states something, over the binding of this number. */
+/** Returns the binding of a co-signer with this number, which gives a statement. */
 function stating(index: number): Fetcher {
   const fetch = async (input: RequestInfo | URL, init?: RequestInit) => {
     const request = new Request(input, init);
@@ -64,7 +64,7 @@ test('a challenge with a nonce has one entry for each co-signer, also when all o
   expect(statements).toHaveLength(3);
 });
 
-test('the key of a challenge is the one that would sign, and a policy has all keys of its vault', async () => {
+test('a challenge names the key that would sign, and a policy names all keys of its vault', async () => {
   const treasury = await foundTreasury();
   const keyId = parseKeyId('b'.repeat(26));
   if (keyId === null) throw new Error('the key id must parse');
@@ -86,7 +86,7 @@ test('the key of a challenge is the one that would sign, and a policy has all ke
   expect(policy.body['statements']).toHaveLength(6);
 });
 
-test('a malformed nonce is refused by its name, and only a member gets a statement', async () => {
+test('a malformed nonce is refused with its name, and only a member gets a statement', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const proposed = await asService(`POST /internal/vault/${treasury.id}/policy-change`, { threshold: 3 });
@@ -105,7 +105,7 @@ test('a malformed nonce is refused by its name, and only a member gets a stateme
   }
 });
 
-test('a policy change has the bytes of both policies and of the mandate, and each hash follows', async () => {
+test('a policy change has the bytes of both policies and of the mandate, and each hash matches', async () => {
   const treasury = await foundTreasury();
   const proposed = await asService(`POST /internal/vault/${treasury.id}/policy-change`, { threshold: 3 });
   const line = `GET /vault/${treasury.id}/policy-change/${proposed.body['id']}?nonce=${NONCE}`;
@@ -123,7 +123,7 @@ test('a policy change has the bytes of both policies and of the mandate, and eac
   ]);
 });
 
-test('the former policies are listed with the change that adopted each, newest first, page by page', async () => {
+test('the earlier policies are listed with the change that adopted each, newest first, page by page', async () => {
   const treasury = await foundTreasury();
   for (let i = 0; i < 21; i++) await changePolicy(treasury, { threshold: i % 2 === 0 ? 3 : 2 });
   const { token } = treasury.victor;

@@ -6,19 +6,19 @@ import type { Answer } from '../scene.worker.ts';
 import { call, coordinator } from '../scene.worker.ts';
 
 /**
- * Covers the endpoint for monitors: a delivery is stored as it came, and one from an unknown sender
- * leaves nothing behind.
+ * Covers the webhook endpoint for monitors: a signed delivery is stored unchanged, and a delivery
+ * of an unknown sender stores nothing.
  */
 
 const SECRET = 'the-signing-key-of-the-tests';
 const LINE = 'POST /webhook/alchemy/of-the-tests';
-/** Refused deliveries of one address in a minute, as the configuration of the tests sets it. */
+/** The number of refused deliveries of one address per minute, as configured for the tests. */
 const LIMIT = 600;
 
 const signature = (body: string | Uint8Array, secret = SECRET) =>
   createHmac('sha256', secret).update(body).digest('hex');
 
-/** Each comes from another address, because a sender with too many failures is blocked. */
+/** Each delivery has another address, because addresses with too many failures are blocked. */
 let positions = 0;
 
 async function deliver(
@@ -41,7 +41,7 @@ const rows = async () =>
     .results;
 const code = ({ status, body }: Answer) => [status, body['code']];
 
-test('a signed delivery is stored as it came, once, and is processed', async () => {
+test('a signed delivery is stored unchanged, once, and is processed', async () => {
   const before = await rows();
   const body = JSON.stringify({ id: 'whevt_1', event: { network: 'ETH_MAINNET', activity: [] } });
   const headers = { 'x-alchemy-signature': signature(body) };
@@ -51,7 +51,7 @@ test('a signed delivery is stored as it came, once, and is processed', async () 
   expect(kept.map((row) => row['body'])).toEqual([body]);
 });
 
-test('an unknown sender gets one refusal for every fault, and nothing is stored', async () => {
+test('an unknown sender gets the same refusal for every fault, and nothing is stored', async () => {
   const before = await rows();
   const body = '{"event":{}}';
   const headers = { 'x-alchemy-signature': signature(body) };
@@ -70,7 +70,7 @@ test('an unknown sender gets one refusal for every fault, and nothing is stored'
   expect(await rows()).toEqual(before);
 });
 
-test('a signed delivery without meaning gives 200, because any other response would stop the monitor', async () => {
+test('a signed delivery without a usable content gives 200, because any other response would stop the monitor', async () => {
   const senseless = ['', 'null', '{', '[[[[', '{"event":{"network":7}}', '['.repeat(100_000), '"\\ud800"'];
   for (const body of senseless) {
     const answer = await deliver(LINE, body, { 'x-alchemy-signature': signature(body) });
@@ -91,7 +91,7 @@ test('a compressed delivery is decompressed before it is verified', async () => 
   expect(code(await deliver(LINE, packed, { ...headers, 'content-encoding': 'br' }))).toEqual([413, 'body-too-large']);
 });
 
-test('a body of ten megabytes, and a small packet that unpacks to one, are refused before they are read', async () => {
+test('a body of ten megabytes, packed or not, is refused before it is read completely', async () => {
   const before = await rows();
   const large = 'x'.repeat(10 * 1024 * 1024);
   const headers = { 'x-alchemy-signature': signature(large) };
@@ -106,7 +106,7 @@ test('a body of ten megabytes, and a small packet that unpacks to one, are refus
   expect(await rows()).toEqual(before);
 });
 
-test('a sender of repeated invalid deliveries is blocked, and a valid delivery from there still is not', async () => {
+test('a sender of repeated invalid deliveries is blocked, and a valid delivery from its address is accepted', async () => {
   const { app } = (globalThis as unknown as { promises: Promises }).promises;
   const body = '{"event":{}}';
   const send = (headers: Record<string, string>) =>
@@ -119,8 +119,8 @@ test('a sender of repeated invalid deliveries is blocked, and a valid delivery f
       coordinator,
       createExecutionContext(),
     );
-  // The platform counts by the minute of the clock: tries on both sides of its turn are in one of
-  // two counts, so one more than twice the limit reaches it.
+  // The platform counts per minute of the clock. The requests may fall into two minutes, so only
+  // more than twice the limit is certain to reach it.
   const seen = new Set<number>();
   for (let tries = 0; tries <= 2 * LIMIT && !seen.has(429); tries++) seen.add((await send({})).status);
   expect(seen).toEqual(new Set([401, 429]));

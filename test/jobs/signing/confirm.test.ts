@@ -19,7 +19,10 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Runs the job for a payment that was given up for this reason; a quote of now is had or not. */
+/**
+ * Runs the job for a payment with this state reason. `isAffordable` decides whether a quote
+ * succeeds. Returns the calls that the job makes.
+ */
 async function confirmed(
   stateReason: string,
   seen: Partial<Observation>,
@@ -53,7 +56,7 @@ async function confirmed(
   return done;
 }
 
-test('resting bytes are offered again, and their price is requested if a lower one helps', async () => {
+test('resting bytes are broadcast again, and quoted first if a lower price can help', async () => {
   expect(await confirmed('REJECTED_BY_NODE', {})).toEqual(['miss', 'broadcast']);
   expect(await confirmed('SPEED_UP_NEEDED', {})).toEqual(['miss', 'broadcast']);
   for (const reason of ['FEE_CAP_EXCEEDED', 'INSUFFICIENT_FUNDS']) {
@@ -62,13 +65,13 @@ test('resting bytes are offered again, and their price is requested if a lower o
   }
 });
 
-test('bytes that a mempool holds, or that do not rest, are left alone', async () => {
+test('bytes that a mempool has, or that are not at rest, are not broadcast again', async () => {
   expect(await confirmed('FEE_CAP_EXCEEDED', { inMempool: true })).toEqual(['miss']);
   expect(await confirmed('REFUSED_BY_NODE', {})).toEqual(['miss']);
 });
 
-test('a contradicted inclusion does not stop an offer, and a failed payment is never offered', async () => {
-  // No valuation takes place here.
+test('a contradicted inclusion does not prevent a broadcast, and a failed payment is never broadcast', async () => {
+  // The valuation of the inclusion is disabled.
   vi.stubGlobal('scheduler', { wait: async () => {} });
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const claim = inclusion({ secondNode: 'disagrees' });

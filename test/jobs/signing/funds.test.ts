@@ -22,8 +22,7 @@ import { anvilChain } from '../../chains/evm/local-chain.ts';
 import { inclusion, NOON_MS, transactionIn, vaultId } from '../../domain/cast.ts';
 
 /**
- * Covers how the jobs reserve the spending of a transaction, with an allocator and a vault of the
- * test.
+ * Covers how the jobs reserve the spending of a transaction, with a simulated allocator and vault.
  */
 
 const id = newTransactionId(vaultId, NOON_MS, new Uint8Array(10).fill(1));
@@ -46,7 +45,7 @@ interface Held {
   readonly includedIn: string | null;
 }
 
-/** The requests of the jobs to the allocator. */
+/** The scene of one job run. `requests` has the requests of the jobs to the allocator. */
 class Scene {
   readonly requests: (AllocationRequest | ReservationRequest)[] = [];
   readonly ended: object[] = [];
@@ -95,7 +94,7 @@ class Scene {
   }
 }
 
-test('a nonce is requested with the spending of the transaction and the spending of the others that the vault knows', async () => {
+test('a nonce request contains the spending of its transaction and of the others that the vault knows', async () => {
   const scene = new Scene({ nonce: '3', reserved: [native(7n)] });
   expect(await allocateNonce(scene.allocation)).toEqual(accepted({ nonce: '3', reserved: [native(7n)] }));
   expect(scene.requests).toEqual([{ transactionId: id, latest: '0', pending: '0', held: [OTHER], spending: SPENDING }]);
@@ -110,7 +109,7 @@ const UNRESERVED: readonly (readonly [string, ReservationFault, NonceFault['kind
 ];
 
 test.each(UNRESERVED)(
-  'a payment that does not fit %s is refused accordingly, in a first and a further attempt',
+  'a payment that does not fit %s is refused with the matching reason, in a first and a further attempt',
   async (...row) => {
     const [, answer, kind] = row;
     const scene = new Scene(answer);
@@ -126,7 +125,7 @@ test('a payment above the balance releases its reservation, and one that only wa
   expect(scene.released).toEqual(['gone']);
 });
 
-test('a payment is not failed because of amounts that others of its wallet have spent and not settled', async () => {
+test('a payment waits instead of failing if unsettled payments of its wallet spent the missing amount', async () => {
   const scene = new Scene({ nonce: null, why: 'unproven' });
   const want = (refusal: NonceFault) => fundsFault(scene.allocation, refusal);
   const short = (units: bigint) => shortOf(null, units, 'poor');
@@ -136,12 +135,12 @@ test('a payment is not failed because of amounts that others of its wallet have 
     expect(await want(other)).toBe(other);
   }
   expect(await want({ kind: 'busy' })).toEqual({ kind: 'busy' });
-  // Its own earlier attempt is no other payment.
+  // An earlier attempt of the payment itself does not count as another payment.
   scene.held = [{ ...OTHER, transactionId: id }];
   expect(await want(short(1n))).toEqual(short(1n));
 });
 
-test('a transfer of tokens that reverts waits for others of the same token, and only for those', async () => {
+test('a token transfer that would revert waits only for other transfers of that token', async () => {
   const { intent } = transactionIn('SIGNING');
   if (intent.kind !== 'transfer') throw new Error('the cast pays');
   const scene = new Scene({ nonce: null, why: 'unproven' }, { intent: { ...intent, tokenAddress: TOKEN } });
@@ -151,7 +150,7 @@ test('a transfer of tokens that reverts waits for others of the same token, and 
   expect(await fundsFault(scene.allocation, reverted)).toEqual({ kind: 'in-flight' });
 });
 
-test('the allocator learns in which block a settled transaction is, or that it is in none', async () => {
+test('the allocator gets the block of a settled transaction, or null if no block includes it', async () => {
   const mined = new Scene({ nonce: '0' }, { state: 'SUCCEEDED', inclusion: inclusion({ blockNumber: '77' }) });
   await releaseNonce(mined.env, mined.vault, id);
   expect(mined.ended).toEqual([{ transactionId: id, isSpent: true, includedIn: '77', keepsCoins: false }]);

@@ -14,8 +14,8 @@ import { anvilChain } from '../../chains/evm/local-chain.ts';
 import { NOON_MS, sentAttempt, transactionIn, vaultId } from '../../domain/cast.ts';
 
 /**
- * Covers how the jobs request a nonce and what is in its way, with an allocator, a vault and a node
- * of the test.
+ * Covers how the jobs request a nonce and find its blocker, with a simulated allocator, vault and
+ * RPC node.
  */
 
 const a = newTransactionId(vaultId, NOON_MS, new Uint8Array(10).fill(1));
@@ -27,7 +27,7 @@ class Scene {
   readonly recorded: TransactionEvent[] = [];
   readonly requiresProof: boolean[] = [];
   truth: ChainCounts = { latest: 0n, pending: 0n };
-  /** The counts that two nodes report; null while none is reachable. */
+  /** The nonce counts that two RPC nodes prove. Null while no second node is reachable. */
   proven: ChainCounts | null = null;
 
   #allocate({ transactionId, latest, pending, proven, held = [] }: AllocationRequest) {
@@ -89,7 +89,7 @@ function bookOf(...ids: readonly string[]): NonceAllocations {
   return { ...NO_ALLOCATIONS, owned: new Map(ids.map((id, i) => [id, BigInt(i)])) };
 }
 
-test('a nonce that the book explains takes one call, and one that it does not takes proof', async () => {
+test('a nonce that the allocations explain takes one call, and any other nonce requires proof', async () => {
   const scene = new Scene();
   expect(await allocateNonce(scene.allocation(signing(a)))).toEqual(accepted({ nonce: '0' }));
   expect(scene.requiresProof).toEqual([false]);
@@ -101,7 +101,7 @@ test('a nonce that the book explains takes one call, and one that it does not ta
   expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(accepted({ nonce: '6' }));
 });
 
-test('a nonce that the vault knows is not given again, and a transaction without one decides nothing', async () => {
+test('a nonce that the vault knows is not given again, and a transaction without a nonce is ignored', async () => {
   const scene = new Scene();
   scene.held = [
     { transactionId: a, nonce: '0' },
@@ -110,7 +110,7 @@ test('a nonce that the vault knows is not given again, and a transaction without
   expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(accepted({ nonce: '1' }));
 });
 
-test('the id of a transaction that is about to end is returned to the one behind it', async () => {
+test('a refused request names the transaction whose pending release blocks it', async () => {
   const scene = new Scene();
   scene.book = { ...bookOf(a), leaving: new Set([a]) };
   expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(refused({ kind: 'behind', waitsFor: a }));
@@ -130,7 +130,7 @@ test('the blocker of a transaction is recorded, and so is its removal', async ()
   expect(scene.book.owned.size).toBe(2);
 });
 
-test('the lowest unused nonce is named and given below a floor that proven counts contradict', async () => {
+test('the lowest unused nonce is named and given even below the floor if proven counts contradict the floor', async () => {
   const scene = new Scene();
   scene.book = { ...NO_ALLOCATIONS, owned: new Map([[b, 5n]]), floor: 5n };
   scene.held = [{ transactionId: b, nonce: '5' }];
@@ -148,7 +148,7 @@ test('the lowest unused nonce is named and given below a floor that proven count
   expect(await allocateNonce(scene.allocation(signing(a)))).toEqual(accepted({ nonce: '3' }));
 });
 
-test('an owner that the vault does not have gives its nonce back, and the next transaction gets it', async () => {
+test('a nonce whose owner the vault does not know is released and given to the next transaction', async () => {
   const scene = new Scene();
   scene.book = bookOf('gone', b);
   scene.held = [{ transactionId: b, nonce: '1' }];

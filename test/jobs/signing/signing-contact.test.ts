@@ -7,13 +7,16 @@ import type { VaultObject } from '#objects/vault/object.ts';
 import { NOON_MS, policy, preparedAttempt, transactionIn, UNSPENT } from '../../domain/cast.ts';
 
 /**
- * Covers what a run of the signing job reports of the co-signers that it contacted, and when it
+ * Covers what a run of the signing job records about the co-signers that it contacted, and when it
  * stops.
  */
 
 const HOUR_MS = 60 * 60_000;
 
-/** A vault with one transaction; `said` has the events that changed it. */
+/**
+ * Returns a vault with one transaction. `said` has the types of the events that changed the
+ * transaction.
+ */
 function vaultOf(attempt: Attempt) {
   const scene: { transaction: Transaction; said: string[] } = {
     transaction: transactionIn('SIGNING', { attempts: [attempt] }),
@@ -40,20 +43,20 @@ const requestOf = (attempt: Attempt, run: string) => {
   return { scene, contact: trackContact(stub, scene.transaction, { attempt, run }) };
 };
 
-test('the run that prepares and signs stores nothing more', async () => {
+test('the run that prepared the bytes and signs them records nothing more', async () => {
   const { scene, contact } = requestOf(prepared(), 'first');
   expect(await contact.mayStart()).toBe(true);
   await contact.end();
   expect([scene.said, contact.isStale()]).toEqual([[], false]);
 });
 
-test('a run that prepared the bytes and reached no co-signer records that no co-signer received them', async () => {
+test('a run that prepared the bytes and reached no co-signer records that none received them', async () => {
   const { scene, contact } = requestOf(prepared(), 'first');
   await contact.end();
   expect([scene.said, scene.transaction.attempts[0]?.isAsked]).toEqual([['askInVain'], false]);
 });
 
-test('another run reports once, before it begins, that it does, and never that no co-signer was reached', async () => {
+test('another run records once that it contacts co-signers, and never that none was reached', async () => {
   const { scene, contact } = requestOf(prepared({ isAsked: false }), 'second');
   await contact.end();
   expect([await contact.mayStart(), await contact.mayStart()]).toEqual([true, true]);
@@ -61,7 +64,7 @@ test('another run reports once, before it begins, that it does, and never that n
   expect([scene.said, scene.transaction.attempts[0]?.isAsked]).toEqual([['ask'], true]);
 });
 
-test('stale bytes that no co-signer has begun with are not used', async () => {
+test('stale bytes that no co-signer has begun to sign are not used', async () => {
   const old = { preparedAtMs: Date.now() - HOUR_MS };
   const { scene, contact } = requestOf(prepared({ ...old, isAsked: false }), 'second');
   expect([await contact.mayStart(), contact.isStale(), scene.said]).toEqual([false, true, []]);
@@ -71,7 +74,7 @@ test('stale bytes that no co-signer has begun with are not used', async () => {
   }
 });
 
-test('bytes that others have replaced meanwhile are not used', async () => {
+test('bytes that another run has replaced meanwhile are not used', async () => {
   const { scene, stub } = vaultOf(prepared({ signingDigest: `0x${'dd'.repeat(32)}` }));
   const contact = trackContact(stub, scene.transaction, { attempt: prepared({ isAsked: false }), run: 'second' });
   expect([await contact.mayStart(), contact.isStale()]).toEqual([false, false]);

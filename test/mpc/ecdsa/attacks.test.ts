@@ -32,9 +32,10 @@ const dave = party(4);
 const signers = [alice, mallory];
 const room = openRoom(2, signers);
 
-// ---- Attack 1: one state, two digests, and the difference of the partials is the key. ----
+// ---- Attack 1: with two digests signed on one state, the difference of the partials reveals the
+// key. ----
 
-test('round 3 on one state a second time is refused, with the same digest or another', () => {
+test('a second round 3 on one state is refused, with the same digest or another', () => {
   const { states, mail } = playRound2(playRound1(room, signers, freshTerms()));
   const [state, inbox, digest] = [states.get(alice)!, inboxOf(mail, alice), randomBytes(32)];
   expect(signRound3(state, inbox, digest).ok).toBe(true);
@@ -50,7 +51,7 @@ test('of two concurrent calls on one state exactly one gets a partial', async ()
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
 });
 
-test('a copy of a state holds nothing: not by structuredClone, spread, JSON or Object.assign', () => {
+test('a copy of a state by structuredClone, spread, JSON or Object.assign cannot sign', () => {
   const { states, mail } = playRound2(playRound1(room, signers, freshTerms()));
   const state = states.get(alice)!;
   expect(JSON.stringify({ state })).toBe('{"state":"[secret]"}');
@@ -63,7 +64,7 @@ test('a copy of a state holds nothing: not by structuredClone, spread, JSON or O
   expect(signRound3(state, inboxOf(mail, alice), randomBytes(32)).ok).toBe(true);
 });
 
-test('a refused round has used its state up: the peer gets no second try with a better message', () => {
+test('a refused round uses up its state, so the peer gets no second try with a better message', () => {
   const { states, mail } = playRound2(playRound1(room, signers, freshTerms()));
   expect(signRound3(states.get(alice)!, new Map(), randomBytes(32)).ok).toBe(false);
   expect(() => signRound3(states.get(alice)!, inboxOf(mail, alice), randomBytes(32))).toThrow('already used');
@@ -72,8 +73,8 @@ test('a refused round has used its state up: the peer gets no second try with a 
   expect(() => signRound2(first.states.get(alice)!, inboxOf(first.mail, alice))).toThrow('already used');
 });
 
-// ---- Attack 2: selective failure in the OT extension. One column of u is wrong: it passes exactly
-// where Delta has a 0. ----
+// ---- Attack 2: selective failure in the OT extension. One column of u is wrong: the check passes
+// exactly when Delta has a 0 there. ----
 
 function challenges(sid: Uint8Array, u: Int32Array): Challenges {
   const bound = taggedHash('ecdsa/ot-extension/u', sid, wireBytes(u));
@@ -84,8 +85,8 @@ function challenges(sid: Uint8Array, u: Int32Array): Challenges {
 }
 
 /**
- * What a cheating receiver sends to learn bit `column` of Delta: her choice differs in that column
- * of instance 0 alone.
+ * Returns the message of a cheating receiver who wants to learn bit `column` of Delta: her choice
+ * differs in that column of instance 0 alone.
  */
 function probe(sid: Uint8Array, seeds: ReceiverSeeds, column: number): ExtensionMessage {
   const { message, choices, vectors } = extendAsReceiver(sid, seeds);
@@ -102,7 +103,7 @@ function bitOf(words: Int32Array, i: number): number {
   return (words[i >> 5]! >>> (i & 31)) & 1;
 }
 
-test('WITHOUT a ban, 128 probes read all of Delta, and then one good session reads the inputs: nonce share and key share', () => {
+test('WITHOUT a ban, 128 probes read all of Delta, and one good session then reads the nonce share and the key share', () => {
   const [bob, victim] = dealPair(mallory, alice);
   const { delta } = victim.asAlice;
   const learnt = new Int32Array(4);
@@ -129,7 +130,7 @@ test('WITHOUT a ban, 128 probes read all of Delta, and then one good session rea
   expect(stolen).toEqual([...inputs]);
 });
 
-test('WITH the ban the first probe of a 1 bit is the last: the signer names mallory and says ban', () => {
+test('WITH the ban the first probe of a 1 bit is the last, because the signer names mallory and requires a ban', () => {
   const { delta } = room.sessionFor(alice, signers, freshTerms()).pairs.get(mallory)!.asAlice;
   let probes = 0;
   for (let column = 0; column < 128; column++) {
@@ -149,13 +150,13 @@ test('WITH the ban the first probe of a 1 bit is the last: the signer names mall
   expect(probes).toBe(firstOne + 1);
 });
 
-// ---- Attack 3: a product of nothing, on which no arithmetic may fail: the cheater would stay
-// unnamed, and the victim would appear unreachable. ----
+// ---- Attack 3: products of zero. Arithmetic on them must not throw, or the cheater would stay
+// unnamed and the victim would appear unreachable. ----
 
 /**
- * What Alice of the vector OLE answers so that d^u is 0 if Bob's first choice bit is 1, and so are
- * both where `both` says: an input of 0, one entry of a~ off by what all her pads come to, and mu
- * for the guess.
+ * Returns an answer of Alice in the vector OLE that makes d^u zero when Bob's first choice bit is
+ * 1, and both products zero when `both` is true: an input of 0, one entry of a~ shifted by the sum
+ * of her pads, and mu for this guess.
  */
 function nothingIfGuessed(
   sid: Uint8Array,
@@ -191,7 +192,7 @@ function nothingIfGuessed(
 }
 
 test.each([false, true])(
-  'an answer that makes the products nothing (both: %s) ends in a ban, whether the guess was right or not',
+  'an answer that makes the products zero (both: %s) ends in a ban, whether the guess was right or not',
   (both) => {
     const steps = new Set<string>();
     for (let tries = 0; tries < 60 && steps.size < 2; tries++) {
@@ -217,7 +218,7 @@ test.each([false, true])(
 
 // ---- More than two signers: a cheater may send different peers different values. ----
 
-test('a signer who commits to different nonces towards different peers is found before a nonce is used', () => {
+test('a signer who commits to different nonces towards different peers is detected before a nonce is used', () => {
   const five = openRoom(3, [alice, mallory, carol, dave]);
   const three = [alice, mallory, carol];
   const terms = freshTerms();

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { chooseOts, offerOts, seedsOfReceiver, seedsOfSender } from '#mpc/ecdsa/base-ot.ts';
 import { boundMask, pairAt, plainSeed, plainSenderSeed, seedAt, type Slot } from './plain-base-ot.ts';
 
-/** Base OTs take seconds in Node, so one honest run serves the whole file. */
+/** Base OTs take seconds in Node, so all tests of this file share one honest run. */
 const sid = randomBytes(32);
 const offered = offerOts();
 const chosen = chooseOts(sid);
@@ -17,12 +17,12 @@ const SLOTS: readonly Slot[] = INDICES.flatMap((index): Slot[] => [
   [index, 1],
 ]);
 
-/** Reads the choice bit of one OT, least significant bit of a byte first. */
+/** Returns the choice bit of one OT, least significant bit of a byte first. */
 function choiceAt(index: number): number {
   return ((chosen.choices[index >> 3] ?? 0) >> (index & 7)) & 1;
 }
 
-test('the seeds of the sender are those of the paper, hashed with the index and slot they stand for', () => {
+test("the sender's seeds are those of the paper, hashed with their index and slot", () => {
   const mask = boundMask(sid);
   for (const slot of SLOTS) {
     const known = plainSenderSeed(sid, slot, { secret: offered.secret, choice: chosen.message, mask });
@@ -31,7 +31,7 @@ test('the seeds of the sender are those of the paper, hashed with the index and 
   }
 });
 
-test('the seeds of the receiver are t Y, hashed with the index and slot they stand for', () => {
+test("the receiver's seeds are t Y, hashed with their index and slot", () => {
   const offer = offered.message;
   const point = secp256k1.Point.fromBytes(offer);
   for (const index of INDICES) {
@@ -42,7 +42,7 @@ test('the seeds of the receiver are t Y, hashed with the index and slot they sta
   }
 });
 
-test('the point of the choice is t G less the mask of the other point, which has no such form', () => {
+test('the chosen point is t G minus the mask of the other point, and the other point is not', () => {
   const mask = boundMask(sid);
   for (const index of INDICES) {
     const [choice, pair] = [choiceAt(index), pairAt(chosen.message, index)];
@@ -55,7 +55,7 @@ test('the point of the choice is t G less the mask of the other point, which has
   }
 });
 
-test('one key in two places gives two seeds, so that equal points in two OTs reveal nothing', () => {
+test('one key at two indices or slots gives two seeds, so equal points in two OTs reveal nothing', () => {
   const reported = { offer: offered.message, choice: chosen.message, key: offered.message };
   const seeds = SLOTS.map((slot) => bytesToHex(plainSeed(sid, slot, reported)));
   expect(new Set(seeds).size).toBe(SLOTS.length);

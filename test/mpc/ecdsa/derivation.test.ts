@@ -11,8 +11,8 @@ import { party } from '../dealt-key.ts';
 import { accepted, freshTerms, onChain, openRoom, playRound1, playRound2, sign } from './signing-room.ts';
 
 /**
- * The key of a vault on each network: DKLs23 signs with derived shares, and noble verifies under a
- * key worked out apart.
+ * Tests the key of a vault on each network: DKLs23 signs with derived shares, and noble verifies
+ * under a key that the test computes separately.
  */
 
 const [alice, bob, carol] = [party(1), party(2), party(3)];
@@ -23,12 +23,12 @@ const TEST_NETWORKS = [
   `bip122:${GENESIS.testnet4}`,
   `bip122:${GENESIS.signet}`,
   `bip122:${GENESIS.regtest}`,
-  // A network that no adapter knows: never the key of mainnet.
+  // A network that no adapter knows must not have the key of mainnet.
   'bip122:000000000933ea01ad0ee984209779ba',
   `bip122:${GENESIS.mainnet.toUpperCase()}`,
 ];
 
-/** By the definition alone: the whole secret plus H(key, chain). */
+/** Returns the public key by definition: of the whole secret plus H(key, chain). */
 function expectedKey(chain: string): string {
   const { secretKey, publicKey } = room.key;
   const tweak = bytesToNumberBE(taggedHash('derivation/wallet', publicKey, utf8ToBytes(chain))) % ORDER;
@@ -38,7 +38,7 @@ function expectedKey(chain: string): string {
 
 const keyOn = (chain: string) => bytesToHex(onChain(room, chain).key.publicKey);
 
-test('every test network of Bitcoin has a key of its own; EVM chains and mainnet have the key of the vault', () => {
+test('every test network of Bitcoin has a key of its own, and EVM chains and mainnet have the key of the vault', () => {
   for (const chain of [...BASE_CHAINS, ...TEST_NETWORKS]) {
     expect([chain, keyOn(chain), isBitcoinTestNetwork(chain)]).toEqual([
       chain,
@@ -52,7 +52,7 @@ test('every test network of Bitcoin has a key of its own; EVM chains and mainnet
   expect(new Set([...BASE_CHAINS, ...TEST_NETWORKS].map(keyOn)).size).toBe(1 + TEST_NETWORKS.length);
 });
 
-test('each derived share is behind its public share, and any two of them make the derived key', () => {
+test('each derived share matches its public share, and any two of them form the derived key', () => {
   for (const chain of TEST_NETWORKS) {
     const { key } = onChain(room, chain);
     for (const self of [alice, bob, carol]) {
@@ -60,7 +60,7 @@ test('each derived share is behind its public share, and any two of them make th
       expect(GENERATOR.multiply(secretShare).equals(parsePoint(publicShares.get(self)!)!)).toBe(true);
       expect(publicShares).toEqual(key.publicShares);
     }
-    // Lagrange at zero over 1 and 3: 3/2 and -1/2.
+    // Lagrange coefficients at zero for parties 1 and 3: 3/2 and -1/2.
     const half = (ORDER + 1n) / 2n;
     const sum = modOrder(3n * half * key.shares.get(alice)! - half * key.shares.get(carol)!);
     expect(bytesToHex(secp256k1.getPublicKey(numberToBytesBE(sum, 32)))).toBe(expectedKey(chain));
@@ -87,7 +87,7 @@ test('a signature of one network verifies under the key of that network and unde
   }
 });
 
-test('two signers on different networks make no signature: the session names the key', () => {
+test('two signers on different networks make no signature, because the session names the key', () => {
   const [here, there] = [onChain(room, TEST_NETWORKS[0]!), onChain(room, TEST_NETWORKS[1]!)];
   const mixed = {
     ...here,

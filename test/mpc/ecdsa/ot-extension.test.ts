@@ -40,7 +40,7 @@ test('the two sides are correlated: q_j = t_j + x_j Delta', () => {
   }
 });
 
-test("the receiver's pad is the sender's pad of its choice, never the other, and no pad comes twice", () => {
+test("the receiver's pad is the sender's pad of its choice, never the other, and no pad is repeated", () => {
   const sid = randomBytes(32);
   const receiver = extendAsReceiver(sid, bob.asBob);
   const q = extendAsSender(sid, alice.asAlice, receiver.message)!.vectors;
@@ -83,8 +83,8 @@ test('one flipped bit anywhere in u, x or t fails the check', () => {
 });
 
 /**
- * By the plain hash, and by nothing that the two sides share: nodes of two versions sign together,
- * and where their oracles differ, one takes the other for a cheater.
+ * Computes the oracle from plain SHA-256, without the code that both sides share. Co-signers of two
+ * versions sign together, so a changed oracle would make one take the other for a cheater.
  */
 function oracle(tag: string, sid: Uint8Array, index: readonly [number, number], words: Int32Array): Uint8Array {
   const name = sha256(utf8ToBytes(`conclave/mpc/v1/${tag}`));
@@ -95,7 +95,7 @@ function oracle(tag: string, sid: Uint8Array, index: readonly [number, number], 
   return sha256(concatBytes(bound, bound, Uint8Array.of(0, i >> 8, i, k), new Uint8Array(data.buffer)));
 }
 
-test('the pads are what the oracle of their tag says, each for its instance and its place', () => {
+test("each pad is the oracle's value for its tag, instance and index", () => {
   const sid = randomBytes(32);
   const vectors = new Int32Array(randomBytes(4 * EXTENDED_INSTANCES * LANES).buffer);
   const limbs = limbsOf(padsOf(sid, vectors));
@@ -111,7 +111,7 @@ test('the pads are what the oracle of their tag says, each for its instance and 
   }
 });
 
-test('the vectors are what the oracle of the PRG says of the seeds, bit for bit', () => {
+test("the vectors are the PRG oracle's values for the seeds, bit for bit", () => {
   const sid = randomBytes(32);
   const { zeros } = bob.asBob;
   const { vectors } = extendAsReceiver(sid, bob.asBob);

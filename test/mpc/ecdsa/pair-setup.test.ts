@@ -23,7 +23,7 @@ import { accepted } from './signing-room.ts';
 
 const [alice, bob] = [party(1), party(3)];
 
-/** Base OTs take seconds in Node, so one honest run serves the whole file. */
+/** Base OTs take seconds in Node, so all tests of this file share one honest run. */
 const sid = randomBytes(32);
 const a1 = accepted(pairRound1({ sid, self: alice, peer: bob }));
 const b1 = accepted(pairRound1({ sid, self: bob, peer: alice }));
@@ -44,7 +44,7 @@ function expectCorrelated(sender: PairSetup, receiver: PairSetup): void {
   }
 }
 
-test('in both directions the receiver has the seed of its choice bit and not the other', () => {
+test('in both directions the receiver has the seed of its choice bit and not the other seed', () => {
   expectCorrelated(forAlice, forBob);
   expectCorrelated(forBob, forAlice);
   expect(forAlice.asAlice.delta).not.toEqual(forBob.asAlice.delta);
@@ -56,7 +56,7 @@ test('both sides agree on the set-up id and the zero seed, and each knows the ro
   expect([forAlice.self, forAlice.peer, forBob.self, forBob.peer]).toEqual([alice, bob, bob, alice]);
 });
 
-test('the choice bits are balanced, and so is which slot holds the masked point', () => {
+test('the choice bits are balanced, and so are the slots that hold the masked point', () => {
   const ones = forAlice.asAlice.delta.reduce(
     (sum, word) => sum + (word >>> 0).toString(2).replaceAll('0', '').length,
     0,
@@ -65,7 +65,7 @@ test('the choice bits are balanced, and so is which slot holds the masked point'
   expect(ones).toBeLessThan(98);
 });
 
-test('a set-up survives its storage encoding', () => {
+test('a set-up is decoded unchanged from its storage encoding', () => {
   for (const setup of [forAlice, forBob]) expect(decodePairSetup(encodePairSetup(setup))).toEqual(setup);
 });
 
@@ -84,7 +84,7 @@ test('a stored set-up of another length, version or party is not decoded', () =>
   }
 });
 
-test('the pair signs with what it set up, read back from storage', () => {
+test('a pair signs with a set-up that was read back from storage', () => {
   const key = dealKey(2, [alice, bob]);
   const session = (setup: PairSetup) => ({
     sid: sha256(sid),
@@ -107,15 +107,15 @@ test('the pair signs with what it set up, read back from storage', () => {
   expect(combinePartials({ publicKey: key.publicKey, digest, partials }).ok).toBe(true);
 });
 
-test('a round state of the set-up works once', () => {
+test('each round state of the set-up can be used once', () => {
   expect(() => pairRound2({ state: a1.state, message: b1.message })).toThrow('already used');
   expect(() => pairRound3({ state: a2.state, message: b2.message })).toThrow('already used');
   expect(() => pairRound4({ state: a3.state, message: b3.message })).toThrow('already used');
 });
 
 /**
- * A round 1 state of alice, without the price of another 128 OTs: the honest run's inputs do not
- * matter for refusals.
+ * Returns a round 1 state of alice without computing another 128 OTs, because refusals do not
+ * depend on the inputs of the honest run.
  */
 function aliceAfterRound1(): PairRound1State {
   return accepted(pairRound1({ sid, self: alice, peer: bob })).state;
@@ -146,7 +146,7 @@ test('a point off the curve among the OT choices is refused', () => {
   expectAbort(pairRound2({ state: aliceAfterRound1(), message }), 'pair-2/point');
 });
 
-test('a relay that changes a commitment or an OT point is found before a seed is opened to it', () => {
+test('a relay that changes a commitment or an OT point is detected before a seed is opened to it', () => {
   const changed = b1.message.slice();
   changed[40]! ^= 1;
   const { state } = accepted(pairRound2({ state: aliceAfterRound1(), message: changed }));
@@ -164,12 +164,13 @@ test('an opening that was not committed to, and a wrong confirmation, are refuse
   const forged = bob2.message.map((byte, i) => (i === 40 ? byte ^ 1 : byte));
   expectAbort(pairRound3({ state: alice2.state, message: forged }), 'pair-3/commitment');
 
-  // Alice's confirmation would be the mirror image of bob's own: reflecting his does not do.
+  // Alice's confirmation has the same form as bob's with the roles swapped, so bob's reflected
+  // confirmation must be refused.
   const reflected = pairRound4({ state: bob3.state, message: bob3.message });
   expect(reflected).toEqual({ ok: false, abort: { culprit: alice, step: 'pair-4/confirmation', ban: false } });
 });
 
-test('dealt set-ups of the other tests have the same shape as real ones', () => {
+test('the dealt set-ups that other tests use have the same shape as real ones', () => {
   const [dealt] = dealPair(alice, bob);
   expect(encodePairSetup(dealt).length).toBe(encodePairSetup(forAlice).length);
   expect(encodePoint(GENERATOR).length).toBe(33);

@@ -8,10 +8,10 @@ import { plainOracle, plainPoint } from '../plain-oracle.ts';
  * receiver sends r_0 and r_1, and seed s is a hash of y (r_s + H_s(r_(1-s))).
  */
 
-/** Which OT of the batch, and which of its two seeds. */
+/** The index of an OT in the batch, and the number of one of its two seeds. */
 export type Slot = readonly [index: number, choice: number];
 
-/** The mask of a slot. The second argument is the other point of the pair, in 33 bytes. */
+/** Returns the mask of a slot. The second argument is the other point of the pair, in 33 bytes. */
 export type Mask = (slot: Slot, other: Uint8Array) => InstanceType<typeof secp256k1.Point>;
 
 const POINT_BYTES = 33;
@@ -22,7 +22,8 @@ export function boundMask(sid: Uint8Array): Mask {
 }
 
 /**
- * Returns the mask without its defence: the receiver knows it before it chooses the other point.
+ * Returns the mask without its binding to the other point, so that the receiver knows it before it
+ * chooses that point.
  */
 export function unboundMask(sid: Uint8Array): Mask {
   return (slot) => plainPoint(plainOracle('ecdsa/base-ot/mask', sid, Uint8Array.from(slot)));
@@ -35,7 +36,9 @@ export function pairAt(choice: Uint8Array, index: number): readonly [Uint8Array,
   return [choice.slice(start, middle), choice.slice(middle, end)];
 }
 
-/** Returns what a slot's key is hashed with: the session, the slot, Y, and both points. */
+/**
+ * Returns the input with which a slot's key is hashed: the session, the slot, Y, and both points.
+ */
 export function plainSeed(
   sid: Uint8Array,
   slot: Slot,
@@ -59,7 +62,7 @@ export function plainSenderSeed(
   return plainSeed(sid, slot, { offer, choice: reported.choice, key: key.toBytes(true) });
 }
 
-/** Returns a seed out of a batch of them, which are kept as eight big-endian words each. */
+/** Returns one seed of a batch, which stores each seed as eight big-endian words. */
 export function seedAt(words: Int32Array, index: number): Uint8Array {
   const bytes = new Uint8Array(32);
   const view = new DataView(bytes.buffer);

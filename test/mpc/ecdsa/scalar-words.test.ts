@@ -45,7 +45,7 @@ test('words and limbs are two views of one scalar', () => {
   }
 });
 
-test('a masked addition adds modulo n, or nothing', () => {
+test('a masked addition adds modulo n under a mask of ones, and changes nothing under a mask of zeros', () => {
   for (const [x, y] of pairs()) {
     const sum = wordsOf(x);
     addMasked(sum, 0, { words: wordsOf(y), at: 0 }, -1);
@@ -56,7 +56,7 @@ test('a masked addition adds modulo n, or nothing', () => {
   }
 });
 
-test('a masked subtraction subtracts modulo n, or nothing', () => {
+test('a masked subtraction subtracts modulo n under a mask of ones, and changes nothing under a mask of zeros', () => {
   for (const [x, y] of pairs()) {
     const difference = wordsOf(x);
     subtractMasked(difference, 0, { words: wordsOf(y), at: 0 }, -1);
@@ -85,7 +85,7 @@ test('a value of 256 bits is reduced, above, at and below n', () => {
   }
 });
 
-test('one scalar that is not below n among many is noticed', () => {
+test('one scalar of n or more among many is detected', () => {
   const words = new Uint32Array(5 * WORDS);
   expect(allCanonical(words)).toBe(true);
   for (let at = 0; at < words.length; at += WORDS) {

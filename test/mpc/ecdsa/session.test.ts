@@ -7,7 +7,8 @@ import { party } from '../dealt-key.ts';
 import { openRoom } from './signing-room.ts';
 
 /**
- * What the names in a signature are made of. Protocol 3.6 gives each vector OLE a sid of its own.
+ * Tests the inputs of the identifiers in a signing session. Protocol 3.6 gives each vector OLE a
+ * sid of its own.
  */
 
 const [alice, bob] = [party(1), party(3)];
@@ -38,7 +39,7 @@ test('the sid of a vector OLE names the session, the pair set-up and its directi
   }
 });
 
-test('the two vector OLEs of a pair have two sids, and both parties give each the same one', () => {
+test('the two vector OLEs of a pair have different sids, and both parties compute the same sid for each', () => {
   const [ofAlice, ofBob] = [sessionOf(alice).session, sessionOf(bob).session];
   expect(voleSid(ofAlice, [alice, bob])).not.toEqual(voleSid(ofAlice, [bob, alice]));
   expect(voleSid(ofAlice, [alice, bob])).toEqual(voleSid(ofBob, [alice, bob]));

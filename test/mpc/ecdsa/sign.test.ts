@@ -18,7 +18,10 @@ const dave = party(4);
 const erin = party(5);
 const room = openRoom(2, [alice, bob, carol]);
 
-/** Two verifiers that share no code, strict about low s, and key recovery for the parity. */
+/**
+ * Verifies with two libraries that share no code and require low s, and recovers the key to check
+ * the parity.
+ */
 function expectGood(signature: EcdsaSignature, message: Uint8Array, publicKey: Uint8Array): void {
   const compact = concatBytes(signature.r, signature.s);
   expect(secp256k1.verify(compact, sha256(message), publicKey, { prehash: false, lowS: true })).toBe(true);
@@ -75,7 +78,7 @@ test('digests at the edges sign: zero, n, and all ones', () => {
   }
 });
 
-test('signatures of one digest all differ, come with both parities, and never with a high s', () => {
+test('signatures of one digest all differ, have both parities, and never have a high s', () => {
   const digest = randomBytes(32);
   const nonces = new Set<string>();
   const parities = new Set<number>();
@@ -106,7 +109,7 @@ test('messages have the lengths that the codec documents', () => {
   expect(playRound2(round1).mail.get(alice)!.get(bob)!.length).toBe(53_604);
 });
 
-test("a session that is not sound is our own node's bug and throws", () => {
+test('an invalid session is a bug of the co-signer itself, and throws', () => {
   const sound = room.sessionFor(alice, [alice, bob], freshTerms());
   const wrong: readonly (readonly [Partial<SignSession>, string])[] = [
     [{ sid: randomBytes(31) }, '32 bytes'],

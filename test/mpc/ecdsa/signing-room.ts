@@ -12,8 +12,8 @@ import type { KeyShare } from '#mpc/share.ts';
 import { dealKey, dealPairs, type DealtKey } from '../dealt-key.ts';
 
 /**
- * Parties around a table, with a mail between them that a test may read and change. Messages are
- * bytes, copied on delivery.
+ * Parties with a mailbox between them that a test may read and change. Messages are bytes, copied
+ * on delivery.
  */
 export interface Room {
   readonly key: DealtKey;
@@ -43,7 +43,7 @@ export function openRoom(threshold: number, parties: readonly PartyIndex[]): Roo
   };
 }
 
-/** The same parties with the key that they have on a chain. */
+/** Returns the same parties with the derived key of a chain. */
 export function onChain({ key, sessionFor }: Room, chain: string): Room {
   const share = (self: PartyIndex): KeyShare => {
     const { publicKey, publicShares } = key;
@@ -62,7 +62,7 @@ export function onChain({ key, sessionFor }: Room, chain: string): Room {
   };
 }
 
-/** mail.get(from).get(to) */
+/** The messages of a round by sender and receiver: mail.get(from).get(to). */
 export type Mail = Map<PartyIndex, Map<PartyIndex, Uint8Array>>;
 
 export function post(mail: Mail, from: PartyIndex, messages: ReadonlyMap<PartyIndex, Uint8Array>): void {

@@ -24,8 +24,8 @@ import { party } from '../dealt-key.ts';
 import { freshTerms, inboxOf, openRoom, playRound1, playRound2, playRound3, type Terms } from './signing-room.ts';
 
 /**
- * Mallory is party 2. Alice must notice, name her, and ban her exactly where only a cheater can
- * fail.
+ * Mallory is party 2. Alice must detect each change and name mallory, and must ban her exactly when
+ * only a cheater can cause the failure.
  */
 const alice = party(1);
 const mallory = party(2);
@@ -37,7 +37,7 @@ const digest = randomBytes(32);
 interface Field {
   readonly name: string;
   readonly length: number;
-  /** step and ban of every way in which a changed byte may be found. */
+  /** The step and the ban of every way in which a changed byte may be detected. */
   readonly found: readonly (readonly [string, boolean])[];
 }
 
@@ -116,7 +116,8 @@ interface Script {
 const unchanged: Change = (bytes) => bytes;
 
 /**
- * Plays to the end; mallory's messages to alice pass through the script. The first abort, or null.
+ * Runs a whole signature in which the script changes mallory's messages to alice. Returns the first
+ * abort, or null.
  */
 function play({
   round1 = unchanged,
@@ -147,13 +148,13 @@ function expectFound(abort: Abort | null, field: Field): void {
   expect(abort).not.toBeNull();
   const { step, ban, culprit, suspects } = abort!;
   expect(field.found).toContainEqual([step, ban]);
-  // The coordinator cannot determine who spoilt a sum: both are suspects, and no signer is banned.
-  // In a round the culprit is named.
+  // The coordinator cannot determine which signer caused a wrong sum: both are suspects, and no
+  // signer is banned. In a round the culprit is named.
   if (suspects === undefined) expect(culprit).toBe(mallory);
   else expect([step.startsWith('combine/'), suspects]).toEqual([true, [alice, mallory]]);
 }
 
-test('the fields below cover the messages to the last byte', () => {
+test('the listed fields cover the messages to the last byte', () => {
   const total = (fields: readonly Field[]): number => fields.reduce((sum, field) => sum + field.length, 0);
   expect([ROUND1_FIELDS, ROUND2_FIELDS, PARTIAL_FIELDS].map(total)).toEqual([
     ROUND1_BYTES,
@@ -166,15 +167,15 @@ test('no signer is blamed when no message is changed', () => {
   expect(play({})).toBeNull();
 });
 
-test.each(ROUND1_FIELDS)('round 1: a changed byte of $name is found', (field) => {
+test.each(ROUND1_FIELDS)('a changed byte of $name in round 1 is detected', (field) => {
   for (const at of bytesIn(ROUND1_FIELDS, field)) expectFound(play({ round1: flip(at) }), field);
 });
 
-test.each(ROUND2_FIELDS)('round 2: a changed byte of $name is found', (field) => {
+test.each(ROUND2_FIELDS)('a changed byte of $name in round 2 is detected', (field) => {
   for (const at of bytesIn(ROUND2_FIELDS, field)) expectFound(play({ round2: flip(at) }), field);
 });
 
-test.each(PARTIAL_FIELDS)('round 3: a changed byte of $name is found', (field) => {
+test.each(PARTIAL_FIELDS)('a changed byte of $name in round 3 is detected', (field) => {
   for (const at of bytesIn(PARTIAL_FIELDS, field)) expectFound(play({ partial: flip(at) }), field);
 });
 
@@ -208,18 +209,15 @@ test.each([
   ['-1', ORDER - 1n],
   ['lambda', LAMBDA],
   ['-lambda', ORDER - LAMBDA],
-])(
-  'two wrong Gammas that would make up for each other under a weight of %s are found, one after the other',
-  (_name, w) => {
-    const changes = (bytes: Uint8Array): Uint8Array => {
-      const at = { u: offsetOf(ROUND2_FIELDS, 'Gamma_u'), v: offsetOf(ROUND2_FIELDS, 'Gamma_v') };
-      const moved = (start: number, by: Point) => encodePoint(parsePoint(bytes.slice(start, start + 33))!.add(by));
-      const off = GENERATOR.multiply(7n);
-      return put(at.v, moved(at.v, off))(put(at.u, moved(at.u, off.multiply(w).negate()))(bytes));
-    };
-    expect(play({ round2: changes })).toEqual({ culprit: mallory, step: 'sign-3/gamma-u', ban: true });
-  },
-);
+])('two wrong Gammas that cancel under a weight of %s are both detected, one after the other', (_name, w) => {
+  const changes = (bytes: Uint8Array): Uint8Array => {
+    const at = { u: offsetOf(ROUND2_FIELDS, 'Gamma_u'), v: offsetOf(ROUND2_FIELDS, 'Gamma_v') };
+    const moved = (start: number, by: Point) => encodePoint(parsePoint(bytes.slice(start, start + 33))!.add(by));
+    const off = GENERATOR.multiply(7n);
+    return put(at.v, moved(at.v, off))(put(at.u, moved(at.u, off.multiply(w).negate()))(bytes));
+  };
+  expect(play({ round2: changes })).toEqual({ culprit: mallory, step: 'sign-3/gamma-u', ban: true });
+});
 
 test('points off the curve, the identity and other encodings are refused in every point field', () => {
   const offCurve = Array.from({ length: 200 }, (_, x) => Uint8Array.of(2, ...encodeScalar(BigInt(x + 1)))).find(
@@ -270,7 +268,7 @@ test('messages of another session, another direction or another round are refuse
   expect(play({ round2: () => otherRound2 })).toEqual({ culprit: mallory, step: 'sign-3/context', ban: false });
 });
 
-test('her own message reflected within the session is refused without a ban', () => {
+test('a message that is reflected to its own sender is refused without a ban', () => {
   const { states, mail } = playRound1(room, signers, freshTerms());
   const own = mail.get(alice)!.get(mallory)!;
   const result = signRound2(states.get(alice)!, new Map([[mallory, own]]));
@@ -298,21 +296,21 @@ test('co-signers that received different terms stop without a ban, so a coordina
   expect(signRound2(state, new Map([[mallory, signRound1(ours).messages.get(alice)!]])).ok).toBe(true);
 });
 
-test("a copied commitment cannot be opened with the victim's own opening: the opener is in the hash", () => {
+test("a copied commitment cannot be opened with the victim's own opening, because the opener is in the hash", () => {
   const { states, mail } = playRound1(room, signers, freshTerms());
   const [fromAlice, fromMallory] = [mail.get(alice)!.get(mallory)!, mail.get(mallory)!.get(alice)!];
   const copied = put(32, fromAlice.slice(32, 64))(fromMallory);
   const alice2 = signRound2(states.get(alice)!, new Map([[mallory, copied]]));
   const mallory2 = signRound2(states.get(mallory)!, new Map([[alice, fromAlice]]));
   if (!alice2.ok || !mallory2.ok) throw new Error('round 2 cannot see it yet');
-  // echo, salt and R as alice sent them.
+  // The echo, salt and R that alice sent.
   const opening = alice2.value.messages.get(mallory)!.slice(32, 129);
   const message = put(32, opening)(mallory2.value.messages.get(alice)!);
   const result = signRound3(alice2.value.state, new Map([[mallory, message]]), digest);
   expect(result).toEqual({ ok: false, abort: { culprit: mallory, step: 'sign-3/commitment', ban: false } });
 });
 
-test('parties that sign different digests produce nothing, and each has used its one state', () => {
+test('parties that sign different digests produce no signature, and each has used its one state', () => {
   const second = playRound2(playRound1(room, signers, freshTerms()));
   const theirs = randomBytes(32);
   const sign = (self: typeof alice, bytes: Uint8Array): RoundResult<Uint8Array> =>
@@ -334,7 +332,7 @@ test('parties that sign different digests produce nothing, and each has used its
   expect(() => sign(mallory, digest)).toThrow('already used');
 });
 
-test('a good signature for another key or digest is not given out', () => {
+test('a valid signature for another key or digest is not returned', () => {
   const partials = playRound3(playRound2(playRound1(room, signers, freshTerms())), digest);
   const otherKey = encodePoint(GENERATOR);
   expect(combinePartials({ publicKey: otherKey, digest, partials }).ok).toBe(false);
@@ -342,7 +340,7 @@ test('a good signature for another key or digest is not given out', () => {
   expect(combinePartials({ publicKey: room.key.publicKey, digest, partials }).ok).toBe(true);
 });
 
-test('a signer who uses a share that is not hers is found, by the sum of the key shares', () => {
+test('a signer who uses a share that is not hers is detected by the sum of the key shares', () => {
   const terms = freshTerms();
   const first = playRound1(room, signers, terms);
   const forged = { ...room.sessionFor(mallory, signers, terms), secretShare: 12345n };
@@ -362,14 +360,13 @@ test('a signer who uses a share that is not hers is found, by the sum of the key
   if (!alice2.ok || !mallory2.ok) throw new Error('round 2 cannot see it yet');
   const result = signRound3(alice2.value.state, new Map([[mallory, mallory2.value.messages.get(alice)!]]), digest);
   expect(result).toEqual({ ok: false, abort: { culprit: mallory, step: 'sign-3/key-shares', ban: false } });
-  // Mallory herself would see the same sum; her own record is what is wrong, and she is not allowed
-  // to blame alice for it.
+  // Mallory sees the same wrong sum, but her own record is wrong, so her code must not blame alice.
   const toMallory = new Map([[alice, alice2.value.messages.get(mallory)!]]);
   expect(() => signRound3(mallory2.value.state, toMallory, digest)).toThrow('our own share');
 });
 
-test('signers who know their nonce cannot make the coordinator fail on a key that is not a point', () => {
-  // s = e / k: then s R - e G is the identity, and so would be the key.
+test('signers who know their nonce cannot make the coordinator throw with a key that is not a point', () => {
+  // With s = e / k, s R - e G is the identity, so the recovered key would be the identity.
   const k = randomScalar();
   const w = modOrder(scalarFromDigest(digest) * invertScalar(k));
   const R = encodePoint(GENERATOR.multiply(k));

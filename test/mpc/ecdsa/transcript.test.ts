@@ -30,7 +30,7 @@ test('long parts, which the runtime hashes itself, give the same digest as noble
     const size = bytes(length >>> 24, length >>> 16, length >>> 8, length);
     const expected = sha256(concatBytes(tag, tag, size, part, bytes(0, 0, 0, 1, 9), size, part));
     expect(taggedHash('tag', part, bytes(9), part)).toEqual(expected);
-    // A part is often a piece of something longer.
+    // A part is often a subarray of a longer buffer.
     const piece = concatBytes(bytes(1, 2, 3), part, bytes(4)).subarray(3, 3 + length);
     expect(taggedHash('tag', piece, bytes(9), piece)).toEqual(expected);
   }
@@ -43,7 +43,7 @@ test('the first block of an indexed oracle is bound to its tag and sid', () => {
   expect(oraclePrefix('other', bytes(7))).not.toEqual(prefix);
 });
 
-test('the gadget is pinned: co-signers of two versions must agree on it', () => {
+test('the gadget has a pinned value, because co-signers of two versions must agree on it', () => {
   const [first, last] = [gadget()[0]!, gadget()[415]!];
   expect(first).toBe(scalarFromDigest(taggedHash('ecdsa/vole/gadget', bytes(0, 0, 0, 0))));
   expect(last).toBe(scalarFromDigest(taggedHash('ecdsa/vole/gadget', bytes(0, 0, 1, 0x9f))));
@@ -52,7 +52,7 @@ test('the gadget is pinned: co-signers of two versions must agree on it', () => 
   );
 });
 
-test('equal bytes are equal in length and in every byte', () => {
+test('bytes are equal when their length and every byte are equal', () => {
   expect(equalBytes(bytes(), bytes())).toBe(true);
   expect(equalBytes(bytes(1, 2, 3), bytes(1, 2, 3))).toBe(true);
   for (const other of [bytes(1, 2), bytes(1, 2, 3, 4), bytes(0, 2, 3), bytes(1, 2, 0x83)])

@@ -16,12 +16,12 @@ function play(inputs: readonly [bigint, bigint]) {
   return { b, state, ...answerAsAlice(sid, alice.asAlice, { inputs, extension }) };
 }
 
-/** finishAsBob wipes what it used. */
+/** Copies a state of Bob, because finishAsBob wipes the state that it uses. */
 function copyOf(state: BobState): BobState {
   return { ...state, choices: state.choices.slice(), vectors: state.vectors.slice() };
 }
 
-test('c_i + d_i = a_i b, for random inputs and for the corners', () => {
+test('c_i + d_i = a_i b holds for random inputs and for edge cases', () => {
   const corners = [
     [0n, 0n],
     [1n, ORDER - 1n],
@@ -46,7 +46,7 @@ test('b differs from session to session, and so do the shares', () => {
   expect(first.c).not.toEqual(second.c);
 });
 
-test('a reply with one changed value is refused, at every kind of place', () => {
+test('a reply with one changed value is refused, whichever kind of value it is', () => {
   const { state, reply } = play([randomScalar(), randomScalar()]);
   const bump = (words: Uint32Array, at: number): Uint32Array => words.map((word, i) => (i === at ? word ^ 1 : word));
   const forged: Reply[] = [
@@ -59,22 +59,22 @@ test('a reply with one changed value is refused, at every kind of place', () => 
   expect(finishAsBob(copyOf(state), reply)).not.toBeNull();
 });
 
-test('an Alice who uses another input in half of the instances is refused', () => {
+test('a reply of an Alice who uses another input in half of the instances is refused', () => {
   const { state, reply } = play([5n, 7n]);
   const tau = reply.tau.slice();
-  // a_0 + 1 in the instances from 208 on: honest everywhere else.
+  // Adds 1 to a_0 in the instances from 208 on; all other values are honest.
   for (let j = 208; j < 416; j++) tau[j * 32]! += tau[j * 32] === 0xffffffff ? 0 : 1;
   expect(finishAsBob(state, { ...reply, tau })).toBeNull();
 });
 
-test('Bob keeps no choice bit once he is done', () => {
+test("Bob's choice bits are wiped once he has finished", () => {
   const { state, reply } = play([5n, 7n]);
   finishAsBob(state, reply);
   expect(state.choices.every((byte) => byte === 0)).toBe(true);
   expect(state.vectors.every((word) => word === 0)).toBe(true);
 });
 
-test('the gadget is 416 scalars, the same always', () => {
+test('the gadget is 416 scalars, which are the same at every call', () => {
   expect(gadget()).toHaveLength(416);
   expect(gadget()).toBe(gadget());
   expect(new Set(gadget()).size).toBe(416);

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/**
- * BIP-340's verification, written down from its text with plain numbers: nothing of noble is in it.
- */
+/** The verification of BIP-340, written from its text with plain numbers and without noble. */
 
 const P = 2n ** 256n - 2n ** 32n - 977n;
 const N = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
@@ -24,8 +22,8 @@ function power(base: bigint, exponent: bigint): bigint {
 }
 
 /**
- * Euclid's extended algorithm, for a value that is not 0: a power of P - 2 takes several times as
- * long, at each step of a product.
+ * Returns the inverse of a value other than 0 by Euclid's extended algorithm. A power of P - 2
+ * would take several times as long in each step of a product.
  */
 function inverse(value: bigint): bigint {
   let [high, low, x, y] = [P, mod(value), 0n, 1n];
@@ -57,7 +55,7 @@ function number(bytes: Uint8Array): bigint {
   return BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
 }
 
-/** lift_x: the point with an even y. */
+/** Returns the point with this x and an even y (lift_x). */
 function lift(x: bigint): Point {
   const y = power(x ** 3n + 7n, (P + 1n) / 4n);
   if (x >= P || mod(y * y) !== mod(x ** 3n + 7n)) return null;

@@ -20,13 +20,13 @@ const SCHEMES: readonly FrostScheme[] = ['frost-ed25519', 'frost-secp256k1-tr'];
 const [one, two, three] = [party(1), party(2), party(3)];
 const CHAIN = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
 
-/** By code that is not noble's: OpenSSL for Ed25519, plain numbers for BIP-340. */
+/** Verifies without noble: with OpenSSL for Ed25519, with plain numbers for BIP-340. */
 function isGood({ key }: Room, signature: Uint8Array, message: Uint8Array): boolean {
   if (key.scheme === 'frost-secp256k1-tr') return verifiesBip340(signature, message, key.publicKey.subarray(1));
   return verify(null, message, ed25519Key(key.publicKey), signature);
 }
 
-test('RFC 9591, appendix E.1: the signature of participants 1 and 3 over "test", to the last bit', async () => {
+test('RFC 9591, appendix E.1: participants 1 and 3 make the expected signature over "test"', async () => {
   const scalar = (hex: string) => BigInt(`0x${bytesToHex(hexToBytes(hex).toReversed())}`);
   const room = dealt('frost-ed25519', 3, 2, [
     scalar('7b1c33d3f5291d85de664833beb1ad469f7fb6025a0ec78b3a790c6e13a98304'),
@@ -42,7 +42,8 @@ test('RFC 9591, appendix E.1: the signature of participants 1 and 3 over "test",
     '86d64a260059e495d0fb4fcc17ea3da7452391baa494d4b00321098ed2a0062f',
     '13e6b25afb2eba51716a9a7d44130c0dbae0004a9ef8d7b5550c8a0e07c61775',
   ];
-  // The nonces take 32 bytes each; what noble blinds its multiplications with changes nothing.
+  // The nonces take 32 random bytes each; noble's random blinding of multiplications does not
+  // affect the result.
   const random = crypto.getRandomValues.bind(crypto);
   vi.spyOn(crypto, 'getRandomValues').mockImplementation((array) => {
     if (array.byteLength !== 32) return random(array);
@@ -57,7 +58,7 @@ test('RFC 9591, appendix E.1: the signature of participants 1 and 3 over "test",
   );
 });
 
-test('BIP-341, the first of its vectors without a script: tweak and output key', async () => {
+test('the first vector of BIP-341 without a script gives the expected tweak and output key', async () => {
   const internal = hexToBytes('02d6889cb081036e0faefa3a35157ad71086b123b2b144b649798b494c300a961d');
   const taproot = taprootOf(internal);
   expect(taproot.tweak.toString(16)).toBe('b86e7be8f39bab32a6f2c0443abbc210f0edac0e2c53d501b36b64437d9c6c70');
@@ -74,7 +75,7 @@ test('a taproot tweak of a secret is the secret of the tweaked key, of either pa
 });
 
 describe.each(SCHEMES)('%s', (scheme) => {
-  test('every two of three sign, and every three of five, and others than noble verify it', async () => {
+  test('every two of three sign, and every three of five, and verifiers other than noble accept the signature', async () => {
     for (const [n, threshold, signers] of [
       [3, 2, [1, 2]],
       [3, 2, [1, 3]],
@@ -91,8 +92,8 @@ describe.each(SCHEMES)('%s', (scheme) => {
     }
   });
 
-  test('on each chain the wallet has a key of its own, and its shares sign for it and for no other', async () => {
-    // Ten keys, so that both parities of the inner and of the outer key are among them.
+  test('a wallet has a key of its own on each chain, for which its shares sign, and for no other', async () => {
+    // Ten keys cover both parities of the inner and of the outer key.
     for (let i = 0; i < 10; i++) {
       const root = dealt(scheme, 3, 2);
       const [main, trial] = [onChain(root, CHAIN), onChain(root, 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1')];
@@ -114,13 +115,13 @@ describe.each(SCHEMES)('%s', (scheme) => {
     ['too many bytes', (bytes) => Uint8Array.of(...bytes, 0)],
     ['no point', (bytes) => bytes.fill(0xff)],
     ['zeroes', (bytes) => bytes.fill(0)],
-    // As RFC 8032 encodes it; no point at all of the other curve.
+    // The identity as RFC 8032 encodes it. On the other curve these bytes are not a point.
     ['the identity', (bytes) => bytes.map((_, i) => (i % width === 0 ? 1 : 0))],
     ['a first point that is none', (bytes) => bytes.fill(0xff, 0, width)],
     ['a second point that is none', (bytes) => bytes.fill(0xff, width)],
   ];
 
-  test.each(broken)('commitments that are %s: their sender is named', async (_name, change) => {
+  test.each(broken)('a signer whose commitments are %s is named as the culprit', async (_name, change) => {
     const spoilt = await sign(room, {
       message,
       signers: [one, two],
@@ -129,7 +130,7 @@ describe.each(SCHEMES)('%s', (scheme) => {
     expect(spoilt).toEqual({ ok: false, abort: { culprit: two, step: 'frost-sign/commitments', ban: false } });
   });
 
-  test('a share of the signature that is wrong, no scalar, or of no length: its sender is named', async () => {
+  test('a signer whose signature share is wrong, not a scalar, or of another length is named as the culprit', async () => {
     const wrongs: readonly (readonly [string, (partial: Uint8Array) => Uint8Array])[] = [
       ['share', (partial) => partial.fill(7, 0, 31)],
       ['share', (partial) => partial.fill(0xff, 0, 32)],
@@ -150,7 +151,7 @@ describe.each(SCHEMES)('%s', (scheme) => {
   test.each([
     ['another', (partial: Uint8Array) => partial.fill(7, 33, 63)],
     ['none', (partial: Uint8Array) => partial.fill(0xff, 32, 64)],
-  ])("a signer that says %s for the group's commitment keeps nothing from being signed", async (_name, change) => {
+  ])("a signer that reports %s for the group's commitment cannot prevent the signature", async (_name, change) => {
     const given = await sign(room, {
       message,
       signers: [one, two],
@@ -159,7 +160,7 @@ describe.each(SCHEMES)('%s', (scheme) => {
     expect(given.ok && isGood(room, given.value, message)).toBe(true);
   });
 
-  test("two that say another group's commitment, and give a share for it, are no better off", async () => {
+  test('a wrong share is blamed on its signer even when the other signer reports another group commitment', async () => {
     const given = await sign(room, {
       message,
       signers: [one, two],
@@ -168,7 +169,7 @@ describe.each(SCHEMES)('%s', (scheme) => {
     expect(given).toEqual({ ok: false, abort: { culprit: two, step: 'frost-aggregate/share', ban: false } });
   });
 
-  test('commitments that are no points, and that all signers say alike, are refused by the name of the first', async () => {
+  test('invalid commitments that all signers report alike are blamed on the first signer', async () => {
     const given = await sign(room, {
       message,
       signers: [one, two],
@@ -177,7 +178,7 @@ describe.each(SCHEMES)('%s', (scheme) => {
     expect(given).toEqual({ ok: false, abort: { culprit: one, step: 'frost-aggregate/commitments', ban: false } });
   });
 
-  test('a signer uses its own copy of its commitments, whatever the transport makes of them', () => {
+  test('a signer uses its own copy of its commitments, whatever the transport changes in them', () => {
     const session = { share: room.shares.get(one)!, signers: [one, two], message };
     const { state, message: sent } = commitToNonces(session);
     const before = Uint8Array.from(sent);
@@ -198,7 +199,7 @@ describe.each(SCHEMES)('%s', (scheme) => {
     });
   });
 
-  test('a nonce signs once: neither the state nor a copy of it can be used again', async () => {
+  test('a nonce signs once, and neither its state nor a copy of the state can be used again', async () => {
     const [mine, theirs] = [one, two].map((self) =>
       commitToNonces({ share: room.shares.get(self)!, signers: [one, two], message }),
     );
@@ -209,7 +210,7 @@ describe.each(SCHEMES)('%s', (scheme) => {
     expect(() => structuredClone(theirs!.state).take()).toThrow();
   });
 
-  test('nonces are gone from memory once they have signed, and when they could not', () => {
+  test('nonces are wiped from memory after they have signed, and after a failure', () => {
     for (const inbox of [new Map([[two, otherMessage()]]), new Map()]) {
       const session = { share: room.shares.get(one)!, signers: [one, two], message };
       const held = commitToNonces(session).state.take();
@@ -221,7 +222,7 @@ describe.each(SCHEMES)('%s', (scheme) => {
 
   const otherMessage = () => commitToNonces({ share: room.shares.get(two)!, signers: [one, two], message }).message;
 
-  test('two sittings over one message have nothing in common but the key', async () => {
+  test('two sessions over one message share nothing but the key', async () => {
     const [first, second] = [
       await sign(room, { message, signers: [one, two] }),
       await sign(room, { message, signers: [one, two] }),
@@ -229,7 +230,7 @@ describe.each(SCHEMES)('%s', (scheme) => {
     expect(first).not.toEqual(second);
   });
 
-  test('too few shares give no signature, whichever party adds them up', async () => {
+  test('too few shares give no signature, whichever party combines them', async () => {
     const five = dealt(scheme, 5, 3);
     const few = { key: { ...five.key, threshold: 2 }, shares: new Map([...five.shares].map(lowered)) };
     const tried = await sign(few, { message, signers: [one, two] });
@@ -242,7 +243,7 @@ describe.each(SCHEMES)('%s', (scheme) => {
     [[two, three], 'self'],
     [[one, two, three], 'threshold'],
     [[one], 'threshold'],
-  ])('the own co-signer never signs with %j', async (signers, word) => {
+  ])('a co-signer throws rather than sign with %j', async (signers, word) => {
     expect(() => commitToNonces({ share: room.shares.get(one)!, signers, message })).toThrow(word);
   });
 });
@@ -251,7 +252,7 @@ function lowered<K, V extends { readonly threshold: number }>([self, share]: rea
   return [self, { ...share, threshold: 2 }] as const;
 }
 
-test('commitments with a part of small order are refused: they would reveal bits of their factor', async () => {
+test('commitments with a component of small order are refused, because they would reveal bits of their factor', async () => {
   const room = dealt('frost-ed25519', 3, 2);
   const torsion = ed25519.Point.fromHex('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a');
   expect(torsion.isSmallOrder()).toBe(true);

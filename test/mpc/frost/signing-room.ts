@@ -18,7 +18,9 @@ export interface Room {
   readonly shares: ReadonlyMap<PartyIndex, FrostShare>;
 }
 
-/** A key dealt in one place, as no key of Conclave ever is: for tests of the signing alone. */
+/**
+ * Returns a key that is dealt in one place, unlike any key of Conclave, for tests of signing alone.
+ */
 export function dealt(scheme: FrostScheme, n: number, threshold: number, fixed: readonly bigint[] = []): Room {
   const parties = Array.from({ length: n }, (_, i) => party(i + 1));
   return inGroupOf(scheme, (group) => {
@@ -36,7 +38,7 @@ export function dealt(scheme: FrostScheme, n: number, threshold: number, fixed: 
   });
 }
 
-/** The same key on a chain. */
+/** Returns the same key on a chain. */
 export function onChain({ key, shares }: Room, chain: string): Room {
   const derived = [...shares].map(([self, share]) => [self, frost(walletShare(share, chain))] as const);
   return { key: walletOf(key, chain), shares: new Map(derived) };
@@ -47,27 +49,29 @@ function frost(share: KeyShare): FrostShare {
   return share;
 }
 
-/** Returns what one receiver gets in place of a message. */
+/** Returns the message that one receiver gets in place of the sent one. */
 type Tamper = (from: PartyIndex, to: PartyIndex, bytes: Uint8Array) => Uint8Array | null;
 
 interface Sitting {
   readonly message: Uint8Array;
   readonly signers: readonly PartyIndex[];
-  /** Of the commitments. */
+  /** Changes the commitments in transit. */
   readonly tamper?: Tamper;
-  /** Of what goes to the coordinator. */
+  /** Changes the partial signatures on the way to the coordinator. */
   readonly give?: (from: PartyIndex, partial: Uint8Array) => Uint8Array;
 }
 
-/** Honest code of all signers and of the coordinator, with what is changed between them. */
+/**
+ * Runs the honest code of all signers and of the coordinator, with the given changes to the
+ * messages between them.
+ */
 export async function sign(room: Room, sitting: Sitting): Promise<RoundResult<Uint8Array>> {
   const partials = partialsOf(room, sitting);
   return partials.ok ? aggregate({ key: room.key, message: sitting.message, partials: partials.value }) : partials;
 }
 
 /**
- * The same where nothing is changed, for stories about chains; put together by noble, which waits
- * for nothing.
+ * Signs without changes, for tests of chains. The signature is combined synchronously with noble.
  */
 export function signedNow(room: Room, { message, signers }: Pick<Sitting, 'message' | 'signers'>): Uint8Array {
   const partials = partialsOf(room, { message, signers });

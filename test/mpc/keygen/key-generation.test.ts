@@ -40,12 +40,12 @@ describe.each<[number, number, KeyScheme]>([
     for (const statement of statements.values()) expect(statement).toEqual(statements.get(one));
   });
 
-  test('every group of the threshold has the secret of that key, and one party fewer does not', () => {
+  test('every group of threshold size has the secret of the key, and one party fewer does not', () => {
     for (const some of groups(all, threshold)) expect(interpolated(some)).toEqual(key);
     for (const some of groups(all, threshold - 1)) expect(interpolated(some)).not.toEqual(key);
   });
 
-  test('every share belongs to its public share, which every party has', () => {
+  test('every share matches its public share, which every party has', () => {
     for (const share of all) {
       expect(decodeKeyShare(share.keyId, encodeKeyShare(share))).toEqual(share);
       expect(share.publicShares).toEqual(all[0]?.publicShares);
@@ -53,13 +53,13 @@ describe.each<[number, number, KeyScheme]>([
   });
 });
 
-test('the same session twice gives two different keys: nothing comes from the session alone', () => {
+test('two key generations in one session id give different keys, because all randomness is drawn anew', () => {
   const sid = randomBytes(32);
   expect(generate(3, 2, { sid }).shares.get(one)?.keyId).not.toBe(generate(3, 2, { sid }).shares.get(one)?.keyId);
 });
 
 const POINT = 33;
-/** Two commitments, the proof (a point and a scalar), the salt. */
+/** The sizes of the two commitments, the proof (a point and a scalar), and the salt. */
 const OPENING = 2 * POINT + POINT + 32 + 32;
 
 test('the opening has the fields that the next tests change', () => {
@@ -71,7 +71,7 @@ const flip = (position: number) => (message: Uint8Array) => {
   return message;
 };
 
-/** By the length of a point. */
+/** The expected steps depend on the length of a point. */
 const tampered = (point: number): readonly (readonly [string, Round, Tampering['change'], string])[] => [
   ['a missing commitment', 'commit', () => null, 'keygen-reveal/commitment'],
   ['a short commitment', 'commit', (message) => message.slice(1), 'keygen-reveal/commitment'],
@@ -93,7 +93,7 @@ const tampered = (point: number): readonly (readonly [string, Round, Tampering['
 test.each([
   ...tampered(33).map((row) => ['ecdsa-secp256k1', ...row] as const),
   ...tampered(32).map((row) => ['frost-ed25519', ...row] as const),
-])('%s: %s is found by its receiver, who names the sender', (scheme, _name, at, change, step) => {
+])('%s: the receiver detects %s and names the sender', (scheme, _name, at, change, step) => {
   const { aborts, shares } = generate(3, 2, { scheme, tampering: { at, from: two, to: three, change } });
   expect(aborts.get(three)).toEqual({ culprit: two, step, ban: false });
   expect(shares.has(three)).toBe(false);
@@ -105,18 +105,18 @@ test('a party cannot pass on the commitment of another party as its own', () => 
   expect(copied.aborts.get(three)).toMatchObject({ culprit: two, step: 'keygen-distribute/commitment' });
 });
 
-test('the opening of another party does not open the own commitment', () => {
+test("a party's commitment cannot be opened with the opening of another party", () => {
   const steal: Tampering['change'] = (_message, mail) => mail.get(one)?.get(three) ?? null;
   const copied = generate(3, 2, { tampering: { at: 'reveal', from: two, to: three, change: steal } });
   expect(copied.aborts.get(three)).toMatchObject({ culprit: two, step: 'keygen-distribute/commitment' });
 });
 
-test('a dealer that sends two parties different well-formed values leaves them with two statements', () => {
+test('a dealer that sends two parties different well-formed values causes two different statements', () => {
   const sid = randomBytes(32);
   const parties = [one, two, three];
   const session = (self: PartyIndex) => ({ ...ECDSA, sid, self, parties, threshold: 2 });
   const [first, last] = [commit(session(one)), commit(session(three))];
-  // Party 2 plays two honest parties, one for each of the others.
+  // Party 2 plays two honest parties, one towards each of the others.
   const [toFirst, toLast] = [commit(session(two)), commit(session(two))];
   const side = (
     mine: typeof first,
@@ -183,14 +183,14 @@ test('a dealer that sends two parties different well-formed values leaves them w
     confirmed(fromLast, replayed, fromFirst, [three, one]),
   ];
   if (!hers.ok || !theirs.ok) throw new Error('each side is well made');
-  // Neither will ever get the other's signature over its own statement, so neither stores its
+  // Neither party ever gets the other's signature over its own statement, so neither stores its
   // share.
   expect(hers.value.statement).not.toEqual(theirs.value.statement);
 });
 
-test('the rogue key: a party that does not know its logarithm cannot bring a constant term that cancels the others', () => {
-  // Party 2 would have to prove that it knows the logarithm of X2 - X1; a proof over another point
-  // is none.
+test('a rogue constant term that cancels the others is refused, because its proof needs its logarithm', () => {
+  // Party 2 would have to prove that it knows the logarithm of X2 - X1. A proof over another point
+  // is not accepted.
   const sid = randomBytes(32);
   const parties = [one, two, three];
   const honest = commit({ ...ECDSA, sid, self: one, parties, threshold: 2 });
@@ -220,12 +220,12 @@ test('the rogue key: a party that does not know its logarithm cannot bring a con
   });
 });
 
-/** The commitment that party 2 would send for an opening of its own making. */
+/** Returns the commitment that party 2 would send for a forged opening. */
 function rogueOpening({ sid, forged, salt }: { sid: Uint8Array; forged: Uint8Array; salt: Uint8Array }) {
   return { commitment: commitToPackage({ sid }, two, { encoded: forged, salt }) };
 }
 
-test('a proof from another session or of another party is worth nothing', () => {
+test('a proof from another session or of another party is refused', () => {
   const [sid, otherSid] = [randomBytes(32), randomBytes(32)];
   const { group } = ECDSA;
   const secret = randomScalar();
@@ -243,14 +243,14 @@ test('a proof from another session or of another party is worth nothing', () => 
   }
 });
 
-test('the public messages hold no share and no secret', () => {
+test('the public messages contain no share and no secret', () => {
   const { shares, published } = generate(3, 2);
   const secrets = [...shares.values()].map(({ secret }) => encodeScalar(secret));
   const text = published.map((bytes) => Buffer.from(bytes).toString('hex')).join('|');
   for (const secret of secrets) expect(text).not.toContain(Buffer.from(secret).toString('hex'));
 });
 
-test('a state is used once: the same round cannot be run again with other messages', () => {
+test('a state is used once, so no round can be run again with other messages', () => {
   const parties = [one, two];
   const { state } = commit({ ...ECDSA, sid: randomBytes(32), self: one, parties, threshold: 2 });
   reveal(state, new Map([[two, new Uint8Array(32)]]));
@@ -265,12 +265,12 @@ test.each([
   [{ parties: [party(1), party(3)] }, 'parties'],
   [{ parties: [party(2), party(3)] }, 'parties'],
   [{ self: party(4) }, 'parties'],
-])('the own co-signer never requests %j', (change, word) => {
+])('a co-signer throws rather than start a key generation with %j', (change, word) => {
   const session = { ...ECDSA, sid: new Uint8Array(32), self: one, parties: [one, two, three], threshold: 2 };
   expect(() => commit({ ...session, ...change })).toThrow(word);
 });
 
-test('for Ed25519 a constant term with a part of small order is refused, even with a valid proof', () => {
+test('for Ed25519 a constant term with a component of small order is refused, even with a valid proof', () => {
   const torsion = ed25519.Point.fromHex('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a');
   const session = { scheme: 'frost-ed25519', group: ED25519, sid: randomBytes(32), parties: [one, two], threshold: 2 };
   const [mine, theirs] = [one, two].map((self) => commit({ ...session, scheme: 'frost-ed25519', self }));

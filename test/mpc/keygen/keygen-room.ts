@@ -28,13 +28,11 @@ interface Outcome {
   readonly shares: ReadonlyMap<PartyIndex, KeyShare>;
   readonly statements: ReadonlyMap<PartyIndex, Uint8Array>;
   readonly aborts: ReadonlyMap<PartyIndex, Abort>;
-  /**
-   * Every message in clear to all parties: the most that a relay without keys can read.
-   */
+  /** Every message in clear to all parties: the most that a relay without keys can read. */
   readonly published: readonly Uint8Array[];
 }
 
-/** A key that exists and is shared anew: who deals, and the shares that those have who have one. */
+/** A refresh of an existing key: the dealers, and the old shares of the parties that have one. */
 export interface Handover {
   readonly old: ReadonlyMap<PartyIndex, KeyShare>;
   readonly dealers: readonly PartyIndex[];
@@ -144,7 +142,10 @@ function resharingIn<P extends GroupPoint<P>>(group: Group<P>, { old, dealers, e
   };
 }
 
-/** The public key of the secret behind some shares, by Lagrange at zero. */
+/**
+ * Returns the public key of the secret that these shares determine, by Lagrange interpolation at
+ * zero.
+ */
 export function interpolated(shares: readonly KeyShare[]): Uint8Array {
   return inGroupOf(shares[0]!.scheme, (group) => {
     const mod = (value: bigint) => ((value % group.order) + group.order) % group.order;

@@ -12,13 +12,11 @@ import { party } from '../dealt-key.ts';
 import type { Handover, Round, Tampering } from './keygen-room.ts';
 import { generate, groups, interpolated } from './keygen-room.ts';
 
-/**
- * A key gets new shares: the key stays the same, and old and new shares together are useless.
- */
+/** Tests the refresh of a key: the key is unchanged, and old and new shares do not combine. */
 
 const [one, two, three] = [party(1), party(2), party(3)];
 
-/** Those who have a share, without those who have lost theirs. */
+/** Returns the shares without those of the parties that have lost theirs. */
 function without(shares: ReadonlyMap<PartyIndex, KeyShare>, ...lost: PartyIndex[]): ReadonlyMap<PartyIndex, KeyShare> {
   return new Map([...shares].filter(([self]) => !lost.includes(self)));
 }
@@ -34,7 +32,7 @@ describe.each<[number, number, KeyScheme]>([
   const before = generate(n, threshold, { scheme }).shares;
   const key = before.get(one)?.publicKey ?? new Uint8Array();
 
-  test('every group of threshold size has the same key as before with any dealers, and a smaller group has not', () => {
+  test('any dealers give every group of threshold size the same key as before, and a smaller group does not have it', () => {
     for (const dealers of groups([...before.keys()], threshold)) {
       const { shares, aborts } = generate(n, threshold, { scheme, handover: { old: before, dealers, epoch: 2 } });
       expect([aborts.size, shares.size]).toEqual([0, n]);
@@ -49,7 +47,7 @@ describe.each<[number, number, KeyScheme]>([
     }
   });
 
-  test('no mixture of old and new shares is the key', () => {
+  test('no mixture of old and new shares gives the key', () => {
     const dealers = [...before.keys()].slice(0, threshold);
     const after = generate(n, threshold, { scheme, handover: { old: before, dealers, epoch: 2 } }).shares;
     for (const some of groups([...before.keys()], threshold)) {
@@ -62,7 +60,7 @@ describe.each<[number, number, KeyScheme]>([
     }
   });
 
-  test('a party that has lost its share gets one as good as the shares of the others', () => {
+  test('a party that has lost its share gets one that works like the shares of the others', () => {
     const lost = [...before.keys()].slice(threshold);
     const dealers = [...before.keys()].slice(0, threshold);
     const old = without(before, ...lost);
@@ -70,7 +68,7 @@ describe.each<[number, number, KeyScheme]>([
     for (const some of groups([...shares.values()], threshold)) expect(interpolated(some)).toEqual(key);
   });
 
-  test('and it can be done as often as one likes', () => {
+  test('a key can be refreshed many times', () => {
     let shares: ReadonlyMap<PartyIndex, KeyShare> = before;
     for (let epoch = 2; epoch < 6; epoch++) {
       const dealers = [...shares.keys()].slice(-threshold);
@@ -96,14 +94,14 @@ test.each<[string, Round, PartyIndex, Tampering['change'], string]>([
   ['a share for another party', 'distribute', one, flip(31), 'keygen-confirm/share'],
   ['a missing share', 'distribute', two, () => null, 'keygen-confirm/share'],
   ['a commitment of a party that does not deal', 'commit', three, () => new Uint8Array(32), 'keygen-reveal/commitment'],
-])('%s is found, and its sender named', (_name, at, from, change, step) => {
+])('a refresh with %s fails, and the sender is named', (_name, at, from, change, step) => {
   const to = from === three ? one : three;
   const { aborts } = generate(3, 2, { handover, tampering: { at, from, to, change } });
   expect(aborts.get(to)).toEqual({ culprit: from, step, ban: false });
 });
 
-test('every party finds and names a dealer that deals anything but its own part', () => {
-  // Its share differs from the one that the others verify against: they have its old public share.
+test('every party detects and names a dealer that deals anything but its own share', () => {
+  // The dealer's share differs from the old public share against which the others verify.
   const other = generate(3, 2).shares.get(one);
   if (other === undefined) throw new Error('there is a share');
   const liar = { ...other, publicShares: old.get(one)?.publicShares ?? new Map() };
@@ -113,7 +111,7 @@ test('every party finds and names a dealer that deals anything but its own part'
   }
 });
 
-test('a party without a public share has no part', () => {
+test('a party without a valid public share cannot deal', () => {
   const shares = old.get(one)?.publicShares ?? new Map<PartyIndex, Uint8Array>();
   expect(partsOf(SECP256K1, shares, [one, party(4)])).toBeNull();
   expect(partsOf(SECP256K1, new Map([...shares, [two, new Uint8Array(33)]]), [one, two])).toBeNull();
@@ -125,7 +123,7 @@ test.each<[string, Partial<Handover>, string]>([
   ['dealers in disorder', { dealers: [two, one] }, 'as many'],
   ['one of them twice', { dealers: [one, one] }, 'as many'],
   ['a dealer without a share', { old: without(old, one) }, 'part'],
-])('the own co-signer never deals for %s', (_name, change, word) => {
+])('a co-signer throws rather than take part in a refresh with %s', (_name, change, word) => {
   expect(() => generate(3, 2, { handover: { ...handover, ...change } })).toThrow(word);
 });
 

@@ -2,7 +2,7 @@ import { randomBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import { combine, MODULUS_TAIL } from '#mpc/wasm/gf208.ts';
 
-/** Polynomials over GF(2) as BigInt, bit i for X^i, the slow and obvious way. */
+/** Polynomials over GF(2) as BigInt, with bit i for X^i, in a slow and obvious implementation. */
 const MODULUS = MODULUS_TAIL.reduce((sum, degree) => sum | (1n << BigInt(degree)), 1n << 208n);
 
 function degreeOf(polynomial: bigint): number {
@@ -38,13 +38,13 @@ test('the modulus X^208 + X^9 + X^3 + X + 1 is irreducible (Rabin: 208 = 2^4 * 1
   for (const prime of [2, 13]) expect(gcd(MODULUS, powerOfTwoPower(208 / prime) ^ 2n)).toBe(1n);
 });
 
-test('Rabin above does find a reducible polynomial', () => {
+test('the Rabin test of the previous test detects a reducible polynomial', () => {
   const reducible = (1n << 208n) | (1n << 9n) | (1n << 3n) | 1n;
   expect(remainder(reducible, 3n)).toBe(0n);
   expect(gcd(reducible, 3n)).toBe(3n);
 });
 
-/** Column `lane bit` of a matrix of 624 vectors, as three field elements. */
+/** Returns the column `lane bit` of a matrix of 624 vectors, as three field elements. */
 function elementsOf(matrix: Int32Array, lanes: number, column: number): readonly [bigint, bigint, bigint] {
   const blocks = [0n, 0n, 0n] as [bigint, bigint, bigint];
   for (let j = 0; j < 624; j++) {
@@ -58,7 +58,7 @@ function elementOf(bytes: Uint8Array): bigint {
   return bytes.reduceRight((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
 }
 
-test.each([1, 4])('with %i lanes every column is chi_1 a + chi_2 b + c in the field', (lanes) => {
+test.each([1, 4])('every column of a matrix with %i lanes combines to chi_1 a + chi_2 b + c in the field', (lanes) => {
   for (let round = 0; round < 4; round++) {
     const matrix = new Int32Array(randomBytes(624 * lanes * 4).buffer);
     const [first, second] = [randomBytes(26), randomBytes(26)];
@@ -75,7 +75,7 @@ test.each([1, 4])('with %i lanes every column is chi_1 a + chi_2 b + c in the fi
   }
 });
 
-test('challenges of zero and of all ones are no special case', () => {
+test('challenges of zero and of all ones need no special case', () => {
   const matrix = new Int32Array(randomBytes(624 * 4).buffer);
   const [a, b, c] = elementsOf(matrix, 1, 3);
   for (const fill of [0x00, 0xff]) {

@@ -7,7 +7,7 @@ import { FOLD, hashFourfold, MAX_DATA_WORDS, type Midstate, midstate } from '#mp
 /** LONG=1 npx vitest run test/mpc/wasm/one-block-sha256.test.ts compares a million digests. */
 const DIGESTS = process.env['LONG'] === '1' ? 1_000_000 : 6_500;
 
-/** All four digests of each datum, out of views that begin somewhere. */
+/** Returns all four digests of each datum, computed from views with a non-zero offset. */
 function folded(prefix: Uint8Array, data: readonly Uint8Array[]): readonly Uint8Array[] {
   return foldedFrom(midstate(concatBytes(randomBytes(3), prefix).subarray(3)), data);
 }
@@ -26,18 +26,18 @@ function foldedFrom(state: Midstate, data: readonly Uint8Array[]): readonly Uint
   return Array.from({ length: count }, (_, i) => new Uint8Array(bytes.buffer, 32 * i, 32));
 }
 
-/** The message of digest k of datum i, in bytes. */
+/** Returns the message of digest k of datum i, in bytes. */
 function whole(prefix: Uint8Array, data: readonly Uint8Array[], digest: number): Uint8Array {
   const [i, k] = [Math.floor(digest / FOLD), digest % FOLD];
   return concatBytes(prefix, Uint8Array.of(i >>> 16, i >>> 8, i, k), data[i] ?? new Uint8Array());
 }
 
-/** Plain loops: a million expect() calls take minutes. */
+/** Plain loops are used because a million expect() calls take minutes. */
 function same(left: Uint8Array, right: Uint8Array): boolean {
   return left.length === right.length && left.every((byte, i) => byte === right[i]);
 }
 
-test('on every supported length, random inputs hash as noble and node:crypto hash them', () => {
+test('random inputs of every supported length have the same hash as with noble and node:crypto', () => {
   let compared = 0;
   for (let round = 0; compared < DIGESTS || round <= MAX_DATA_WORDS; round++) {
     const words = 1 + (round % MAX_DATA_WORDS);
@@ -54,7 +54,7 @@ test('on every supported length, random inputs hash as noble and node:crypto has
   }
 });
 
-test('on every supported length, the corner words hash as noble hashes them', () => {
+test('edge-case words of every supported length have the same hash as with noble', () => {
   for (let words = 1; words <= MAX_DATA_WORDS; words++) {
     for (const fill of [0x00, 0xff, 0x80, 0x7f, 0x01]) {
       const prefix = new Uint8Array(64).fill(fill);
@@ -64,14 +64,14 @@ test('on every supported length, the corner words hash as noble hashes them', ()
   }
 });
 
-test('a digest depends neither on what was hashed before it, nor on other lengths of it', () => {
+test('a digest depends on neither earlier digests nor their lengths', () => {
   const [prefix, datum] = [randomBytes(64), randomBytes(16)];
   const first = folded(prefix, [datum]);
   for (let words = MAX_DATA_WORDS; words > 0; words--) folded(randomBytes(64), [randomBytes(4 * words)]);
   expect(folded(prefix, [datum])).toEqual(first);
 });
 
-test('a midstate is independent: it can be kept and used again, whichever others are taken', () => {
+test('a midstate can be kept and used again after others were used', () => {
   const [prefixes, datum] = [[randomBytes(64), randomBytes(64)] as const, randomBytes(8)];
   const states = [midstate(prefixes[0]), midstate(prefixes[1])] as const;
   const expected = prefixes.map((prefix) => Array.from({ length: FOLD }, (_, k) => sha256(whole(prefix, [datum], k))));
@@ -81,7 +81,7 @@ test('a midstate is independent: it can be kept and used again, whichever others
   expect(first).toEqual(kept);
 });
 
-test('data that do not fit are refused', () => {
+test('data of an unsupported length are refused', () => {
   const state = midstate(new Uint8Array(64));
   const refused = (length: number, words: number) => () => hashFourfold(state, new Int32Array(length), words);
   expect(refused(MAX_DATA_WORDS + 1, MAX_DATA_WORDS + 1)).toThrow('one block');

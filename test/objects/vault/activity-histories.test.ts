@@ -11,27 +11,29 @@ import { inTurn } from '../../setup/turns.ts';
 import { BOB, CAROL, newVaultScene, WALLET } from './vault-scene.ts';
 
 /**
- * Runs random histories of a chain, with a mempool that forgets, with blocks that are replaced, and
- * deliveries about them that are lost, doubled, late and out of order. After one complete scan at
- * the end the vault has exactly what the chain has: the same transactions, in the same blocks, once
- * each, and with them the same balance of every asset at every height.
+ * Runs random histories of a chain: the mempool drops transactions, blocks are replaced, and
+ * deliveries are lost, repeated, late and out of order. After a complete scan at the end the vault
+ * must equal the chain: the same transactions in the same blocks, each once, and the same balance
+ * of every asset at every height.
  */
 
 const HISTORIES = 400;
 const STEPS = 24;
 const SEEDS = [4_021, 4_022, 4_023, 4_024, 4_025];
 const FINAL_DEPTH = 8;
-/** Less than the depth of a final block. */
+/**
+ * The maximum number of blocks that a reorganisation removes, less than the depth of a final block.
+ */
 const MAX_REORG_DEPTH = 5;
 const FEE = 1n;
 const STEP_MS = 1_000;
-/** Long enough for a waiting transaction that is not found to count as gone. */
+/** The time after which a waiting transaction that is not found counts as dropped. */
 const PATIENCE_MS = 60_000;
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS }));
 afterEach(() => vi.useRealTimers());
 
-/** Every kind of asset with a balance: the native asset, a token, and one of a collection. */
+/** Every kind of asset with a balance: the native asset, a token, and one item of a collection. */
 const ASSETS: readonly Asset[] = [
   NATIVE,
   { kind: 'erc20', tokenAddress: '0x4444444444444444444444444444444444444444', tokenId: null },
@@ -45,20 +47,20 @@ interface Payment {
   readonly units: bigint;
 }
 
-/** One account signs, and an account that gave it an allowance pays. */
+/** One transaction. Its signer may move the assets of another account that gave it an allowance. */
 interface Paid {
   readonly hash: string;
   readonly signer: string;
   readonly payments: readonly Payment[];
 }
 
-/** A chain in memory: what it shows of a hash depends on the moment, as on a real one. */
+/** An in-memory chain. As on a real chain, its answer about a hash depends on the moment. */
 class Chain {
   readonly blocks: { readonly hash: string; readonly paid: readonly Paid[] }[] = [];
   readonly everPaid: Paid[] = [];
   #waiting: Paid[] = [];
   #made = 0;
-  /** Blocks that are beyond any reorganisation. */
+  /** The number of blocks that no reorganisation can remove. */
   #final = 0;
 
   mine(chance: () => number): void {
@@ -84,14 +86,17 @@ class Chain {
   }
 
   /**
-   * Removes the newest blocks. Most of their transactions wait again; some are lost permanently.
+   * Removes the newest blocks. Most of their transactions return to the mempool, and some are lost
+   * permanently.
    */
   reorganise(chance: () => number): void {
     const left = Math.max(this.#final, this.blocks.length - 1 - Math.floor(chance() * MAX_REORG_DEPTH));
     for (const { paid } of this.blocks.splice(left)) this.#waiting.push(...paid.filter(() => chance() < 0.8));
   }
 
-  /** Replaces or forgets a waiting transaction. */
+  /**
+   * Drops about half of the waiting transactions, as a mempool does that forgets or replaces them.
+   */
   forget(chance: () => number): void {
     this.#waiting = this.#waiting.filter(() => chance() < 0.5);
   }
@@ -101,8 +106,8 @@ class Chain {
   }
 
   /**
-   * Shows what an adapter shows: a waiting transaction only if no block had it before, and of that
-   * one only what its bytes show.
+   * Returns what a chain adapter shows of a hash. A waiting transaction is shown only if no block
+   * was known to include it, and only with the movements in its bytes.
    */
   show(hash: string, knownIn: ActivityBlock | null): ChainTransaction | null {
     const index = this.blocks.findIndex(({ paid }) => paid.some((one) => one.hash === hash));
@@ -147,14 +152,14 @@ type Scene = ReturnType<typeof newCommands>;
 const report = ({ commands }: Scene, seen: ChainTransaction | null, hash: string) =>
   commands.record({ chain: 'anvil', hash, seen, valuation: UNPRICED });
 
-/** Does what the jobs do in the course of time: they read everything again that is watched. */
+/** Does the work of the jobs over time: reads every watched transaction again. */
 async function follow(scene: Scene, chain: Chain): Promise<void> {
   for (const { hash, block } of scene.records().filter(isWatched)) await report(scene, chain.show(hash, block), hash);
 }
 
 /**
- * Handles a delivery: a vault with a record of a transaction without a block reads it again,
- * against the block that the record knows.
+ * Handles a delivery. If the vault has a watched record and the chain shows no block, the vault
+ * reads the transaction again against the block in the record.
  */
 async function reported(scene: Scene, chain: Chain, hash: string): Promise<void> {
   const seen = chain.show(hash, null);
@@ -176,7 +181,7 @@ async function live(scene: Scene, chance: () => number): Promise<Chain> {
     else if (dice < 0.65) chain.reorganise(chance);
     else if (dice < 0.7) await follow(scene, chain);
     else {
-      // A delivery about something of now or of long ago, as often as it likes.
+      // This is a delivery about any transaction so far. Deliveries may be late or repeated.
       const some = chain.everPaid[Math.floor(chance() * chain.everPaid.length)];
       if (some !== undefined) await reported(scene, chain, some.hash);
     }
@@ -184,7 +189,7 @@ async function live(scene: Scene, chance: () => number): Promise<Chain> {
   return chain;
 }
 
-/** Returns the amount of an asset that the wallet has by the first so many blocks of a chain. */
+/** Returns the wallet's amount of an asset after the first `count` blocks of a chain. */
 function balanceOn({ blocks }: Chain, asset: Asset, count: number): bigint {
   return balanceOf(
     blocks.slice(0, count).flatMap(({ paid }) => paid),
@@ -206,7 +211,7 @@ function balanceOf(all: readonly Paid[], asset: Asset): bigint {
 const line = (hash: string, block: string) => `${hash} in ${block}`;
 
 test.each(inTurn(SEEDS, SEEDS.length))(
-  `${HISTORIES} random histories end in what the chain has, seed %i`,
+  `after ${HISTORIES} random histories the vault has the transactions and balances of the chain, seed %i`,
   async (seed) => {
     const chance = seededRandom(seed);
     let [reorganised, dropped, waited] = [0, 0, 0];
@@ -215,7 +220,7 @@ test.each(inTurn(SEEDS, SEEDS.length))(
       const chain = await live(scene, chance);
       vi.setSystemTime(Date.now() + PATIENCE_MS);
       await follow(scene, chain);
-      // Scans at the end, as reprocess does: everything that is in the chain now.
+      // As a reprocessing does, this scan reports everything that is on the chain now.
       for (const { paid } of chain.blocks) for (const { hash } of paid) await reported(scene, chain, hash);
       const records = scene.records();
       expect(new Set(records.map(({ hash }) => hash)).size).toBe(records.length);
@@ -235,13 +240,13 @@ test.each(inTurn(SEEDS, SEEDS.length))(
       expect(new Set(agreement.map(({ hash, block }) => line(hash, block.hash)))).toEqual(
         new Set(onChain.map(({ hash, block }) => line(hash, block))),
       );
-      // A final record stays final, also if the chain has become shorter since.
+      // A final record stays final, even if the chain has become shorter since.
       const finalHashes = new Set(agreement.filter(({ block }) => block.isFinal).map(({ hash }) => hash));
       const finalOnes = chain.blocks.flatMap(({ paid }) => paid).filter(({ hash }) => finalHashes.has(hash));
       for (const asset of ASSETS) {
         const identity = { chain: 'anvil', ...asset };
-        // It holds at every block before, too: the balances are compared with a chain whose newest
-        // blocks do not count yet.
+        // The balances must also be right at every earlier block, because comparisons use a chain
+        // whose newest blocks do not count yet.
         for (let height = 0; height <= chain.blocks.length; height++) {
           expect(scene.balances.standAt(identity, String(height)).recordedUnits).toBe(
             balanceOn(chain, asset, height + 1),
@@ -251,7 +256,7 @@ test.each(inTurn(SEEDS, SEEDS.length))(
         expect(final).toBe(balanceOf(finalOnes, asset));
       }
     }
-    // The test would be trivial without.
+    // If no history had these cases, the test would prove nothing.
     for (const number of [reorganised, dropped, waited]) expect(number).toBeGreaterThan(20);
   },
   60_000,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { VaultCommit } from '#objects/vault/commit.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 
-/** Covers which parts of a commit happen in which turn. */
+/** Covers the order of the parts of a commit. */
 
 function newCommit(setAlarm: (atMs: number) => Promise<void>) {
   const reported: string[] = [];
@@ -11,7 +11,7 @@ function newCommit(setAlarm: (atMs: number) => Promise<void>) {
   return { reported: reported, commit: new VaultCommit(storage, rows, () => reported.push('heard')) };
 }
 
-test('memory changes in the turn of the writes, before the alarm is awaited, so no caller continues with the old state', async () => {
+test('a commit changes memory before it awaits the alarm, so no caller continues with the old state', async () => {
   let ring = () => {};
   const { reported, commit } = newCommit(() => new Promise((resolve) => (ring = resolve)));
   const running = commit.run(
@@ -24,7 +24,7 @@ test('memory changes in the turn of the writes, before the alarm is awaited, so 
   expect(reported).toEqual(['written', 'remembered', 'heard']);
 });
 
-test('memory keeps nothing that could not be written', async () => {
+test('a failed write leaves nothing in memory', async () => {
   const { reported, commit } = newCommit(async () => {});
   const failing = commit.run(
     () => {
@@ -36,7 +36,7 @@ test('memory keeps nothing that could not be written', async () => {
   expect(reported).toEqual(['forgotten']);
 });
 
-test('an alarm whose clock is ahead rings some times too early, each time later, and not a thousand times a second', async () => {
+test('an alarm with a fast clock that runs too early is set later each time, and runs fewer than twenty times', async () => {
   const aheadMs = 5_000;
   const dueAtMs = 100_000;
   const set: number[] = [];
@@ -44,19 +44,19 @@ test('an alarm whose clock is ahead rings some times too early, each time later,
   let nowMs = dueAtMs - aheadMs;
   await commit.armAt(dueAtMs);
   for (let ring = 1; ring <= 100 && nowMs < dueAtMs; ring++) {
-    // The other clock is later: an alarm for a time that is over there runs at once.
+    // On the faster clock of the alarm, an alarm whose time is over runs at once.
     nowMs = Math.max(nowMs, (set.at(-1) ?? 0) - aheadMs);
     commit.onAlarm(nowMs);
     if (nowMs < dueAtMs) await commit.armAt(dueAtMs);
   }
   expect(set.length).toBeLessThan(20);
   expect(nowMs).toBeLessThan(dueAtMs + aheadMs);
-  // It was not too early any more, so the next one is set for when it is due.
+  // The last alarm was not too early, so the next one is set for its exact time.
   await commit.armAt(dueAtMs + 7);
   expect(set.at(-1)).toBe(dueAtMs + 7);
 });
 
-test('an alarm that was being set when a much later one was set costs the next one a millisecond', async () => {
+test('an alarm that runs after a much later one was set delays the next alarm by one millisecond', async () => {
   const set: number[] = [];
   const { commit } = newCommit(async (atMs) => void set.push(atMs));
   await commit.armAt(10);

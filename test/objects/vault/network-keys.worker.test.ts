@@ -6,14 +6,14 @@ import { consumed } from '../../worker/queue-batch.ts';
 import { call, asService, coordinator, enter, PATIENCE_MS } from '../../http/scene.worker.ts';
 
 /**
- * A vault of P2WPKH that was stored before the keys of test networks were derived: it has the
- * address of its mainnet key on each of them. The key is the generator of the curve, whose
- * addresses everybody can work out.
+ * Covers a P2WPKH vault that was stored before the keys of test networks were derived: on each of
+ * these networks it has the address of its mainnet key. The key is the generator of the curve,
+ * whose addresses are public knowledge.
  */
 
 const GENERATOR = '0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
 const EVM = '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf';
-/** BIP-173's first example, and the same program on other networks. */
+/** The first example address of BIP-173, and its witness program on other networks. */
 const MAINNET = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
 const FORMER = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 const REGTEST = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
@@ -27,7 +27,8 @@ const STORED = {
 };
 
 /**
- * A vault that an older version has stored, with a payment of test coins that waits for approvals.
+ * Creates a vault as an older release stored it, with a test-network payment that waits for
+ * approvals.
  */
 async function olderVault(chains: readonly string[] = CHAINS) {
   const [alice, bob] = [await enter('alice'), await enter('bob')];
@@ -45,7 +46,7 @@ async function olderVault(chains: readonly string[] = CHAINS) {
   if (keyId === null) throw new Error('the key id must parse');
   const object = coordinator.VAULT.getByName(`vault:${id}`);
   const addresses = Object.fromEntries(Object.entries(STORED).filter(([chain]) => chains.includes(chain)));
-  // An address that a key brings along is kept as it is.
+  // The object keeps the addresses that are given with a key.
   const key = { keyId, scheme: 'ecdsa-secp256k1', publicKey: GENERATOR, publicShares: {}, addresses } as const;
   await object.recordKey(key);
   return { id, alice, bob, object };
@@ -72,7 +73,7 @@ const linesOf = async ({ object }: OlderVault) => {
   return lines.filter(({ action }) => action === 'derive-network-keys');
 };
 
-test('the vault creates an address of its own on each test network at its next start, and lists the former one', async () => {
+test('at its next start the vault creates a derived address on each test network, and lists the former one', async () => {
   const vault = await olderVault();
   expect(await record(vault)).toMatchObject({ formerWallets: [] });
   await evictDurableObject(vault.object);
@@ -94,9 +95,9 @@ test('the vault creates an address of its own on each test network at its next s
   expect(results).toHaveLength(6);
 });
 
-test('the dashboard learns which of the addresses are former ones', async () => {
-  // A network that no other test of this file uses: in the directory an address has one vault for
-  // good.
+test('the dashboard shows which addresses are former ones', async () => {
+  // This test uses a network that no other test of the file uses, because an address keeps its
+  // vault in the directory permanently.
   const vault = await olderVault(['bitcoin-regtest']);
   const issued = await asService(`POST /internal/user/${vault.alice.id}/session`);
   const cookie = String(issued.body['cookie']).split(';')[0] ?? '';
@@ -115,7 +116,7 @@ test('the dashboard learns which of the addresses are former ones', async () => 
   expect(wallets).not.toContainEqual(former);
 });
 
-test('the move is written once, with a line in the history, however often the object starts', async () => {
+test('the change of the addresses is written once with a history line, however often the object starts', async () => {
   const vault = await olderVault();
   await evictDurableObject(vault.object);
   await record(vault);
@@ -128,7 +129,7 @@ test('the move is written once, with a line in the history, however often the ob
   expect(line?.detail).toContain(FORMER);
 });
 
-test('a vault whose addresses are right already is not written', async () => {
+test('a vault whose addresses are already right is not written', async () => {
   const vault = await olderVault(['anvil', 'bitcoin']);
   await asService(`PUT /internal/vault/${vault.id}/wallet/bitcoin-testnet4`);
   const before = await document(vault);
@@ -137,7 +138,7 @@ test('a vault whose addresses are right already is not written', async () => {
   expect([await document(vault), await linesOf(vault)]).toEqual([before, []]);
 });
 
-test('a payment from the former address fails by name, and a new one is from the new address', async () => {
+test('a payment from the former address fails with WALLET_REPLACED, and a new one uses the new address', async () => {
   const vault = await olderVault();
   const older = await payment(vault);
   expect(older['from']).toBe(FORMER);
@@ -150,11 +151,11 @@ test('a payment from the former address fails by name, and a new one is from the
   }
   const read = async (id: unknown) => (await call(`GET /transaction/${String(id)}`, { token: vault.alice.token })).body;
   expect(await read(older['id'])).toMatchObject({ state: 'FAILED', stateReason: 'WALLET_REPLACED', txHash: null });
-  // The other one waits for a node of its chain, and there is none here.
+  // The newer payment waits, because its chain has no RPC node in this test.
   expect(await read(newer['id'])).toMatchObject({ state: 'SIGNING', stateReason: 'CHAIN_NOT_CONFIGURED' });
 });
 
-test('a message of the former address is not signed either', async () => {
+test('a message of the former address is not signed', async () => {
   const vault = await olderVault();
   const body = { vaultId: vault.id, chain: 'bitcoin-testnet4', message: 'I own this address' };
   const { body: made } = await call('POST /transaction/message', { token: vault.alice.token, body });

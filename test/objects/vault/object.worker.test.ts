@@ -22,7 +22,7 @@ const WALLET = '0x1111111111111111111111111111111111111111';
 const RECIPIENT = '0x2222222222222222222222222222222222222222';
 const signer: readonly Role[] = ['signer'];
 
-/** The tests of this file share the storage, so every test has a vault of its own. */
+/** The tests of this file share the storage, so each test has its own vault. */
 let lastVault = 1000;
 
 afterEach(() => {
@@ -69,7 +69,7 @@ async function vaultWithWallet(differences: Parameters<typeof createdVault>[0] =
   return opened;
 }
 
-/** Changes the policy with the approvals that it requires. */
+/** Changes the policy with the required approvals. */
 async function changePolicy(vault: VaultStub, patch: Omit<PolicyPatch, 'rules'> & Partial<PolicyPatch>): Promise<void> {
   const proposed = await vault.proposePolicy({ actor: alice, patch: { rules: {}, ...patch }, note: null });
   if (!proposed.ok) throw new Error(JSON.stringify(proposed.refusal));
@@ -111,7 +111,7 @@ function rows<T>(vault: VaultStub, query: string): Promise<T[]> {
   return runInDurableObject(vault, (_object, state) => state.storage.sql.exec(query).toArray() as T[]);
 }
 
-test('a transfer needs two of three, and the second approval enqueues exactly one signature', async () => {
+test('a transfer requires two of three approvals, and the second one enqueues exactly one signature', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
   expect((await vault.approve(alice, id)).ok).toBe(true);
@@ -135,7 +135,7 @@ test('three simultaneous approvals enter SIGNING once', async () => {
   expect(entered).toHaveLength(1);
 });
 
-test('an approval and a rejection at once have one winner, and a loser never signs', async () => {
+test('of a simultaneous approval and rejection one wins, and a rejected transaction is never signed', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
   await vault.approve(alice, id);
@@ -144,7 +144,7 @@ test('an approval and a rejection at once have one winner, and a loser never sig
   expect((await stateOf(vault, id)).state).toBe(approval.ok ? 'SIGNING' : 'REJECTED');
 });
 
-test('a repeated approval gets a response, and counts once', async () => {
+test('a repeated approval is answered and counts once', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
   await vault.approve(alice, id);
@@ -153,7 +153,7 @@ test('a repeated approval gets a response, and counts once', async () => {
   expect((await stateOf(vault, id)).approvals).toHaveLength(1);
 });
 
-test('the response to an approval may be requested again after the decision', async () => {
+test('an approval that is repeated after the decision gets its response again', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
   await vault.approve(alice, id);
@@ -168,7 +168,7 @@ test('the response to an approval may be requested again after the decision', as
   });
 });
 
-test('an outsider learns nothing: not of this vault, not of one that does not exist', async () => {
+test('a stranger gets the same response for this vault and for a missing one', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
   const forbidden = { ok: false, refusal: { code: 'forbidden' } };
@@ -186,7 +186,7 @@ test('an outsider learns nothing: not of this vault, not of one that does not ex
   ).toEqual([]);
 });
 
-test('a viewer reads but neither creates nor approves', async () => {
+test('a viewer can read, and can neither create nor approve', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
   await vault.putMember(mallory.userId, ['viewer']);
@@ -204,7 +204,7 @@ test('an unknown transaction inside a visible vault is not found', async () => {
   expect(await vault.read(alice, unknown)).toEqual({ ok: false, refusal: { code: 'transaction-not-found' } });
 });
 
-test('the same Idempotency-Key finds the same transaction, also after the object was evicted', async () => {
+test('a repeated Idempotency-Key returns the same transaction, even after the object was evicted', async () => {
   const { vault } = await vaultWithWallet();
   const request = transfer({ idempotency: { key: 'payout-1', fingerprint: 'f1' } });
   const first = await created(vault, alice, request);
@@ -226,7 +226,7 @@ test('an external id is permanent', async () => {
   });
 });
 
-test('no transaction is created without a wallet, on a chain that is not enabled, or over the cap of pending ones', async () => {
+test('no transaction is created without a wallet, on a chain that is not enabled, or above the pending limit', async () => {
   const { vault: keyless } = await createdVault();
   expect(await keyless.create(alice, transfer())).toEqual({
     ok: false,
@@ -246,7 +246,7 @@ test('no transaction is created without a wallet, on a chain that is not enabled
   expect((await vault.create(alice, transfer())).ok).toBe(true);
 });
 
-test('the vault decides whether a transaction starts in DRAFT or SUBMITTED, and a draft is decided all the same', async () => {
+test('the vault decides whether a transaction starts as DRAFT or SUBMITTED, and a draft can be decided too', async () => {
   const { vault } = await vaultWithWallet({ initialState: 'DRAFT' });
   const { id, state } = await created(vault);
   expect(state).toBe('DRAFT');
@@ -268,7 +268,7 @@ test('a removed signer loses the approval in the same commit', async () => {
   expect((await stateOf(vault, one.id)).state).toBe('SUBMITTED');
 });
 
-test('a refused change of policy changes nothing', async () => {
+test('a refused policy change changes nothing', async () => {
   const { vault } = await vaultWithWallet();
   const before = await vault.describe();
   const tooHigh = { actor: alice, patch: { threshold: 4, rules: {} }, note: null };
@@ -292,7 +292,7 @@ test('an undecided transaction expires by itself', async () => {
   expect((await stateOf(vault, id)).state).toBe('EXPIRED');
 });
 
-test('the read model has everything that the vault knows before a list is read, whatever D1 has already', async () => {
+test('the read model has everything that the vault has before a list is read, whatever D1 already contains', async () => {
   const { vault, id: vaultId } = await vaultWithWallet();
   const { id } = await created(vault);
   await vault.approve(alice, id);
@@ -349,7 +349,7 @@ test('every version of every record has exactly one line in an immutable history
   expect((await stateOf(vault, id)).state).toBe('SUCCEEDED');
 });
 
-test('a message that comes late, or twice, finds nothing to do', async () => {
+test('a late or repeated message has no effect', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
   expect(await vault.work(id, 'sign')).toBeNull();
@@ -363,7 +363,7 @@ test('a message that comes late, or twice, finds nothing to do', async () => {
   expect(await stateOf(vault, id)).toEqual(before);
 });
 
-test('the first key recorded stays the key of the vault', async () => {
+test('the first recorded key stays the key of the vault', async () => {
   const { vault } = await vaultWithWallet();
   const other = parseKeyId('b'.repeat(26));
   if (other === null) throw new Error('the key id must parse');
@@ -378,12 +378,12 @@ test('the first key recorded stays the key of the vault', async () => {
   expect(await vault.keyWork()).toBeNull();
 });
 
-test('an alarm that was lost is set again by a nudge', async () => {
+test('a lost alarm is set again by `rearmAlarm`', async () => {
   const { vault } = await vaultWithWallet();
   await created(vault);
   const alarmOf = () => runInDurableObject(vault, (_object, state) => state.storage.getAlarm());
-  // While an alarm runs none is set. What was sent and not acknowledged is due again in some
-  // seconds: the test deletes that alarm.
+  // No alarm is set while one runs. Unacknowledged messages are due again after some seconds, and
+  // the test deletes the alarm for that time.
   await vi.waitFor(async () => expect(await alarmOf()).toBeGreaterThan(Date.now() + 2_000), 20_000);
   await runInDurableObject(vault, (_object, state) => state.storage.deleteAlarm());
   expect(await alarmOf()).toBeNull();

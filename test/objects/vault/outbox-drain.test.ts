@@ -8,7 +8,7 @@ import type { Schedule } from '../../simulation/schedule.ts';
 import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 import { newVaultScene } from './vault-scene.ts';
 
-/** Covers which queue a job goes to, and what happens to notifications that cannot be sent. */
+/** Covers the queue for each job, and notifications that cannot be sent. */
 
 const JOBS: readonly OutboxJob[] = ['sign', 'broadcast', 'settle', 'confirm', 'follow', 'notify'];
 
@@ -33,7 +33,7 @@ async function drained(notificationsEnabled: boolean) {
   return { sent, left };
 }
 
-test('chain scans do not wait behind signing, and no job waits behind notifications', async () => {
+test('chain scans do not wait for signing, and no job waits for notifications', async () => {
   const { sent, left } = await drained(true);
   const sorted = Object.fromEntries(Object.entries(sent).map(([name, jobs]) => [name, jobs.toSorted()]));
   expect(sorted).toEqual({
@@ -41,7 +41,8 @@ test('chain scans do not wait behind signing, and no job waits behind notificati
     confirmation: ['confirm', 'follow', 'reconcile'],
     notification: ['notify'],
   });
-  // A row stays until its effect is recorded, and is sent again when none comes.
+  // A row stays until its effect is recorded, and its message is sent again if the effect does not
+  // follow.
   expect(left).toHaveLength(JOBS.length + 2);
   expect(left.filter(({ due_at_ms: due }) => due === 5)).toEqual([]);
 });
@@ -55,8 +56,8 @@ test('no notification is enqueued if none is configured', async () => {
 });
 
 /**
- * Returns a D1 in which something happens right after a batch was written, before its writer gets
- * the result.
+ * Returns a D1 that calls `afterBatch` after a batch was written, before the caller gets the
+ * result.
  */
 function databaseWith(afterBatch: () => void) {
   const call = async (name: string, work: () => unknown) => {
@@ -67,7 +68,7 @@ function databaseWith(afterBatch: () => void) {
   return new SimulatedD1({ call } as unknown as Schedule);
 }
 
-test('history that changes during its projection is projected again, back to the first line', async () => {
+test('the history is projected again from the first line if D1 is reset during its projection', async () => {
   const { storage, host } = newVaultScene();
   const vault = host.vault();
   if (vault === null) throw new Error('the scene has a vault');
@@ -77,8 +78,8 @@ test('history that changes during its projection is projected again, back to the
   let batches = 0;
   const d1 = databaseWith(() => {
     batches += 1;
-    // The entry of the vault, its members, and then the lines: D1 is set back when these have just
-    // been written.
+    // The batches are the vault, its members, and then the history lines. D1 is reset after the
+    // third batch.
     if (batches !== 3) return;
     for (const table of ['audit', 'members', 'vaults']) d1.db.run(`DELETE FROM ${table}`, []);
     storage.requeueProjection(Date.now() + 60_000);
@@ -92,7 +93,7 @@ test('history that changes during its projection is projected again, back to the
   expect(storage.unprojectedHistory(1).lines).toEqual([]);
 });
 
-test('a projection that ends between two pages of the history leaves an alarm for the rest', async () => {
+test('a projection that stops between two pages of the history leaves an alarm for the rest', async () => {
   const { storage, host } = newVaultScene();
   const vault = host.vault();
   if (vault === null) throw new Error('the scene has a vault');
@@ -103,12 +104,12 @@ test('a projection that ends between two pages of the history leaves an alarm fo
   let [batches, isOver] = [0, false];
   const d1 = databaseWith(() => {
     batches += 1;
-    // The second page is written, and its writer gets no result.
+    // The second page is written, and then the writer fails before it gets the result.
     if (!isOver && reported() === lines) throw new Error('the object is gone');
   });
   await expect(drainProjection(storage, d1 as unknown as D1Database)).rejects.toThrow('gone');
-  // The entry of the vault, its members, and two pages: what was projected once is not projected
-  // with each page.
+  // The batches are the vault, its members, and two pages. The vault and its members are not
+  // projected again for each page.
   expect([batches, storage.unprojectedHistory(lines).lines.length, storage.nextDueAtMs()]).toEqual([
     4,
     5,

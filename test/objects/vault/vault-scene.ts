@@ -16,8 +16,8 @@ export const BOB = '0x2222222222222222222222222222222222222222';
 export const CAROL = '0x3333333333333333333333333333333333333333';
 
 /**
- * A real vault on real SQLite, with alice its signer and a wallet on anvil; only the object around
- * it and its chain are not there.
+ * Returns a real vault on real SQLite, with alice as its signer and a wallet on anvil. The Durable
+ * Object around the vault and the chain are simulated.
  */
 export function newVaultScene({ notificationsEnabled = true } = {}) {
   const sql = memorySql();

@@ -7,7 +7,10 @@ import type { Spending } from '#domain/wallet/reservation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { AllocationRequest } from '#objects/wallet-nonce/object.ts';
 
-/** Covers what the allocator of a wallet reserves with a nonce, and when it releases it. */
+/**
+ * Covers the amounts that the allocator of a wallet reserves with a nonce, and when it releases
+ * them.
+ */
 
 const { WALLET_NONCE } = env as unknown as CoordinatorEnv;
 let wallets = 0;
@@ -22,7 +25,7 @@ const native = (value: bigint) => ({ tokenAddress: null, amount: units(value) })
 const TOKEN = '0x00000000000000000000000000000000000000AA';
 const tokens = (value: bigint) => ({ tokenAddress: TOKEN, amount: units(value) });
 
-/** A payment of units from a wallet with 100 of them. */
+/** Returns the spending of a payment from a wallet with 100 units. */
 function paying(value: bigint, differences: Partial<Spending> = {}): Spending {
   const funds = { blockNumber: '9', nonceCount: '0', holds: [native(100n)], least: units(0n) };
   return { amounts: [native(value)], funds, ...differences };
@@ -33,7 +36,7 @@ function requestFor(transactionId: string, spending: Spending, held?: Allocation
   return held === undefined ? request : { ...request, held };
 }
 
-test('one of two simultaneous payments that do not fit together waits, without a nonce', async () => {
+test('of two simultaneous payments that the balance cannot cover together, one waits without a nonce', async () => {
   const object = wallet();
   const answers = await Promise.all(
     ['a', 'b'].map((transactionId) => object.allocate(requestFor(transactionId, paying(60n)))),
@@ -42,11 +45,11 @@ test('one of two simultaneous payments that do not fit together waits, without a
   const waiting = answers.filter(({ nonce }) => nonce === null);
   expect(given).toMatchObject([{ nonce: '0', reserved: [native(60n)] }]);
   expect(waiting).toMatchObject([{ why: 'in-flight', others: [expect.stringMatching(/^[ab]$/)] }]);
-  // A payment that fits passes one that does not.
+  // A later payment that fits passes one that does not fit.
   expect(await object.allocate(requestFor('c', paying(40n)))).toMatchObject({ nonce: '1' });
 });
 
-test('a reservation outlives the memory of the object, and ends with the transaction', async () => {
+test('a reservation survives an eviction of the object, and ends with its transaction', async () => {
   const object = wallet();
   await object.allocate(requestFor('a', paying(60n)));
   await evictDurableObject(object);
@@ -60,7 +63,7 @@ test('a reservation outlives the memory of the object, and ends with the transac
   expect(rows).toEqual([]);
 });
 
-test('each asset is weighed by itself', async () => {
+test('each asset is checked separately', async () => {
   const object = wallet();
   const funds = { ...paying(0n).funds, holds: [native(100n), tokens(50n)] };
   const transfer = (value: bigint): Spending => ({ amounts: [native(3n), tokens(value)], funds });
@@ -71,7 +74,7 @@ test('each asset is weighed by itself', async () => {
   expect(await object.allocate(requestFor('c', paying(94n)))).toMatchObject({ nonce: '2' });
 });
 
-test('owners without a reservation, and a restored book, are checked by the record of the vault', async () => {
+test('a transaction without a reservation is checked by the amounts in the record of the vault', async () => {
   const object = wallet();
   const held = [{ transactionId: 'old', nonce: '0', amounts: [native(60n)], includedIn: null }];
   expect(await object.allocate(requestFor('a', paying(41n), held))).toMatchObject({ nonce: null, why: 'in-flight' });
@@ -85,15 +88,15 @@ test('a further attempt reserves the larger amount, and waits if it does not fit
   const more = (value: bigint) => object.reserve({ transactionId: 'a', held: [], spending: paying(value) });
   expect(await more(71n)).toMatchObject({ why: 'in-flight', others: ['b'] });
   expect(await more(70n)).toBeNull();
-  // A cancellation takes little, and the payment may still be the one that is mined.
+  // A cancellation spends little, but the payment may still be mined, so its amounts stay reserved.
   expect(await more(5n)).toBeNull();
   expect(await object.allocate(requestFor('c', paying(1n)))).toMatchObject({ nonce: null, why: 'in-flight' });
-  // A finished payment that a reorganisation undoes continues.
+  // A payment that a reorganisation undoes after its end is reserved without a check.
   await object.end({ transactionId: 'a', isSpent: false });
   expect(await more(500n)).toBeNull();
 });
 
-test('balances older than a settled payment are refused until the node has caught up', async () => {
+test('balances older than a settled payment are refused until the RPC node has caught up', async () => {
   const object = wallet();
   await object.allocate(requestFor('a', paying(60n)));
   await object.end({ transactionId: 'a', isSpent: true, includedIn: '10' });
@@ -105,14 +108,14 @@ test('balances older than a settled payment are refused until the node has caugh
   expect(await object.allocate(after(paying(40n, { funds })))).toMatchObject({ nonce: '1' });
 });
 
-test('an open nonce slot is given first, and the rent of one that is opened is reserved', async () => {
+test('an open nonce slot is given first, and the rent of a newly opened one is reserved', async () => {
   const object = wallet();
   const funds = { ...paying(0n).funds, nonceCount: null };
   const at = (value: bigint, open: readonly string[]) =>
     paying(value, { funds, positions: { open, rent: units(20n) } });
   expect(await object.allocate(requestFor('a', at(50n, ['3'])))).toMatchObject({ nonce: '3', reserved: [native(50n)] });
-  // The open nonce slot is in use, and the rent of another one is too much beside what is in
-  // flight.
+  // The open nonce slot is in use, and the balance does not cover the rent of another one beside
+  // the payments in flight.
   expect(await object.allocate(requestFor('b', at(40n, ['3'])))).toMatchObject({ nonce: null, why: 'in-flight' });
   expect(await object.allocate(requestFor('b', at(30n, ['3'])))).toMatchObject({ nonce: '0', reserved: [native(50n)] });
   await object.end({ transactionId: 'a', isSpent: false });
@@ -125,17 +128,17 @@ test('an open nonce slot is given first, and the rent of one that is opened is r
   expect(await object.allocate(requestFor('c', at(90n, ['3'])))).toMatchObject({ nonce: '3' });
 });
 
-test('a nonce slot that is given to another transaction leaves the amounts of its former one in the balance', async () => {
+test('a reused nonce slot does not free the amounts of its former transaction before the balance excludes them', async () => {
   const object = wallet();
   const funds = { ...paying(0n).funds, nonceCount: null };
   await object.allocate(requestFor('a', paying(60n, { funds })));
   const held = [{ transactionId: 'a', nonce: '0', amounts: [native(60n)], includedIn: '10', isReleased: true }];
-  // The balances are those of block 9.
+  // The balances are from block 9, and the inclusion is in block 10.
   expect(await object.allocate(requestFor('b', paying(41n, { funds }), held))).toMatchObject({ why: 'in-flight' });
   const after = { ...funds, blockNumber: '10' };
   expect(await object.allocate(requestFor('b', paying(30n, { funds: after }), held))).toMatchObject({ nonce: '0' });
-  // The inclusion was wrong after all: both continue with their own bytes at the slot, and both
-  // still spend their amounts.
+  // The inclusion was false. Both transactions have bytes at the slot, so both can still spend
+  // their amounts.
   const again = [
     ...held.map((one) => ({ ...one, includedIn: null, isReleased: false })),
     { transactionId: 'b', nonce: '0', amounts: [native(30n)], includedIn: null },
@@ -147,7 +150,7 @@ test('a nonce slot that is given to another transaction leaves the amounts of it
   expect(await object.allocate(requestFor('c', paying(10n, { funds: after }), again))).toMatchObject({ nonce: '1' });
 });
 
-test('a settled block that is ahead of the chain is lowered, and no other one', async () => {
+test('a settled block above the height of the chain is lowered, and no other settled block is', async () => {
   const object = wallet();
   const payment = { ...requestFor('b', paying(1n)), latest: '1', pending: '1' };
   await object.allocate(requestFor('a', paying(60n)));

@@ -13,7 +13,7 @@ function wallet() {
 
 const FRESH = { latest: '0', pending: '0' };
 
-test('simultaneous requests get different nonces without a gap', async () => {
+test('simultaneous requests get different, consecutive nonces', async () => {
   const object = wallet();
   const ids = Array.from({ length: 20 }, (_, i) => `transaction-${i}`);
   const given = await Promise.all(ids.map((transactionId) => object.allocate({ transactionId, ...FRESH })));
@@ -21,7 +21,7 @@ test('simultaneous requests get different nonces without a gap', async () => {
   expect(nonces).toEqual(ids.map((_, i) => i));
 });
 
-test('the book outlives the memory of its object', async () => {
+test('the nonce allocations survive an eviction of the object', async () => {
   const object = wallet();
   await object.allocate({ transactionId: 'a', ...FRESH });
   await object.allocate({ transactionId: 'b', ...FRESH });
@@ -31,7 +31,7 @@ test('the book outlives the memory of its object', async () => {
   expect(await object.allocate({ transactionId: 'c', ...FRESH })).toEqual({ nonce: '0' });
 });
 
-test('a repeated settlement or release changes nothing more', async () => {
+test('a repeated settlement or release changes nothing', async () => {
   const object = wallet();
   await object.allocate({ transactionId: 'a', ...FRESH });
   await object.end({ transactionId: 'a', isSpent: true });
@@ -40,7 +40,7 @@ test('a repeated settlement or release changes nothing more', async () => {
   expect(await object.allocate({ transactionId: 'b', latest: '1', pending: '1' })).toEqual({ nonce: '1' });
 });
 
-test('each wallet has its own book, and nonces past a float stay exact', async () => {
+test('each wallet has its own allocations, and nonces above the range of a float stay exact', async () => {
   const [one, other] = [wallet(), wallet()];
   const large = (2n ** 60n).toString();
   const counts = { latest: large, pending: large };
@@ -53,15 +53,15 @@ test('each wallet has its own book, and nonces past a float stay exact', async (
   });
 });
 
-test('a UTXO is claimed by one transaction, all of a claim or nothing, until that one is over', async () => {
+test('a UTXO is claimed by one transaction until its end, and a claim is complete or refused', async () => {
   const object = wallet();
   const others = (transactionId: string) => object.claimedByOthers({ transactionId });
   expect(await object.claim({ transactionId: 'a', utxos: ['x:0', 'y:1'] })).toBe(true);
   expect(await object.claim({ transactionId: 'b', utxos: ['z:0', 'y:1'] })).toBe(false);
   expect(await others('a')).toEqual([]);
   expect(await others('b')).toEqual(['x:0', 'y:1']);
-  // A second run of the same job, with another choice: what the first one may have stored stays
-  // claimed.
+  // This is a second run of the job with other UTXOs. The UTXOs of the first run stay claimed,
+  // because that run may have stored them.
   expect(await object.claim({ transactionId: 'a', utxos: ['y:1', 'z:0'] })).toBe(true);
   await evictDurableObject(object);
   expect(await others('b')).toEqual(['x:0', 'y:1', 'z:0']);
@@ -70,7 +70,7 @@ test('a UTXO is claimed by one transaction, all of a claim or nothing, until tha
   expect(await object.claim({ transactionId: 'b', utxos: ['x:0', 'y:1'] })).toBe(true);
 });
 
-test('a leaving transaction is remembered, and no transaction gets a nonce above it', async () => {
+test('a pending release survives an eviction, and no transaction gets a nonce above it', async () => {
   const object = wallet();
   await object.allocate({ transactionId: 'a', ...FRESH });
   await object.allocate({ transactionId: 'b', ...FRESH });
@@ -86,7 +86,7 @@ test('a leaving transaction is remembered, and no transaction gets a nonce above
   expect(await object.allocate({ transactionId: 'c', ...FRESH })).toEqual({ nonce: '2' });
 });
 
-test('a late transaction that is over gets no nonce and no UTXO, also after a restart', async () => {
+test('a late request of an ended transaction gets no nonce and no UTXO, also after a restart', async () => {
   const object = wallet();
   await object.end({ transactionId: 'a', isSpent: false });
   await evictDurableObject(object);
@@ -96,19 +96,19 @@ test('a late transaction that is over gets no nonce and no UTXO, also after a re
   expect(await object.claim({ transactionId: 'b', utxos: ['coin'] })).toBe(true);
 });
 
-test('a final inclusion raises the floor, and an end without one does not', async () => {
+test('a final inclusion raises the floor, and an end without an inclusion does not', async () => {
   const object = wallet();
   for (const transactionId of ['a', 'b', 'c']) await object.allocate({ transactionId, ...FRESH });
   await object.end({ transactionId: 'c', isSpent: false });
   await object.end({ transactionId: 'b', isSpent: true });
   await evictDurableObject(object);
-  // A node that is behind counts nothing yet, and the other node does not agree with it.
+  // One RPC node is behind and reports no mined nonces, and the other one does not agree.
   expect(await object.allocate({ transactionId: 'd', ...FRESH })).toEqual({ nonce: null, why: 'unproven' });
   const proven = { latest: null, pending: null, block: '0' };
   expect(await object.allocate({ transactionId: 'd', ...FRESH, proven })).toEqual({ nonce: '2' });
 });
 
-test('counts of one node that name unknown transactions require proof, and leave no trace', async () => {
+test('nonce counts of one RPC node above all known transactions require proof, and change nothing without it', async () => {
   const object = wallet();
   const lie = { latest: '0', pending: '1000' };
   expect(await object.allocate({ transactionId: 'a', ...lie })).toEqual({ nonce: null, why: 'unproven' });
@@ -118,7 +118,7 @@ test('counts of one node that name unknown transactions require proof, and leave
   expect(await object.allocate({ transactionId: 'a', ...FRESH })).toEqual({ nonce: '0' });
 });
 
-test('a book that was set back learns the nonces of the vault, but for those that are over', async () => {
+test("allocations that were set back are restored from the vault's nonces, except those of ended transactions", async () => {
   const object = wallet();
   await object.end({ transactionId: 'b', isSpent: false });
   const held = [
@@ -133,7 +133,7 @@ test('a book that was set back learns the nonces of the vault, but for those tha
   expect(await object.blocker({ transactionId: 'c', latest: '0', pending: '0' })).toEqual({ transactionId: null });
 });
 
-test('a book of a release that counted upwards is read without its counter', async () => {
+test('allocations of an older release with a nonce counter are read without that counter', async () => {
   const object = wallet();
   await object.allocate({ transactionId: 'a', ...FRESH });
   await runInDurableObject(object, (_, { storage: { sql } }) => {

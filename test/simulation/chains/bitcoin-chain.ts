@@ -11,19 +11,19 @@ import { CALM } from '../schedule.ts';
 
 const CAIP2 = `bip122:${GENESIS.regtest}`;
 const NETWORK = networkOf(CAIP2);
-/** Satoshi. */
+/** One bitcoin in satoshi. */
 const BTC = 100_000_000n;
-/** Of a deposit. */
+/** The fee of a deposit in satoshi. */
 const STRANGERS_FEE = 100_000n;
-/** Thousandths of a satoshi per virtual byte. */
+/** The lowest and the highest fee rate, in thousandths of a satoshi per virtual byte. */
 const [CHEAPEST, DEAREST] = [1_000n, 60_000n];
 const MAX_PER_BLOCK = 3;
-/** UTXOs of the stranger, one for each deposit. */
+/** The number of UTXOs of the outside payer, one for each deposit. */
 const FOREIGN_UTXOS = 16;
 
 /**
- * Returns the person with this number. Their key is public; only the wallet has anything to lose
- * here.
+ * Returns the person with this number. The private key of a person is public, because only the
+ * wallet's funds matter in the simulation.
  */
 function person(number: number) {
   if (NETWORK === null) throw new Error('regtest is a network');
@@ -39,8 +39,8 @@ function scriptFor(address: string): Uint8Array {
 }
 
 /**
- * A regtest with weather: the local chain accepts what Bitcoin Core accepts, and its miners take
- * three of the transactions that pay enough; the least fee rate changes with the blocks.
+ * A simulated regtest. The local chain accepts what Bitcoin Core accepts; a block includes at most
+ * three transactions that pay enough; the minimum fee rate changes from block to block.
  */
 export class BitcoinChain implements SimulatedChain {
   readonly row = {
@@ -57,7 +57,7 @@ export class BitcoinChain implements SimulatedChain {
   readonly #schedule: Schedule;
   readonly #stranger = person(1);
   readonly #utxos: string[] = [];
-  /** The least fee rate for the next block. */
+  /** The minimum fee rate for the next block. */
   #price = CHEAPEST;
 
   constructor(schedule: Schedule) {
@@ -68,25 +68,31 @@ export class BitcoinChain implements SimulatedChain {
     return this.chain.height;
   }
 
-  /** There is no such thing: what is under as many blocks as are ever undone. */
+  /**
+   * Bitcoin has no final block. This is the newest block that no simulated reorganisation can undo.
+   */
   get finalNumber(): bigint {
     return BigInt(Math.max(0, this.height - this.deepestFork));
   }
 
-  /** Satoshi per virtual byte, by number of blocks: what the newest blocks say of those to come. */
+  /**
+   * The estimated fee rates in satoshi per virtual byte, by the number of blocks until inclusion.
+   */
   get rates(): Readonly<Record<string, number>> {
     const rate = (percent: bigint) => Number.parseInt(((this.#price * percent) / 100n).toString(), 10) / 1_000;
     return { '1': rate(150n), '3': rate(120n), '12': rate(100n) };
   }
 
-  /** A few UTXOs, so that payments wait for each other's change. */
-  /** Script of the wallet that the vault has; null before it has one. */
+  /**
+   * The wallet starts with a few UTXOs only, so that payments must wait for each other's change.
+   */
+  /** The script of the vault's wallet; null before the wallet exists. */
   wallet: Uint8Array | null = null;
 
   endow(wallet: string): void {
     this.wallet = scriptFor(wallet);
     for (let i = 0; i < FOREIGN_UTXOS; i++) this.#utxos.push(this.chain.fund(this.#stranger.address, BTC));
-    // Deeper than anything is undone.
+    // Buries the funds deeper than any reorganisation reaches.
     this.chain.mine(this.deepestFork + 1);
     for (let i = 0; i <= this.#schedule.upTo(3); i++) this.deposit(wallet, BTC / 2n);
     this.mine();
@@ -106,7 +112,8 @@ export class BitcoinChain implements SimulatedChain {
   }
 
   mine(): void {
-    // In fair weather it falls: what was offered for too little waits for that.
+    // In calm weather the fee rate falls, so that transactions that offered too little are mined in
+    // the end.
     const step = this.#schedule.weather === CALM ? 88n : 75n + BigInt(this.#schedule.upTo(60));
     const requested = (this.#price * step) / 100n;
     this.#price = requested < CHEAPEST ? CHEAPEST : requested > DEAREST ? DEAREST : requested;
@@ -117,7 +124,7 @@ export class BitcoinChain implements SimulatedChain {
 
   reorganise(depth: number, forgotten: number): void {
     const before = this.height;
-    // Payments of others are not lost: they pay again.
+    // A reorganisation does not lose payments of others: they pay again.
     this.chain.undo(depth, (one) => this.#isStrangers(one) || !this.#schedule.isLuck(forgotten));
     this.#schedule.note(`${before - this.height} blocks of Bitcoin undone`);
     while (this.height < before) this.mine();
@@ -137,7 +144,7 @@ export class BitcoinChain implements SimulatedChain {
     return null;
   }
 
-  /** What comes back to the address is no payment. */
+  /** Excludes outputs that pay the address itself. */
   paymentsFrom(address: string, height: number): readonly Payment[] {
     const own = Buffer.from(scriptFor(address));
     const isOwn = ({ script }: TxOut) => own.equals(script);

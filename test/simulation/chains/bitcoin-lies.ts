@@ -9,7 +9,10 @@ import { FAR, lyingAs } from './lies.ts';
 const AHEAD = 1_000;
 const DEPTH = 8;
 const FAR_HEIGHT = Number.parseInt(FAR.toString(), 10);
-/** Satoshi: the largest UTXO of the wallet, which is spent first. */
+/**
+ * The amount of the false UTXO in satoshi. It is the largest UTXO of the wallet, so the service
+ * spends it first.
+ */
 const FALSE_AMOUNT = 100_000_000n;
 
 interface View {
@@ -18,8 +21,8 @@ interface View {
 }
 
 /**
- * Returns the view of a Bitcoin server with this lie. @param wallet script of the wallet for which
- * it invents UTXOs; null before it is known
+ * Returns the view of a Bitcoin server that gives this false answer. @param wallet script of the
+ * wallet for which the server invents UTXOs; null before it is known
  */
 export function lyingServer(lie: FalseAnswer, { chain, rates }: View, wallet: Uint8Array | null): View {
   const isWaiting = (hash: string) => chain.waiting().some((one) => one.hash === hash);
@@ -50,8 +53,8 @@ export function lyingServer(lie: FalseAnswer, { chain, rates }: View, wallet: Ui
 }
 
 /**
- * The server shows a whole transaction that pays the wallet, by bytes whose hash is its name, in a
- * real block.
+ * Returns a chain in which a real block has one more transaction, which pays the wallet. Its bytes
+ * have the hash under which it is listed.
  */
 function withFalseUtxo(chain: LocalBitcoinChain, wallet: Uint8Array): LocalBitcoinChain {
   const made = falseDeposit(wallet);
@@ -64,7 +67,8 @@ function withFalseUtxo(chain: LocalBitcoinChain, wallet: Uint8Array): LocalBitco
 }
 
 /**
- * It spends a UTXO that never existed, the same one for the same wallet: a history is lived twice.
+ * Returns a transaction that spends a UTXO that never existed. It is the same for the same wallet,
+ * so that a history can be repeated.
  */
 function falseDeposit(wallet: Uint8Array): AcceptedTransaction {
   const txid = new Uint8Array(32).fill(0xfa);

@@ -6,7 +6,7 @@ import type { ChainApi, Query } from './chain.ts';
 /** The path of a request for one transaction. */
 const BY_HASH = /^\/tx\/[0-9a-f]{64}$/;
 
-/** The REST interface of Esplora. */
+/** The REST interface of an Esplora server of the simulated chain. */
 export class BitcoinRest implements ChainApi {
   readonly #chain: BitcoinChain;
 
@@ -15,7 +15,7 @@ export class BitcoinRest implements ChainApi {
   }
 
   methodOf({ path }: Query): string {
-    // Names of addresses and transactions are no method.
+    // Replaces addresses and transaction hashes in the method name.
     return path
       .slice(1)
       .split('/')
@@ -27,8 +27,9 @@ export class BitcoinRest implements ChainApi {
     if (isForgetful && BY_HASH.test(path)) return new Response('Not found', { status: 404 });
     const { chain, rates } = this.#chain;
     const known = behind === 0 ? chain : chain.before(behind);
-    // A server that is behind still forwards transactions. The false UTXO is listed, and is in no
-    // history: the simulation does not test the balances of the vault with it.
+    // A server that is behind still forwards transactions. The false UTXO is in the list of UTXOs
+    // and in no transaction history, because the simulation does not test the vault's balances with
+    // it.
     const lieNow = lie === 'false-coin' && path.includes('/txs/') ? null : lie;
     const seen =
       lieNow === null ? { chain: known, rates } : lyingServer(lieNow, { chain: known, rates }, this.#chain.wallet);

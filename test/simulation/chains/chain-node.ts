@@ -6,19 +6,22 @@ import type { Schedule } from '../schedule.ts';
 
 const FALSE_COUNT = 1_000;
 
-/** One RPC node, which may be some blocks behind, without history, ill, or unreachable. */
+/**
+ * One RPC node, which may be some blocks behind, without transaction history, failing, lying, or
+ * unreachable.
+ */
 export class ChainNode {
   readonly url: string;
   readonly chain: SimulatedChain;
   readonly #schedule: Schedule;
   readonly #api: ChainApi;
   readonly #name: string;
-  /** Blocks that it does not have yet. */
+  /** The number of newest blocks that the RPC node does not have yet. */
   behind = 0;
-  /** What it adds to counts of an account's transactions. */
+  /** The number that the RPC node adds to the transaction count of an account. */
   miscount = 0;
   isUnreachable = false;
-  /** It was started from a snapshot. */
+  /** True when the RPC node was started from a snapshot, without transaction history. */
   isForgetful = false;
   lie: Lie | null = null;
 
@@ -34,7 +37,7 @@ export class ChainNode {
     this.url = `http://${name}.test`;
   }
 
-  /** Blocks that have come while it flickers. */
+  /** The number of blocks mined since the RPC node began to flicker. */
   #flickers = 0;
 
   #answers(): FalseAnswer | null {
@@ -42,17 +45,17 @@ export class ChainNode {
     return isFalseAnswer(this.lie) ? this.lie : null;
   }
 
-  /** Called before each block for as long as the node lies. */
+  /** Called before each block while the RPC node lies. */
   onPassBy: () => void = () => {};
 
-  /** A block comes: a node that stands still does not get it. */
+  /** Called when a block is mined. An RPC node that stands still does not get the block. */
   passBy(): void {
     this.onPassBy();
     if (this.lie === 'standing-still') this.behind++;
     if (this.lie === 'flickering') this.#flickers++;
   }
 
-  /** Makes the node honest and complete from now on. */
+  /** Makes the RPC node honest and complete from now on. */
   recover(): void {
     this.onPassBy = () => {};
     Object.assign(this, { behind: 0, miscount: 0, isUnreachable: false, isForgetful: false, lie: null });
@@ -66,7 +69,7 @@ export class ChainNode {
     const query = () => ({ path, sent: init.body == null ? null : textSent(init), behind, miscount, isForgetful, lie });
     const answered = this.#schedule.call(`${this.#name}.${this.#api.methodOf(query())}`, async () => {
       if (this.isUnreachable || this.lie === 'silence') return new Response('upstream is away', { status: 502 });
-      // An ill node has its words after the fact as well as before it.
+      // A failing RPC node returns its error either before or after it has carried out the request.
       const illness = this.#schedule.isLuck(this.#schedule.weather.lost) ? this.#schedule.upTo(3) : null;
       if (illness === 0) return new Response('<html>', { status: 200 });
       const answer = await this.#api.answer(query());

@@ -4,7 +4,7 @@ import type { Payment, SimulatedChain } from './chain.ts';
 import type { Schedule } from '../schedule.ts';
 import { CALM } from '../schedule.ts';
 
-/** What of an account the chain keeps. */
+/** The state of an account on the chain. */
 interface Account {
   readonly balance: bigint;
   readonly nonce: number;
@@ -32,25 +32,25 @@ export interface Block {
 
 export const CHAIN_ID = 31_337_001;
 /**
- * Blocks after which nothing is undone any more: four times the confirmations, so more than a
- * service that only counts would wait for.
+ * The depth from which no block is undone: more than a service that only counts confirmations waits
+ * for.
  */
 const FINAL_DEPTH = 20;
 const GWEI = 10n ** 9n;
 const ETHER = 10n ** 18n;
 export const TRANSFER_GAS = 21_000n;
 const NO_ONE: Account = { balance: 0n, nonce: 0 };
-/** Has what others pay with. */
+/** The account from which others pay. */
 const RICH = `0x${'e'.repeat(40)}` as const;
 const MAX_PER_BLOCK = 3;
 
-/** A refusal of the node, in the words of geth. */
+/** A refusal of the RPC node, with an error message of geth. */
 export class Refused extends Error {}
 
 /**
- * A small EVM chain that knows payments and nothing else, with geth's rules for its pool: one nonce
- * after the other, a replacement pays a tenth more, no account spends more than its balance. Blocks
- * can be undone, and what waits can be forgotten.
+ * A small EVM chain that supports only payments, with geth's rules for its pool: nonces in order,
+ * replacements at a price at least a tenth higher, and no spending above the balance. Blocks can be
+ * undone, and waiting transactions can be lost.
  */
 export class EvmChain implements SimulatedChain {
   readonly row = {
@@ -95,7 +95,7 @@ export class EvmChain implements SimulatedChain {
     return BigInt(this.finalUnder(this.height));
   }
 
-  /** Returns the final height for an RPC node with this head. */
+  /** Returns the height of the final block for an RPC node with this head. */
   finalUnder(height: number): number {
     return Math.max(0, height - FINAL_DEPTH);
   }
@@ -108,7 +108,7 @@ export class EvmChain implements SimulatedChain {
     return BigInt(this.account(address).nonce);
   }
 
-  /** A cancellation pays no other address, so it is no payment. */
+  /** Excludes cancellations: they pay zero to the address itself. */
   paymentsFrom(address: string, height: number): readonly Payment[] {
     const payer = addressOf(address);
     return this.blocks
@@ -131,14 +131,14 @@ export class EvmChain implements SimulatedChain {
     return block.accounts.get(addressOf(address)) ?? NO_ONE;
   }
 
-  /** Of an account with what waits for it in the pool. */
+  /** Returns the next nonce of an account after its transactions that wait in the pool. */
   pendingNonce(address: string): number {
     let { nonce } = this.account(address);
     while (this.#waiting(addressOf(address), nonce) !== undefined) nonce++;
     return nonce;
   }
 
-  /** The transfer that was mined under this hash, and where; null for one that is in no block. */
+  /** Returns the mined transfer with this hash and its block; null when no block has it. */
   mined(hash: string, upTo: number): { readonly block: Block; readonly transfer: ChainTransfer } | null {
     for (const block of this.blocks) {
       const transfer = block.number <= upTo ? block.transfers.find((one) => one.hash === hash) : undefined;
@@ -151,7 +151,7 @@ export class EvmChain implements SimulatedChain {
     return [...this.#pool.values()].find((one) => one.hash === hash) ?? null;
   }
 
-  /** Takes signed bytes into the pool. Throws `Refused`. */
+  /** Adds a signed transaction to the pool. Throws `Refused`. */
   async send(raw: Hex): Promise<Hex> {
     const parsed = parseTransaction(raw);
     if (parsed.type !== 'eip1559' || parsed.chainId !== CHAIN_ID) throw new Refused('invalid chain id for signer');
@@ -208,7 +208,8 @@ export class EvmChain implements SimulatedChain {
 
   mine(): void {
     const { head } = this;
-    // In fair weather it falls: what was offered for too little waits for that.
+    // In calm weather the base fee falls, so that transactions that offered too little are mined in
+    // the end.
     const step = this.#schedule.weather === CALM ? 88n : 80n + BigInt(this.#schedule.upTo(50));
     const requested = (head.baseFeePerGas * step) / 100n;
     const baseFeePerGas = requested < GWEI / 10n ? GWEI / 10n : requested > 40n * GWEI ? 40n * GWEI : requested;
@@ -237,7 +238,7 @@ export class EvmChain implements SimulatedChain {
       transfers,
     };
     this.blocks.push(block);
-    // What was passed by is out of the pool.
+    // Removes pool transactions whose nonce is used.
     for (const one of this.#pool.values()) if (one.nonce < this.account(one.from).nonce) this.#pool.delete(one.hash);
   }
 
@@ -245,11 +246,11 @@ export class EvmChain implements SimulatedChain {
     const undone = this.blocks.splice(Math.max(1, this.blocks.length - depth));
     this.#schedule.note(`${undone.length} blocks undone`);
     for (const transfer of undone.flatMap(({ transfers }) => transfers)) {
-      // Payments of others are not lost: they pay again.
+      // A reorganisation does not lose payments of others: they pay again.
       if (transfer.from !== RICH && this.#schedule.isLuck(forgotten)) continue;
       this.#pool.set(transfer.hash, transfer);
     }
-    // The new branch is as long, so that the height never falls.
+    // The new branch has the same length, so that the height never falls.
     for (let i = 0; i < undone.length; i++) this.mine();
   }
 
@@ -264,7 +265,7 @@ export class EvmChain implements SimulatedChain {
   }
 }
 
-/** Wei per gas. */
+/** Returns the price that a transfer pays, in wei per gas. */
 export function pricePaid({ maxFeePerGas, maxPriorityFeePerGas }: ChainTransfer, baseFeePerGas: bigint): bigint {
   const highest = baseFeePerGas + maxPriorityFeePerGas;
   return highest < maxFeePerGas ? highest : maxFeePerGas;

@@ -9,17 +9,17 @@ interface Call {
   readonly params: readonly unknown[];
 }
 
-/** Where a block is said to be. */
+/** The block in which the RPC node claims a transaction to be. */
 type Position = Pick<Block, 'hash'> & { readonly number: bigint };
 
 const FAR_POSITION: Position = { number: FAR, hash: `0x${'5e'.repeat(32)}` };
-/** Blocks that a head is ahead. */
+/** The number of blocks by which the RPC node's claimed head is ahead of the chain. */
 const AHEAD = 1_000n;
 const DEAR = 1_000_000n;
 
 /**
- * Returns the answer of an EVM node with this lie. @param honest returns the true answer to another
- * call
+ * Returns the answer of an EVM RPC node with this lie. @param honest returns the true answer to
+ * another call
  */
 export async function lyingResult(
   chain: EvmChain,
@@ -70,7 +70,7 @@ function farBlock(tag: string, honest: unknown): unknown {
   return isFar ? { ...(honest as object), number: tag, hash: FAR_POSITION.hash } : honest;
 }
 
-/** Null for what is no call for a transaction that was handed in. */
+/** Returns null for a call that is not about a transaction that was sent to this chain. */
 function falseInclusion(chain: EvmChain, { method, params }: Call, position: Position): unknown {
   const transfer = chain.shown.get(String(params[0]) as `0x${string}`);
   if (transfer === undefined) return null;

@@ -16,10 +16,10 @@ interface RpcRequest {
 }
 
 const JSONRPC = '2.0';
-/** What a node without history answers with null. */
+/** The methods to which an RPC node without transaction history answers null. */
 const HISTORY = new Set(['eth_getTransactionByHash', 'eth_getTransactionReceipt', 'eth_getBlockReceipts']);
 
-/** JSON-RPC of a node. */
+/** The JSON-RPC interface of an EVM RPC node. */
 export class EvmRpc implements ChainApi {
   readonly #chain: EvmChain;
 
@@ -59,7 +59,7 @@ function requestIn(sent: string | null): RpcRequest {
   return JSON.parse(sent ?? '') as RpcRequest;
 }
 
-/** The chain as one node sees it. */
+/** The chain as one RPC node sees it. */
 class View {
   readonly #chain: EvmChain;
   readonly #behind: number;
@@ -134,8 +134,8 @@ class View {
   }
 
   /**
-   * Only its counts at the newest state may be wrong: the service reads at an old block whether a
-   * nonce is used.
+   * Falsifies a transaction count of the newest state only, because the service checks at an older
+   * block whether a nonce is used.
    */
   #miscounted(count: number, tag: string): number {
     return tag === 'latest' || tag === 'pending' ? Math.max(0, count + this.#miscount) : count;

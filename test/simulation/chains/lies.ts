@@ -1,37 +1,40 @@
-/** What an RPC node answers that is not so. */
+/** The kinds of false answers of an RPC node. */
 const FALSE_ANSWERS = [
-  /** Whatever was handed to it is in a real block, deep and final. */
+  /** A transaction that was sent to the RPC node is in a real block, which is deep and final. */
   'false-inclusion',
-  /** The same in a block far ahead, with a head to match. */
+  /**
+   * A transaction that was sent to the RPC node is in a block far ahead, and the head is ahead of
+   * that block.
+   */
   'far-inclusion',
-  /** Its head is ahead of all blocks. */
+  /** The head of the chain is ahead of all blocks. */
   'false-depth',
-  /** Its newest block is final. */
+  /** The newest block is final. */
   'false-finality',
-  /** Durable nonces have other values. */
+  /** Durable nonces have values other than the true ones. */
   'false-nonce',
-  /** Prices are a million times as high. */
+  /** Prices are many times the true ones. */
   'false-rate',
-  /** A UTXO of the wallet that does not exist. */
+  /** The wallet has a UTXO that does not exist. */
   'false-coin',
 ] as const;
 export type FalseAnswer = (typeof FALSE_ANSWERS)[number];
 
 /**
- * The false and the missing answers of an RPC node: the one table of the simulation and of the run
- * of the lies one by one (`test:simulation -- --lies`).
+ * All false and missing answers of an RPC node. Random histories and the systematic sweep
+ * (`test:simulation -- --lies`) use this list.
  */
 export const LIES = [
   ...FALSE_ANSWERS,
-  /** A false inclusion after every other block, and the truth after the others. */
+  /** A false inclusion and the truth alternate from block to block. */
   'flickering',
-  /** Of transactions of an account. */
+  /** The transaction count of an account is too high. */
   'false-count',
-  /** No answer. */
+  /** The RPC node does not answer. */
   'silence',
-  /** It sees no newer block. */
+  /** The RPC node sees no newer block. */
   'standing-still',
-  /** It finds no transaction by its hash. */
+  /** The RPC node finds no transaction by its hash. */
   'history-lost',
 ] as const;
 export type Lie = (typeof LIES)[number];
@@ -40,10 +43,10 @@ export function isFalseAnswer(lie: Lie | null): lie is FalseAnswer {
   return FALSE_ANSWERS.some((one) => one === lie);
 }
 
-/** The number of a block that there never is. */
+/** The number of a block that never exists. */
 export const FAR = 1_000_000_000_000n;
 
-/** An object that answers as another one does, but for these members. */
+/** Returns an object that answers like `honest`, except for the members in `lies`. */
 export function lyingAs<T extends object>(honest: T, lies: Partial<T>): T {
   return new Proxy(honest, {
     get: (target, name) => {

@@ -20,25 +20,25 @@ import type { Message, Sent, State } from './solana-machine.ts';
 import { carryOut, give, heldBy, nonceAccountIn, nonceOf, priceOf } from './solana-machine.ts';
 
 const SOL = 1_000_000_000n;
-/** Of 400 ms each. */
+/** The number of slots in a simulated block; a slot takes 400 ms. */
 const SLOTS_PER_BLOCK = 10n;
-/** A blockhash lives for as many slots. */
+/** The number of slots for which a blockhash is valid. */
 export const BLOCKHASH_SLOTS = 150n;
-/** What is under so many blocks is beyond every fork. */
+/** The number of newer blocks from which a block is beyond every fork. */
 export const FINAL_BLOCKS = 4;
 const MAX_PER_BLOCK = 3;
-/** Millionths of a lamport for each compute unit. */
+/** The lowest and the highest price, in millionths of a lamport per compute unit. */
 const [CHEAPEST, DEAREST] = [10_000n, 3_000_000n];
 
 /**
- * An entry that waits for a leader: signed bytes, or a gift, which needs no key
- * here.
+ * An entry that waits for a leader: a signed transaction, or a gift, which needs no signature in
+ * the simulation.
  */
 type Waiting =
   | { readonly hash: string; readonly signer: Address; readonly message: Message }
   | { readonly hash: string; readonly signer: Address; readonly gift: Sent };
 
-/** An entry of a block, with what waited for it and what it paid. */
+/** An entry of a block, with the waiting entry that it came from and the payments that it made. */
 export interface Landed extends Entry {
   readonly waited: Waiting;
   readonly paid: readonly Payment[];
@@ -52,10 +52,10 @@ export interface Block {
 }
 
 /**
- * A cluster of Solana that knows payments and nothing else, by the network's rules for what is
- * carried out at most once: blockhashes that live for 150 slots, durable nonces, and openings of
- * the accounts that hold them. Its forks can undo blocks with the votes of two thirds, which has
- * never happened on the network. @see solana-machine.ts
+ * A Solana cluster that supports only payments, with the network's rules against double execution:
+ * blockhashes that are valid for 150 slots, durable nonces, and the creation of the accounts that
+ * hold them. Its forks can undo blocks that two thirds of the votes confirmed, which has never
+ * happened on the real network. @see solana-machine.ts
  */
 export class SolanaChain implements SimulatedChain {
   readonly row = {
@@ -73,7 +73,7 @@ export class SolanaChain implements SimulatedChain {
   readonly #faucet = addressOf(ED25519.encodePoint(ED25519.generator));
   readonly #waiting = new Map<string, Waiting>();
   readonly #handedIn = new Map<string, Message>();
-  /** The least price for the next block. */
+  /** The minimum price for the next block. */
   #price = CHEAPEST;
 
   constructor(schedule: Schedule) {
@@ -102,7 +102,7 @@ export class SolanaChain implements SimulatedChain {
 
   endow(wallet: string): void {
     this.deposit(wallet, 10n * SOL);
-    // Deeper than anything is undone.
+    // Buries the funds deeper than any reorganisation reaches.
     for (let i = 0; i <= FINAL_BLOCKS; i++) this.mine();
   }
 
@@ -114,8 +114,8 @@ export class SolanaChain implements SimulatedChain {
   }
 
   /**
-   * Takes signed bytes from a node, which passes on whatever is signed. Gives the hash; null for a
-   * wrong signature.
+   * Accepts any transaction with a valid signature, as an RPC node forwards it. Returns its hash;
+   * null for a wrong signature.
    */
   send(wire: Uint8Array): string | null {
     const { messageBytes, signatures } = getTransactionDecoder().decode(wire);
@@ -133,7 +133,7 @@ export class SolanaChain implements SimulatedChain {
   }
 
   /**
-   * Returns a sent transaction as a block would hold it, had it been executed without a transfer;
+   * Returns a sent transaction as a block would hold it if it had been executed without a transfer;
    * null for an unknown hash.
    */
   handedIn(hash: string): Entry | null {
@@ -165,7 +165,10 @@ export class SolanaChain implements SimulatedChain {
     this.blocks.push({ slot: slot + SLOTS_PER_BLOCK, hash: this.#newBlockhash(), state, landed });
   }
 
-  /** Reports whether it can no longer be executed: then a leader drops it without a trace. */
+  /**
+   * Reports whether the entry can no longer be executed. A leader drops such an entry without a
+   * trace.
+   */
   #isOver(one: Waiting, state: State): boolean {
     if (!('message' in one)) return false;
     const { hash, signer, message } = one;
@@ -184,7 +187,7 @@ export class SolanaChain implements SimulatedChain {
     if (!('message' in one)) return true;
     if (priceOf(one.message).price < this.#price) return false;
     const anchor = nonceAccountIn(one.message);
-    // A nonce moves on once in a block.
+    // A durable nonce advances at most once in a block.
     return anchor === null || nonceOf(state, anchor)?.value !== durableNonce(this.#head.hash);
   }
 
@@ -195,7 +198,7 @@ export class SolanaChain implements SimulatedChain {
     const { state, error, sent } = isMessage ? carryOut(before, waited.message, blockhash) : given(before, waited.gift);
     const accounts = isMessage ? waited.message.staticAccounts : [signer, waited.gift.to];
     const snapshots = (of: State) => accounts.map((at) => ({ lamports: heldBy(of, at).lamports, token: null }));
-    // What a wallet lays up for its nonces is its own, and so is what it sends to itself.
+    // Deposits of a wallet into its own nonce accounts, and transfers to itself, are not payments.
     const paid = sent.filter(({ from, to }) => from !== to && nonceOf(state, to) === null);
     const landed = {
       hash,
@@ -218,7 +221,7 @@ export class SolanaChain implements SimulatedChain {
     this.#schedule.note(`${undone.length} blocks of Solana undone`);
     const before = this.height + undone.length;
     for (const { waited } of undone.flatMap(({ landed }) => landed)) {
-      // Payments of others are not lost: they pay again.
+      // A reorganisation does not lose payments of others: they pay again.
       if (!('message' in waited) || !this.#schedule.isLuck(forgotten)) this.#waiting.set(waited.hash, waited);
     }
     while (this.height < before) this.mine();

@@ -7,10 +7,12 @@ import type { SolanaChain } from './solana-chain.ts';
 const DEAR = 1_000_000n;
 const AHEAD = 1_000n;
 const FAR_HASH = '5'.repeat(44) as Address;
-/** Of an account that holds a durable nonce, and where its value stands. */
+/**
+ * The size of an account that holds a durable nonce, and the offset of the nonce's value, in bytes.
+ */
 const [NONCE_BYTES, VALUE_AT] = [80, 40];
 
-/** Returns the view of a Solana node with this lie. */
+/** Returns the view of a Solana RPC node with this lie. */
 export function lyingView(chain: SolanaChain, lie: FalseAnswer, view: ChainView): ChainView {
   const inBlock = (slot: bigint) => (hash: string) => {
     const entry = view.entry(hash) ?? chain.handedIn(hash);

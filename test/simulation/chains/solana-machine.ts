@@ -24,12 +24,12 @@ export type Message = CompiledTransactionMessage & { readonly lifetimeToken: str
 
 export interface Outcome {
   readonly state: State;
-  /** In the network's own words; null where it succeeded. */
+  /** The error in the network's format; null when the message succeeded. */
   readonly error: unknown;
   readonly sent: readonly Sent[];
 }
 
-/** Lamports that an instruction sent. */
+/** A transfer of lamports by one instruction. */
 export interface Sent {
   readonly from: Address;
   readonly to: Address;
@@ -39,12 +39,15 @@ export interface Sent {
 const NOTHING: Held = { lamports: 0n, data: new Uint8Array() };
 const SIGNATURE_FEE = 5_000n;
 const MICRO = 1_000_000n;
-/** The first four bytes of instructions of the system program. */
+/** Numbers of system program instructions; their data begins with this number in four bytes. */
 const [TRANSFER, ADVANCE_NONCE, INITIALISE_NONCE, ALLOCATE_WITH_SEED] = [2, 4, 6, 9];
-/** Of the system program's errors. */
+/** Error codes of the system program. */
 const [IN_USE, TOO_LITTLE] = [0, 1];
 
-/** Lamports that an account with so many bytes holds at least: two years of rent. */
+/**
+ * Returns the minimum balance of an account with this data length in lamports, which is two years
+ * of rent.
+ */
 export function rentOf(bytes: bigint): bigint {
   return (128n + bytes) * 3_480n * 2n;
 }
@@ -62,14 +65,17 @@ function instructionsOf(message: Message): readonly Instruction[] {
   return getInstructionsFromCompiledTransactionMessage(message);
 }
 
-/** The account whose durable nonce these bytes hang on; null where they hang on a blockhash. */
+/** Returns the account whose durable nonce this message uses; null when it uses a blockhash. */
 export function nonceAccountIn(message: Message): Address | null {
   const [first] = instructionsOf(message);
   const isAdvance = first?.programAddress === SYSTEM_PROGRAM_ADDRESS && first.data?.[0] === ADVANCE_NONCE;
   return isAdvance ? (first.accounts?.[0]?.address ?? null) : null;
 }
 
-/** Millionths of a lamport for each compute unit, and what all of it costs in lamports. */
+/**
+ * Returns the price of a message in millionths of a lamport per compute unit, and its whole fee in
+ * lamports.
+ */
 export function priceOf(message: Message): { readonly price: bigint; readonly fee: bigint } {
   const [limit, price] = instructionsOf(message).filter((one) => one.programAddress === COMPUTE_BUDGET_PROGRAM_ADDRESS);
   if (limit?.data === undefined || price?.data === undefined) return { price: 0n, fee: SIGNATURE_FEE };
@@ -79,8 +85,8 @@ export function priceOf(message: Message): { readonly price: bigint; readonly fe
 }
 
 /**
- * Carries a message out as far as it sends SOL: its fee is paid and its durable nonce used up,
- * whether or not the rest succeeds, and of the rest all happens or nothing.
+ * Executes a message that sends SOL. Its fee is paid and its durable nonce is used even when it
+ * fails; its other instructions take effect together or not at all.
  */
 export function carryOut(before: State, message: Message, blockhash: Address): Outcome {
   const [payer] = message.staticAccounts;
@@ -109,14 +115,14 @@ interface Step {
   readonly sent: Sent[];
 }
 
-/** Null where it succeeded. */
+/** Executes one instruction. Returns its error, or null when it succeeded. */
 function step(state: Map<Address, Held>, { instruction, payer, blockhash, sent }: Step): unknown {
   const { programAddress, data, accounts } = instruction;
   if (programAddress === COMPUTE_BUDGET_PROGRAM_ADDRESS) return null;
   const [first, second] = (accounts ?? []).map(({ address }) => address);
   if (programAddress !== SYSTEM_PROGRAM_ADDRESS || data === undefined || first === undefined) return 'Unsupported';
   switch (data[0] ?? 0) {
-    // Done before anything else.
+    // The durable nonce is advanced before the first instruction.
     case ADVANCE_NONCE:
       return null;
     case TRANSFER: {
@@ -149,7 +155,7 @@ function step(state: Map<Address, Held>, { instruction, payer, blockhash, sent }
   }
 }
 
-/** Lamports go from one to another. */
+/** Moves lamports from one account to another. */
 export function give(state: Map<Address, Held>, sent: Sent): Sent {
   const { from, to, amount } = sent;
   const payer = heldBy(state, from);
@@ -165,7 +171,10 @@ function advanced(account: Held, blockhash: Address): Held {
   return { ...account, data };
 }
 
-/** An account holds what keeps it, or nothing; one that holds less may stay as it is. */
+/**
+ * Reports whether an account violates the rent rule: a changed balance is zero or at least the
+ * minimum.
+ */
 function isTooPoor({ lamports, data }: Held, before: Held): boolean {
   return lamports !== before.lamports && lamports > 0n && lamports < rentOf(BigInt(data.length));
 }

@@ -10,10 +10,10 @@ import { BLOCKHASH_SLOTS, FINAL_BLOCKS } from './solana-chain.ts';
 import { lyingView } from './solana-lies.ts';
 import { carryOut, heldBy, rentOf } from './solana-machine.ts';
 
-/** Compute units of a payment. */
+/** The number of compute units of a payment. */
 const UNITS = 450n;
 
-/** JSON-RPC of a node. */
+/** The JSON-RPC interface of a Solana RPC node. */
 export class SolanaRpc implements ChainApi {
   readonly #chain: SolanaChain;
 
@@ -37,13 +37,13 @@ export class SolanaRpc implements ChainApi {
 }
 
 /**
- * The cluster as one node sees it: its newest block is not voted on yet, and one that is deep
+ * The cluster as one RPC node sees it: its newest block has no votes yet, and a block that is deep
  * enough is rooted.
  */
 class View implements ChainView {
   readonly #chain: SolanaChain;
   readonly #isForgetful: boolean;
-  /** Oldest first. */
+  /** The blocks that the RPC node has, oldest first. */
   readonly #blocks: readonly Block[];
 
   constructor(chain: SolanaChain, { behind, isForgetful }: Pick<Query, 'behind' | 'isForgetful'>) {
@@ -52,7 +52,7 @@ class View implements ChainView {
     this.#blocks = chain.blocks.slice(0, Math.max(1, chain.blocks.length - behind));
   }
 
-  /** So many under the newest one. */
+  /** Returns the block this many blocks below the newest one. */
   #under(blocks: number): Block {
     const block = this.#blocks[Math.max(0, this.#blocks.length - 1 - blocks)];
     if (block === undefined) throw new Error('a chain has a first block');

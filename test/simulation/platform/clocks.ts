@@ -7,8 +7,8 @@ import type { Schedule } from '../schedule.ts';
 const RealDate = Date;
 
 /**
- * Who simulates now. Modules are loaded once for all histories, and what they call belongs to the
- * one that runs.
+ * The schedule of the history that runs. Modules are loaded once for all histories, so their calls
+ * use this variable.
  */
 let running: Schedule | null = null;
 
@@ -26,7 +26,7 @@ class SimulatedDate extends RealDate {
   }
 }
 
-/** Of the simulation that runs; throws outside of one. */
+/** Returns the schedule of the history that runs; throws when none runs. */
 function current(): Schedule {
   if (running === null) throw new Error('nothing is simulated');
   return running;
@@ -85,12 +85,14 @@ async function importKey(_format: 'raw', point: Uint8Array, _algorithm: 'Ed25519
   return ed25519Key(point);
 }
 
-/** Verifies at once: the platform's own function ends at a time that no schedule controls. */
+/**
+ * Verifies synchronously, because the platform's function ends at a time that no schedule controls.
+ */
 async function verifyNow(_algorithm: 'Ed25519', key: KeyObject, signature: Uint8Array, message: Uint8Array) {
   return verify(null, message, key, signature);
 }
 
-/** What a request carries: everything that is sent here is text. */
+/** Returns the text of a request's body; the simulation sends no other bodies. */
 export function textSent({ body }: RequestInit): string {
   if (typeof body !== 'string') throw new Error('a request carries text');
   return body;
@@ -101,7 +103,7 @@ export type Network = (url: string, init: RequestInit) => Promise<Response>;
 let network: Network | null = null;
 
 /**
- * From now on time, chance and network are those of the simulation that runs. For the life of this
+ * Replaces time, randomness and network by those of the simulation, for the lifetime of this
  * process.
  */
 export function takeOverPlatform(): void {
@@ -116,15 +118,15 @@ export function takeOverPlatform(): void {
     },
   });
   Object.assign(AbortSignal, { timeout: abortedAfter });
-  // Only libraries draw from it, for internal names, and into a store of theirs that
-  // outlives a history.
+  // Only libraries use Math.random, for internal names in a store of theirs that outlives a
+  // history.
   Object.assign(Math, { random: seededRandom(1) });
   Object.defineProperty(crypto, 'getRandomValues', { value: randomBytes });
   Object.defineProperty(crypto, 'randomUUID', { value: randomId });
   Object.defineProperty(crypto, 'subtle', { value: { importKey, verify: verifyNow } });
 }
 
-/** Sets the schedule whose time holds from now on; null for none. */
+/** Sets the schedule that provides time and randomness from now on; null for none. */
 export function simulate(schedule: Schedule | null, reached: Network | null): void {
   running = schedule;
   network = reached;

@@ -17,7 +17,8 @@ interface Bound {
 }
 
 /**
- * D1 on SQLite in memory: each statement, and each batch, is one call, and all of it or nothing.
+ * D1 over SQLite in memory. Each statement and each batch is one call, which takes effect
+ * completely or not at all.
  */
 export class SimulatedD1 {
   readonly db = new Database();
@@ -56,7 +57,7 @@ export class SimulatedD1 {
   }
 }
 
-/** D1 takes booleans as numbers. */
+/** D1 stores booleans as numbers. */
 function valueOf(value: unknown): SQLInputValue {
   return typeof value === 'boolean' ? (value ? 1 : 0) : (value as SQLInputValue);
 }

@@ -5,7 +5,7 @@ import { LostCall } from '../schedule.ts';
 type Behaviour = Readonly<Record<string, unknown>>;
 type Construct = (ctx: DurableObjectState) => object;
 
-/** The platform tries an alarm that fails again, so many times and no more. */
+/** The number of times that the platform retries an alarm that fails. */
 const ALARM_TRIES = 6;
 const ALARM_RETRY_MS = 2_000;
 
@@ -27,7 +27,7 @@ export class ObjectHost {
     this.#construct = construct;
   }
 
-  /** Drops its memory, and notifies the callers that waited for it. */
+  /** Drops the memory of the object, and rejects the calls that wait for it. */
   evict(): void {
     this.#instance?.life.end();
     this.#instance = null;
@@ -37,7 +37,10 @@ export class ObjectHost {
     return this.#instance !== null && this.#busy === 0;
   }
 
-  /** Runs a method in the object as it is in memory, or as it comes back from its storage. */
+  /**
+   * Runs a method of the object, which is constructed from its storage first when it is not in
+   * memory.
+   */
   async invoke(method: string, given: readonly unknown[]): Promise<unknown> {
     const { self, life, ready } = this.#awake();
     const work = self[method];
@@ -78,7 +81,10 @@ export class ObjectHost {
     return this.#instance;
   }
 
-  /** Writes are on disk as soon as they are made: the output gate lets nothing out before. */
+  /**
+   * Writes are durable at once, because the platform's output gate holds every message back until
+   * they are.
+   */
   #storage() {
     return {
       sql: objectSql(this.db),
@@ -91,7 +97,7 @@ export class ObjectHost {
     };
   }
 
-  /** @param atMs by the clock of who sets it */
+  /** @param atMs by the clock of the object that sets the alarm */
   #setAlarm(atMs: number): void {
     this.#cancelAlarm();
     this.#alarmAtMs = atMs;
@@ -109,7 +115,7 @@ export class ObjectHost {
       this.#schedule.note(`${this.name} alarm`);
       await this.invoke('alarm', []);
     } catch {
-      // One that was set meanwhile is in its place.
+      // The object has set another alarm in the meantime, which replaces the retry.
       const again = () => (this.#alarmAtMs === null ? void this.#ring(time + 1) : undefined);
       if (time <= ALARM_TRIES) this.#schedule.after(ALARM_RETRY_MS * 2 ** time, again);
     }
@@ -133,10 +139,10 @@ export class ObjectNamespace {
     return known;
   }
 
-  /** What the coordinator has of an object: every method is a call. */
+  /** Returns the coordinator's stub of an object: every method is a call. */
   getByName(name: string): object {
     const method = (_: object, property: string | symbol) => {
-      // A stub is no promise.
+      // A stub must not look like a promise.
       if (typeof property !== 'string' || property === 'then') return undefined;
       return (...given: unknown[]) =>
         this.#schedule.call(`${name}.${property}`, () => this.host(name).invoke(property, given));

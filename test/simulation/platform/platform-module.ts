@@ -1,4 +1,6 @@
-/** What of the platform's module a Durable Object is built on, where there is no workerd. */
+/**
+ * The part of the platform's module that a Durable Object extends, for processes without workerd.
+ */
 export class DurableObject<Env> {
   protected readonly ctx: DurableObjectState;
   protected readonly env: Env;

@@ -7,9 +7,9 @@ export interface QueueTerms {
   readonly name: string;
   readonly mostAtOnce: number;
   readonly mostRetries: number;
-  /** Null of a dead-letter queue itself. */
+  /** The dead-letter queue; null for a dead-letter queue itself. */
   readonly deadLetters: SimulatedQueue | null;
-  /** Called with each message that the queue has taken. */
+  /** Called with each message that the queue accepts. */
   readonly onSend?: (body: unknown) => void;
 }
 
@@ -20,14 +20,15 @@ interface Letter {
   attempts: number;
 }
 
-/** Longer than any consumer may run. */
+/** A time in milliseconds that no run of a consumer exceeds. */
 const MAX_RUN_MS = 15 * 60_000;
 const USUAL_DELAY_MS = 50;
 const MAX_DELAY_MS = 60_000;
 const REDELIVERY_MS = 30_000;
 
 /**
- * A queue as the platform promises it, and no better: at least once, in any order, some of it late.
+ * A queue with no more than the platform's guarantees: delivery at least once, in any order, and
+ * some of it late.
  */
 export class SimulatedQueue {
   readonly #schedule: Schedule;
@@ -59,7 +60,8 @@ export class SimulatedQueue {
   #accept(body: unknown, delayMs: number): void {
     const { vanished, doubled } = this.#schedule.weather;
     const letter = { id: `${this.#terms.name}-${++this.#sent}`, body, sentAtMs: this.#schedule.nowMs, attempts: 0 };
-    // The platform promises that this never happens, and the vault's alarm does not rely on it.
+    // The platform promises that no message is lost. The simulation loses some, because the vault's
+    // alarm must not rely on that promise.
     if (this.#schedule.isLuck(vanished)) {
       this.#schedule.counts.faults++;
       this.#schedule.note(`${letter.id} vanished`);
@@ -111,7 +113,8 @@ export class SimulatedQueue {
     });
     for (const letter of letters) {
       this.#schedule.messagesUnderWay--;
-      // An acknowledgement goes out when the consumer is done; for one that died there is none.
+      // Acknowledgements take effect when the consumer ends; a consumer that died acknowledges
+      // nothing.
       const isDone = outcome === 'done' ? !again.has(letter) : outcome === 'failed' && settled.has(letter);
       if (!isDone) this.#redeliver(letter, again.get(letter) ?? this.#schedule.upTo(REDELIVERY_MS));
     }

@@ -4,8 +4,8 @@
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: E5
- * Defence: the memo is a field of the intent, under the approvals, and co-signers sign only the
- *   bytes that carry exactly this memo.
+ * Defence: the memo is a field of the approved intent, and co-signers sign only bytes that contain
+ *   exactly this memo.
  */
 import { describe, expect, test } from 'vitest';
 import { payloadHex } from '#chains/inspect/payload-hex.ts';
@@ -25,15 +25,15 @@ const plain: TransferIntent = { ...frame, chain, from: wallet, to, amount, maxFe
 const approved: TransferIntent = { ...plain, memo: '104729' };
 const value = stranger();
 
-/** The bytes that an honest coordinator composes for an intent. */
+/** Returns the bytes that an honest coordinator composes for an intent. */
 function bytesFor(intent: TransferIntent): string {
   const anchor = { kind: 'nonce', nonceSlot: 0, value } as const;
   return payloadHex(present(messageBytes(intent, { anchor, unitLimit: 3_000, unitPrice: 10_000n, token: null })));
 }
 
 /**
- * What a co-signer answers when people approved one intent, and the coordinator names an intent and
- * bytes.
+ * Returns the answer of a co-signer to an intent and bytes that the coordinator sends after people
+ * approved `intended`.
  */
 function send(intended: TransferIntent, named: TransferIntent, composed: TransferIntent): Promise<string> {
   const approvals = approvalsBy(intended, alice, bob);
@@ -46,22 +46,22 @@ const CHANGES: readonly [string, TransferIntent, TransferIntent][] = [
   ['changes the memo', approved, { ...approved, memo: '104730' }],
 ];
 
-test('the approved payment is signed with its memo, and one without a memo as before', async () => {
+test('an approved payment is signed with its memo, and a payment without a memo is signed too', async () => {
   expect(await send(approved, approved, approved)).toBe('signs');
   expect(await send(plain, plain, plain)).toBe('signs');
 });
 
 describe.each(CHANGES)('a coordinator that %s', (_what, intended, requested) => {
-  test('in the bytes gets no signature', async () => {
+  test('a memo changed in the bytes only gets no signature', async () => {
     expect(await send(intended, intended, requested)).toBe('payload-refused wrong-transfer');
   });
 
-  test('in the intent and the bytes has no approvals for it', async () => {
+  test('a memo changed in the intent and in the bytes has no approvals', async () => {
     expect(await send(intended, requested, requested)).toBe('not-enough-approvals');
   });
 });
 
-test('a memo that is unreadable or not a text is not signed', () => {
+test('an unreadable memo, or one that is not a text, gets no signature', () => {
   const twice = { ...approved, memo: '104729\n104730' };
   expect(inspectPayload(twice, bytesFor(twice))).toEqual({ ok: false, refusal: 'intent-not-canonical' });
   for (const memo of ['', 'x'.repeat(257), 'a\u202Eb', 7 as unknown as string, null as unknown as string]) {
@@ -70,7 +70,7 @@ test('a memo that is unreadable or not a text is not signed', () => {
   }
 });
 
-test('no payment of another chain carries a memo, which its bytes would not show', () => {
+test('a payment of another chain cannot have a memo, because its bytes would not show the memo', () => {
   const bitcoin = 'bip122:0f9188f13cb7b2c71f2a335e3a4fc328';
   for (const other of ['eip155:31337', bitcoin]) {
     const elsewhere: TransferIntent = { ...frame, chain: other, memo: '104729' };
@@ -78,7 +78,7 @@ test('no payment of another chain carries a memo, which its bytes would not show
   }
 });
 
-test('a memo comes over the wire as it is, and what is no text is refused', () => {
+test('a memo is sent unchanged to the co-signers, and a value that is not a text is refused', () => {
   expect(intentBytes(intentOf(JSON.parse(JSON.stringify(approved))))).toEqual(intentBytes(approved));
   expect(intentBytes(intentOf(JSON.parse(JSON.stringify(plain))))).toEqual(intentBytes(plain));
   for (const memo of [7, null, '\uD800', ['a']]) {

@@ -1,11 +1,11 @@
 /**
- * Attack: an approved payment of 1 wei carries a fee cap of 10 ETH; limits do not see the fee,
- *   and a block builder of the thief takes it.
+ * Attack: an approved payment of 1 wei has a fee cap of 10 ETH, which no spending limit counts, and
+ *   a block builder of the thief collects the fee.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.9
- * Defence: each co-signer has its own fee ceiling by chain; fees count into limits of the native
- *   asset; a policy can cap them.
+ * Defence: each co-signer has its own fee ceiling for each chain, fees count toward limits of the
+ *   native asset, and a policy can cap them.
  */
 import { describe, expect, test } from 'vitest';
 import { composeTransaction } from '#chains/evm/rules/compose.ts';
@@ -33,7 +33,7 @@ function send(rules: Rules = NO_RULES) {
   return { sent: request({ payload, approvals: approvalsBy(named, alice, bob) }, named), governed };
 }
 
-test('a co-signer signs no fee above its own ceiling, whichever signers approved it', async () => {
+test('a co-signer signs no fee above its own ceiling, whichever signers approved the fee', async () => {
   const { sent, governed } = send();
   expect(await answer(sent, { policies: [governed] })).toBe('fee-above-ceiling');
   const raised = parseFeeCeilings(JSON.stringify({ [dear.chain]: TEN_ETHER.toString() }));
@@ -42,7 +42,7 @@ test('a co-signer signs no fee above its own ceiling, whichever signers approved
   expect(await answer(sent, { policies: [governed], feeCeilings: short })).toBe('fee-above-ceiling');
 });
 
-describe('with a ceiling that allows it', () => {
+describe('with a fee ceiling that allows the fee', () => {
   const feeCeilings = parseFeeCeilings(JSON.stringify({ [dear.chain]: TEN_ETHER.toString() }));
   const limits = [{ chain: dear.chain, tokenAddress: null, perTransaction: amount('1000'), perDay: null }];
   const signed = (rules: Rules) => {
@@ -50,20 +50,20 @@ describe('with a ceiling that allows it', () => {
     return answer(sent, { policies: [governed], feeCeilings });
   };
 
-  test('the fee counts into the limit of the native asset', async () => {
+  test('the fee counts toward the limit of the native asset', async () => {
     expect(await signed({ ...NO_RULES, limits, limitsIncludeFees: true })).toBe('policy-forbids per-transaction');
-    // A policy that is older than this rule keeps its meaning.
+    // A policy from before this rule keeps its meaning.
     expect(await signed({ ...NO_RULES, limits })).toBe('signs');
   });
 
-  test('the policy caps the fee', async () => {
+  test('the policy can cap the fee', async () => {
     const maxFees = [{ chain: dear.chain, amount: amount((TEN_ETHER - 1n).toString()) }];
     expect(await signed({ ...NO_RULES, maxFees })).toBe('policy-forbids max-fee');
     expect(await signed({ ...NO_RULES, maxFees: [{ ...maxFees[0]!, chain: 'eip155:1' }] })).toBe('signs');
   });
 });
 
-test('the defaults are the caps of the built-in chains, and one unit elsewhere; a wrong setting is refused by name', () => {
+test('the default ceilings are the caps of the built-in chains and one unit elsewhere, and a wrong setting is refused', () => {
   expect(feeCeiling('eip155:1', new Map())).toBe('50000000000000000');
   expect(feeCeiling('eip155:424242', new Map())).toBe('1000000000000000000');
   for (const wrong of ['[]', '{"eip155:1":1}', '{"eip155:1":"1.5"}', '{"ethereum":"1"}', '{"eip155:1":"-1"}']) {

@@ -1,11 +1,11 @@
 /**
- * Attack: a payment of one UTXO is approved with the fee cap of fifty, and a miner of the thief
- *   takes the whole cap.
+ * Attack: a payment with one UTXO is approved with the fee cap of a payment with fifty, and a miner
+ *   of the thief collects the whole cap.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.9
- * Defence: each co-signer holds the fee against the size of the bytes that it signs; a large
- *   payment may pay more, a small one may not.
+ * Defence: each co-signer compares the fee with the size of the bytes that it signs, so only a
+ *   large payment may have a large fee.
  */
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
@@ -31,7 +31,10 @@ const dear = payment(wallet, {
   policyVersion,
 });
 
-/** With UTXOs of one bitcoin each, all chosen by the coordinator. */
+/**
+ * Returns a signing request that spends this number of UTXOs of two bitcoin each, all chosen by the
+ * coordinator.
+ */
 function send(utxos: number, fee: bigint) {
   const spent = Array.from({ length: utxos }, () => ({ txid: bytesToHex(randomBytes(32)), vout: 0, amount: 2n * BTC }));
   const terms = { utxos: spent, change: BigInt(utxos) * 2n * BTC - BTC - fee };
@@ -42,20 +45,20 @@ function send(utxos: number, fee: bigint) {
 const judged = (utxos: number, fee: bigint, ceilings = '') =>
   answer(send(utxos, fee), { wallet, policies: [governed], feeCeilings: parseFeeCeilings(ceilings) });
 
-test('a payment with one UTXO pays no more than one of its size ever has to, whatever was approved', async () => {
+test('a payment with one UTXO pays at most the fee for its size, whatever fee was approved', async () => {
   expect(await judged(1, 150_000n)).toBe('signs');
   expect(await judged(1, 150_001n)).toBe('fee-above-ceiling');
   expect(await judged(1, 1_500_000n)).toBe('fee-above-ceiling');
 });
 
-test('one with many UTXOs pays as many times more, and not a satoshi beyond the rate', async () => {
-  // 50 inputs of 57.5 virtual bytes, two outputs of 43, and 10.5.
+test('a payment with many UTXOs pays more in proportion to its size, and not a satoshi above the rate', async () => {
+  // The size is 50 inputs of 57.5 virtual bytes, two outputs of 43 and an overhead of 10.5.
   const most = 500n * 2972n;
   expect(await judged(50, most)).toBe('signs');
   expect(await judged(50, most + 1n)).toBe('fee-above-ceiling');
 });
 
-test('a ceiling that the operator of a co-signer has set counts as it is', async () => {
+test('a fee ceiling that the operator of a co-signer has set is not scaled by size', async () => {
   expect(await judged(1, 1_000_000n, JSON.stringify({ [REGTEST]: cap }))).toBe('signs');
   expect(await judged(1, 1_000n, JSON.stringify({ [REGTEST]: '1499999' }))).toBe('fee-above-ceiling');
 });

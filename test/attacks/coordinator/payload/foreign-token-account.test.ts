@@ -1,12 +1,12 @@
 /**
- * Attack: the coordinator takes the tokens of an approved payment from an account of another
- *   person, which made the wallet a delegate, or from the account of the recipient, so that the
- *   payment moves nothing.
+ * Attack: the coordinator takes the tokens of an approved payment from another person's account
+ *   that has the wallet as its delegate, or from the account of the recipient, so that the payment
+ *   moves nothing.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: M7
- * Defence: bytes that name a source account revoke its delegate first, so the chain executes them
- *   for the owner alone; the account of the recipient is no source.
+ * Defence: bytes that name a source account must revoke its delegate first, so the chain executes
+ *   them only for the owner, and the account of the recipient is refused as a source.
  */
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Address, Instruction } from '@solana/kit';
@@ -48,7 +48,7 @@ const transfer = (source: Address) =>
   });
 const revoke = (source: Address) => getRevokeInstruction({ source, owner: signer });
 
-/** What a co-signer says of the bytes that such instructions lead to. */
+/** Returns the verdict of a co-signer on the bytes with these instructions. */
 function verdict(...paying: readonly Instruction[]): string {
   const nonceAccount = nonceAccountOf(wallet, 3);
   const instructions = [
@@ -68,7 +68,7 @@ function verdict(...paying: readonly Instruction[]): string {
   return inspected.ok ? 'signs' : inspected.refusal;
 }
 
-test('another account of the wallet is signed with its delegate revoked, and in no other way', () => {
+test('a payment from another account of the wallet is signed only if its delegate is revoked first', () => {
   const other = stranger();
   expect(verdict(revoke(other), transfer(other))).toBe('signs');
   expect(verdict(transfer(other))).toBe('wrong-transfer');
@@ -77,19 +77,19 @@ test('another account of the wallet is signed with its delegate revoked, and in 
   expect(verdict(revoke(other), revoke(other), transfer(other))).toBe('wrong-transfer');
 });
 
-test('two transfers from two accounts are not signed', () => {
+test('two transfers from two accounts are refused', () => {
   const other = stranger();
   expect(verdict(revoke(other), transfer(other), transfer(other))).toBe('wrong-transfer');
   expect(verdict(transfer(tokenAccountOf(wallet, mint)), revoke(other), transfer(other))).toBe('wrong-transfer');
 });
 
-test('the associated account pays without being named, so that a payment has one form', () => {
+test('the associated account pays without a revocation, so that a payment has one form', () => {
   const associated = tokenAccountOf(wallet, mint);
   expect(verdict(transfer(associated))).toBe('signs');
   expect(verdict(revoke(associated), transfer(associated))).toBe('wrong-transfer');
 });
 
-test('the account of the recipient pays nothing to itself', () => {
+test("a payment from the recipient's own account is refused", () => {
   const destination = tokenAccountOf(to, mint);
   expect(verdict(revoke(destination), transfer(destination))).toBe('wrong-transfer');
   const terms = { decimals: 6, opensAccount: false, source: destination };

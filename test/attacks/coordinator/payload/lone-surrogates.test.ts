@@ -1,6 +1,6 @@
 /**
- * Attack: shows the signers one note and sends the co-signers another one that the same digest
- *   seems to cover.
+ * Attack: the coordinator shows the signers one note and sends the co-signers another note that
+ *   seems to have the same digest.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 15
@@ -32,8 +32,8 @@ beforeAll(async () => {
 afterAll(() => cosigners.stop());
 
 /**
- * A request of the attacker: the devices of alice and bob have signed the digest of the note that
- * they saw.
+ * Returns a request of the attacker. The devices of alice and bob have signed the digest of the
+ * note that they saw.
  */
 function requestWith(sent: (shown: TransferIntent) => TransferIntent) {
   const request = approvedTransfer({ key, governedBy: byDevice });
@@ -56,16 +56,16 @@ async function openAt(request: ReturnType<typeof requestWith>): Promise<readonly
   return answers;
 }
 
-test('the note that the devices signed opens a session at every co-signer', async () => {
+test('a payment with the note that the devices signed opens a session at every co-signer', async () => {
   expect(await openAt(requestWith((shown) => shown))).toEqual(['opened', 'opened', 'opened']);
 });
 
-test('another note of the same encoded bytes is refused by every co-signer', async () => {
+test('another note with the same encoded bytes is refused by every co-signer', async () => {
   const answers = await openAt(requestWith((shown) => ({ ...shown, note: SENT })));
   expect(answers).toEqual(['malformed', 'malformed', 'malformed']);
 });
 
-test('two different notes never have one digest: the ill-formed one has none', () => {
+test('two different notes never have the same digest, because an ill-formed note has none', () => {
   const { intent } = approvedTransfer({ key });
   expect(() => intentBytes({ ...intent, note: SENT })).toThrow('well-formed');
   expect(intentBytes({ ...intent, note: SHOWN })).not.toEqual(intentBytes({ ...intent, note: 'Refund' }));

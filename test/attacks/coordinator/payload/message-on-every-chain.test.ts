@@ -1,11 +1,10 @@
 /**
- * Attack: the coordinator presents a message that signers approved for a test network on another
- *   chain.
+ * Attack: the coordinator uses on another chain a message that signers approved for a test network.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 12, 13
- * Defence: co-signers refuse messages that name no chain where the policy refuses them, and
- *   signers see a warning everywhere else.
+ * Defence: co-signers refuse a message that names no chain if the policy says so, and otherwise the
+ *   signers see a warning.
  */
 import { expect, test } from 'vitest';
 import { composeMessage } from '#chains/evm/rules/compose.ts';
@@ -37,7 +36,10 @@ const TEXT = 'I own this address';
 const OPEN_ORDER = typedData({ name: 'Market' });
 const SEPOLIA_ORDER = typedData({ name: 'Market', chainId: 11_155_111 });
 
-/** A message on the test network that the devices of alice and bob have approved. */
+/**
+ * Returns the signing request of a test-network message that the devices of alice and bob have
+ * approved.
+ */
 function approved(text: string, policy: Policy): SigningRequest & { readonly intent: MessageIntent } {
   const read = readMessage(SEPOLIA, text);
   if (!read.ok) throw new Error(read.refusal);
@@ -56,7 +58,9 @@ async function answered(text: string, policy: Policy): Promise<string> {
   return checked.ok ? 'signs' : `${checked.refusal.code} ${checked.refusal.detail ?? ''}`;
 }
 
-/** What the key of the wallet signs: it is one key on all EVM chains. */
+/**
+ * Returns the bytes that the key of the wallet signs. The wallet has one key for all EVM chains.
+ */
 function signedBytes(intent: MessageIntent): string {
   const inspected = inspectPayload(intent, composeMessage(intent).payload);
   if (!inspected.ok) throw new Error(inspected.refusal);
@@ -65,13 +69,14 @@ function signedBytes(intent: MessageIntent): string {
 
 test.each([TEXT, OPEN_ORDER])('a message that is valid on mainnet as well is refused by the rule: %s', async (text) => {
   const { intent } = approved(text, under('refuse'));
-  // No signature binds it: the bytes to sign are those of mainnet.
+  // The signature does not bind the message to a chain, because the bytes to sign are those of
+  // mainnet.
   expect(signedBytes(intent)).toBe(signedBytes({ ...intent, chain: MAINNET }));
   expect(await answered(text, under('refuse'))).toBe('policy-forbids unbound-message');
 });
 
 test.each([TEXT, OPEN_ORDER])(
-  'where the policy allows it, signers are warned before they approve: %s',
+  'where the policy allows a message for every chain, signers are warned before they approve: %s',
   async (text) => {
     for (const policy of [under('allow'), byDevice]) {
       expect(await answered(text, policy)).toBe('signs');
@@ -80,7 +85,7 @@ test.each([TEXT, OPEN_ORDER])(
   },
 );
 
-test('a message that names its chain passes the rule, without a warning', async () => {
+test('a message that names its chain passes the rule without a warning', async () => {
   expect(await answered(SEPOLIA_ORDER, under('refuse'))).toBe('signs');
   expect(warningsOf(approved(SEPOLIA_ORDER, under('refuse')).intent)).toEqual([]);
 });

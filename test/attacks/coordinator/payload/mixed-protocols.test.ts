@@ -1,11 +1,11 @@
 /**
- * Attack: names different protocols to two co-signers, so that each bans the other one for wrong
- *   messages.
+ * Attack: the coordinator names different protocols to two co-signers, so that each bans the other
+ *   one for wrong messages.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 21
- * Defence: the digest of the protocol is signed in every opening, and one that a co-signer does
- *   not support is refused.
+ * Defence: every opening message is signed with the digest of the protocol, and a co-signer refuses
+ *   a protocol that it does not support.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
@@ -17,12 +17,10 @@ import type { Release } from '../../../cosigner/session/session-scene.ts';
 import { SessionCosigner } from '../../../cosigner/session/session-scene.ts';
 
 const [NEW, OLD] = ['bb'.repeat(32), 'aa'.repeat(32)] as const;
-/**
- * An upgraded co-signer: what it hashes depends on the protocol that the session was opened under.
- */
+/** A co-signer release whose hashed constant depends on the protocol of the session. */
 const BOTH: Release = { protocols: [NEW, OLD], constantOf: (protocol) => protocol };
 
-/** Names a protocol to each co-signer, whatever the relay says. */
+/** Returns co-signers to which the coordinator names other protocols than the relay does. */
 function naming(cosigners: readonly SessionCosigner[], protocolOf: (index: number) => string) {
   return cosigners.map((cosigner) => ({
     index: cosigner.index,
@@ -36,7 +34,7 @@ function naming(cosigners: readonly SessionCosigner[], protocolOf: (index: numbe
 const run = (cosigners: Parameters<typeof relay>[0]['cosigners']) =>
   relay({ cosigners, path: () => 'key/test', request: () => ({}) }, [NEW, OLD]);
 
-test('two co-signers that support both run no session under two, and no co-signer is banned', async () => {
+test('two co-signers that support both protocols run no session under two, and neither is banned', async () => {
   const cosigners = await SessionCosigner.two(BOTH, BOTH);
   for (const [first, second] of [
     [NEW, OLD],
@@ -49,7 +47,7 @@ test('two co-signers that support both run no session under two, and no co-signe
   expect((await run(cosigners)).ok).toBe(true);
 });
 
-test('two co-signers that hash different constants under one name do ban each other: that is what is at stake', async () => {
+test('two co-signers that hash different constants under one protocol name ban each other (the harm of the attack)', async () => {
   const changed: Release = { protocols: [NEW], constantOf: () => 'changed without a name of its own' };
   const cosigners = await SessionCosigner.two({ ...BOTH, protocols: [NEW] }, changed);
   const outcome = await run(cosigners);
@@ -66,7 +64,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => cosigners.stop());
 
-test('a co-signer refuses a protocol that it does not support by name, and signs on with the others', async () => {
+test('a co-signer refuses a protocol that it does not support by name, and continues to sign with the others', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   cosigners.watch(({ cosigner, path, body }) => {
     if (cosigner === 2 && path.endsWith('/open')) Object.assign(body as object, { protocol: OLD });

@@ -1,10 +1,11 @@
 /**
- * Attack: two nonce accounts of a Solana wallet hold the same value; the coordinator has one
- *   payment signed at both, and both are carried out.
+ * Attack: two nonce accounts of a Solana wallet have the same value, and the coordinator has one
+ *   payment signed at both, so that both are executed.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.3
- * Defence: what an attempt uses up is the nonce account together with its value.
+ * Defence: co-signers identify the nonce of an attempt by its nonce account together with its
+ *   value.
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { bytesToHex, concatBytes } from '@noble/hashes/utils.js';
@@ -58,7 +59,7 @@ describe('on the chain', () => {
       .value;
   };
 
-  test('accounts that were opened in one slot have one value, and payments at both are carried out', () => {
+  test('nonce accounts opened in one slot have the same value, and payments at both are executed', () => {
     const opening = { blockhash: blockhash(svm.latestBlockhash()), rent: svm.minimumBalanceForRentExemption(80n) };
     const small = { ...intent, amount: amount('2000000') };
     for (const nonceSlot of [0, 1])
@@ -70,7 +71,7 @@ describe('on the chain', () => {
   });
 });
 
-test('so a co-signer that has signed at one account signs no further attempt at the other', () => {
+test('a co-signer that has signed at one nonce account signs no attempt at another one with the same value', () => {
   const value = getAddressDecoder().decode(ed25519.getPublicKey(ed25519.utils.randomSecretKey()));
   const storage = new CosignerStorage(memorySql());
   const attempt = (number: number, nonceSlot: number) => {

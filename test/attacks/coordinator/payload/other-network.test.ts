@@ -3,8 +3,8 @@
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.4
- * Defence: the P2WPKH key of every network but mainnet is derived, so its signatures unlock
- *   nothing on another network.
+ * Defence: the P2WPKH key of every network except mainnet is derived, so its signatures are not
+ *   valid on another network.
  */
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { hexToBytes } from '@noble/hashes/utils.js';
@@ -35,7 +35,7 @@ const mainnet = chainOf('bitcoin');
 const testnet = chainOf('bitcoin-testnet4');
 const [onMainnet, onTestnet] = [bitcoinAdapter(mainnet, []), bitcoinAdapter(testnet, [])];
 
-/** At most a thousand satoshi leave the mainnet wallet; test coins have no limit. */
+/** The mainnet wallet may spend at most a thousand satoshi. The test network has no limit. */
 const limited: Policy = {
   ...byDevice,
   rules: {
@@ -65,7 +65,7 @@ const walletOn = ({ name }: Chain) => present(key.addresses[name]);
 const networkFor = ({ caip2 }: Chain) => present(networkOf(caip2));
 const scriptOn = (chain: Chain) => present(scriptOf(networkFor(chain), walletOn(chain)));
 
-/** Mallory has one key, and an address of it on each network. */
+/** Mallory has one key, with an address on each network. */
 const mallorysKey = secp256k1.getPublicKey(secp256k1.utils.randomSecretKey());
 const mallorysAddressOn = (chain: Chain) => addressOfPublicKey(networkFor(chain), mallorysKey);
 
@@ -81,14 +81,14 @@ function requestFor({ digest }: Transaction) {
 }
 
 interface Lie {
-  /** The network that alice and bob see. */
+  /** The network that the coordinator shows to alice and bob. */
   readonly chain?: Chain;
   readonly from?: string;
 }
 
 /**
- * A payment of nearly two bitcoin to mallory. The coordinator chooses the UTXO that it spends, by
- * its script.
+ * Returns a payment of nearly two bitcoin to mallory. The coordinator chooses by its script the
+ * UTXO that the payment spends.
  */
 function approvedPayment(script: Uint8Array, { chain = testnet, from = walletOn(chain) }: Lie = {}) {
   const units = amount((2n * BTC - 10_000n).toString());
@@ -105,7 +105,10 @@ function approvedPayment(script: Uint8Array, { chain = testnet, from = walletOn(
 
 type Payment = ReturnType<typeof approvedPayment>;
 
-/** The bytes and signatures as a mainnet transaction of this wallet; null where they are none. */
+/**
+ * Returns the bytes with the signatures as a mainnet transaction of this wallet, or null if they
+ * are not valid there.
+ */
 function onMainnetAs(from: string, { intent, attempt }: Payment, signatures: readonly ChainSignature[]) {
   const twin: TransferIntent = { ...intent, chain: mainnet.caip2, from, to: mallorysAddressOn(mainnet) };
   const assembled = onMainnet.assemble(twin, attempt, signatures);
@@ -117,27 +120,28 @@ test('an approval for the test network signs no UTXO of the mainnet wallet', asy
   const outcome = await thresholdSign(cosigners.some(1, 2), theft);
   expect(outcome.ok ? onMainnetAs(walletOn(mainnet), theft, outcome.signatures) : null).toBeNull();
   await refusedByAll(cosigners, theft, 'payload-refused');
-  // Control: the same payment by its own name is more than the limit of mainnet allows.
+  // For comparison, the same payment on mainnet exceeds the limit of mainnet.
   await refusedByAll(cosigners, approvedPayment(scriptOn(mainnet), { chain: mainnet }), 'policy-forbids');
 }, 60_000);
 
-test('the mainnet key signs nothing for the test network, also where the intent names its address', async () => {
+test('the mainnet key signs nothing for the test network, even if the intent names its address', async () => {
   const former = present(addressOn(testnet.caip2, key.scheme, hexToBytes(key.publicKey)));
   await refusedByAll(cosigners, approvedPayment(scriptOn(mainnet), { from: former }), 'wrong-wallet');
 }, 60_000);
 
-test('the signatures of an honest payment of test coins are by another key than that of mainnet', async () => {
+test('the signatures of an honest test-network payment are not valid for the mainnet key', async () => {
   const honest = approvedPayment(scriptOn(testnet));
   const outcome = await thresholdSign(cosigners.some(1, 3), honest);
   if (!outcome.ok) throw new Error(outcome.reason);
   expect(onTestnet.assemble(honest.intent, honest.attempt, outcome.signatures).ok).toBe(true);
   expect(onMainnetAs(walletOn(mainnet), honest, outcome.signatures)).toBeNull();
-  // The bytes that the mainnet wallet would have to sign, with the signatures that there are.
+  // The bytes that the mainnet wallet would have to sign, with the signatures from the test
+  // network.
   const requested = approvedPayment(scriptOn(mainnet), { chain: mainnet });
   expect(onMainnetAs(walletOn(mainnet), requested, outcome.signatures)).toBeNull();
 }, 60_000);
 
-test('a message signed for the test network is no message of the mainnet wallet', async () => {
+test('a message signed for the test network is not valid for the mainnet wallet', async () => {
   const text = { kind: 'message', format: 'bip322', message: 'I own this address' } as const;
   const transaction = entered(key, text, { chain: testnet, governedBy: limited });
   const { intent } = transaction;

@@ -42,7 +42,7 @@ describe.each([
   ['a limit', limit],
   ['a higher threshold', step],
 ])('%s', (_name, rule) => {
-  test('is read in the one spelling of its asset', () => {
+  test('an asset is read in its one canonical spelling', () => {
     expect([rule('eip155:1', TOKEN), rule('eip155:1', null)]).toEqual(['read', 'read']);
     expect([rule(SOLANA, MINT), rule(SOLANA, null), rule(REGTEST, null)]).toEqual(['read', 'read', 'read']);
   });
@@ -59,13 +59,13 @@ describe.each([
     ['no cluster', 'solana:mainnet', null],
     ['an EVM token on Solana', SOLANA, TOKEN],
     ['a token on Bitcoin', REGTEST, SEGWIT],
-  ])('in another spelling is refused: %s', (_what, chain, token) => {
+  ])('an asset in another spelling is refused: %s', (_what, chain, token) => {
     expect(rule(chain, token)).toBe('malformed');
   });
 });
 
 describe('an entry of the address book', () => {
-  test('is read in the one spelling of its address', () => {
+  test('an address book entry is read in the one canonical spelling of its address', () => {
     expect([entry('eip155:1', TOKEN), entry(SOLANA, MINT), entry(REGTEST, SEGWIT)]).toEqual(['read', 'read', 'read']);
   });
 
@@ -75,12 +75,12 @@ describe('an entry of the address book', () => {
     ['an address of another network', REGTEST, 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'],
     ['a Solana address with a character more', SOLANA, `${MINT}1`],
     ['a chain by its name', 'ethereum', TOKEN],
-  ])('in another spelling is refused: %s', (_what, chain, address) => {
+  ])('an address book entry in another spelling is refused: %s', (_what, chain, address) => {
     expect(entry(chain, address)).toBe('malformed');
   });
 });
 
-test('a fee cap names a chain that an adapter knows', () => {
+test('a fee cap of a policy must name a chain that an adapter knows', () => {
   const capped = (chain: string) => read({ maxFees: [{ chain, amount: amount('1') }] });
   expect([capped('eip155:1'), capped('ethereum'), capped('eip155:01')]).toEqual(['read', 'malformed', 'malformed']);
 });

@@ -17,7 +17,7 @@ function created(createdAtMs: number) {
   return answer(request({ approvals: approvalsBy(dated, alice, bob) }, dated));
 }
 
-test('an intent of the year 2100 is not signed, with all its approvals', async () => {
+test('an intent dated to the year 2100 is not signed, even with all its approvals', async () => {
   expect(await created(Date.parse('2100-01-01T00:00:00Z'))).toBe('created-in-the-future');
   expect(await created(NOON_MS + CREATION_TOLERANCE_MS + 1)).toBe('created-in-the-future');
   expect(await created(NOON_MS + CREATION_TOLERANCE_MS)).toBe('signs');

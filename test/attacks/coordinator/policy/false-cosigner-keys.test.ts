@@ -4,8 +4,8 @@
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.1
- * Defence: a co-signer adopts a policy with other keys than its own configuration only where t
- *   others attest that they adopted it.
+ * Defence: a co-signer adopts a policy whose co-signer keys differ from its configuration only if t
+ *   other co-signers attest that they adopted it.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { policyHashOf } from '#devices/policy-succession.ts';
@@ -42,18 +42,18 @@ async function keysOfNow(): Promise<readonly string[]> {
   return Promise.all(keys);
 }
 
-test('no co-signer adopts false keys, whichever signers approved them', async () => {
+test('no co-signer adopts false co-signer keys, whichever signers approved them', async () => {
   const [one = '', two = ''] = await keysOfNow();
   const no = ['other-cosigners', 'other-cosigners', 'other-cosigners'];
   expect(await shownTo(cosigners.all, key.keyId, changeTo(withKeys([one, two, '11'.repeat(32)]), signs))).toEqual(no);
   expect(await shownTo(cosigners.all, key.keyId, changeTo(withKeys([one, two]), signs), cosigners.all)).toEqual(no);
 });
 
-test('a co-signer that was unreachable while keys were rotated catches up with the attestations of the others', async () => {
+test('a co-signer that was unreachable during a key rotation catches up with the attestations of the others', async () => {
   const before = changeTo(withKeys(await keysOfNow()), signs);
   expect(await shownTo(cosigners.some(1, 2), key.keyId, before)).toEqual(['adopted', 'adopted']);
   await cosigners.rotateIdentity(1);
-  // Co-signer 3 comes back, and the former policy names a key that co-signer 1 no longer has.
+  // Co-signer 3 is reachable again. The earlier policy names a key that co-signer 1 no longer has.
   expect(await shownTo(cosigners.some(3), key.keyId, before)).toEqual(['other-cosigners']);
   expect(await shownTo(cosigners.some(3), key.keyId, before, cosigners.some(1))).toEqual(['other-cosigners']);
   const audience = { cosigners: cosigners.some(3), attesters: cosigners.all, keyId: key.keyId };

@@ -4,8 +4,8 @@
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.1
- * Defence: a co-signer keeps the policies of a vault under all its keys, and a further key begins
- *   with all of them.
+ * Defence: a co-signer keeps one list of policies for all keys of a vault, and a further key begins
+ *   with this whole list.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { policyHashOf } from '#devices/policy-succession.ts';
@@ -25,7 +25,7 @@ import { changeTo, first, LAPTOP, PHONE, revoked, shownTo } from '../../policy-s
 const thieves = sortedByKeyId([alice, bob, carol].map(({ userId }) => ScriptDevice.create().asDevice(userId)));
 const forged: AdoptedPolicy = { policy: { ...byDevice, devices: thieves }, mandate: null };
 
-/** Its signers approved this change and then cancelled it; the coordinator kept the mandate. */
+/** The signers approved this change and then cancelled it. The coordinator kept the mandate. */
 const cancelled: Policy = { ...byDevice, version: 2, threshold: 1, previousHash: policyHashOf(byDevice) };
 
 const change = changeTo(revoked, [LAPTOP, PHONE]);
@@ -44,7 +44,9 @@ afterAll(() => cosigners.stop());
 
 const request = (policies: readonly AdoptedPolicy[]) => ({ scheme: 'frost-ed25519', threshold: 2, policies }) as const;
 
-/** All co-signers; a key generation that they have opened goes on after the promise. */
+/**
+ * Returns all co-signers. Each key generation that they have opened starts only after the promise.
+ */
 function startingAfter(promise: Promise<null>, onOpen: () => void = () => {}): readonly CosignerClient[] {
   return cosigners.all.map((cosigner) => ({
     index: cosigner.index,
@@ -58,13 +60,13 @@ function startingAfter(promise: Promise<null>, onOpen: () => void = () => {}): r
   }));
 }
 
-/** A further key under these policies: `made`, or why not. */
+/** Makes a further key under these policies. Returns `made`, or the reason of the refusal. */
 async function furtherKey(policies: readonly AdoptedPolicy[]): Promise<string> {
   const made = await generateKey(cosigners.all, request(policies));
   return made.ok ? 'made' : made.refusal.reason;
 }
 
-test('a further key is not made under the chain from before the revocation', async () => {
+test('a further key is not made under the policies from before the revocation', async () => {
   expect(await furtherKey([first])).toMatch(/node \d policy-ahead/);
 });
 
@@ -80,11 +82,11 @@ test('a further key is made under the policies of the vault', async () => {
   expect(await furtherKey([first, change])).toBe('made');
 });
 
-test('what a co-signer adopted under one key counts for the next one when the mandate has expired', async () => {
+test('a policy adopted under one key counts for a further key, even if its mandate has expired since', async () => {
   expect(await furtherKey([first, changeTo(revoked, [LAPTOP, PHONE], Date.now() - 1)])).toBe('made');
 });
 
-test('two generations that are open at once under two first policies give one key', async () => {
+test('two simultaneous key generations under two different first policies give one key', async () => {
   const vaultId = present(parseVaultId(21));
   const honest: AdoptedPolicy = { policy: { ...byDevice, vaultId }, mandate: null };
   const theft: AdoptedPolicy = { policy: { ...forged.policy, vaultId }, mandate: null };
@@ -104,7 +106,7 @@ test('two generations that are open at once under two first policies give one ke
   expect(cosigners.seen.slice(before).filter((text) => text.includes('publicShares'))).toEqual([]);
 });
 
-test('no path of the coordinator leads to the object of a vault', async () => {
+test('no path of the coordinator reaches the object of a vault at a co-signer', async () => {
   for (const path of [
     'vault/7/policy',
     'vault/7/open',

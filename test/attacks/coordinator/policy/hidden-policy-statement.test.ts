@@ -4,8 +4,8 @@
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.7
- * Defence: a co-signer signs what it has in force over the verifier's nonce; devices verify it
- *   with pinned keys.
+ * Defence: a co-signer signs which policy it has in force, over the verifier's nonce, and devices
+ *   verify the statement with pinned keys.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
@@ -32,7 +32,7 @@ beforeAll(async () => {
   cosigners = await startCosigners();
   pins = await pinsOf(cosigners);
   key = await newKey(cosigners.all, { governedBy: byDevice });
-  // Before the change: a further key begins with all policies of the vault.
+  // This key is made before the change: a key made later begins with all policies of the vault.
   otherKey = await newKey(cosigners.all, { governedBy: byDevice });
   await showTo(cosigners.some(1, 2), key.keyId, [{ policy: byDevice, mandate: null }, change]);
 }, 120_000);
@@ -40,19 +40,19 @@ afterAll(() => cosigners.stop());
 
 const alice = () => signer(pins, { keyId: key.keyId, policy: next });
 
-/** What the attacker makes of the entry of co-signer 3. */
+/** Returns the entries with changes by the attacker to the entry of co-signer 3. */
 const withThird =
   (differences: Partial<DeliveredStatement>) =>
   (entries: readonly DeliveredStatement[]): readonly DeliveredStatement[] =>
     entries.map((entry) => (entry.cosigner === 3 ? { ...entry, ...differences } : entry));
 
-/** A statement of co-signer 3, as the attacker has collected it. */
+/** Returns a statement of co-signer 3 that the attacker has collected. */
 async function collected(keyId: string, nonce: string): Promise<SignedStatement> {
   const [entry] = await policyStatements(cosigners.some(3), [keyId], nonce);
   return present(entry?.statement);
 }
 
-test('the signer sees that co-signer 3 still has version 1 in force, and has to name it before the device signs', async () => {
+test('a signer sees that co-signer 3 still has version 1 in force, and must name it before the device signs', async () => {
   const verdicts = await alice().request(cosigners.all);
   expect(verdicts).toEqual([
     { verdict: 'agrees', cosigner: 1 },
@@ -63,7 +63,7 @@ test('the signer sees that co-signer 3 still has version 1 in force, and has to 
   expect(decisionOn(verdicts, { policies: [byDevice, next], threshold: 3 })).toBe('too-few-agree');
 });
 
-test('an omitted or repeated statement is unknown', async () => {
+test('an omitted or duplicated statement counts as unknown', async () => {
   const request = async (tamper: (entries: readonly DeliveredStatement[]) => readonly DeliveredStatement[]) =>
     inWords(await alice().request(cosigners.all, tamper)).at(-1);
   expect(await request(withThird({ statement: null, fault: 'unreachable' }))).toBe('unknown: missing');
@@ -71,7 +71,7 @@ test('an omitted or repeated statement is unknown', async () => {
   expect(await request((entries) => [...entries, ...entries])).toBe('unknown: repeated');
 });
 
-test('a forged statement is unknown', async () => {
+test('a forged statement counts as unknown', async () => {
   const forged = { policyVersion: next.version, policyHash: hashOf(next) };
   const verdicts = await alice().request(cosigners.all, (entries) =>
     entries.map((entry) =>
@@ -88,10 +88,11 @@ test('a forged statement is unknown', async () => {
   expect(inWords(borrowed).at(-1)).toBe('unknown: bad-signature');
 });
 
-test('a replayed statement of another key, another nonce or another time is unknown', async () => {
+test('a replayed statement of another key, another nonce or another time counts as unknown', async () => {
   const person = alice();
   await showTo(cosigners.all, otherKey.keyId, [{ policy: byDevice, mandate: null }, change]);
-  // Co-signer 3 honestly states version 2 for the other key, and earlier nonces are no answer.
+  // Co-signer 3 honestly states version 2 for the other key. Its statements for earlier nonces do
+  // not count.
   const nonce = person.draw();
   const [mine, others] = [
     await policyStatements(cosigners.all, [key.keyId], nonce),
@@ -108,13 +109,13 @@ test('a replayed statement of another key, another nonce or another time is unkn
   expect(replayed(own, own.issuedAtMs + STATEMENT_TTL_MS + 1)).toBe('unknown: too-old');
 });
 
-test('a signer who gets the former policy learns that two co-signers have a later one, and does not sign', async () => {
+test('a signer who is shown the earlier policy learns that two co-signers have a later one, and does not sign', async () => {
   const shown = await signer(pins, { keyId: key.keyId, policy: byDevice }).request(cosigners.all);
   expect(inWords(shown)).toEqual(['disagrees', 'disagrees', 'agrees']);
   expect(decisionOn(shown, { policies: [byDevice], threshold: 2 })).toBe('too-few-agree');
 });
 
-test('without co-signer 3 the two others are enough once it is named, and with the change all three agree', async () => {
+test('the device signs with two co-signers once the third is named, and after the change all three agree', async () => {
   const two = await alice().request(cosigners.some(1, 2));
   expect(inWords(two)).toEqual(['agrees', 'agrees', 'unknown: missing']);
   expect(decisionOn(two, { policies: [byDevice, next], threshold: 2 })).toEqual(['3:unknown']);

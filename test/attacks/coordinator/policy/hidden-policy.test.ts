@@ -1,11 +1,11 @@
 /**
- * Attack: while a key is made, the coordinator pins a hidden newer policy with devices of its
- *   own; signers go on seeing version 1.
+ * Attack: during a key generation the coordinator pins a hidden newer policy with its own devices,
+ *   while signers continue to see version 1.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.1, 16
- * Defence: a co-signer accepts version 1 alone, or a chain in which each further version carries
- *   a mandate of the one before.
+ * Defence: a co-signer accepts version 1 alone, or a chain in which each further version has a
+ *   mandate by the quorum of the version before.
  */
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -33,9 +33,7 @@ afterAll(() => cosigners.stop());
 const thief = ScriptDevice.create();
 const second = ScriptDevice.create();
 
-/**
- * The policy of the people, with two devices of the coordinator under the names of alice and bob.
- */
+/** The real policy with two devices of the coordinator in the names of alice and bob. */
 const hidden: Policy = {
   ...byDevice,
   version: 2,
@@ -43,7 +41,7 @@ const hidden: Policy = {
   previousHash: policyHashOf(byDevice),
 };
 const unsigned = (policy: Policy): AdoptedPolicy => ({ policy, mandate: null });
-/** Signed by the coordinator's own devices, which version 1 does not name. */
+/** The approvals are by the coordinator's own devices, which version 1 does not name. */
 const selfSigned = changeTo(hidden, [
   { actor: alice, device: thief },
   { actor: bob, device: second },
@@ -68,7 +66,7 @@ const CHAINS: Readonly<Record<string, readonly AdoptedPolicy[]>> = {
   'no policy': [],
 };
 
-/** Opens a key generation at each co-signer; what it answers. */
+/** Opens a key generation at each co-signer. Returns their answers. */
 async function opened(policies: readonly AdoptedPolicy[], attestations = {}): Promise<readonly string[]> {
   const run = bytesToHex(randomBytes(16));
   const body = { scheme: 'frost-ed25519', threshold: 2, policies: policies.map(encodePolicy), attestations };
@@ -85,7 +83,7 @@ describe('at key generation every co-signer refuses', () => {
     expect(await opened(policies)).toEqual(['malformed', 'malformed', 'malformed']);
   });
 
-  test('and accepts version 1, and a chain with the mandates of its people', async () => {
+  test('at key generation every co-signer accepts version 1, and a chain of policies with valid mandates', async () => {
     const everyone = ['opened', 'opened', 'opened'];
     expect(await opened([first])).toEqual(everyone);
     expect(await opened([first, changeTo(revoked, [LAPTOP, PHONE])])).toEqual(everyone);
@@ -101,22 +99,23 @@ describe('for a further key of the vault', () => {
     key.keyId = made.value.keyId;
   }, 60_000);
 
-  test('an expired mandate counts only where as many co-signers as sign together attest that they adopted it', async () => {
+  test('an expired mandate counts only if as many co-signers as sign together attest its adoption', async () => {
     const chain = [first, lapsed];
     const everyone = ['opened', 'opened', 'opened'];
     expect(await opened(chain)).toEqual(['mandate-expired', 'mandate-expired', 'mandate-expired']);
-    // The same policy, adopted in time under the key that there is.
+    // The same policy is adopted in time under the existing key.
     const inTime = changeTo(revoked, [LAPTOP, PHONE]);
     expect(await shownTo(cosigners.all, key.keyId, inTime)).toEqual(['adopted', 'adopted', 'adopted']);
-    // A co-signer that adopted the policy under one key of the vault knows it under all of them.
+    // A co-signer that adopted the policy under one key of the vault knows the policy under all
+    // keys.
     expect(await opened(chain)).toEqual(everyone);
     const all = await attestationsOf(cosigners.all, key.keyId, 2);
     await cosigners.replace(3);
-    // Co-signer 3 has nothing any more, and needs the attestations of two.
+    // Co-signer 3 has lost its storage, and needs two attestations.
     expect(await opened(chain)).toEqual(['opened', 'opened', 'mandate-expired']);
     expect(await opened(chain, { 1: all['1'] })).toEqual(['opened', 'opened', 'mandate-expired']);
     expect(await opened(chain, all)).toEqual(everyone);
-    // Attestations stand for the time of a mandate, and not for the approvals in it.
+    // Attestations replace the expiry of a mandate, and not its approvals.
     expect(await opened([first, { ...lapsed, mandate: { ...present(lapsed.mandate), approvals: [] } }], all)).toEqual([
       'malformed',
       'malformed',

@@ -41,7 +41,7 @@ const stolen: AdoptedPolicy = {
   mandate: null,
 };
 
-/** What co-signer 3, which has nothing, says to a resharing under this policy. */
+/** Returns the answer of co-signer 3, which has no storage, to a resharing under this policy. */
 async function joins(policy: AdoptedPolicy, attestations: Readonly<Record<string, string>>): Promise<string> {
   const { scheme, publicKey, publicShares } = key;
   const epochs = { baseEpoch: 1, epoch: 2, dealers: [1, 2] };
@@ -59,7 +59,7 @@ async function joins(policy: AdoptedPolicy, attestations: Readonly<Record<string
   return answer?.ok === true ? 'opened' : (answer?.refusal.code ?? 'nothing');
 }
 
-test('a co-signer that joins takes neither a policy without attestations, nor one that others did not adopt', async () => {
+test('a joining co-signer refuses a policy without attestations, and one that the others did not adopt', async () => {
   const all = await attestationsOf(cosigners.some(1, 2), key.keyId, 1);
   expect(Object.keys(all)).toEqual(['1', '2']);
   expect(await joins(stolen, {})).toBe('not-enough-witnesses');

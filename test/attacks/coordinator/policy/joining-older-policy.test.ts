@@ -35,7 +35,7 @@ async function newKey() {
 
 type Key = Awaited<ReturnType<typeof newKey>>;
 
-/** New shares of a key for all co-signers. */
+/** Refreshes a key for all co-signers. */
 async function refreshed(key: Key, policies: readonly AdoptedPolicy[]): Promise<void> {
   let refresh: KeyRefresh = { keyId: key.keyId, scheme: key.scheme, begun: null, provenBy: [] };
   for (;;) {
@@ -57,11 +57,11 @@ async function joins({ keyId, scheme, publicKey, publicShares }: Key, policies: 
   return answer?.ok === true ? 'opened' : answer?.refusal.code;
 }
 
-test('a co-signer that joined one key of a vault joins no other under the chain from before the revocation', async () => {
+test('a co-signer that has joined one key of a vault joins no other key under the policies from before a revocation', async () => {
   const [one, other] = [await newKey(), await newKey()];
   expect(await shownTo(cosigners.all, one.keyId, change)).toEqual(['adopted', 'adopted', 'adopted']);
   await cosigners.replace(3);
-  // It has nothing yet, and both others attest that they adopted version 1.
+  // Co-signer 3 has no policies yet, and both other co-signers attest that they adopted version 1.
   expect(await joins(other, [first])).toBe('opened');
   await refreshed(one, [first, change]);
   expect(await joins(other, [first])).toBe('policy-ahead');

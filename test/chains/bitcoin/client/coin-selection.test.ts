@@ -36,7 +36,7 @@ test('the smallest sufficient UTXO is spent, and the large one stays free', () =
 
 test('a combination without change is used if no UTXO suffices alone', () => {
   const free = utxosOf(40_000n, 31_000n, 22_000n, 13_000n, 8_000n);
-  // 31,000 and 13,000 and 8,000 pay for an amount that leaves exactly the fee.
+  // 31,000, 13,000 and 8,000 satoshi pay an amount and leave exactly the fee.
   const shape = { utxos: 3, hasChange: false };
   const amount = 52_000n - feeFor(paying(1n), at(2n), shape);
   const terms = selectUtxos(paying(amount), { kept: [], free, bid: at(2n) });
@@ -55,8 +55,8 @@ test('the largest UTXOs, and as few as possible, are spent if every set leaves c
   expect(amountsOf(selectUtxos(paying(5n * BTC), { kept: [], free, bid: at(1n) }))).toEqual([4n * BTC, 3n * BTC]);
 });
 
-test('a UTXO that costs more than its value is not spent, and prevents nothing', () => {
-  // An input of P2TR has 57.5 virtual bytes: 5,800 satoshi at this rate.
+test('a UTXO that costs more than its value is not spent, and does not prevent a payment', () => {
+  // A P2TR input has 57.5 virtual bytes and costs 5,800 satoshi at this rate.
   const free = utxosOf(...Array.from({ length: 30 }, () => 5_800n), 5_801n, BTC / 2n, BTC / 2n);
   const terms = selectUtxos(paying((BTC * 9n) / 10n), { kept: [], free, bid: at(100n) });
   expect(amountsOf(terms)).toEqual([BTC / 2n, BTC / 2n]);
@@ -64,7 +64,7 @@ test('a UTXO that costs more than its value is not spent, and prevents nothing',
   expect([5_800n, 5_801n].map((amount) => isEconomical(P2TR, utxo(amount, 0), 100_000n))).toEqual([false, true]);
 });
 
-test('required UTXOs come first, alone if they suffice, and never more than one transaction can spend', () => {
+test('required UTXOs are spent first, alone if they suffice, and at most as many as one transaction can spend', () => {
   const kept = utxosOf(10_000n);
   const free = [utxo(50_000n, 7), utxo(20_000n, 8)];
   const demand = { conflictingFees: 0n, relayFee: 0n, conflictingRate: 0n, minimumFee: 0n };
@@ -75,7 +75,7 @@ test('required UTXOs come first, alone if they suffice, and never more than one 
   expect(selectUtxos(paying(20_000n, P2WPKH), { kept: full, free: [utxo(BTC, 99)], bid })).toBeNull();
 });
 
-test('a payment to oneself has an output in any case', () => {
+test('a payment to the wallet itself always has an output', () => {
   const alone: Payment = { own: P2TR, to: null };
   expect(selectUtxos(alone, { kept: [], free: utxosOf(400n), bid: at(1n) })).toBeNull();
   const terms = selectUtxos(alone, { kept: [], free: utxosOf(400n, 500n), bid: at(1n) });
@@ -90,7 +90,7 @@ const someBid = fc
   .bigInt({ min: 1_000n, max: 200_000n })
   .map((rate): FeeBid => ({ rate, replaced: null, parent: null }));
 
-test('the sum suffices to the satoshi, at no less than the rate, and each UTXO is worth its input', () => {
+test('the spent sum covers the payment exactly, at no less than the rate, and each UTXO is worth its input', () => {
   fc.assert(
     fc.property(someUtxos, fc.bigInt({ min: 600n, max: 20_000_000n }), someOwn, someBid, (free, amount, own, bid) => {
       const payment = paying(amount, own);
@@ -145,7 +145,7 @@ test('the same UTXOs in another order give the same bytes', () => {
   );
 });
 
-test('a search that finds nothing ends, and the payment is made all the same', () => {
+test('a search for a set without change that finds none ends, and the payment is made with change', () => {
   // No sum of even amounts is odd, and there are 2^60 of them.
   const free = Array.from({ length: 60 }, (_, i) => utxo(1_000_000n + 2n ** BigInt(i % 40), i));
   const terms = present(selectUtxos(paying(25_000_001n), { kept: [], free, bid: at(1n) }));

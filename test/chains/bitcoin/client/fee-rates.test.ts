@@ -11,7 +11,7 @@ import { startBitcoinNode } from '#local/bitcoin/node.ts';
 import { present } from '../../evm/cast.ts';
 import { adapterAt, BTC, payment, Wallet } from '../cast.ts';
 
-/** Covers the fee rates of the network, by servers that know all, some or none of them. */
+/** Covers the fee rates of the network, from servers that report all, some or none of them. */
 
 let node: BitcoinNode;
 beforeAll(async () => {
@@ -27,7 +27,10 @@ const mainnet = (differences: Partial<Chain> = {}): Chain => ({
   ...differences,
 });
 
-/** Starts servers that give these responses, one after the other; `away` does not respond. */
+/**
+ * Returns a pool of servers that give these answers, in order; a server with `away` does not
+ * respond.
+ */
 const poolOf = (...answers: readonly unknown[]) => ({
   nodeProblem: async () => null,
   nodes: answers.map((answer): RpcNode => {
@@ -59,7 +62,7 @@ test.each([
   ['nothing but odd entries', { 1: -1, 3: null, 12: 0 }],
   ['404', null],
 ])(
-  'the rate %s is refused on mainnet: the next server is called, and the payment waits without one',
+  'the rate %s is refused on mainnet, the next server is called, and without one the payment waits',
   async (_name, answer) => {
     expect(await tiersOf(mainnet(), answer, { 12: 9 })).toMatchObject({ slow: 9_000n });
     expect(await tiersOf(mainnet(), answer, 'away')).toBe('waits');
@@ -67,7 +70,7 @@ test.each([
   },
 );
 
-test('the lower median of all servers counts, so that one that is wrong stops no payment', async () => {
+test('the lower median of all servers counts, so that one wrong server stops no payment', async () => {
   const honest = { 1: 30, 3: 20, 12: 10 };
   const absurd = { 1: 900_000, 2: 900_000, 3: 900_000, 12: 900_000 };
   const fair = { slow: 10_000n, normal: 20_000n, fast: 30_000n };
@@ -81,7 +84,7 @@ test('the lower median of all servers counts, so that one that is wrong stops no
     const rates = await tiersOf(mainnet(), ...servers);
     expect([fair, { slow: 11_000n, normal: 21_000n, fast: 31_500n }]).toContainEqual(rates);
   }
-  // The rate for a number of blocks that only this server reports.
+  // Only this server reports a rate for this number of blocks.
   expect(await tiersOf(mainnet(), { 1: 30, 2: 20, 12: 10 }, absurd)).toEqual({ ...fair });
 });
 
@@ -91,7 +94,7 @@ test('a configured rate counts only if no server reports one', async () => {
   expect(await tiersOf(chain, {}, { 1: 4 })).toMatchObject({ slow: 4_000n });
 });
 
-test('a test network has empty blocks, and one satoshi for a byte is enough', async () => {
+test('one satoshi per byte is enough on a test network, whose blocks are empty', async () => {
   const signet = present(findChain(chainsFrom({}), 'bitcoin-signet'));
   expect(await tiersOf(signet, {})).toEqual({ slow: 1_000n, normal: 1_000n, fast: 1_500n });
   expect(await tiersOf(signet, 'away')).toBe('waits');

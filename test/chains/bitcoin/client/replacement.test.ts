@@ -10,7 +10,7 @@ import { present } from '../../evm/cast.ts';
 import { adapterAt, attemptOf, BTC, payment, units, Wallet } from '../cast.ts';
 
 /**
- * Covers replacements under the rules of a mempool: feerate, absolute fee, and all descendants of
+ * Covers replacements under the rules of a mempool: fee rate, absolute fee, and all descendants of
  * the old transaction.
  */
 
@@ -29,7 +29,7 @@ afterEach(() => {
 });
 afterAll(() => node.stop());
 
-/** Offers an attempt by a wallet of its own. Returns it with its outcome. */
+/** Offers an attempt by a new wallet. Returns the attempt with its outcome. */
 async function offered(by: Wallet, intent: TransferIntent, replaced: Attempt | null = null): Promise<Attempt> {
   return offeredTo(node, by, intent, replaced);
 }
@@ -60,7 +60,7 @@ async function offeredTo(
 
 const outcomes = (...attempts: readonly Attempt[]) => attempts.map(({ sent }) => sent?.outcome);
 
-/** Mallory spends the payment to her with a fee of her own, before it is mined. */
+/** Has mallory spend the payment to her, with a fee of her own, before the payment is mined. */
 async function pin(hash: string, fee: bigint, server: Server = node): Promise<void> {
   const child = {
     ...payment(mallory.address, { to: mallory.address, amount: units(0n), maxFee: units(100_000n) }),
@@ -82,12 +82,12 @@ test('a replacement pays for the descendants of the old transaction in one step'
   const third = await offered(wallet, intent, second);
   expect(outcomes(first, second, third)).toEqual(['accepted', 'underpriced', 'accepted']);
   expect(node.chain.waiting().map(({ hash }) => hash)).toEqual([present(third.signed).hash]);
-  // It pays no more than required.
+  // The replacement pays no more than required.
   const conflicts = BigInt(present(/< 0\.([0-9]{8})/.exec(second.sent?.answer ?? ''))[1] ?? '');
   expect(BigInt(third.maxFee) - conflicts).toBe(154n);
 });
 
-test('a replacement that has to be larger has the higher rate at once', async () => {
+test('a replacement that has to be larger has the higher fee rate at once', async () => {
   node.chain.fund(wallet.address, BTC + 12_000n);
   for (let i = 0; i < 3; i++) node.chain.fund(wallet.address, 4_100n);
   const intent = payment(wallet.address);
@@ -101,7 +101,7 @@ test('a replacement that has to be larger has the higher rate at once', async ()
   ]);
 });
 
-test('a first attempt below the minimum of a full mempool is raised to it at once', async () => {
+test('a first attempt below the minimum of a full mempool is raised to the minimum at once', async () => {
   node.chain.fund(wallet.address, 3n * BTC);
   node.chain.mempoolMinimum = 37_000n;
   const intent = payment(wallet.address);
@@ -111,7 +111,7 @@ test('a first attempt below the minimum of a full mempool is raised to it at onc
   expect(second.maxFee).toBe(String(37n * 154n));
 });
 
-test('a cancellation pays for the recipient as well, and has the higher rate although it is smaller', async () => {
+test("a cancellation pays for the recipient's descendants as well, and has the higher rate although it is smaller", async () => {
   node.chain.fund(wallet.address, 3n * BTC);
   const intent = payment(wallet.address, { to: mallory.address });
   const first = await offered(wallet, intent);
@@ -125,7 +125,7 @@ test('a cancellation pays for the recipient as well, and has the higher rate alt
 const binary = findBitcoind();
 
 test.skipIf(binary === null)(
-  'Bitcoin Core refuses a replacement with these words, and accepts one that pays for the descendants',
+  'Bitcoin Core refuses a cheap replacement as underpriced, and accepts one that pays for the descendants',
   async () => {
     const bitcoind = await startBitcoind(present(binary));
     try {
@@ -168,6 +168,6 @@ test.each([
     'insufficient fee: does not improve feerate diagram, 1 < many',
     { conflictingFees: 0n, relayFee: 0n, conflictingRate: 0n, minimumFee: 0n },
   ],
-])('the price that a node requires for %s is read out of its words', (_name, answer, demand) => {
+])('the price that a server requires for %s is read from its error message', (_name, answer, demand) => {
   expect(replacementMinimum(answer, 231n)).toEqual(demand);
 });

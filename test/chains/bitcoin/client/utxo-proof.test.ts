@@ -15,8 +15,8 @@ import { adapterAt, attemptOf, BTC, bytesOf, payment, regtest, sourceOf, strange
  */
 
 /**
- * A server in front of the regtest that answers some paths by itself; `undefined` passes the
- * question on.
+ * Starts a server in front of the regtest that answers some paths by itself; for `undefined` it
+ * forwards the request.
  */
 type Lie = (path: string) => Promise<string | null | undefined> | string | null | undefined;
 
@@ -70,7 +70,10 @@ async function listed(path: string, more: readonly ListedUtxo[]): Promise<string
   return JSON.stringify([...there, ...more.map((utxo) => ({ ...utxo, status }))]);
 }
 
-/** It is smaller than the existing UTXOs, because the smallest sufficient one is chosen first. */
+/**
+ * The false UTXO is smaller than the existing UTXOs, because the smallest sufficient one is chosen
+ * first.
+ */
 const FALSE_UTXO = { txid: 'ab'.repeat(32), vout: 0, value: 150_000_000 };
 
 async function utxosOf(urls: readonly string[], amount: bigint = BTC): Promise<readonly string[] | string> {
@@ -79,7 +82,7 @@ async function utxosOf(urls: readonly string[], amount: bigint = BTC): Promise<r
   return quote.refusal.kind === 'permanent' ? quote.refusal.reason : quote.refusal.kind;
 }
 
-test('a UTXO whose transaction the server does not show is left out', async () => {
+test('a UTXO whose transaction the server does not show is not used', async () => {
   const real = node.chain.fund(wallet.address, 2n * BTC);
   liar.lie = (path) => listed(path, [FALSE_UTXO]);
   expect(await utxosOf([liar.url])).toEqual([`${real}:0`]);
@@ -90,11 +93,12 @@ test('the payment waits and does not fail if the remaining UTXOs do not suffice'
   liar.lie = (path) => listed(path, [FALSE_UTXO]);
   expect(await utxosOf([liar.url], 3n * BTC)).toBe('busy');
   expect(await utxosOf([node.url], 3n * BTC)).toBe('INSUFFICIENT_FUNDS');
-  // Another server does not know the UTXO, and the first one does: nothing is certain yet.
+  // One server lists the UTXO and the other does not, so neither its existence nor its absence is
+  // proven.
   expect(await utxosOf([node.url, liar.url], 3n * BTC)).toBe('busy');
 });
 
-test('a UTXO that has a smaller value than listed, or another owner, is left out', async () => {
+test('a UTXO that has a smaller value than listed, or another owner, is not used', async () => {
   const real = node.chain.fund(wallet.address, 2n * BTC);
   const small = node.chain.fund(wallet.address, BTC / 2n);
   const foreign = node.chain.fund(stranger(), (3n * BTC) / 2n);
@@ -111,18 +115,18 @@ test('a UTXO that has a smaller value than listed, or another owner, is left out
   expect(await utxosOf([liar.url])).toEqual([`${real}:0`]);
 });
 
-test('a transaction that a server makes up, bytes and all, is left out while another server does not have it', async () => {
+test('a transaction that a server invents, with its bytes, is not used while another server does not have it', async () => {
   const real = node.chain.fund(wallet.address, 2n * BTC);
   const { raw, utxo } = sourceOf(present(scriptOf(regtest, wallet.address)), BTC + BTC / 2n);
   liar.lie = (path) =>
     path === `/tx/${utxo.txid}/hex` ? raw : listed(path, [{ txid: utxo.txid, vout: utxo.vout, value: 150_000_000 }]);
   expect(await utxosOf([liar.url, node.url])).toEqual([`${real}:0`]);
   expect(await utxosOf([node.url, liar.url])).toEqual([`${real}:0`]);
-  // One server alone is believed. The smallest sufficient UTXO is spent.
+  // A single configured server is believed. The smallest sufficient UTXO is spent.
   expect(await utxosOf([liar.url])).toEqual([`${utxo.txid}:${utxo.vout}`]);
 });
 
-test('a server that is unreachable, or has no history, stops no payment while a further one has the UTXO', async () => {
+test('a server that is unreachable or has no history stops no payment while another server shows the UTXO', async () => {
   const real = node.chain.fund(wallet.address, 2n * BTC);
   liar.lie = (path) => (path.startsWith('/tx/') ? null : undefined);
   expect(await utxosOf([node.url, liar.url, node.url])).toEqual([`${real}:0`]);
@@ -130,7 +134,7 @@ test('a server that is unreachable, or has no history, stops no payment while a 
   expect(await utxosOf([node.url, 'http://127.0.0.1:9'])).toEqual([`${real}:0`]);
 });
 
-test('a coinbase output is left out until it can be spent', async () => {
+test('a coinbase output is not used until it can be spent', async () => {
   const paid = node.chain.fund(wallet.address, 2n * BTC);
   const earned = node.chain.earn(wallet.address, (3n * BTC) / 2n);
   expect(await utxosOf([node.url])).toEqual([`${paid}:0`]);
@@ -147,7 +151,7 @@ test('the oldest UTXO is spent first, because every attempt has it', async () =>
   expect(await utxosOf([node.url], (7n * BTC) / 2n)).toEqual([`${old}:0`, `${young}:0`]);
 });
 
-test('a cancellation leaves out a UTXO that no server shows any more, and never the first one', async () => {
+test('a cancellation omits a UTXO that no server shows any more, but never the first one', async () => {
   const [old, young] = [node.chain.fund(wallet.address, BTC), node.chain.fund(wallet.address, 3n * BTC)];
   const intent = payment(wallet.address, { amount: units((7n * BTC) / 2n) });
   const adapter = adapterAt(liar.url);

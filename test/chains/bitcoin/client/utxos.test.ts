@@ -37,7 +37,7 @@ async function pay(amount: bigint): Promise<readonly string[]> {
   return quote.value.utxos ?? [];
 }
 
-test('a wallet that a stranger has sent 501 specks of dust to pays all the same', async () => {
+test('a wallet that received 501 dust outputs from a stranger can still pay', async () => {
   const own = node.chain.fund(wallet.address, 2n * BTC);
   dust(501);
   expect(await connect(node.url).request(getUtxos(wallet.address))).toMatchObject({
@@ -79,11 +79,11 @@ function withoutList(behind: RpcNode): RpcNode {
   };
 }
 
-test('an endless history is not read to its end, and UTXOs that its last page may have spent are left out', async () => {
+test('an endless history is not read to its end, and UTXOs that its unread pages may have spent are not used', async () => {
   const address = stranger();
   const hash = (number: number) => number.toString(16).padStart(64, '0');
   const pages: string[] = [];
-  // 25 transactions a page, of which three are in one block.
+  // Each page has 25 transactions, of which three are in one block.
   const transfer = (number: number): object => ({
     txid: hash(number),
     fee: 1n,
@@ -120,7 +120,7 @@ function fail(): never {
 test('a payment of more small UTXOs than fit into one transaction is refused, with the payable amount', async () => {
   for (let i = 0; i < 60; i++) node.chain.fund(wallet.address, 10_000n);
   const quote = await adapterAt(node.url).quote(payment(wallet.address, { amount: units(550_000n) }), null);
-  // 50 inputs of 57.5 virtual bytes, one output of 43, and 10.5.
+  // The size of 50 inputs of 57.5 virtual bytes, one output of 43, and 10.5 for the rest.
   const pays = `which pay ${500_000n - 2_929n} satoshi`;
   expect(quote).toEqual({
     ok: false,
@@ -144,10 +144,10 @@ test('a consolidation spends the smallest UTXOs that are worth their fee, and wa
   node.chain.fund(wallet.address, BTC);
   expect(await joined(5)).toMatchObject(none);
   node.rates['12'] = 10;
-  // An input of P2TR costs 580 satoshi at this rate.
+  // A P2TR input costs 580 satoshi at this rate.
   const [speck, ...small] = [580n, 3_000n, 1_000n, 2_000n].map((amount) => node.chain.fund(wallet.address, amount));
   const names = (hashes: readonly (string | undefined)[]) => hashes.map((hash) => `${hash}:0`);
-  // The oldest UTXO comes first: every attempt spends it.
+  // The oldest UTXO is the first input, because every attempt spends it.
   expect(await joined(3)).toMatchObject({ ok: true, value: { utxos: names([small[0], small[1], small[2]]) } });
   expect(await joined(2)).toMatchObject({ ok: true, value: { utxos: names([small[1], small[2]]) } });
   const all = await joined(50);

@@ -9,11 +9,11 @@ import { mainnet, REGTEST, regtest, stranger } from '../cast.ts';
 test.each([
   ['P2PKH', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'],
   ['P2SH', '3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy'],
-  // BIP-173 and BIP-350.
+  // Valid addresses from BIP-173 and BIP-350.
   ['P2WPKH', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'],
   ['P2WSH', 'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3'],
   ['P2TR', 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0'],
-])('an address of %s is one, in lower case', (_name, text) => {
+])('an address of %s is accepted and returned in lower case', (_name, text) => {
   expect(parseAddress(mainnet, text)).toEqual({ ok: true, value: text });
   if (text.startsWith('bc1')) expect(parseAddress(mainnet, text.toUpperCase())).toEqual({ ok: true, value: text });
 });
@@ -31,7 +31,7 @@ test.each<[string, string, string]>([
   ],
   ['both cases', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7KV8F3T4', 'malformed'],
   ['an address of Ethereum', '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', 'malformed'],
-  // Pay to anchor: any spender can take it.
+  // A pay-to-anchor address: any spender can spend its outputs.
   ['P2A', 'bc1pfeessrawgf', 'malformed'],
   ['nothing', '', 'malformed'],
   ['a space around it', ' bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', 'malformed'],
@@ -42,7 +42,7 @@ test.each<[string, string, string]>([
 test.each([
   ['5, which is on no curve', 5n],
   ['larger than the field', 2n ** 256n - 1n],
-])('P2TR with an x-coordinate that is %s is refused: no key exists for it', (_name, x) => {
+])('a P2TR address with an x-coordinate that is %s is refused, because no key exists for it', (_name, x) => {
   const pubkey = hexToBytes(x.toString(16).padStart(64, '0'));
   const address = Address(mainnet).encode({ type: 'tr', pubkey });
   expect(parseAddress(mainnet, address)).toEqual({ ok: false, refusal: 'malformed' });
@@ -61,6 +61,6 @@ test.each([
   'bip122:',
   'bitcoin',
   '',
-])('%j is not a network', (caip2) => {
+])('the chain id %j is not a network of Bitcoin', (caip2) => {
   expect(networkOf(caip2)).toBeNull();
 });

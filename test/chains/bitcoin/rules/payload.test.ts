@@ -29,7 +29,7 @@ const verdict = (of: TransferIntent, text: string) => {
   return inspected.ok ? 'signs' : inspected.refusal;
 };
 
-test('an honest payment passes, with a hash for each UTXO, its fee, and the UTXO that identifies it', () => {
+test('an honest payment passes, with a hash for each UTXO, its fee, and the UTXO that identifies the payment', () => {
   const inspected = inspectPayload(intent, payload(intent, HONEST));
   if (!inspected.ok || inspected.value.kind !== 'transaction') throw new Error('it is honest');
   const { signedMessages, maxFee, nonce, leastRisePercent } = inspected.value;
@@ -94,7 +94,7 @@ test.each<[string, SpendPlan, string]>([
     },
     'too-many-coins',
   ],
-])('the terms with %s give %s', (_name, terms, expected) => {
+])('the inspection of a payment with %s returns %s', (_name, terms, expected) => {
   expect(verdict(intent, payload(intent, terms))).toBe(expected);
 });
 
@@ -112,7 +112,7 @@ test.each<[string, Partial<Record<keyof TransferIntent, unknown>>]>([
   expect(verdict({ ...intent, ...change } as TransferIntent, honest)).toBe('intent-not-canonical');
 });
 
-test('a child spends the UTXO of its parent first, and pays only the wallet', () => {
+test('a child transaction spends the UTXO of its parent first, and pays only the wallet', () => {
   const [one, two] = HONEST.utxos;
   const [first, second] = [present(one), present(two)];
   const child = payment(wallet, { to: wallet, amount: units(0n), paysFor: first.txid });
@@ -129,12 +129,12 @@ test('a child spends the UTXO of its parent first, and pays only the wallet', ()
   }
 });
 
-test('dust for the recipient is not signed', () => {
+test('a payment whose amount is dust is not signed', () => {
   const small = payment(wallet, { amount: units(329n) });
   expect(verdict(small, payload(small, { utxos: [utxo(BTC)], change: BTC - 1_329n }))).toBe('dust');
 });
 
-test('only these exact bytes are signed: not a prefix, not with a suffix, not with a changed bit', () => {
+test('only the exact bytes are signed, without a changed bit, a missing end or a suffix', () => {
   const bytes = bytesOf(payload(intent, HONEST));
   expect(verdict(intent, payloadHex(concatBytes(bytes, Uint8Array.of(0))))).not.toBe('signs');
   const accepted = new Set<string>();
@@ -167,7 +167,7 @@ test('bytes that are not a PSBT are refused without an exception', () => {
   });
 });
 
-test('a message is never a payment, and only its own bytes are signed', () => {
+test('the bytes of a message are not accepted as a payment, and only its own bytes are signed', () => {
   const said = message(wallet, 'Sign in to example.com');
   const other = message(wallet, 'Sign in to example.org');
   expect(inspectPayload(said, payload(intent, HONEST))).toEqual({ ok: false, refusal: 'wrong-message' });
@@ -176,6 +176,6 @@ test('a message is never a payment, and only its own bytes are signed', () => {
     ok: false,
     refusal: 'intent-not-canonical',
   });
-  // BIP-322 has a vector for the empty message.
+  // BIP-322 has a test vector for the empty message.
   expect(inspectPayload({ ...other, message: '' }, '0x00')).toEqual({ ok: false, refusal: 'wrong-message' });
 });

@@ -3,9 +3,7 @@ import { createServer } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { adapterAt } from '../cast.ts';
 
-/**
- * Covers the responses of servers to bytes, each in its own words, and the outcome of all of them.
- */
+/** Covers the answers of servers to a broadcast, and the combined outcome of two servers. */
 
 const GENESIS = '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206';
 const HASH = 'ab'.repeat(32);
@@ -16,7 +14,10 @@ interface Mouth {
   say: string | null;
 }
 
-/** A server that knows its genesis, and responds to bytes with these words; it hangs up on null. */
+/**
+ * Starts a server that serves its genesis block, and answers a broadcast with a given text. It
+ * hangs up when the text is null.
+ */
 async function started(): Promise<Mouth> {
   const one: { say: string | null } = { say: null };
   const server = createServer((request, response) => {
@@ -43,7 +44,7 @@ afterAll(() => {
   }
 });
 
-/** Given in place of words. */
+/** The text with which a server is unreachable for all requests. */
 const UNREACHABLE = 'away';
 const core = (message: string) => `sendrawtransaction RPC error: {"code":-26,"message":"${message}"}`;
 
@@ -69,7 +70,7 @@ test.each<[string, string | null, string | null, string]>([
   ['an unknown message', core('the moon is full'), WRONG, 'unknown'],
   ['two whose own limit of a fee they exceed', DEAR, DEAR, 'refused'],
   ['another hash', 'cd'.repeat(32), WRONG, 'unknown'],
-])('%s', async (_name, one, other, outcome) => {
+])('the answers of %s give the combined outcome', async (_name, one, other, outcome) => {
   [first.say, second.say] = [one, other];
   const adapter = adapterAt(first.url, second.url);
   expect((await adapter.broadcast('0x00', HASH)).outcome).toBe(outcome);

@@ -7,7 +7,7 @@ import type { BitcoinNode } from '#local/bitcoin/node.ts';
 import { startBitcoinNode } from '#local/bitcoin/node.ts';
 import { adapterAt, attemptOf, BTC, payment, units, Wallet } from '../cast.ts';
 
-/** Covers UTXOs that are gone after a reorganisation, and the transaction that replaced theirs. */
+/** Covers UTXOs that a reorganisation removed, and the transactions that replaced theirs. */
 
 let node: BitcoinNode;
 let wallet: Wallet;
@@ -80,7 +80,7 @@ async function observation(attempts: readonly Sent[], urls: readonly string[] = 
   return observed.ok ? observed.value : observed.refusal;
 }
 
-test('a reversed deposit ends the payment once the reversing transaction is named and final, and not before', async () => {
+test('a reversed deposit ends the payment when the reversing transaction is known and final, and not before', async () => {
   const deposit = node.chain.fund(wallet.address, 2n * BTC);
   node.chain.mine(2);
   const paid = await sent(BTC);
@@ -93,7 +93,7 @@ test('a reversed deposit ends the payment once the reversing transaction is name
   expect(await observation([paid])).toEqual({ ...NOWHERE, nonceTaken: true });
 });
 
-test('a payment that spends the change of such a payment ends with it', async () => {
+test('a payment that spends the change of an ended payment ends too', async () => {
   const deposit = node.chain.fund(wallet.address, 2n * BTC);
   const first = await sent(BTC / 2n);
   node.chain.mine();
@@ -104,7 +104,7 @@ test('a payment that spends the change of such a payment ends with it', async ()
   for (const paid of [first, second]) expect(await observation([paid])).toEqual({ ...NOWHERE, nonceTaken: true });
 });
 
-test('absence ends nothing: a missing UTXO without a replacement stays unknown', async () => {
+test("a missing UTXO without a known replacement leaves the payment's outcome unknown", async () => {
   node.chain.fund(wallet.address, 2n * BTC);
   const paid = await sent(BTC);
   node.chain.reorganise(1);
@@ -112,7 +112,7 @@ test('absence ends nothing: a missing UTXO without a replacement stays unknown',
   expect(await observation([paid])).toEqual({ ...NOWHERE, isCoinUnknown: true });
 });
 
-test('one server that shows the UTXO makes it known, and all servers have to show its replacement', async () => {
+test('a UTXO is known when one server shows it, and its replacement when all servers show it', async () => {
   const deposit = node.chain.fund(wallet.address, 2n * BTC);
   const paid = await sent(BTC);
   node.chain.forget(paid.hash);

@@ -5,7 +5,9 @@ import { startFalseNode } from '../../false-node.ts';
 import type { LocalChain } from '../local-chain.ts';
 import { anvilChain, startLocalChain } from '../local-chain.ts';
 
-/** Covers the proof of the counts of an account, when nodes lie, lag or are unreachable. */
+/**
+ * Covers the proof of an account's transaction counts, when RPC nodes lie, lag or are unreachable.
+ */
 
 let chain: LocalChain;
 let liar: FalseNode;
@@ -24,11 +26,14 @@ const DEAD = 'http://127.0.0.1:1/';
 const counted = (...urls: readonly string[]) => adapterFor(anvilChain(), urls).accountNonce(chain.account(5), true);
 const counts = (latest: bigint, pending: bigint) => ({ latest, pending });
 
-/** The liar's answer to a count of this tag, and the truth to everything else. */
+/**
+ * Has the lying RPC node falsify the transaction count of this block tag, and forward all other
+ * calls.
+ */
 const falsify = (tag: string, rule: Rule) =>
   liar.follow((method, params) => (method === 'eth_getTransactionCount' && params[1] === tag ? rule : 'forward'));
 
-test('equal counts of two nodes are proven, each count by itself', async () => {
+test('a transaction count that two RPC nodes report alike is proven, independently of the other count', async () => {
   const from = chain.account(5);
   await chain.client.sendTransaction({ account: from, to: chain.account(4), value: 1n });
   await chain.client.mine({ blocks: 1 });
@@ -47,14 +52,14 @@ test('equal counts of two nodes are proven, each count by itself', async () => {
     ok: true,
     value: { ...counts(1_000n, 1n), proven: provenAs(null, 1n) },
   });
-  // One liar of three nodes changes nothing.
+  // One lying RPC node of three does not change the result.
   expect(await counted(liar.url, chain.url, chain.url)).toEqual({
     ok: true,
     value: { ...counts(1n, 1n), proven: provenAs(1n, 1n) },
   });
 });
 
-test('no count is proven while the second node is unreachable', async () => {
+test('no count is proven while the second RPC node is unreachable', async () => {
   liar.follow(() => 'forward');
   expect(await counted(liar.url, DEAD)).toEqual({
     ok: true,
@@ -64,7 +69,7 @@ test('no count is proven while the second node is unreachable', async () => {
   expect((await counted()).ok).toBe(false);
 });
 
-test('one node alone proves its count in a final block, and nothing of its mempool', async () => {
+test('a single RPC node proves its count in a final block, and not the count of its mempool', async () => {
   falsify('latest', { result: '0x3e8' });
   expect(await counted(liar.url)).toEqual({
     ok: true,
@@ -78,7 +83,7 @@ test('one node alone proves its count in a final block, and nothing of its mempo
   });
 });
 
-test('the depth replaces the final block if no node reports one', async () => {
+test('the depth determines the final block if the RPC node does not report one', async () => {
   const none: Rule = { error: { code: -32_602, message: 'unknown tag' } };
   liar.follow((method, params) => (method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? none : 'forward'));
   expect(await counted(liar.url)).toEqual({

@@ -17,7 +17,7 @@ const ETHEREUM = rowOf('ethereum');
 
 const wei = fc.bigInt({ min: 0n, max: 10n ** 15n });
 
-test('the fee is twice the base fee and the tip', () => {
+test('the maximum fee is twice the base fee plus the tip', () => {
   const fees = feesFor(ETHEREUM, 30_000_000_000n, 1_500_000_000n);
   expect(fees).toEqual({ maxFeePerGas: 61_500_000_000n, maxPriorityFeePerGas: 1_500_000_000n });
 });
@@ -32,7 +32,7 @@ test.each([
   expect(feesFor(rowOf(name), 7n, suggestion)).toEqual({ maxFeePerGas: 14n + tip, maxPriorityFeePerGas: tip });
 });
 
-test('the tip never exceeds the fee, and the fee outlasts five full blocks', () => {
+test('the tip never exceeds the maximum fee, which suffices after five full blocks', () => {
   fc.assert(
     fc.property(wei, wei, (base, tip) => {
       const fees = feesFor(ETHEREUM, base, tip);
@@ -73,17 +73,17 @@ test('both prices of a replacement rise by a tenth or more, and never fall below
   );
 });
 
-test('the gas limit has a margin of a quarter, rounded up; a plain payment is exact', () => {
+test('the gas limit has a margin of a quarter, rounded up, and a plain payment has none', () => {
   expect(gasLimitFor(21_000n)).toBe(21_000n);
   expect(gasLimitFor(21_001n)).toBe(26_252n);
   expect(gasLimitFor(52_000n)).toBe(65_000n);
 });
 
-test('the margin does not cross the gas limit of a transaction on Ethereum if the estimate is below it', () => {
+test("the margin does not exceed Ethereum's gas limit per transaction if the estimate is below it", () => {
   expect(gasLimitFor(14_061_003n)).toBe(2n ** 24n);
   expect(gasLimitFor(13_421_772n)).toBe(16_777_215n);
   expect(gasLimitFor(2n ** 24n)).toBe(2n ** 24n);
-  // A chain that estimates more has no such limit, or the call is refused before it is signed.
+  // A chain whose estimate is higher has no such limit, or refuses the call before it is signed.
   expect(gasLimitFor(20_000_000n)).toBe(20_000_000n);
 });
 
@@ -122,11 +122,11 @@ test.each<[string, Attempt['sent'], bigint | null]>([
   ['a permanent refusal', refusedWith('gas tip cap 1, minimum needed 5', 'refused'), null],
   ['no words', refusedWith(null), null],
   ['nothing sent', null, null],
-])('the tip that a node needs is read out of its answer: %s', (_name, sent, needed) => {
+])('the tip that an RPC node requires is read from its answer: %s', (_name, sent, needed) => {
   expect(tipNeeded(sent)).toBe(needed);
 });
 
-test('a required tip is paid on top of the offer for the base fee, and lowers nothing', () => {
+test('a required tip is added to the offer for the base fee, and never lowers the offer', () => {
   const fees = { maxFeePerGas: 20n, maxPriorityFeePerGas: 3n };
   expect(withMinTip(fees, 10n)).toEqual({ maxFeePerGas: 27n, maxPriorityFeePerGas: 10n });
   expect(withMinTip(fees, 2n)).toEqual(fees);

@@ -33,7 +33,7 @@ afterAll(async () => {
   await chain.stop();
 });
 
-/** A fresh wallet that holds exactly this much. */
+/** Returns a new wallet that holds exactly this amount. */
 async function walletWith(wei: bigint): Promise<string> {
   const address = getAddress(`0x${crypto.randomUUID().replaceAll('-', '').padEnd(40, '7')}`);
   await chain.client.setBalance({ address, value: wei });
@@ -52,7 +52,7 @@ const permanent = (reason: string, detail: unknown = expect.any(String)) => ({
   ok: false,
   refusal: { kind: 'permanent', reason, detail },
 });
-/** Returns INSUFFICIENT_FUNDS, with the missing amount. */
+/** Returns INSUFFICIENT_FUNDS with the missing amount. */
 const short = (missing: unknown, detail: unknown = expect.any(String), tokenAddress: string | null = null) => ({
   ok: false,
   refusal: { ...permanent('INSUFFICIENT_FUNDS', detail).refusal, missing: { tokenAddress, amount: missing } },
@@ -92,7 +92,7 @@ test('a token transfer is quoted with a margin, also for a token that answers no
   expect((await quoteOf(token(odd.SwitchedToken))).ok).toBe(true);
 });
 
-test('a token that answers false, reverts, or reverts without words fails before anything is signed', async () => {
+test('a token that returns false, reverts, or reverts without a reason fails before anything is signed', async () => {
   expect(await quoteOf(token(odd.FalseToken))).toEqual(permanent('SIMULATION_REVERTED', 'The token returned false.'));
   expect(await quoteOf(token(odd.BlockingToken))).toEqual(permanent('SIMULATION_REVERTED', 'this address is blocked'));
   const wordless = await quoteOf(token(odd.WordlessToken));
@@ -121,7 +121,7 @@ function interaction(to: string, data: string, value = '0'): ContractInteraction
   return { ...frame, kind: 'contract-interaction', to, data, value: amount(value) };
 }
 
-test('an allowance is quoted, from nothing, to nothing and from one to another', async () => {
+test('an allowance is quoted when it is set, revoked or changed, unless the token requires a change from zero', async () => {
   expect((await chain.adapter().quote(allowance(dollar, '5'), null)).ok).toBe(true);
   expect((await chain.adapter().quote(allowance(odd.ResettingToken, '5'), null)).ok).toBe(true);
   const { client } = chain;
@@ -141,22 +141,23 @@ test('an allowance of a contract without allowances fails before it is signed', 
   expect(await chain.adapter().quote(allowance(odd.SilentToken, '5'), null)).toEqual(permanent('SIMULATION_REVERTED'));
 });
 
-test('an approval of an NFT is not a revoked allowance, though its call is the same', async () => {
+test('an ERC-721 approval with the same calldata as a revoked ERC-20 allowance is refused as an allowance', async () => {
   const { abi, bytecode } = present(compile('Movers.sol').get('Collection'));
   const deployed = await chain.mined(await chain.client.deployContract({ account: chain.account(9), abi, bytecode }));
   const collection = getAddress(present(deployed.contractAddress));
   const refusal = permanent('SIMULATION_REVERTED', 'The contract is not an ERC-20 token: it has no allowances.');
   expect(await chain.adapter().quote(allowance(collection, '0'), null)).toEqual(refusal);
   expect(await chain.adapter().quote(allowance(collection, '7'), null)).toEqual(refusal);
-  // It can be sent as plain calldata, which every rule checks.
+  // The approval can be sent as a contract call, which every policy rule checks.
   const { data } = present(callOf(allowance(collection, '0')));
   expect((await chain.adapter().quote(interaction(collection, data), null)).ok).toBe(true);
 });
 
-test('a call of a contract is run before it is signed, and its answer is its own affair', async () => {
+test('a contract call is simulated before it is signed, and its return value is not checked', async () => {
   const zero = '0x18160ddd';
   expect((await chain.adapter().quote(interaction(dollar, zero), null)).ok).toBe(true);
-  // transfer(bob, 5) of a token that returns false: for a plain call that is no failure.
+  // A transfer of 5 tokens to bob by a token that returns false. In a plain contract call this is
+  // not a failure.
   const call = callOf({ ...token(odd.FalseToken), amount: amount('5') });
   expect((await chain.adapter().quote(interaction(odd.FalseToken, call?.data ?? ''), null)).ok).toBe(true);
   expect(await chain.adapter().quote(interaction(odd.BlockingToken, call?.data ?? ''), null)).toEqual(
@@ -172,7 +173,7 @@ test('a call of a contract is run before it is signed, and its answer is its own
   );
 });
 
-test('an estimate has three speeds, none cheaper than a slower one, and the normal one is that of the signature', async () => {
+test('an estimate has three speeds, none cheaper than a slower one, and the normal one is the one that is signed', async () => {
   const estimated = await chain.adapter().estimate(native);
   const quote = await quoteOf(native);
   if (!estimated.ok || !quote.ok) throw new Error('no estimate');
@@ -200,11 +201,11 @@ test('an estimate has three speeds, none cheaper than a slower one, and the norm
   );
 });
 
-test('a payment to a contract that accepts none fails before it is signed', async () => {
+test('a payment to a contract that accepts no payment fails before it is signed', async () => {
   expect(await quoteOf({ ...native, to: dollar })).toEqual(permanent('SIMULATION_REVERTED'));
 });
 
-test('a wallet without the amount, the tokens, or the fee on top gets a refusal that states so', async () => {
+test('a wallet without the amount, the tokens or the fee is refused with the missing amount', async () => {
   const empty = await walletWith(0n);
   expect(await quoteOf({ ...native, from: empty })).toEqual(
     short('1000', 'The wallet holds 0 wei. The transaction requires 1000 wei.'),
@@ -219,7 +220,7 @@ test('a wallet without the amount, the tokens, or the fee on top gets a refusal 
   );
 });
 
-test('a wallet can be emptied to the last wei that the fee leaves', async () => {
+test('a wallet can be emptied except for the fee', async () => {
   const quote = await quoteOf(native);
   if (!quote.ok) throw new Error('no quote');
   const from = await walletWith(10n ** 15n);
@@ -228,7 +229,7 @@ test('a wallet can be emptied to the last wei that the fee leaves', async () => 
   expect(await quoteOf({ ...native, from, amount: amountOf(all + 1n) })).toEqual(short('1'));
 });
 
-test('a fee above the approved cap fails; exactly the cap is accepted', async () => {
+test('a fee above the approved cap is refused, and a fee at the cap is accepted', async () => {
   const quote = await quoteOf(native);
   const maxFee = quote.ok ? BigInt(quote.value.maxFee) : 0n;
   expect((await quoteOf({ ...native, maxFee: amountOf(maxFee) })).ok).toBe(true);
@@ -237,7 +238,7 @@ test('a fee above the approved cap fails; exactly the cap is accepted', async ()
   );
 });
 
-test('a replacement offers an eighth more than the replaced attempt, also when the market fell', async () => {
+test('a replacement offers an eighth more than the replaced attempt, even when the market price fell', async () => {
   const adapter = chain.adapter();
   const high = { gasLimit: '21000', maxFeePerGas: '80000000001', maxPriorityFeePerGas: '7', maxFee: native.maxFee };
   const prepared = adapter.compose(native, high, 5n);
@@ -251,22 +252,22 @@ test('a replacement offers an eighth more than the replaced attempt, also when t
   };
   const quote = await adapter.quote(native, replaced);
   expect(quote).toMatchObject({ ok: true, value: { maxFeePerGas: '90000000003' } });
-  // The tip of now is far more than an eighth above 7 wei.
+  // The current market tip is far more than an eighth above 7 wei.
   expect(quote.ok && BigInt(quote.value.maxPriorityFeePerGas)).toBeGreaterThan(1_000_000n);
 });
 
-test('the data fee of an OP-stack chain counts against the cap and the balance', async () => {
+test('the data fee of an OP-stack chain counts towards the cap and the balance', async () => {
   const oracle = '0x420000000000000000000000000000000000000F';
   const before = await quoteOf(native);
-  // The contract before Isthmus: it reverts for a call of 36 bytes, getOperatorFee(uint256), and
-  // returns 8 * 10^12 to all others.
+  // The gas price oracle before Isthmus: it reverts for getOperatorFee(uint256), whose call has 36
+  // bytes, and returns 8 * 10^12 for all other calls.
   const bytecode = '0x36602414601857670000074696a5c00060005260206000f35b600080fd';
   await chain.client.setCode({ address: oracle, bytecode });
   const fee = BigInt('0x0000074696a5c000');
   const quote = await quoteOf(native);
   const maxFee = before.ok ? BigInt(before.value.maxFee) : 0n;
   const charged = maxFee + fee + fee / 4n;
-  // The bytes allow as much as before, and more is reserved.
+  // The signed maximum fee is as before, and the reserved amount includes the data fee.
   const amounts = [{ tokenAddress: null, amount: `${charged + BigInt(native.amount)}` }];
   expect(quote).toMatchObject({ ok: true, value: { maxFee: `${maxFee}`, spending: { amounts } } });
   expect((await quoteOf({ ...native, maxFee: amountOf(charged) })).ok).toBe(true);
@@ -276,14 +277,14 @@ test('the data fee of an OP-stack chain counts against the cap and the balance',
   await chain.client.setCode({ address: oracle, bytecode: '0x' });
 });
 
-test('a node of another chain prices nothing', async () => {
+test('an RPC node of another chain gives no quote', async () => {
   const mainnet = adapterFor(anvilChain({ caip2: 'eip155:1' }), [chain.url]);
   const detail = 'The RPC node serves chain 31337, not 1.';
   expect(await mainnet.quote({ ...native, chain: 'eip155:1' }, null)).toEqual(transient(detail));
   expect(await mainnet.accountNonce(native.from)).toEqual({ ok: false, refusal: { detail } });
 });
 
-test('the adapter reports every fault and throws nothing without a node, or with dead ones', async () => {
+test('a quote without an RPC node, or with unreachable ones, is refused without an exception', async () => {
   const none = adapterFor(anvilChain(), []);
   expect(await none.quote(native, null)).toEqual(transient('No RPC node is configured for this chain.'));
   const dead = adapterFor(anvilChain(), ['http://127.0.0.1:1/v2/k3yk3yk3yk3y', 'http://127.0.0.1:2/']);
@@ -292,13 +293,13 @@ test('the adapter reports every fault and throws nothing without a node, or with
   expect(JSON.stringify(quote)).not.toMatch(/127\.0\.0\.1|k3y/);
 });
 
-test('a dead node is passed over for the next', async () => {
+test('an unreachable RPC node is skipped for the next one', async () => {
   const adapter = adapterFor(anvilChain(), ['http://127.0.0.1:1/', chain.url]);
   expect((await adapter.quote(native, null)).ok).toBe(true);
   expect(await adapter.accountNonce(BOB)).toEqual({ ok: true, value: { latest: 0n, pending: 0n } });
 });
 
-test('a payment that one node finds impossible and the next does not is not over', async () => {
+test('a payment that one RPC node finds impossible and the next does not is still quoted', async () => {
   liar.follow((method) => (method === 'eth_getBalance' ? { result: '0x0' } : 'forward'));
   expect((await adapterFor(anvilChain(), [liar.url, chain.url]).quote(native, null)).ok).toBe(true);
   const alone = adapterFor(anvilChain(), [liar.url, 'http://127.0.0.1:1/']);
@@ -315,7 +316,7 @@ test('nonces are counted with and without the mempool', async () => {
   expect(await chain.adapter().accountNonce(from)).toEqual({ ok: true, value: { latest: 1n, pending: 1n } });
 });
 
-test('the last blocks give the tip if the node suggests none, and the floor applies without those', async () => {
+test('the last blocks give the tip if the RPC node suggests none, and the floor applies without those', async () => {
   const adapter = adapterFor(anvilChain(), [liar.url]);
   const missing: Rule = { error: { code: -32601, message: 'the method does not exist' } };
   const reward = ['0x77359400', '0x0', '0x3b9aca00'].map((tip) => ['0x0', tip, '0x77359400']);
@@ -351,10 +352,10 @@ const GARBAGE: readonly (readonly [string, Rule])[] = [
 ];
 
 /**
- * The quote is refused as transient, or uses the other responses of the node, whichever method
- * returns garbage.
+ * Whichever method returns garbage, the quote is refused as transient or uses the other answers of
+ * the RPC node.
  */
-test.each(GARBAGE)('a node that answers %s leads to no wrong price and no exception', async (_name, rule) => {
+test.each(GARBAGE)('an RPC node that answers %s causes neither a wrong price nor an exception', async (_name, rule) => {
   const methods = [
     'eth_chainId',
     'eth_getBalance',
@@ -374,7 +375,7 @@ test.each(GARBAGE)('a node that answers %s leads to no wrong price and no except
   expect((await adapter.accountNonce(native.from)).ok).toBe(false);
 });
 
-test('impossible fees are not believed', async () => {
+test('an impossible fee estimate of an RPC node is refused', async () => {
   const adapter = adapterFor(anvilChain(), [liar.url]);
   liar.follow((method) => (method === 'eth_estimateGas' ? { result: '0x0' } : 'forward'));
   expect(await adapter.quote(native, null)).toEqual(transient('The RPC node returned an impossible fee estimate.'));

@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => node.stop());
 
-test('a body that never ends is given up in time', async () => {
+test('reading a response body that never ends is aborted in time', async () => {
   node.follow(() => 'hang');
   const started = performance.now();
   const answer = await connect(node.url, 200).request(getChainId);
@@ -20,19 +20,19 @@ test('a body that never ends is given up in time', async () => {
   expect(performance.now() - started).toBeLessThan(5000);
 });
 
-test('no call is repeated by itself', async () => {
+test('a call that failed is not repeated automatically', async () => {
   node.follow(() => ({ status: 503, body: 'busy' }));
   expect((await connect(node.url).request(getChainId)).ok).toBe(false);
   expect(node.requests).toEqual(['eth_chainId']);
 });
 
-test('no redirect is followed', async () => {
+test('a redirect is not followed', async () => {
   node.follow(() => ({ status: 307, body: '' }));
   expect((await connect(node.url).request(getChainId)).ok).toBe(false);
   expect(node.requests).toHaveLength(1);
 });
 
-test('an error of the node keeps its code, words and data, and loses the address', async () => {
+test("an RPC node's error keeps its code, message and data, without the node's address", async () => {
   const message = `failed at ${node.url}`;
   node.follow(() => ({ error: { code: 3, message, data: '0x08C379A0' } }));
   expect(await connect(node.url).request(getChainId)).toEqual({
@@ -47,7 +47,7 @@ test.each([
   [{ message: 'no' }, null],
   ['not hex', null],
   [7, null],
-])('revert data is found in the place that clients use: %j', async (data, expected) => {
+])('revert data is found in the field that clients use: %j', async (data, expected) => {
   node.follow(() => ({ error: { code: -32015, message: 'VM execution error.', data } }));
   const answer = await connect(node.url).request(getChainId);
   expect(answer).toMatchObject({ ok: false, refusal: { data: expected } });

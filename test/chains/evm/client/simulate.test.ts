@@ -12,7 +12,7 @@ import { BOB, NATIVE, amount, present } from '../cast.ts';
 import type { LocalChain } from '../local-chain.ts';
 import { anvilChain, startLocalChain } from '../local-chain.ts';
 
-/** Covers the effects that a real chain foresees of a call, compared with its real effects. */
+/** Covers the effects of a call that a real chain simulates, compared with its real effects. */
 
 let chain: LocalChain;
 let liar: FalseNode;
@@ -47,7 +47,7 @@ function calling(on: string, functionName: string, args: readonly unknown[], val
   return { ...rest, kind: 'contract-interaction', from: alice, to: address, data, value: amount(value) };
 }
 
-/** Returns the net changes of a wallet. */
+/** Returns the simulated net changes of a wallet. */
 async function foreseen(intent: OnChainIntent) {
   const simulated = await chain.adapter().simulate(intent);
   if (!simulated.ok) throw new Error(simulated.refusal.detail);
@@ -55,7 +55,7 @@ async function foreseen(intent: OnChainIntent) {
   return movementsOf(alice, simulated.value.movements, anvilChain()).changes;
 }
 
-/** Returns the same for the real effects. */
+/** Returns the net changes of the executed transaction. */
 async function happened({ to, data, value }: { readonly to: string; readonly data: string; readonly value: string }) {
   const call = { account: alice, chain: null, to: getAddress(to), data: data as Hex, value: BigInt(value) };
   const hash = await chain.client.sendTransaction(call);
@@ -70,14 +70,14 @@ test.each<[string, string, readonly unknown[], string]>([
   ['a payment that comes back inside', 'fail', [BOB], '10'],
   ['a payment by borrowed code', 'borrow', [BOB], '10'],
   ['a contract that destroys itself', 'leave', [BOB], '10'],
-])('%s is foreseen as it happens', async (_name, functionName, args, value) => {
+])('%s has the simulated effects when it is executed', async (_name, functionName, args, value) => {
   const intent = calling('splitter', functionName, args, value);
   const before = await foreseen(intent);
   expect(before).not.toEqual([]);
   expect(await happened(intent)).toEqual(before);
 });
 
-test('a contract that returns some of the value leaves the difference', async () => {
+test('a contract that returns a part of the value reduces the wallet by the difference', async () => {
   const intent = calling('splitter', 'split', [alice, BOB], '10');
   const before = await foreseen(intent);
   expect(before).toMatchObject([{ kind: 'native', units: '-5' }]);
@@ -88,20 +88,20 @@ test.each<[string, string, readonly unknown[]]>([
   ['a collectible that comes', 'mint', [zeroAddress, 7n]],
   ['several of a kind that go', 'batch', [BOB, [1n, 2n], [3n, 4n]]],
   ['noise', 'noise', [BOB]],
-])('%s is foreseen as it happens', async (_name, functionName, args) => {
+])('%s has the simulated effects when it is executed', async (_name, functionName, args) => {
   const own = args.map((one) => (one === zeroAddress ? alice : one));
   const intent = calling('collection', functionName, own);
   expect(await happened(intent)).toEqual(await foreseen(intent));
 });
 
-test('a payment and a token transfer have their plain effects', async () => {
+test('a payment and a token transfer have exactly their own effects', async () => {
   expect(await foreseen(payment())).toMatchObject([{ kind: 'native', tokenAddress: null, units: '-1000' }]);
   expect(await foreseen(payment({ tokenAddress: dollar, amount: amount('2500000') }))).toMatchObject([
     { kind: 'erc20', tokenAddress: dollar, units: '-2500000' },
   ]);
 });
 
-test('a simulated allowance names what its spender may spend, and moves nothing', async () => {
+test('a simulated allowance states what its spender may spend, and moves nothing', async () => {
   const { to: _to, ...rest } = NATIVE;
   const allowance = { ...rest, kind: 'erc20-approve', from: alice, spender: BOB, tokenAddress: dollar } as const;
   const simulated = await chain.adapter().simulate({ ...allowance, amount: amount('77') });
@@ -115,7 +115,7 @@ test('a simulated allowance names what its spender may spend, and moves nothing'
   });
 });
 
-test('a failing call states its reason, and reports a missing amount', async () => {
+test('a failing call is reported with its reason, or with the missing amount', async () => {
   expect(await foreseen(payment({ tokenAddress: dollar, amount: amount('9'.repeat(30)) }))).toMatch(/./);
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transferFrom', args: [BOB, alice, 1n] });
   const { to: _to, tokenAddress: _token, amount: _amount, ...rest } = NATIVE;
@@ -124,7 +124,7 @@ test('a failing call states its reason, and reports a missing amount', async () 
   expect(await foreseen(payment({ amount: amount('9'.repeat(25)) }))).toMatch(/insufficient/i);
 });
 
-describe('a node that cannot be trusted', () => {
+describe('a simulation by a faulty RPC node', () => {
   const reported = async (rule: Rule) => {
     liar.follow((method) => (method === 'eth_simulateV1' ? rule : 'forward'));
     return evmAdapter(anvilChain(), [liar.url]).simulate(payment());
@@ -156,11 +156,11 @@ describe('a node that cannot be trusted', () => {
     ['answers another status', { result: [{ calls: [{ status: '0x2', logs: [] }] }] }],
     ['answers broken logs', { result: [{ calls: [{ status: '0x1', logs: [{}] }] }] }],
     ['hangs up', 'cut'],
-  ])('and %s gives no result', async (_name, rule) => {
+  ])('an RPC node that %s gives no simulation result', async (_name, rule) => {
     expect(await reported(rule)).toMatchObject({ ok: false, refusal: { detail: expect.any(String) as string } });
   });
 
-  test('and has words of its own has them cleaned, and never shown as a success', async () => {
+  test("an RPC node's own error message is cleaned, and reported as a failure", async () => {
     const message = 'no \u202Eway at https://node.example/v2/k3yk3yk3yk3y';
     const answer = await reported({
       result: [{ calls: [{ status: '0x0', logs: [], error: { code: -32015, message } }] }],
@@ -168,7 +168,7 @@ describe('a node that cannot be trusted', () => {
     expect(answer).toEqual({ ok: true, value: { outcome: 'fails', detail: 'no way at [address]' } });
   });
 
-  test('is read exactly: allowances of the wallet, the newest of each, and nothing else', async () => {
+  test('only allowances of the wallet are read from the logs, the newest of each', async () => {
     const [owner, spender] = [word(alice), word(BOB)];
     const answer = await reported(
       logs(
@@ -190,7 +190,7 @@ describe('a node that cannot be trusted', () => {
     ]);
   });
 
-  test('the topics of its events match the standards', () => {
+  test('the topics of allowance events match the standards', () => {
     expect([APPROVAL, APPROVAL_FOR_ALL]).toEqual([
       toEventSelector('Approval(address,address,uint256)'),
       toEventSelector('ApprovalForAll(address,address,bool)'),

@@ -7,7 +7,7 @@ import { startFalseNode } from '../../false-node.ts';
 import type { LocalChain } from '../local-chain.ts';
 import { anvilChain, startLocalChain } from '../local-chain.ts';
 
-/** Covers the fields that a token and a price feed report, and which of them are not believed. */
+/** Covers the fields that a token and a price feed report, and which of them are rejected. */
 
 let chain: LocalChain;
 let liar: FalseNode;
@@ -23,7 +23,7 @@ afterAll(async () => {
   await chain.stop();
 });
 
-/** The contract answers each selector so. */
+/** Returns an adapter for a contract that answers each selector with these rules. */
 function saying(answers: Readonly<Record<string, Rule>>) {
   liar.follow((method, [call]) => {
     if (method !== 'eth_call') return 'forward';
@@ -37,19 +37,19 @@ const text = (value: string) => ({ result: encodeAbiParameters([{ type: 'string'
 const number = (value: bigint) => ({ result: encodeAbiParameters([{ type: 'uint256' }], [value]) });
 const token = { ok: true, value: { symbol: null, name: null, decimals: null } };
 
-test('a real one', async () => {
+test('the name, symbol and decimals of a real token are read', async () => {
   expect(await chain.adapter().token(dollar)).toEqual({
     ok: true,
     value: { symbol: 'DUSD', name: 'Demo Dollar', decimals: 6 },
   });
 });
 
-test('a contract that is not a token has no name', async () => {
+test('an address that is not a token has no name, symbol or decimals', async () => {
   expect(await chain.adapter().token(chain.account(3))).toEqual(token);
   expect(await chain.adapter().token('0x12')).toEqual(token);
 });
 
-test('an old token gives its name in 32 bytes', async () => {
+test('an old token whose name and symbol have type bytes32 is read', async () => {
   const old = { result: stringToHex('MKR', { size: 32 }) };
   const said = await saying({ [SYMBOL]: old, [NAME]: old, [DECIMALS]: number(18n) }).token(dollar);
   expect(said).toEqual({ ok: true, value: { symbol: 'MKR', name: 'MKR', decimals: 18 } });
@@ -59,7 +59,7 @@ test.each([
   ['signs that hide or turn others', `US\u202EDC\u0000\u200B`, 'USDC'],
   ['far too much', 'x'.repeat(10_000), 'x'.repeat(64)],
   ['nothing but blanks', ' \u200B ', null],
-])('the text of a stranger is cleaned: %s', async (_name, said, kept) => {
+])("a token's text is cleaned when it has %s", async (_name, said, kept) => {
   const answer = await saying({ [SYMBOL]: text(said) }).token(dollar);
   expect(answer).toEqual({ ok: true, value: { symbol: kept, name: null, decimals: null } });
 });
@@ -69,16 +69,16 @@ test.each<[string, string]>([
   ['an offset elsewhere', `0x${'40'.padStart(64, '0')}${'01'.padStart(64, '0')}41`],
   ['half a word', '0x1234'],
   ['nothing', '0x'],
-])('%s is not a text', async (_name, result) => {
+])('%s is not decoded as a text', async (_name, result) => {
   expect(await saying({ [SYMBOL]: { result } }).token(dollar)).toEqual(token);
 });
 
-test('no token has more decimals than its largest amount has digits', async () => {
+test('a token with more decimals than its largest amount has digits is treated as without decimals', async () => {
   expect(await saying({ [DECIMALS]: number(78n) }).token(dollar)).toEqual(token);
   expect(await saying({ [DECIMALS]: { result: '0x12' } }).token(dollar)).toEqual(token);
 });
 
-test('an unreachable node does not count as a token without a name', async () => {
+test('an unreachable RPC node is not reported as a token without a name', async () => {
   expect(await saying({ [SYMBOL]: 'cut' }).token(dollar)).toEqual({
     ok: false,
     refusal: { detail: expect.any(String) },
@@ -92,7 +92,7 @@ const round = (values: readonly bigint[]) => ({
   ),
 });
 
-test('a feed: its answer with its sign, its digits, its times, and whether it was carried over', async () => {
+test('a price feed is read with its signed answer, its decimals, its times, and whether the answer was carried over', async () => {
   const feed = (values: readonly bigint[]) =>
     saying({ [ROUND]: round(values), [DECIMALS]: number(8n) }).priceFeed(dollar);
   expect(await feed([7n, 250_000_000n, 10n, 20n, 7n])).toEqual({

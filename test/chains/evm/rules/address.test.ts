@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addressOfPublicKey, canonicalAddress, parseAddress } from '#chains/evm/rules/address.ts';
 
-/** EIP-55's own examples: all caps, all lower, mixed. */
+/** The examples of EIP-55: all upper-case, all lower-case, and mixed. */
 const CHECKSUMMED = [
   '0x52908400098527886E0F7030069857D2E4169EE7',
   '0x8617E340B3D01FA5F11F306F4090FD50E238070D',
@@ -15,7 +15,7 @@ const CHECKSUMMED = [
   '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
 ];
 
-test.each(CHECKSUMMED)('%s is accepted as it is, and in lower case', (address) => {
+test.each(CHECKSUMMED)('the address %s is accepted in checksummed spelling and in lower case', (address) => {
   expect(parseAddress(address)).toEqual({ ok: true, value: address });
   expect(parseAddress(address.toLowerCase())).toEqual({ ok: true, value: address });
 });
@@ -40,7 +40,7 @@ test.each([
   expect(parseAddress(text)).toEqual({ ok: false, refusal: fault });
 });
 
-test('a changed letter case is always detected: only two of all spellings are accepted', () => {
+test('a changed letter case is detected, so that only two spellings are accepted', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...CHECKSUMMED),
@@ -56,18 +56,18 @@ test('a changed letter case is always detected: only two of all spellings are ac
   );
 });
 
-test('no text makes it throw', () => {
+test('the parser throws for no text', () => {
   fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void parseAddress(text)));
 });
 
-test('a stored address stands in its checksummed spelling only', () => {
+test('only the checksummed spelling of an address is canonical', () => {
   const [address = ''] = CHECKSUMMED.slice(4);
   expect(canonicalAddress(address)).toBe(address);
   expect(canonicalAddress(address.toLowerCase())).toBeNull();
   expect(canonicalAddress('')).toBeNull();
 });
 
-test('the generator of the curve has its well-known address, compressed or not', () => {
+test('the generator of the curve has its known address, from the compressed and the uncompressed point', () => {
   const x = '79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
   const y = '483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8';
   const address = '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf';

@@ -9,8 +9,8 @@ import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { MALLORY, NATIVE, amount, attemptFor, present } from '../cast.ts';
 
 /**
- * Signed by anvil's first account: 1 wei to its second, nonce 0, 2 gwei at most, 1 wei of tip,
- * 21,000 gas.
+ * A transaction that anvil's first account signed: 1 wei to its second, nonce 0, at most 2 gwei, 1
+ * wei of tip, 21,000 gas.
  */
 const RAW: Hex =
   '0x02f868827a69800184773594008252089470997970c51812dc3a010c7d01b50e0d17dc79c80180c001a0a47eb869be1e4a07b681e7063df0270355cb7c5a899b179a80cb601de381a8f3a044967264754ab0d27600532eb0049fc2d29d8b11f8ec1ce53d2d30b481e53d69';
@@ -74,7 +74,7 @@ test.each<[string, Partial<TransferIntent>]>([
   ['a token', { tokenAddress: MALLORY }],
   ['another chain', { chain: 'eip155:1' }],
   ['a lower cap', { maxFee: amount('41999999999999') }],
-])('a good signature does not pass for an intent with %s', (_name, change) => {
+])('a valid signature is refused for an intent with %s', (_name, change) => {
   expect(assembleTransaction({ ...INTENT, ...change }, ATTEMPT, [SIGNATURE]).ok).toBe(false);
 });
 
@@ -87,15 +87,15 @@ test.each([
   expect(assembleTransaction(INTENT, { ...ATTEMPT, ...change }, [SIGNATURE]).ok).toBe(false);
 });
 
-test('signed bytes parse back to their signer and their unsigned part', () => {
+test('signed bytes are parsed into their signer and their unsigned part', () => {
   expect(readSigned(RAW)).toMatchObject({ ok: true, value: { from: INTENT.from, payload: ATTEMPT.payload } });
 });
 
-test('no other spelling of signed bytes is read, and no bytes throw', () => {
+test('any other encoding of signed bytes is refused without an exception', () => {
   expect(readSigned(RAW.toUpperCase().replace('0X', '0x')).ok).toBe(false);
   expect(readSigned(`${RAW}00`).ok).toBe(false);
   expect(readSigned(ATTEMPT.payload).ok).toBe(false);
-  // The parity as 2, and as 27: EIP-1559 knows 0 and 1.
+  // The parity as 2, and as 27. EIP-1559 allows only 0 and 1.
   expect(readSigned(RAW.replace('c001a0', 'c002a0')).ok).toBe(false);
   expect(readSigned(RAW.replace('c001a0', 'c01ba0')).ok).toBe(false);
   fc.assert(
@@ -103,7 +103,7 @@ test('no other spelling of signed bytes is read, and no bytes throw', () => {
       const bytes = hexToBytes(RAW);
       bytes[at] = (bytes[at] ?? 0) ^ flip;
       const read = readSigned(`0x${Buffer.from(bytes).toString('hex')}`);
-      // Bytes that still parse are a transaction of another account.
+      // Changed bytes that still parse are a transaction of another account.
       if (read.ok) expect(read.value.from).not.toBe(INTENT.from);
     }),
     { numRuns: 300 },

@@ -51,7 +51,7 @@ test('an allowance is the call of the ERC-20 standard, with no value', () => {
   );
 });
 
-test('calldata has a limit, and the largest calldata still fits the bytes that are signed', () => {
+test('calldata has a maximum size, and the largest calldata still fits the bytes that are signed', () => {
   const largest = { ...CALL, data: `0x${'ab'.repeat(MAX_CALLDATA_BYTES)}` };
   const { payload } = composeTransaction(largest, QUOTE, 4n);
   expect(inspectPayload(largest, payload).ok).toBe(true);
@@ -68,7 +68,7 @@ test.each<[string, OnChainIntent, object]>([
   ['another spender', ALLOWANCE, { spender: MALLORY }],
   ['another allowance', ALLOWANCE, { amount: '26' }],
   ['another chain', ALLOWANCE, { chain: 'eip155:1' }],
-])('bytes for %s do not fit', (_name, intent, change) => {
+])('bytes for %s are refused', (_name, intent, change) => {
   const { payload } = composeTransaction(Object.assign({}, intent, change), QUOTE, 4n);
   expect(inspectPayload(intent, payload).ok).toBe(false);
 });
@@ -88,7 +88,7 @@ test.each<[string, object]>([
   expect(inspectPayload(hostile, payload)).toEqual({ ok: false, refusal: 'intent-not-canonical' });
 });
 
-test('a call of a standard is shown in words', () => {
+test('a call of a known standard is described in words', () => {
   const transfer = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [BOB, 7n] });
   expect(decodeCall(transfer)).toEqual({
     standard: 'ERC-20',
@@ -117,7 +117,7 @@ test('a call of a standard is shown in words', () => {
   expect(decodeCall('0xd0e30db0')).toEqual({ standard: 'WETH9', function: 'deposit', arguments: [] });
 });
 
-test('bytes that are not exactly the encoding of a known call are not shown as one', () => {
+test('bytes that are not exactly the encoding of a known call are not described as that call', () => {
   const transfer = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [BOB, 7n] });
   for (const data of [
     '0x',

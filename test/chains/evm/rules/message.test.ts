@@ -35,7 +35,7 @@ test('every text is hashed by EIP-191', () => {
   );
 });
 
-test('JSON with the four parts is typed data, and any other JSON is text', () => {
+test('JSON with the four parts of typed data is typed data, and any other JSON is text', () => {
   expect(said(JSON.stringify(PERMIT)).format).toBe('eip712');
   expect(said(JSON.stringify(PERMIT, null, 2)).message).toBe(said(JSON.stringify(PERMIT)).message);
   for (const words of ['{}', '{"types":{}}', '[]', '1', 'null', '{"types":{},"primaryType":"A","domain":{}}', '{']) {
@@ -60,12 +60,12 @@ test.each([
   expect(readMessage(ANVIL, text)).toEqual({ ok: false, refusal: expect.stringContaining(words) });
 });
 
-test('a duplicate field is read once, with the value that is signed', () => {
+test('a duplicate JSON field is displayed with the value that is signed', () => {
   const text = JSON.stringify(PERMIT).replace('"value":"', '"value":"1","value":"');
   expect(said(text).message).toBe(said(JSON.stringify(PERMIT)).message);
 });
 
-test('the inspection accepts exactly the message and nothing else', () => {
+test('the inspection accepts only the bytes of the message', () => {
   const intent = said('hello');
   const { payload, signingDigest } = composeMessage(intent);
   const hashed = hexToBytes(hashMessage('hello'));
@@ -99,13 +99,13 @@ test.each<[string, Partial<Record<keyof MessageIntent, unknown>>]>([
   expect(inspectPayload(intent, messagePreimage(intent) ?? '0x').ok).toBe(false);
 });
 
-test('no message ever begins as a transaction does', () => {
+test('the bytes of a message never begin like a transaction', () => {
   for (const intent of [said('\u0002'), said(JSON.stringify(PERMIT)), said('0x02f86f')]) {
     expect(messagePreimage(intent)).toMatch(/^0x19/);
   }
 });
 
-test('a signature that is not by the wallet is not given out', () => {
+test('a signature that is not by the wallet is not returned', () => {
   const r = new Uint8Array(32).fill(1);
   for (const parts of [
     { r, s: r, yParity: 0 },

@@ -11,7 +11,7 @@ import { ANVIL, BOB, DOLLAR, MALLORY, NATIVE, QUOTE, TOKEN, TREASURY, amount, at
 const transferData = (to: Hex, value: bigint) =>
   encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, value] });
 
-/** The fields of an honest payload, in order; a test replaces one. */
+/** The fields of an honest payload, in order; each test replaces one. */
 const nativeFields = {
   chainId: '0x7a69',
   nonce: '0x04',
@@ -179,7 +179,7 @@ test.each<[string, string, string]>([
   expect(inspectPayload(NATIVE, payload)).toEqual({ ok: false, refusal: fault });
 });
 
-test('a byte with a length of its own is refused even if all lengths fit', () => {
+test('a byte string of one byte with a length prefix is refused, even if all lengths fit', () => {
   const length = (honest.length - 6) / 2 + 1;
   const padded = `0x02${(0xc0 + length).toString(16)}${honest.slice(6)}`.replace('827a6904', '827a698104');
   expect(inspectPayload(NATIVE, padded)).toEqual({ ok: false, refusal: 'not-canonical' });
@@ -213,7 +213,7 @@ test.each<[string, Partial<Record<keyof TransferIntent, unknown>>, string]>([
   expect(inspectPayload(intent, honest)).toEqual({ ok: false, refusal: fault });
 });
 
-test('bytes for one intent never pass for another', () => {
+test('bytes for one intent are refused for any other intent', () => {
   const others: TransferIntent[] = [
     { ...NATIVE, to: MALLORY },
     { ...NATIVE, amount: amount('1001') },
@@ -222,11 +222,11 @@ test('bytes for one intent never pass for another', () => {
     { ...NATIVE, maxFee: amount('119999999999999') },
   ];
   for (const other of others) expect(inspectPayload(other, honest).ok).toBe(false);
-  // Exactly the cap is accepted.
+  // A fee of exactly the cap is accepted.
   expect(inspectPayload({ ...NATIVE, maxFee: amount('120000000000000') }, honest).ok).toBe(true);
 });
 
-test('a mutation that still passes does the same for no more than the cap', () => {
+test('a mutated payload that still passes has the same effect, for no more than the cap', () => {
   const mutation = fc.record({
     at: fc.nat(honest.length / 2 - 2),
     remove: fc.integer({ min: 0, max: 2 }),
@@ -255,7 +255,7 @@ test('a mutation that still passes does the same for no more than the cap', () =
   );
 });
 
-test('random bytes and random intents never throw and never pass', () => {
+test('random bytes and random intents are refused without an exception', () => {
   const anyPayload = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.uint8Array({ maxLength: 300 }).map((bytes) => `0x02${Buffer.from(bytes).toString('hex')}`),
@@ -281,7 +281,7 @@ test('random bytes and random intents never throw and never pass', () => {
   );
 });
 
-test('a composition for a fee above the cap is a bug and throws', () => {
+test('a composition with a fee above the cap is a bug and throws', () => {
   expect(() => composeTransaction({ ...NATIVE, maxFee: amount('1') }, QUOTE, 0n)).toThrow('fee-above-cap');
   expect(() => composeTransaction({ ...NATIVE, to: TREASURY.toLowerCase() }, QUOTE, 0n)).toThrow('canonical');
 });

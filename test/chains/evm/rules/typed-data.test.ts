@@ -3,7 +3,7 @@ import { hashTypedData, keccak256 } from 'viem';
 import { expect, test } from 'vitest';
 import { isTypedData, readTypedData, typedDataPreimage, typedDataText } from '#chains/evm/rules/typed-data.ts';
 
-/** The example of EIP-712 itself. */
+/** The example of EIP-712. */
 const MAIL = {
   types: {
     EIP712Domain: [
@@ -42,17 +42,17 @@ function hashOf(value: unknown): string {
   return keccak256(typedDataPreimage(read.value));
 }
 
-test('the example of the standard has the hash of the standard', () => {
+test('the example of EIP-712 has the hash of the standard', () => {
   expect(isTypedData(MAIL)).toBe(true);
   expect(hashOf(MAIL)).toBe('0xbe609aee343fb3c4b28e1df9e632fca64fcfaede20f02e86244efddf30957bd2');
 });
 
-test('typed data without its domain type gives the same hash, as in wallets', () => {
+test('typed data without its domain type gives the same hash, as in other wallets', () => {
   const { EIP712Domain: _domain, ...types } = MAIL.types;
   expect(hashOf({ ...MAIL, types })).toBe(hashOf(MAIL));
 });
 
-test('the canonical form parses back to itself', () => {
+test('the canonical form is parsed back to itself', () => {
   const { EIP712Domain: _domain, ...types } = MAIL.types;
   const read = readTypedData({ ...MAIL, types });
   if (!read.ok) throw new Error(read.refusal);
@@ -104,7 +104,7 @@ test('every value that fits its type gives the hash of other implementations', (
   );
 });
 
-test('nested lists may have fixed and any length', () => {
+test('nested lists may have fixed and dynamic lengths', () => {
   const data = simple('uint8[2][]', [
     [1, 2],
     [3, 4],
@@ -188,7 +188,7 @@ test.each<[string, unknown]>([
   expect(readTypedData(value)).toEqual({ ok: false, refusal: expect.stringContaining(words) });
 });
 
-test('excessive nesting is refused, and does not overflow the stack', () => {
+test('excessive nesting is refused without a stack overflow', () => {
   let value: unknown = {};
   for (let i = 0; i < 3000; i++) value = { next: [value] };
   const data = { ...simple('bool', true), types: { Thing: [{ name: 'next', type: 'Thing[]' }] }, message: value };

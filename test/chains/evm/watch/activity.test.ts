@@ -11,8 +11,8 @@ import type { LocalChain } from '../local-chain.ts';
 import { anvilChain, startLocalChain } from '../local-chain.ts';
 
 /**
- * Covers what a chain shows of foreign transactions, on a real chain: native payments, payments by
- * contracts, tokens and collectibles.
+ * Covers foreign transactions on a real chain: native payments, payments by contracts, tokens and
+ * collectibles.
  */
 
 let chain: LocalChain;
@@ -83,7 +83,7 @@ test('a payment, with its signer, its fee and its block', async () => {
   expect(BigInt(seen?.fee ?? '0')).toBeGreaterThan(0n);
 });
 
-test('payments by contracts are found by their position in the calls', async () => {
+test('payments by contracts are identified by their position in the calls', async () => {
   const seen = await read(await call('splitter', 'split', [bob, carol], 10n));
   expect(lines(seen)).toEqual(['top alice>splitter 10', 'trace:0 splitter>bob 5', 'trace:1 splitter>carol 5']);
 });
@@ -93,17 +93,17 @@ test('a payment inside a failed call is reverted, and not reported', async () =>
   expect(lines(seen)).toEqual(['top alice>splitter 10']);
 });
 
-test('a delegate call moves nothing by itself, only the payments in it', async () => {
+test('a delegate call itself moves nothing, and the payments in it are reported', async () => {
   const seen = await read(await call('splitter', 'borrow', [bob], 10n));
   expect(lines(seen)).toEqual(['top alice>splitter 10', 'trace:0_0 splitter>bob 10']);
 });
 
-test('a self-destructing contract sends its balance', async () => {
+test('a contract that self-destructs sends its balance', async () => {
   const seen = await read(await call('splitter', 'leave', [bob], 10n));
   expect(lines(seen)).toEqual(['top alice>splitter 10', 'trace:0 splitter>other 10', 'trace:0_0 other>bob 10']);
 });
 
-test('tokens: an ERC-20, an ERC-721 that is made and destroyed, an ERC-1155 alone and in a batch', async () => {
+test('transfers of an ERC-20, of a minted and burned ERC-721, and of an ERC-1155 alone and in a batch are reported', async () => {
   const paid = await chain.client.writeContract({
     account: alice,
     chain: null,
@@ -138,7 +138,7 @@ test('a batch whose lists have different lengths is ignored', async () => {
   expect(seen?.movements).toEqual([]);
 });
 
-test('a failed transaction, and one that was never sent, gives no movements', async () => {
+test('a transaction that failed or was never sent has no movements', async () => {
   const failing = await chain.client.writeContract({
     account: bob,
     chain: null,
@@ -153,7 +153,7 @@ test('a failed transaction, and one that was never sent, gives no movements', as
   expect(nowhere).toEqual({ ok: true, value: null });
 });
 
-test('the creation of a contract has no recipient', async () => {
+test('a transaction that creates a contract has no recipient', async () => {
   const { abi, bytecode } = present(compile('Movers.sol').get('Collection'));
   const seen = await read(await chain.client.deployContract({ account: alice, chain: null, abi, bytecode }));
   expect(seen?.movements).toEqual([]);
@@ -173,7 +173,7 @@ test('a transaction is final when the chain reports so, and gone when its block 
   expect((await read(settled))?.block?.isFinal).toBe(true);
 });
 
-test('a waiting transaction shows what it pays itself, and its block shows the rest', async () => {
+test('a waiting transaction is reported with its own payment, and with the payments by contracts once mined', async () => {
   await chain.client.setAutomine(false);
   const paid = await chain.client.sendTransaction({ account: alice, chain: null, to: bob, value: 9n });
   const split = await call('splitter', 'split', [bob, carol], 10n);
@@ -196,7 +196,7 @@ test('a waiting transaction shows what it pays itself, and its block shows the r
   await chain.client.setAutomine(true);
 });
 
-test('a node that lags behind is not believed that something is gone', async () => {
+test('an RPC node that lags behind is not believed when it reports a transaction as gone', async () => {
   const seen = present(
     await read(await chain.client.sendTransaction({ account: alice, chain: null, to: bob, value: 8n })),
   );
@@ -207,7 +207,7 @@ test('a node that lags behind is not believed that something is gone', async () 
   await node.stop();
 });
 
-test('a node that refuses to trace still shows the rest; one that does not answer is asked again', async () => {
+test('an RPC node that refuses traces still reports the rest, and an unreachable one is called again later', async () => {
   const hash = await call('splitter', 'split', [bob, carol], 10n);
   await chain.mined(hash);
   const node = await startFalseNode(chain.url);
@@ -221,7 +221,7 @@ test('a node that refuses to trace still shows the rest; one that does not answe
   await node.stop();
 });
 
-test('payments by contracts back to the caller are found with the last scan if the first one could not trace', async () => {
+test('payments by contracts to the caller are found by the last scan if the first one could not trace', async () => {
   const hash = await call('splitter', 'split', [alice, carol], 10n);
   await chain.mined(hash);
   const node = await startFalseNode(chain.url);
@@ -236,7 +236,7 @@ test('payments by contracts back to the caller are found with the last scan if t
   const units = ({ changes }: Inclusion) => changes.map((change) => change.units);
   const first = await observation(null, 'cut');
   expect(units(first)).toEqual(['-10']);
-  // A later scan traces nothing.
+  // A scan between the first and the last one does not trace.
   expect(units(await observation(first, 'forward'))).toEqual(['-10']);
   await chain.client.mine({ blocks: 64 });
   const last = await observation(first, 'forward');

@@ -4,7 +4,7 @@ import { classifyBroadcastError } from '#chains/evm/watch/broadcast-error.ts';
 
 const SERVER_ERROR = -32000;
 
-/** The words of real clients, as they send them. */
+/** Error messages of real clients, spelled exactly. */
 test.each<[string, string, string]>([
   ['geth', 'already known', 'known'],
   ['geth, old', 'known transaction: 0xa23b52004fe574000765fbe20a311b2785a318c9dbe6b0bf6a4c1f8936f57ff3', 'known'],

@@ -26,8 +26,8 @@ afterAll(async () => {
 });
 
 /**
- * Each mined test has its own payer, so that none meets the nonces of another. Bob pays what is not
- * mined.
+ * Each test whose transaction is mined has its own payer, so that it does not use the nonces of
+ * another test. Bob pays transactions that are not mined.
  */
 function nextPayer() {
   return chain.account(payer++);
@@ -37,7 +37,7 @@ const bob = () => chain.account(9);
 const balanceOfBob = () => chain.client.getBalance({ address: bob() });
 const viaLiar = () => adapterFor(anvilChain(), [liar.url]);
 
-/** Answers one method by a rule and passes everything else on. */
+/** Answers one method by a rule and forwards all others. */
 function lyingAbout(method: string, rule: Rule): void {
   liar.follow((called) => (called === method ? rule : 'forward'));
 }
@@ -49,15 +49,15 @@ test('bytes that are sent, sent twice, and sent again after they were mined are 
   await chain.client.setAutomine(false);
   const adapter = chain.adapter();
   expect(await adapter.broadcast(raw, hash)).toEqual({ outcome: 'accepted' });
-  // anvil: 'transaction already imported'
+  // anvil answers 'transaction already imported'.
   expect(await adapter.broadcast(raw, hash)).toEqual({ outcome: 'accepted' });
   await chain.client.mine({ blocks: 1 });
-  // anvil: 'nonce too low'; our own transaction is the reason
+  // anvil answers 'nonce too low', because the same transaction has used the nonce.
   expect(await adapter.broadcast(raw, hash)).toEqual({ outcome: 'accepted' });
   expect(await balanceOfBob()).toBe(before + 7n);
 });
 
-test('a nonce that another transaction has used is a conflict, once that one is mined', async () => {
+test('a nonce that another transaction has used is a conflict once that transaction is mined', async () => {
   const from = nextPayer();
   const raw = await chain.sign({ from, to: bob(), nonce: 0, value: 7n });
   await chain.mined(await chain.client.sendTransaction({ account: from, to: bob(), value: 1n, nonce: 0 }));
@@ -67,13 +67,13 @@ test('a nonce that another transaction has used is a conflict, once that one is 
   });
 });
 
-test("'nonce too low' from a node that has mined nothing of the account proves nothing", async () => {
+test("the error 'nonce too low' from an RPC node that has mined nothing of the account proves nothing", async () => {
   const raw = await chain.sign({ from: bob(), to: bob(), nonce: 0 });
   lyingAbout('eth_sendRawTransaction', { error: { code: -32000, message: 'nonce too low' } });
   expect(await viaLiar().broadcast(raw, keccak256(raw))).toEqual({ outcome: 'unknown', answer: 'nonce too low' });
 });
 
-test('a gap before the nonce keeps the bytes waiting, and they are accepted', async () => {
+test('bytes with a gap before their nonce are accepted and wait', async () => {
   const from = nextPayer();
   const [first, second] = [
     await chain.sign({ from, to: bob(), nonce: 0 }),
@@ -86,7 +86,7 @@ test('a gap before the nonce keeps the bytes waiting, and they are accepted', as
   expect(await viaLiar().broadcast(first, keccak256(first))).toEqual({ outcome: 'unknown', answer: 'nonce too high' });
 });
 
-test('a fee below the base fee, and a replacement that offers no more, are underpriced', async () => {
+test('bytes with a fee below the base fee, and a replacement that offers no more, are underpriced', async () => {
   const from = nextPayer();
   const cheap = await chain.sign({ from, to: bob(), nonce: 0, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n });
   expect(await chain.adapter().broadcast(cheap, keccak256(cheap))).toEqual({
@@ -110,7 +110,7 @@ test('a fee below the base fee, and a replacement that offers no more, are under
   expect(await chain.adapter().broadcast(more, keccak256(more))).toEqual({ outcome: 'accepted' });
 });
 
-test('bytes that can never be mined are refused: no funds, too little gas', async () => {
+test('bytes that can never be mined, for lack of funds or gas, are refused', async () => {
   const unpayable = await chain.sign({ from: bob(), to: bob(), nonce: 0, value: 10n ** 24n });
   expect(await chain.adapter().broadcast(unpayable, keccak256(unpayable))).toEqual({
     outcome: 'refused',
@@ -123,7 +123,7 @@ test('bytes that can never be mined are refused: no funds, too little gas', asyn
   });
 });
 
-test('no refusal of a node stands against the bytes being there', async () => {
+test('a refusal by an RPC node that has the bytes counts as accepted', async () => {
   const raw = await chain.sign({ from: nextPayer(), to: bob(), nonce: 0 });
   await chain.client.sendRawTransaction({ serializedTransaction: raw });
   for (const message of ['insufficient funds for gas * price + value', 'invalid sender', 'transaction underpriced']) {
@@ -132,7 +132,7 @@ test('no refusal of a node stands against the bytes being there', async () => {
   }
 });
 
-test('a refusal counts only when the node can also say that it does not have the bytes', async () => {
+test('a refusal counts only when the RPC node also reports that it does not have the bytes', async () => {
   const raw = await chain.sign({ from: bob(), to: bob(), nonce: 0 });
   liar.follow((method) => {
     if (method === 'eth_sendRawTransaction') return { error: { code: -32000, message: 'invalid sender' } };
@@ -155,7 +155,7 @@ test.each<[string, Rule]>([
   ['names another hash', { result: `0x${'ab'.repeat(32)}` }],
   ['names no hash', { result: true }],
   ['says nothing', { result: null }],
-])('a node that %s leaves the outcome unknown', async (_name, rule) => {
+])('an RPC node that %s leaves the outcome unknown', async (_name, rule) => {
   const raw = await chain.sign({ from: bob(), to: bob(), nonce: 0 });
   lyingAbout('eth_sendRawTransaction', rule);
   const verdict = await viaLiar().broadcast(raw, keccak256(raw));
@@ -163,7 +163,7 @@ test.each<[string, Rule]>([
   expect(JSON.stringify(verdict)).not.toMatch(/k3y|127\.0/);
 });
 
-test('a node that took the bytes and died is made good by the next', async () => {
+test('bytes are accepted when the first RPC node took them without an answer and the next one accepts them', async () => {
   const raw = await chain.sign({ from: nextPayer(), to: bob(), nonce: 0 });
   lyingAbout('eth_sendRawTransaction', 'swallow');
   expect(await viaLiar().broadcast(raw, keccak256(raw))).toMatchObject({ outcome: 'unknown' });
@@ -171,30 +171,30 @@ test('a node that took the bytes and died is made good by the next', async () =>
   expect(await both.broadcast(raw, keccak256(raw))).toEqual({ outcome: 'accepted' });
 });
 
-test('the refusal of a second node proves nothing after the silence of the first', async () => {
+test('a refusal by the second RPC node proves nothing after the first one did not answer', async () => {
   const unpayable = await chain.sign({ from: bob(), to: bob(), nonce: 0, value: 10n ** 24n });
   const both = adapterFor(anvilChain(), [liar.url, chain.url]);
   lyingAbout('eth_sendRawTransaction', 'cut');
   expect(await both.broadcast(unpayable, keccak256(unpayable))).toMatchObject({ outcome: 'unknown' });
-  // The node may have received them before, and it is unreachable now.
+  // The first RPC node may have received the bytes before, and it is unreachable now.
   lyingAbout('eth_chainId', { status: 500, body: '' });
   expect(await both.broadcast(unpayable, keccak256(unpayable))).toMatchObject({
     outcome: 'undecided',
     answer: expect.stringContaining('nsufficient funds'),
   });
-  // A node of another chain was never sent anything, and does not count.
+  // An RPC node of another chain was never sent the bytes, and does not count.
   lyingAbout('eth_chainId', { result: '0x1' });
   expect(await both.broadcast(unpayable, keccak256(unpayable))).toMatchObject({ outcome: 'refused' });
 });
 
-test('a node that refuses bytes is overruled by the next one that accepts them', async () => {
+test('a refusal of bytes by one RPC node is overruled by the next one that accepts them', async () => {
   const raw = await chain.sign({ from: nextPayer(), to: bob(), nonce: 0 });
   lyingAbout('eth_sendRawTransaction', { error: { code: -32000, message: 'insufficient funds for transfer' } });
   const both = adapterFor(anvilChain(), [liar.url, chain.url]);
   expect(await both.broadcast(raw, keccak256(raw))).toEqual({ outcome: 'accepted' });
 });
 
-test('a node that accepts the bytes and keeps them is not the only one that gets them', async () => {
+test('bytes that the first RPC node accepts are sent to the others as well', async () => {
   const from = nextPayer();
   const raw = await chain.sign({ from, to: bob(), nonce: 0 });
   lyingAbout('eth_sendRawTransaction', { result: keccak256(raw) });
@@ -203,7 +203,7 @@ test('a node that accepts the bytes and keeps them is not the only one that gets
   expect(await chain.client.getTransaction({ hash: keccak256(raw) })).toMatchObject({ nonce: 0 });
 });
 
-test('a node that has mined another transaction at the nonce, or states so, keeps the bytes from no other node', async () => {
+test('bytes are sent to the other RPC nodes even when one reports another transaction at the nonce', async () => {
   const raw = await chain.sign({ from: nextPayer(), to: bob(), nonce: 0 });
   liar.follow((method) => {
     if (method === 'eth_sendRawTransaction') return { error: { code: -32000, message: 'nonce too low' } };
@@ -214,7 +214,7 @@ test('a node that has mined another transaction at the nonce, or states so, keep
   expect(await both.broadcast(raw, keccak256(raw))).toEqual({ outcome: 'accepted' });
 });
 
-test('a node of another chain is sent nothing', async () => {
+test('an RPC node of another chain receives no bytes', async () => {
   const raw = await chain.sign({ from: bob(), to: bob(), nonce: 0 });
   lyingAbout('eth_chainId', { result: '0x1' });
   expect(await viaLiar().broadcast(raw, keccak256(raw))).toEqual({
@@ -224,7 +224,7 @@ test('a node of another chain is sent nothing', async () => {
   expect(liar.requests).toEqual(['eth_chainId']);
 });
 
-test('damaged bytes are sent to no node, and not given up', async () => {
+test('damaged bytes are sent to no RPC node, and their outcome is unknown', async () => {
   const raw = await chain.sign({ from: bob(), to: bob(), nonce: 0 });
   const hash = keccak256(raw);
   liar.follow(() => 'forward');
@@ -245,7 +245,7 @@ test('damaged bytes are sent to no node, and not given up', async () => {
   expect(liar.requests).toEqual([]);
 });
 
-test('the outcome is unknown with no node, or only dead ones', async () => {
+test('the outcome is unknown without an RPC node, or with unreachable ones only', async () => {
   const raw = await chain.sign({ from: bob(), to: bob(), nonce: 0 });
   for (const urls of [[], ['http://127.0.0.1:1/']]) {
     const verdict = await adapterFor(anvilChain(), urls).broadcast(raw, keccak256(raw));

@@ -11,8 +11,8 @@ import type { LocalChain } from '../local-chain.ts';
 import { anvilChain, startLocalChain } from '../local-chain.ts';
 
 /**
- * Covers the holdings of a wallet as its chain states them: all of them at one block, and none from
- * a node or a token that does not answer.
+ * Covers the holdings of a wallet as reported by its chain: all of them at one block, and none from
+ * an RPC node or a token that does not answer.
  */
 
 let chain: LocalChain;
@@ -51,7 +51,7 @@ test('native and token balances are read at the same block', async () => {
   });
 });
 
-test('blocks that are not deep enough do not count', async () => {
+test('blocks that are not deep enough are not counted', async () => {
   const before = await chain.client.getBlockNumber();
   await pay(1n);
   const deep = await held([NATIVE, erc20(dollar)], chain.adapter({ confirmations: 3 }));
@@ -59,7 +59,7 @@ test('blocks that are not deep enough do not count', async () => {
     ok: true,
     value: { blockNumber: before.toString(), amounts: ['7', '70'], isDisputed: false },
   });
-  // A chain that is younger than that has only its first block.
+  // On a chain that is younger than the required depth only the first block counts.
   const young = await held([NATIVE], chain.adapter({ confirmations: 1000 }));
   expect(young).toEqual({ ok: true, value: { blockNumber: '0', amounts: ['0'], isDisputed: false } });
 });
@@ -72,7 +72,7 @@ const reported = async (rule: Parameters<FalseNode['follow']>[0], assets: readon
   return answer.ok ? answer.value.amounts : answer.refusal;
 };
 
-test('an NFT has a balance of one if the wallet owns it, and an ERC-1155 has that of its collection', async () => {
+test('an NFT has a balance of one if the wallet owns it, and an ERC-1155 token has the balance in its collection', async () => {
   const owner = (address: string) => (method: string) =>
     method === 'eth_call' ? { result: word(BigInt(address)) } : 'forward';
   expect(await reported(owner(wallet), [collectible('erc721')])).toEqual(['1']);
@@ -86,7 +86,7 @@ test('an NFT has a balance of one if the wallet owns it, and an ERC-1155 has tha
   expect(await reported(many, [collectible('erc1155')])).toEqual(['3']);
 });
 
-test('a token that keeps the node busy for ever does not keep the other assets from being read', async () => {
+test('a token whose call does not return does not prevent the reading of the other assets', async () => {
   const rule = (method: string) => (method === 'eth_call' ? 'cut' : 'forward');
   expect(await reported(rule, [erc20(dollar), NATIVE])).toEqual([null, '8']);
 });
@@ -95,7 +95,7 @@ test.each([
   ['reverts', { error: { code: 3, message: 'execution reverted' } }],
   ['answers nothing', { result: '0x' }],
   ['answers more than an amount', { result: `${word(1n)}${word(1n).slice(2)}` }],
-] as const)('a token that %s does not say', async (_name, rule) => {
+] as const)('a token that %s has no reported balance', async (_name, rule) => {
   expect(await reported((method) => (method === 'eth_call' ? rule : 'forward'), [NATIVE, erc20(dollar)])).toEqual([
     '8',
     null,
@@ -107,7 +107,7 @@ test.each([
   ['cannot report its balance', 'eth_getBalance', { error: { code: -32000, message: 'missing trie node' } }],
   ['has no head', 'eth_getBlockByNumber', { result: null }],
   ['talks nonsense', 'eth_getBalance', { result: 'plenty' }],
-] as const)('a node that %s reports nothing', async (_name, lied, rule) => {
+] as const)('an RPC node that %s gives no holdings', async (_name, lied, rule) => {
   const answer = await reported((method) => (method === lied ? rule : 'forward'), [NATIVE, erc20(dollar)]);
   expect(answer).toEqual({ detail: expect.any(String) });
 });
@@ -115,7 +115,7 @@ test.each([
 const challenged = (urls: readonly string[]) =>
   adapterFor(anvilChain(), urls).holdings(wallet, [NATIVE, erc20(dollar)], true);
 
-test('a doubtful balance is read from two nodes at the same block, and reported only if they agree', async () => {
+test('a doubtful balance is read from two RPC nodes at the same block, and reported only if they agree', async () => {
   liar.follow(() => 'forward');
   const at = (await chain.client.getBlockNumber()).toString();
   const alike = { ok: true, value: { blockNumber: at, amounts: ['8', '80'], isDisputed: false } };
@@ -128,7 +128,7 @@ test('a doubtful balance is read from two nodes at the same block, and reported 
   ]);
 });
 
-test('one node alone is believed if no other is configured, and two must both answer', async () => {
+test('a single configured RPC node is believed, and of two configured ones both must answer', async () => {
   liar.follow((method) => (method === 'eth_getBalance' ? { result: '0x999' } : 'forward'));
   expect(await challenged([liar.url])).toMatchObject({ ok: true, value: { amounts: ['2457', '80'] } });
   liar.follow(() => 'cut');
@@ -138,7 +138,7 @@ test('one node alone is believed if no other is configured, and two must both an
   expect((await challenged([])).ok).toBe(false);
 });
 
-test('a node that does not have the block yet is waited for', async () => {
+test('holdings are not reported while one RPC node does not have the block yet', async () => {
   liar.follow((method) =>
     method === 'eth_getBalance' ? { error: { code: -32000, message: 'header not found' } } : 'forward',
   );

@@ -9,8 +9,8 @@ import type { LocalChain } from '../local-chain.ts';
 import { anvilChain, request, startLocalChain } from '../local-chain.ts';
 
 /**
- * Covers the transaction that used a nonce: nodes know the count of an account, and not the
- * transaction that raised it.
+ * Covers the transaction that used a nonce: RPC nodes know the transaction count of an account, but
+ * not which transaction raised it.
  */
 
 let chain: LocalChain;
@@ -53,11 +53,14 @@ function watched(from: string, hashes: readonly string[], nonce = 0n): WatchedAt
   return { from, nonce, hashes, newest: { payload: '0x', validUntil: null }, inclusion: null };
 }
 
-/** Returns an adapter for the liar and, if requested, further nodes. */
+/** Returns an adapter for the lying RPC node and, if requested, further RPC nodes. */
 const adapter = (...urls: readonly string[]): ChainAdapter =>
   adapterFor(anvilChain({ confirmations: 3 }), [liar.url, ...urls]);
 
-/** Answers by a rule, without a `finalized` tag: 12 confirmations are final here. */
+/**
+ * Makes the lying RPC node answer by a rule, without a `finalized` tag. Therefore 12 confirmations
+ * are final here.
+ */
 function answering(rule: (method: string, params: readonly unknown[]) => Rule): void {
   liar.follow((method, params) =>
     method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? { result: null } : rule(method, params),
@@ -67,7 +70,7 @@ function answering(rule: (method: string, params: readonly unknown[]) => Rule): 
 const without = (methods: ReadonlySet<string>) =>
   answering((method) => (methods.has(method) ? { result: null } : 'forward'));
 
-/** The node keeps the state of so many blocks below its head. */
+/** Makes the RPC node keep the state of this number of blocks below its head. */
 const keeping = (states: bigint, head: bigint) =>
   answering((method, params) => {
     const tag = params[1];
@@ -76,7 +79,7 @@ const keeping = (states: bigint, head: bigint) =>
     return method === 'eth_getTransactionCount' && isOld ? PRUNED : 'forward';
   });
 
-test('a payment that its node does not find by its hash is found in the block that used its nonce', async () => {
+test('a payment that its RPC node does not find by its hash is found in the block that used its nonce', async () => {
   const from = await nextWallet();
   await pay(from);
   const hash = await pay(from);
@@ -88,7 +91,7 @@ test('a payment that its node does not find by its hash is found in the block th
   });
 });
 
-test('a payment without its receipt is neither reported as mined nor as replaced', async () => {
+test('a payment whose receipt is missing is reported neither as mined nor as replaced', async () => {
   const from = await nextWallet();
   const hash = await pay(from);
   await chain.client.mine({ blocks: 120, interval: 30 });
@@ -99,13 +102,13 @@ test('a payment without its receipt is neither reported as mined nor as replaced
     return method === 'eth_getBlockReceipts' ? { error: { code: -32601, message: 'Method not found' } } : 'forward';
   });
   expect(await adapter().observe(watched(from, [hash]))).toEqual(UNEXPLAINED);
-  // The liar in front of an honest node.
+  // The lying RPC node is called before an honest one.
   without(HISTORY);
   const seen = await adapter(chain.url).observe(watched(from, [hash]));
   expect(seen).toMatchObject({ value: { type: 'included', inclusion: { hash, secondNode: 'away' } } });
 });
 
-test('a node with the state of a few blocks names the transaction that used the nonce within them, and none before', async () => {
+test('an RPC node that keeps the state of few blocks finds only a nonce that was used within them', async () => {
   const from = await nextWallet();
   await pay(from);
   await chain.client.mine({ blocks: 100, interval: 30 });
@@ -117,11 +120,11 @@ test('a node with the state of a few blocks names the transaction that used the 
   expect(await adapter().observe(attempts)).toEqual(UNEXPLAINED);
   keeping(-1n, head);
   expect(await adapter().observe(attempts)).toEqual(UNEXPLAINED);
-  // The nonce after it was never used, whatever the node has.
+  // The next nonce was never used, whatever state the RPC node keeps.
   expect(await adapter().observe(watched(from, [NEVER_SENT], 1n))).toEqual(NOTHING);
 });
 
-test('a foreign transaction ends nothing before it is final, and ten minutes old by the clock of the chain', async () => {
+test("a foreign transaction at the nonce counts when it is final and ten minutes old by the chain's clock", async () => {
   const from = await nextWallet();
   await pay(from);
   const attempts = watched(from, [NEVER_SENT]);
@@ -141,7 +144,7 @@ test('a foreign transaction ends nothing before it is final, and ten minutes old
   expect(await adapter().observe(young)).toEqual(TAKEN);
 });
 
-test('every configured node has to report it', async () => {
+test('a nonce counts as taken when every configured RPC node reports it', async () => {
   const from = await nextWallet();
   await pay(from);
   await chain.client.mine({ blocks: 120, interval: 30 });
@@ -153,7 +156,7 @@ test('every configured node has to report it', async () => {
   expect(await adapter(chain.url).observe(attempts)).toEqual(TAKEN);
 });
 
-test('a nonce that is used in the newest block alone, or in the first one, is named as well', async () => {
+test('a nonce that was used in the newest or in the first block is found as well', async () => {
   const from = await nextWallet();
   const hash = await pay(from);
   without(BY_HASH);
@@ -169,7 +172,7 @@ test('a nonce that is used in the newest block alone, or in the first one, is na
   await fresh.stop();
 });
 
-test('a block without the transaction that its count promises explains nothing', async () => {
+test('a block without the transaction that its count implies leaves the nonce unexplained', async () => {
   const from = await nextWallet();
   await pay(from);
   await chain.client.mine({ blocks: 120, interval: 30 });
@@ -186,7 +189,7 @@ test('a block without the transaction that its count promises explains nothing',
   expect(await adapter().observe(attempts)).toMatchObject({ ok: false });
 });
 
-test('a forged receipt that names a block of the chain is held against a node that has the block', async () => {
+test('a forged receipt that names a block of the chain is compared with an RPC node that has the block', async () => {
   const from = await nextWallet();
   const other = await pay(chain.account(5));
   await chain.client.mine({ blocks: 20, interval: 12 });

@@ -34,7 +34,7 @@ const absent = (inMempool: boolean, nonceTaken: boolean) => ({
 });
 const transient = (detail: unknown = expect.any(String)) => ({ ok: false, refusal: { detail } });
 
-/** A wallet without a key: anvil's impersonation moves it. */
+/** Returns a wallet without a key, whose transactions anvil's impersonation sends. */
 async function nextWallet(): Promise<Address> {
   const address = getAddress(`0x${(0xc0ffee000 + payer++).toString(16).padStart(40, '0')}`);
   await chain.client.setBalance({ address, value: 10n ** 20n });
@@ -74,14 +74,14 @@ function lyingAboutFinality(rule: Rule): void {
   liar.follow((method, params) => (method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? rule : 'forward'));
 }
 
-/** Passes everything on, except one receipt whose fields are changed. */
+/** Forwards everything, except one receipt whose fields are changed. */
 async function forgeReceipt(hash: Hex, changes: object): Promise<ChainAdapter> {
   const receipt = await request(chain.url, 'eth_getTransactionReceipt', [hash]);
   lyingAbout('eth_getTransactionReceipt', () => ({ result: Object.assign({}, receipt, changes) }));
   return adapterFor(anvilChain(), [liar.url]);
 }
 
-test('an unsent transaction is absent, a waiting one is in the mempool, and a mined one has its block, fee and depth', async () => {
+test('an attempt is absent before it is sent, then in the mempool, and once mined has its block, fee and depth', async () => {
   const from = await nextWallet();
   expect(await chain.adapter().observe(watched(from, [NEVER_SENT]))).toEqual(absent(false, false));
   await chain.client.setAutomine(false);
@@ -131,7 +131,7 @@ test('the mined one of two attempts is found', async () => {
   expect(await inclusionOf(watched(from, [first, second]))).toMatchObject({ hash: second });
 });
 
-test('a revert is a failure with the reason of the contract', async () => {
+test('a reverted payment is reported as failed with the reason of the contract', async () => {
   const abi = parseAbi(['function become(uint8)']);
   const become = async (mood: number) =>
     chain.mined(
@@ -160,20 +160,20 @@ test('a revert is a failure with the reason of the contract', async () => {
     failure: 'The token was not transferred.',
   });
   await become(0);
-  // The replay of the first would succeed by now: it still failed.
+  // A replay of the first payment would succeed now, but the payment itself failed.
   expect(await inclusionOf(watched(bob(), [blocked]))).toMatchObject({ succeeded: false, failure: 'switched off' });
 });
 
 test('a failed payment moves nothing, and costs only the fee', async () => {
   const from = await nextWallet();
-  // A token accepts no native payment.
+  // The token contract accepts no native payment.
   const hash = await chain.client.sendTransaction({ account: from, to: odd.SilentToken, value: 5n, gas: 100_000n });
   await chain.mined(hash);
   const nothing = { succeeded: false, movements: [], movementCount: 0, changes: [] };
   expect(await inclusionOf(watched(from, [hash]))).toMatchObject(nothing);
 });
 
-test('a failure is reported without its reason if a node cannot replay it', async () => {
+test('a failure is reported without its reason if an RPC node cannot replay it', async () => {
   const from = await nextWallet();
   const hash = await payToken(from, odd.BlockingToken);
   const adapter = adapterFor(anvilChain(), [liar.url]);
@@ -189,12 +189,12 @@ test('a failure is reported without its reason if a node cannot replay it', asyn
   expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ failure: 'this address is blocked' });
 });
 
-test('a token without a return value has succeeded if its log shows so', async () => {
+test('a token transfer without a return value has succeeded if its log shows the transfer', async () => {
   const from = await nextWallet();
   expect(await inclusionOf(watched(from, [await payToken(from, odd.SilentToken)]))).toMatchObject({ succeeded: true });
 });
 
-test('a log of another token, sender or recipient is no success', async () => {
+test('a log of another token, sender or recipient does not count as success', async () => {
   const from = await nextWallet();
   const hash = await payToken(from, odd.SilentToken);
   const receipt: unknown = await request(chain.url, 'eth_getTransactionReceipt', [hash]);
@@ -211,13 +211,13 @@ test('a log of another token, sender or recipient is no success', async () => {
     const adapter = await forgeReceipt(hash, { logs: changed });
     expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ succeeded: false });
   }
-  // Old tokens log without topics.
+  // Old tokens emit logs without indexed topics.
   const data = `0x${sender.slice(2)}${recipient.slice(2)}${'0'.repeat(63)}5`;
   const adapter = await forgeReceipt(hash, { logs: [{ ...log, topics: [topic], data }] });
   expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ succeeded: true });
 });
 
-test('a reorganisation removes the inclusion, and does not use the nonce', async () => {
+test('a reorganisation removes the inclusion, and the nonce counts as unused', async () => {
   const from = await nextWallet();
   const hash = await pay(from);
   await chain.client.mine({ blocks: 1 });
@@ -227,7 +227,7 @@ test('a reorganisation removes the inclusion, and does not use the nonce', async
   expect(observed).toEqual({ ok: true, value: { type: 'absent', inMempool: expect.any(Boolean), nonceTaken: false } });
 });
 
-test('a node without the receipt only lags behind while the recorded block stands', async () => {
+test('an RPC node without the receipt counts as lagging while it has the recorded block', async () => {
   const from = await nextWallet();
   const hash = await pay(from);
   const inclusion = await inclusionOf(watched(from, [hash]));
@@ -236,9 +236,9 @@ test('a node without the receipt only lags behind while the recorded block stand
   expect(await lagging.observe(watched(from, [hash], inclusion))).toEqual(
     transient('The RPC node has the transaction in the recorded block but does not find it by its hash.'),
   );
-  // No inclusion is recorded yet: the transaction itself still shows that its receipt is only late.
+  // No inclusion is recorded yet. The RPC node has the transaction, so its receipt is only late.
   expect(await lagging.observe(watched(from, [hash]))).toEqual(transient('The receipt is not available yet.'));
-  // A node so far behind that it does not have the block proves nothing either.
+  // An RPC node that does not have the recorded block yet proves nothing either.
   liar.follow((method, params) => {
     const recorded =
       method === 'eth_getBlockByNumber' && params[0] === `0x${BigInt(inclusion.blockNumber).toString(16)}`;
@@ -249,7 +249,7 @@ test('a node without the receipt only lags behind while the recorded block stand
   );
 });
 
-test('a recorded inclusion that every node denies is absent: in a block that does not hold it, or that is no block', async () => {
+test('a recorded inclusion that every RPC node denies is observed as absent', async () => {
   const from = await nextWallet();
   const inclusion = await inclusionOf(watched(from, [await pay(from)]));
   await chain.client.mine({ blocks: 3 });
@@ -262,7 +262,8 @@ test('a recorded inclusion that every node denies is absent: in a block that doe
       expect(seen).toEqual(nowhere);
     }
   }
-  // The node does not show the old block any more, and has the nonce unused in a later final one.
+  // The RPC node no longer has the old block, and reports the nonce as unused in a later final
+  // block.
   await chain.client.mine({ blocks: 100 });
   liar.follow((method, params) => {
     const isOld = method === 'eth_getBlockByNumber' && String(params[0]).startsWith('0x');
@@ -279,7 +280,7 @@ test('a recorded inclusion that every node denies is absent: in a block that doe
   );
 });
 
-test('a receipt that comes while the nonce is counted is not mistaken for a conflict', async () => {
+test('a receipt that arrives while the nonce is counted is not mistaken for a conflict', async () => {
   const from = await nextWallet();
   const hash = await pay(from);
   await chain.client.mine({ blocks: 100 });
@@ -292,7 +293,7 @@ test('a receipt that comes while the nonce is counted is not mistaken for a conf
   expect(observed).toEqual(transient('The receipt appeared during the request.'));
 });
 
-test('a receipt of a block that the node does not have is not believed', async () => {
+test('a receipt of a block that the RPC node does not have is refused', async () => {
   const from = await nextWallet();
   const hash = await pay(from);
   const adapter = await forgeReceipt(hash, { blockHash: NEVER_SENT });
@@ -305,7 +306,7 @@ test('the data fee of an OP-stack receipt is part of the paid fee', async () => 
   const { feePaid } = await inclusionOf(watched(from, [hash]));
   const adapter = await forgeReceipt(hash, { l1Fee: '0x64' });
   expect((await inclusionOf(watched(from, [hash]), adapter)).feePaid).toBe((BigInt(feePaid) + 100n).toString());
-  // And so is the operator fee since Isthmus: 21,000 gas at 2 wei, and 5 wei.
+  // The operator fee since Isthmus is also part of the paid fee: 21,000 gas at 2 wei, and 5 wei.
   const terms = { l1Fee: '0x64', operatorFeeScalar: '0x1e8480', operatorFeeConstant: '0x5' };
   const operated = await inclusionOf(watched(from, [hash]), await forgeReceipt(hash, terms));
   expect(operated.feePaid).toBe((BigInt(feePaid) + 42_105n).toString());
@@ -316,7 +317,7 @@ test.each<[string, Rule]>([
   ['says so as geth does', { error: { code: -32000, message: 'finalized block not found' } }],
   ['says so as Besu does', { error: { code: -39001, message: 'Unknown block' } }],
   ['has nothing final yet', { result: null }],
-])('four times the confirmations are final if a node %s', async (_name, rule) => {
+])('four times the confirmations are final if an RPC node %s', async (_name, rule) => {
   const from = await nextWallet();
   const hash = await pay(from);
   const adapter = adapterFor(anvilChain({ confirmations: 2 }), [liar.url]);
@@ -331,7 +332,7 @@ test.each<[string, Rule]>([
   ['an internal error', { error: { code: -32603, message: 'Internal error' } }],
   ['a server in trouble', { error: { code: -32000, message: 'no backend is healthy' } }],
   ['a server without its newest header', { error: { code: -32000, message: 'header not found' } }],
-])('%s in place of the final block makes nothing final, however deep it is', async (_name, rule) => {
+])('%s in place of the final block makes nothing final, however deep the block is', async (_name, rule) => {
   const from = await nextWallet();
   const hash = await pay(from);
   const adapter = adapterFor(anvilChain({ confirmations: 1 }), [liar.url]);
@@ -353,14 +354,14 @@ test.each<[string, object]>([
   ['a log without topics', { logs: [{}] }],
   ['a data fee that is no number', { l1Fee: {} }],
   ['an operator fee that is no number', { operatorFeeScalar: {} }],
-])('a receipt with %s is not believed', async (_name, changes) => {
+])('a receipt with %s is refused', async (_name, changes) => {
   const from = await nextWallet();
   const hash = await pay(from);
   const adapter = await forgeReceipt(hash, changes);
   expect(await adapter.observe(watched(from, [hash]))).toEqual(transient());
 });
 
-test('a faulty node reports nothing, whichever call fails, and the others are called', async () => {
+test('a faulty RPC node gives no observation, whichever call fails, and the other RPC nodes are called', async () => {
   const from = await nextWallet();
   const mined = await pay(from);
   const inclusion = await inclusionOf(watched(from, [mined]));

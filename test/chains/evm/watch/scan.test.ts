@@ -40,7 +40,7 @@ afterAll(async () => {
   await chain.stop();
 });
 
-/** Returns a wallet without payments; anvil's impersonation moves it. */
+/** Returns a wallet without payments, whose transactions anvil's impersonation sends. */
 async function newWallet(): Promise<Address> {
   wallets += 1;
   const address = getAddress(`0x${(0xd00d_0000 + wallets).toString(16).padStart(40, '0')}`);
@@ -89,7 +89,7 @@ test('a scan finds native payments, payments by contracts and tokens of one addr
   expect([scan.untraced, scan.tokens.fromBlock]).toEqual([0, '0']);
 });
 
-test('a payment of hundreds of blocks ago is found by bisection, and a quiet wallet costs next to nothing', async () => {
+test('a payment of hundreds of blocks ago is found by bisection, and a quiet wallet needs few calls', async () => {
   const [wallet, quiet] = [await newWallet(), await newWallet()];
   const old = await call(splitter, 'split', [wallet, bob], 10n);
   await chain.client.mine({ blocks: 800 });
@@ -107,7 +107,7 @@ test('a payment of hundreds of blocks ago is found by bisection, and a quiet wal
   expect((await called(quiet)).states).toBe(2);
 }, 30_000);
 
-test('blocks that are known to agree are not scanned again', async () => {
+test('blocks in which balances and records already agree are not scanned again', async () => {
   const wallet = await newWallet();
   await pay(wallet);
   const agreed = await chain.client.getBlockNumber();
@@ -122,7 +122,7 @@ test('blocks that are known to agree are not scanned again', async () => {
   ]);
 });
 
-test('two payments in one block are both found, and equal incoming and outgoing amounts are found by the fee', async () => {
+test('two payments in one block are both found, and an incoming and an equal outgoing amount are found by the fee', async () => {
   const wallet = await newWallet();
   await pay(wallet, 10n ** 18n);
   const from = await chain.client.getBlockNumber();
@@ -137,7 +137,7 @@ test('two payments in one block are both found, and equal incoming and outgoing 
   expect(new Set((await found(wallet, from.toString())).hashes)).toEqual(new Set([...both, back]));
 });
 
-test('a node without traces still shows direct payments, and the scan reports how many blocks hold more', async () => {
+test('an RPC node without traces shows direct payments, and the scan reports how many blocks have untraced ones', async () => {
   const wallet = await newWallet();
   const [direct, minted] = [await pay(wallet), await call(collection, 'mint', [wallet, 78n])];
   await call(splitter, 'split', [wallet, bob], 10n);
@@ -146,7 +146,7 @@ test('a node without traces still shows direct payments, and the scan reports ho
   expect([new Set(scan.hashes), scan.untraced]).toEqual([new Set([direct, minted]), 2]);
 });
 
-test('a node without old state scans the newest blocks for payments, and reports so', async () => {
+test('an RPC node without old state is scanned for payments in its newest blocks, and the scan reports the range', async () => {
   const wallet = await newWallet();
   await pay(wallet);
   await chain.client.mine({ blocks: 200 });
@@ -160,7 +160,7 @@ test('a node without old state scans the newest blocks for payments, and reports
   expect([scan.hashes, scan.payments.fromBlock]).toEqual([[fresh], (head - 99n).toString()]);
 });
 
-test('a node with no state at all finds tokens', async () => {
+test('an RPC node without any state shows tokens, and no block is scanned for payments', async () => {
   const wallet = await newWallet();
   const minted = await call(collection, 'mint', [wallet, 79n]);
   const head = await chain.client.getBlockNumber();
@@ -172,7 +172,7 @@ test('a node with no state at all finds tokens', async () => {
   expect([scan.hashes, scan.payments.fromBlock]).toEqual([[minted], (head + 1n).toString()]);
 });
 
-test('a node that finds it too many log lines is asked for fewer blocks at once', async () => {
+test('an RPC node that refuses too many log lines is called with fewer blocks at once', async () => {
   const wallet = await newWallet();
   const minted = [await call(collection, 'mint', [wallet, 80n]), await call(collection, 'mint', [wallet, 81n])];
   node.follow((method, [filter]) => {
@@ -181,7 +181,7 @@ test('a node that finds it too many log lines is asked for fewer blocks at once'
     const isMuch = BigInt(toBlock) - BigInt(fromBlock) > 300n;
     return isMuch ? { error: { code: -32005, message: 'query returned more than 10000 results' } } : 'forward';
   });
-  // -32005 also means 'too many requests', and then the node is as good as unreachable.
+  // The code -32005 also means 'too many requests'. Then the RPC node counts as unreachable.
   expect((await lying().scan(wallet, null)).ok).toBe(false);
   node.follow((method, [filter]) => {
     if (method !== 'eth_getLogs') return 'forward';
@@ -193,7 +193,7 @@ test('a node that finds it too many log lines is asked for fewer blocks at once'
 });
 
 test.each(['eth_getLogs', 'eth_getBalance', 'debug_traceBlockByNumber'])(
-  'a node that does not answer %s has found nothing: it is called again',
+  'a scan fails when the RPC node does not answer %s, and is repeated later',
   async (method) => {
     const wallet = await newWallet();
     await pay(wallet);

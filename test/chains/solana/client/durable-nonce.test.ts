@@ -5,7 +5,10 @@ import type { Rule } from '../../false-node.ts';
 import { adapterAt, attemptOf, payment, Wallet } from '../cast.ts';
 import { startLyingNode } from '../lying-node.ts';
 
-/** Covers the nonce or blockhash of an attempt, with nodes that lie, lag or do not respond. */
+/**
+ * Covers the durable nonce or blockhash of an attempt, with RPC nodes that lie, lag or do not
+ * respond.
+ */
 
 const { node, liar, about } = await startLyingNode();
 
@@ -27,7 +30,7 @@ async function statedBy(wallet: Wallet, ...urls: string[]) {
   return anchor.ok ? anchor.value : anchor.refusal.detail;
 }
 
-/** A wallet whose first payment has opened its nonce account. */
+/** Returns a wallet whose first payment has opened its nonce account. */
 async function withNonce(): Promise<Wallet> {
   const wallet = funded();
   const intent = payment(wallet.address);
@@ -42,7 +45,9 @@ async function withNonce(): Promise<Wallet> {
   return wallet;
 }
 
-/** The nonce account of a wallet with another value, or none. */
+/**
+ * Makes the lying RPC node report the nonce account of a wallet with another value, or as absent.
+ */
 function stating(authority: Address, value: Address | null, slot = slotNow()): void {
   const data = new Uint8Array(80);
   data.set([1, 0, 0, 0, 1, 0, 0, 0]);
@@ -58,7 +63,7 @@ function stating(authority: Address, value: Address | null, slot = slotNow()): v
   about('getMultipleAccounts', rule);
 }
 
-test('a value that one of two nodes states alone is accepted only if the other one does not respond', async () => {
+test('a nonce that only one of two RPC nodes reports is accepted only if the other one does not respond', async () => {
   const wallet = await withNonce();
   const honest = await statedBy(wallet, node.url);
   expect(honest).toMatchObject({ anchor: { kind: 'nonce' }, validUntil: null });
@@ -79,14 +84,14 @@ test('a value that one of two nodes states alone is accepted only if the other o
     }
   }
   expect(await statedBy(wallet, DEAD, node.url)).toEqual(honest);
-  // A node that responds, and has something else there, counts as a node that responds.
+  // An RPC node that responds with an invalid nonce account counts as one that responds.
   const stranger = new Wallet();
   stating(stranger.address, stranger.address);
   expect(await statedBy(wallet, liar.url, node.url)).toBe('The nonce account belongs to another wallet.');
   expect(await statedBy(wallet, liar.url, node.url, node.url)).toEqual(honest);
 });
 
-test('two nodes that state one value at different slots read it at the older one', async () => {
+test('a nonce that two RPC nodes report at different slots is recorded with the older slot', async () => {
   const wallet = await withNonce();
   const honest = await statedBy(wallet, node.url);
   if (typeof honest === 'string' || honest.anchor.kind !== 'nonce') throw new Error('its account is open');
@@ -111,7 +116,7 @@ test('a blockhash with an impossible lifetime is refused', async () => {
   }
 });
 
-test('an attempt that was read at a slot far ahead of the chain differs from one that the node is behind', async () => {
+test("an RPC node behind an attempt's slot is detected, and a slot impossibly far ahead is not waited for", async () => {
   const wallet = await withNonce();
   const honest = await statedBy(wallet, node.url);
   if (typeof honest === 'string' || honest.anchor.kind !== 'nonce') throw new Error('its account is open');

@@ -6,7 +6,7 @@ import type { Attempt, SendOutcome } from '#domain/transaction/transaction.ts';
 import { attemptOf, payment, stranger, units, Wallet } from '../cast.ts';
 import { startLyingNode } from '../lying-node.ts';
 
-/** Covers the price of a slot in a block, and that an expired blockhash says nothing of it. */
+/** Covers the priority fee of a transaction, which an expired blockhash must not raise. */
 
 const SOL = 1_000_000_000n;
 const { node, liar, lying } = await startLyingNode();
@@ -17,7 +17,7 @@ function funded(): Wallet {
   return wallet;
 }
 
-/** The reports of nodes on the paid prices: for some accounts, and for any. */
+/** Makes the RPC node report these paid prices: for some accounts, and for all. */
 function market(ofAccounts: readonly number[], ofAll: readonly number[]): void {
   const rows = (prices: readonly number[]) => ({
     result: prices.map((prioritizationFee) => ({ slot: 1, prioritizationFee })),
@@ -46,7 +46,7 @@ const ended = (attempt: Attempt, outcome: SendOutcome): Attempt => ({
   sent: { outcome, answer: '', atMs: 0, times: 1 },
 });
 
-test('expired blockhashes make a first payment no dearer, and do not end it', async () => {
+test('expired blockhashes do not raise the price of a first payment, and do not end the payment', async () => {
   const wallet = funded();
   const intent = payment(wallet.address);
   market([], [300_000]);
@@ -56,8 +56,8 @@ test('expired blockhashes make a first payment no dearer, and do not end it', as
     ({ price, attempt } = await attemptNow(wallet, intent, ended(attempt, 'lapsed')));
     expect(price).toBe(300_000n);
   }
-  // The market requires more: the attempt pays it, and it never pays less than before, which
-  // co-signers would not sign.
+  // The market price has risen, so the attempt pays it. A later attempt never pays less, because
+  // co-signers would not sign it.
   market([], [700_000]);
   ({ price, attempt } = await attemptNow(wallet, intent, ended(attempt, 'lapsed')));
   expect(price).toBe(700_000n);
@@ -66,7 +66,7 @@ test('expired blockhashes make a first payment no dearer, and do not end it', as
   expect(price).toBe(700_000n);
 });
 
-test('a speed-up pays twice as much, or the price of the market', async () => {
+test('a speed-up pays twice as much, or the market price if that is higher', async () => {
   const wallet = funded();
   const intent = payment(wallet.address);
   market([], [300_000]);
@@ -77,7 +77,7 @@ test('a speed-up pays twice as much, or the price of the market', async () => {
   expect((await attemptNow(wallet, intent, ended(first.attempt, 'underpriced'))).price).toBe(5_000_000n);
 });
 
-test('the larger of two prices counts: of the accounts that are written to, and of all', async () => {
+test('the larger of the price for the written accounts and the price for all accounts is used', async () => {
   const wallet = funded();
   const intent = payment(wallet.address);
   const price = async () => (await attemptNow(wallet, intent, null)).price;
@@ -89,7 +89,7 @@ test('the larger of two prices counts: of the accounts that are written to, and 
   expect(await price()).toBe(100_000n);
 });
 
-test('the recipient of SOL is written to, so its prices are asked for', async () => {
+test("the prices of a SOL recipient's account are requested, because a payment writes to it", async () => {
   const wallet = funded();
   const to = stranger();
   const requests: unknown[] = [];
@@ -101,20 +101,20 @@ test('the recipient of SOL is written to, so its prices are asked for', async ()
   expect(requests).toEqual(expect.arrayContaining([[wallet.address, to], []]));
 });
 
-test('each speed has a floor, and fast is above what nearly all payers pay', () => {
+test('each speed has a minimum price, and fast exceeds what nearly all payers pay', () => {
   expect(priceTiers([[], []])).toEqual({ slow: 10_000n, normal: 100_000n, fast: 1_000_000n });
   const crowd = [...Array.from({ length: 90 }, () => 2_000_000n), ...Array.from({ length: 10 }, () => 50_000_000n)];
   expect(priceTiers([[0n], crowd])).toEqual({ slow: 2_000_000n, normal: 2_000_000n, fast: 50_000_000n });
   expect(priceTiers([[4_000_000n]])).toEqual({ slow: 4_000_000n, normal: 4_000_000n, fast: 6_000_000n });
 });
 
-test('the fee cap bounds the price in congestion, and a payment is made all the same', async () => {
+test('the fee cap bounds the price in congestion, and the payment is still made', async () => {
   const wallet = funded();
   market([], [2 ** 50]);
   const intent = payment(wallet.address, { maxFee: units(3_000_000n) });
   const { attempt } = await attemptNow(wallet, intent, null);
   expect(BigInt(attempt.maxFee) <= 3_000_000n && BigInt(attempt.maxFee) > 2_900_000n).toBe(true);
-  // No further attempt can pay more, but the cancellation may pay as much.
+  // No further attempt can pay more, but the cancellation may pay as much as the attempt.
   const sent = ended(attempt, 'underpriced');
   const faster = await lying().quote(intent, sent);
   expect(faster).toMatchObject({ ok: false, refusal: { kind: 'permanent', reason: 'FEE_CAP_EXCEEDED' } });

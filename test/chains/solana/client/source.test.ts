@@ -8,8 +8,8 @@ import { attemptOf, payment, stranger, units, Wallet } from '../cast.ts';
 import { startLyingNode } from '../lying-node.ts';
 
 /**
- * Covers tokens of a wallet in accounts that are not the associated one: any party can create such
- * an account.
+ * Covers tokens of a wallet in other accounts than the associated one. Any party can create such an
+ * account.
  */
 
 const SOL = 1_000_000_000n;
@@ -22,7 +22,7 @@ interface Held {
   readonly isFrozen?: true;
 }
 
-/** Creates an account of the token at an address of its own. */
+/** Creates an account of the token at a new address. */
 function putAccount(mint: Address, { owner, amount, delegate, isFrozen }: Held, at: Address = stranger()): Address {
   const data = getTokenEncoder().encode({
     mint,
@@ -68,7 +68,7 @@ async function held(of: Address, mint: Address): Promise<string | null | undefin
   return holdings.value.amounts[0];
 }
 
-test('tokens in another account of the wallet are paid from it', async () => {
+test('tokens in a non-associated account of the wallet are paid from that account', async () => {
   const scene = holder(5n);
   putAccount(scene.mint, { owner: scene.wallet.address, amount: 1_000_000n });
   const intent = paying(scene, 100n);
@@ -79,7 +79,7 @@ test('tokens in another account of the wallet are paid from it', async () => {
   ]);
 });
 
-test('the associated account pays if it suffices, else the smallest one that does', async () => {
+test('the associated account pays if it suffices, or else the smallest account that does', async () => {
   const scene = holder(50n);
   const { wallet, mint } = scene;
   const [large, small] = [700n, 60n].map((amount) => putAccount(mint, { owner: wallet.address, amount }));
@@ -105,7 +105,7 @@ test('the refusal states how much one payment can spend if no single account suf
   });
 });
 
-test('a payment to the wallet itself collects the tokens of another account', async () => {
+test('a payment to the wallet itself moves the tokens of a non-associated account to the associated one', async () => {
   const scene = holder(50n);
   const { wallet, mint } = scene;
   const other = putAccount(mint, { owner: wallet.address, amount: 60n });
@@ -115,7 +115,7 @@ test('a payment to the wallet itself collects the tokens of another account', as
   expect(node.chain.account(other)?.data[64]).toBe(0);
 });
 
-test('frozen accounts, those of another token and those of others pay nothing', async () => {
+test('frozen accounts, accounts of another token and accounts of others pay nothing', async () => {
   const scene = holder(5n);
   const { wallet, mint } = scene;
   putAccount(mint, { owner: wallet.address, amount: 1_000n, isFrozen: true });
@@ -127,7 +127,7 @@ test('frozen accounts, those of another token and those of others pay nothing', 
   });
 });
 
-/** The word of a node that names an account as one of the wallet. */
+/** Makes the RPC node list this account as one of the wallet's. */
 function lieAbout(mint: Address, named: Address, owner: Address): void {
   const data = getTokenEncoder().encode({
     mint,
@@ -146,14 +146,14 @@ function lieAbout(mint: Address, named: Address, owner: Address): void {
   });
 }
 
-test('tokens of an owner who made the wallet a delegate are never spent, whatever a node states', async () => {
+test('tokens of an owner who made the wallet a delegate are never spent, whatever an RPC node reports', async () => {
   const scene = holder(0n);
   const { wallet, mint } = scene;
   const trusting = stranger();
   const theirs = putAccount(mint, { owner: trusting, amount: 1_000n, delegate: wallet.address });
   lieAbout(mint, theirs, wallet.address);
   const intent = paying(scene, 100n);
-  // The dry run shows it already; the bytes themselves would fail on the chain, too.
+  // The simulation already fails. The bytes would fail on the chain as well.
   expect(await paid(wallet, intent)).toMatchObject({ reason: 'SIMULATION_REVERTED' });
   const anchor = await lying().anchor({ from: wallet.address, nonce: 0n, replaced: null });
   if (!anchor.ok) throw new Error(anchor.refusal.detail);
@@ -163,13 +163,13 @@ test('tokens of an owner who made the wallet a delegate are never spent, whateve
   const assembled = lying().assemble(intent, attempt, [wallet.sign(attempt.payload)]);
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
   await lying().broadcast(assembled.value.raw, assembled.value.hash);
-  // The transfer fails after `Revoke`, which is undone with it.
+  // The transfer fails after `Revoke`, which is undone with the transaction.
   expect(node.chain.entry(assembled.value.hash)?.error).toMatchObject({ InstructionError: [7, { Custom: 4 }] });
   liar.follow(() => 'forward');
   expect([await held(trusting, mint), node.chain.account(theirs)?.data[72]]).toEqual(['1000', 1]);
 });
 
-test('an account that a node names and that has another owner by its own bytes is not the wallet’s', async () => {
+test('a listed account whose own bytes name another owner does not count as the wallet’s', async () => {
   const scene = holder(0n);
   const { wallet, mint } = scene;
   const trusting = stranger();
@@ -178,7 +178,7 @@ test('an account that a node names and that has another owner by its own bytes i
   expect(await paid(wallet, paying(scene, 100n))).toMatchObject({ reason: 'INSUFFICIENT_FUNDS' });
 });
 
-test('the account of the recipient is no source, though it was given to the wallet', async () => {
+test("the recipient's account is not used as the source, even when the wallet has become its owner", async () => {
   const scene = holder(0n);
   const { wallet, mint } = scene;
   const to = stranger();

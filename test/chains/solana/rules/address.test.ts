@@ -9,7 +9,7 @@ import { addressOn } from '#chains/inspect/address-on.ts';
 import { nonceAccountOf, nonceSeed } from '#chains/solana/rules/payment-terms.ts';
 import { CLUSTER, stranger } from '../cast.ts';
 
-test('a key is its own address, and parses back from it', () => {
+test('the address of a key is the key itself, and is parsed back to it', () => {
   const key = ed25519.getPublicKey(randomBytes(32));
   const address = addressOfPublicKey(key);
   expect(bytesOf(address)).toEqual(key);
@@ -39,7 +39,7 @@ test.each<[string, string, string]>([
   expect(parseWallet(text)).toEqual({ ok: false, refusal });
 });
 
-test('a mint may be of a program', () => {
+test('the address of a mint may be program-derived', () => {
   const derived = tokenAccountOf(stranger(), stranger());
   expect(parseMint(derived)).toEqual({ ok: true, value: derived });
   expect(parseMint('no')).toEqual({ ok: false, refusal: 'malformed' });

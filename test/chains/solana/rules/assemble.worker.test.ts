@@ -14,12 +14,12 @@ const { bytes } = wallet.sign(adapter.composeMessage(text).payload);
 const isTaken = (signature: Uint8Array, from: Address = wallet.address) =>
   adapter.assembleMessage({ ...text, from }, { bytes: signature }).ok;
 
-/** Runs in workerd and not in Node.js: another library verifies there, which requires more. */
-test('a signature by the wallet over these bytes is taken', () => {
+/** These tests run in workerd, whose Ed25519 verification is stricter than the one of Node.js. */
+test('a signature by the wallet over these bytes is accepted', () => {
   expect(isTaken(bytes)).toBe(true);
 });
 
-test('a signature with any byte changed, or of another length, is not', () => {
+test('a signature with any changed byte, or of another length, is refused', () => {
   for (let at = 0; at < bytes.length; at++) {
     const changed = bytes.slice();
     changed[at]! ^= 1;
@@ -28,20 +28,20 @@ test('a signature with any byte changed, or of another length, is not', () => {
   expect([isTaken(bytes.slice(0, -1)), isTaken(concatBytes(bytes, Uint8Array.of(0)))]).toEqual([false, false]);
 });
 
-test('a signature with another spelling of its scalar is not: the network would give it another name', () => {
+test("a signature with a non-canonical scalar is refused, because it would change the transaction's hash", () => {
   const scalar = bytesToNumberLE(bytes.subarray(32)) + ed25519.Point.Fn.ORDER;
   expect(isTaken(concatBytes(bytes.subarray(0, 32), numberToBytesLE(scalar, 32)))).toBe(false);
 });
 
-test('a signature that fits every message, because the key is of small order, is not', () => {
-  // The equation of RFC 8032 holds for any message with the identity for both points and the scalar
-  // 0.
+test('a signature that fits every message, by a key of small order, is refused', () => {
+  // With the identity for both points and the scalar 0, the equation of RFC 8032 holds for any
+  // message.
   const identity = ed25519.Point.ZERO.toBytes();
   const from = getAddressDecoder().decode(identity);
   expect(isTaken(concatBytes(identity, new Uint8Array(32)), from)).toBe(false);
 });
 
-test('a wallet that is no point of the curve has signed nothing', () => {
+test('a signature for a wallet that is not a point of the curve is refused', () => {
   const from = getAddressDecoder().decode(new Uint8Array(32).fill(2));
   expect(() => ed25519.Point.fromBytes(new Uint8Array(32).fill(2))).toThrow('bad');
   expect(isTaken(bytes, from)).toBe(false);

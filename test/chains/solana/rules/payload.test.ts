@@ -68,13 +68,13 @@ test.each<[string, TransferIntent, Terms]>([
   if (!inspected.ok || inspected.value.kind !== 'transaction') throw new Error('it is honest');
   const { signedMessages, maxFee, nonce, leastRisePercent } = inspected.value;
   expect([...signedMessages.map(hex), maxFee, leastRisePercent]).toEqual([payload, costOf(terms), 100n]);
-  // The value alone names no account: several accounts have the same one.
+  // The identifier includes the account, because several nonce accounts may have the same value.
   const account = bytesOf(nonceAccountOf(wallet, 3));
   const used = terms.anchor.kind === 'nonce' ? sha256(concatBytes(account, bytesOf(VALUE))) : account;
   expect(nonce).toBe(BigInt(hex(used)));
 });
 
-test('an opening costs the rent of its account, and every signature its fee', () => {
+test('an opening costs the rent of its account, and every signature costs its fee', () => {
   expect(costOf(NONCE)).toBe(5_000n + 150n);
   expect(costOf({ ...NONCE, unitPrice: 1n })).toBe(5_001n);
   expect(costOf(OPENING)).toBe(5_150n + 1_447_680n);
@@ -82,7 +82,8 @@ test('an opening costs the rent of its account, and every signature its fee', ()
 });
 
 /**
- * Builds exactly these instructions, as an honest message would have them except for their fault.
+ * Builds a message from exactly these instructions, which are those of an honest message except for
+ * one fault.
  */
 function built(instructions: readonly Instruction[], payer: Address = wallet): string {
   const empty = setTransactionMessageFeePayer(payer, createTransactionMessage({ version: 0 }));
@@ -102,7 +103,7 @@ const price = getSetComputeUnitPriceInstruction({ microLamports: 50_000n });
 const pay = (to: Address, amount: bigint) => getTransferSolInstruction({ source: signer, destination: to, amount });
 const honest = pay(native.to as Address, 1_000_000_000n);
 
-test('a message built by hand passes, so the following ones are wrong by their difference alone', () => {
+test('a message that the test builds by hand passes, so later refusals are due to their one change', () => {
   expect(built([advance, limit, price, honest])).toBe(hex(messageBytes(native, NONCE)));
 });
 
@@ -217,7 +218,7 @@ test.each<[string, readonly Instruction[], string]>([
   expect(verdict(native, built(instructions))).toBe(refusal);
 });
 
-test('another account does not pay the fee, and the wallet does not sign for another account', () => {
+test('a message with another fee payer, or for another wallet, is refused', () => {
   expect(verdict(native, built([advance, limit, price, honest], thief))).toBe('wrong-transfer');
 });
 
@@ -226,7 +227,7 @@ test.each<[string, Partial<TransferIntent>]>([
   ['amount', { amount: units(999_999_999n) }],
   ['token', { tokenAddress: mint }],
   ['wallet', { from: thief }],
-])('bytes for another %s are not those of the intent', (_name, change) => {
+])('the bytes for another %s are refused for the intent', (_name, change) => {
   const payload = hex(messageBytes(native, NONCE));
   expect(verdict({ ...native, ...change }, payload)).not.toBe('signs');
 });
@@ -239,7 +240,7 @@ test('the bytes of a token transfer have the mint, both accounts, the amount and
   }
 });
 
-test('calldata and allowances belong to another chain family', () => {
+test('contract calls and allowances of EVM chains are refused', () => {
   const { kind: _kind, amount: _amount, tokenAddress: _token, ...frame } = native;
   const call = { ...frame, kind: 'contract-interaction', data: '0x00', value: units(1n) } as const;
   const leave = { ...frame, kind: 'erc20-approve', tokenAddress: mint, spender: thief, amount: units(1n) } as const;
@@ -263,7 +264,7 @@ test.each<[string, object]>([
   expect(inspectSolanaPayload(Object.assign({}, native, change), payload).ok).toBe(false);
 });
 
-test('no byte of the message can be changed, omitted or added', () => {
+test('changing, omitting or adding any byte of the message makes it invalid', () => {
   for (const [intent, terms] of [
     [native, NONCE],
     [native, OPENING],
@@ -275,8 +276,8 @@ test('no byte of the message can be changed, omitted or added', () => {
       const changed = Uint8Array.from(bytes);
       changed[slot] = (changed[slot] ?? 0) ^ 1;
       const after = inspectSolanaPayload(intent, hex(changed));
-      // Only the terms may differ: price, units, decimals, the lifetime and the rent; each is
-      // checked and covered by its digest.
+      // Only the terms may differ: price, units, decimals, the lifetime and the rent. Each is
+      // checked and covered by the digest.
       if (!after.ok) continue;
       if (!before.ok) throw new Error('it is honest');
       expect(after.value.signingDigest).not.toEqual(before.value.signingDigest);
@@ -291,7 +292,7 @@ test('no byte of the message can be changed, omitted or added', () => {
   }
 });
 
-/** Version, three counts, the number of accounts, and six of them. */
+/** The version, three counts, the number of accounts, and six accounts. */
 const ACCOUNTS_END = 1 + 3 + 1 + 6 * 32;
 
 test('a random change after the approval never moves anything else than what was approved', () => {
@@ -305,8 +306,8 @@ test('a random change after the approval never moves anything else than what was
         const inspected = inspectSolanaPayload(native, hex(changed));
         if (!inspected.ok) return;
         expect(inspected.value.maxFee <= BigInt(native.maxFee)).toBe(true);
-        // The same accounts, the wallet and the recipient among them; and the last instruction is
-        // the payment, to the byte.
+        // The message names the same accounts, including the wallet and the recipient, and its last
+        // instruction is the payment, to the byte.
         expect(changed.subarray(0, ACCOUNTS_END)).toEqual(bytes.subarray(0, ACCOUNTS_END));
         expect(changed.subarray(-18)).toEqual(bytes.subarray(-18));
       },
@@ -321,17 +322,17 @@ test.each([
   ['half a byte', '0xabc'],
   ['nothing', '0x'],
   ['a text', 'hello'],
-])('%s is not a payload', (_name, payload) => {
+])('%s is not accepted as a payload', (_name, payload) => {
   expect(verdict(native, payload)).toBe('malformed');
 });
 
-test('no transaction on this chain pays for another one', () => {
+test('an intent that bumps the fee of another transaction is refused on Solana', () => {
   expect(verdict({ ...native, paysFor: 'ab'.repeat(32) }, hex(messageBytes(native, NONCE)))).toBe(
     'intent-not-canonical',
   );
 });
 
-test('a message is its own text and no other, and a payment is never one', () => {
+test('a message is signed only with its own text, and the bytes of a payment are never a message', () => {
   const hello = message(wallet, 'hello');
   const inspected = inspectPayload(hello, hex(messageBytes(native, NONCE)));
   expect(inspected).toEqual({ ok: false, refusal: 'wrong-message' });

@@ -8,8 +8,8 @@ import { adapterAt, attemptOf, payment, units, Wallet } from '../cast.ts';
 import { startLyingNode } from '../lying-node.ts';
 
 /**
- * Covers the transaction that used a durable nonce: nodes know its account, and not the transaction
- * that advanced it.
+ * Covers the transaction that used a durable nonce: RPC nodes know the nonce account, but not which
+ * transaction advanced it.
  */
 
 const { node, liar, lying } = await startLyingNode();
@@ -57,7 +57,9 @@ function watched(wallet: Wallet, one: Signed): WatchedAttempts {
   return { from: wallet.address, nonce: 0n, hashes: [one.hash], newest: one.attempt, inclusion: null };
 }
 
-/** The node has no status of any transaction, and answers other methods as these rules say. */
+/**
+ * Makes the RPC node lose the status of every transaction, and answer other methods by these rules.
+ */
 function forgetful(rules: (method: string, params: readonly unknown[]) => Rule = () => 'forward'): void {
   liar.follow((method, params) => {
     if (method !== 'getSignatureStatuses') return rules(method, params);
@@ -69,7 +71,7 @@ function forgetful(rules: (method: string, params: readonly unknown[]) => Rule =
 const without = (...methods: readonly string[]) =>
   forgetful((method) => (methods.includes(method) ? { result: method === 'getTransaction' ? null : [] } : 'forward'));
 
-test('a payment whose status a node has lost is found among the transactions that name its nonce', async () => {
+test('a payment whose status an RPC node has lost is found among the transactions that name its nonce account', async () => {
   const wallet = funded();
   const opening = await paid(wallet);
   const later = await paid(wallet);
@@ -81,7 +83,7 @@ test('a payment whose status a node has lost is found among the transactions tha
   }
 });
 
-test('a payment that a node cannot show ends nothing, and a second node that can show it is believed', async () => {
+test('a payment that one RPC node cannot show is not ended, and a second RPC node that shows it is believed', async () => {
   const wallet = funded();
   for (const one of [await paid(wallet), await paid(wallet)]) {
     node.chain.advance(400n);
@@ -106,24 +108,24 @@ test('a payment that failed on the chain is found as failed', async () => {
   expect(await lying().observe(watched(wallet, poor))).toMatchObject({ ok: true, value: failed });
 });
 
-test('a foreign transaction is named by its own bytes, once it is beyond every fork', async () => {
+test('a foreign transaction that used the nonce is found by its own bytes, once it is beyond every fork', async () => {
   const wallet = funded();
   await paid(wallet);
   const intent = payment(wallet.address);
   const unsent = await signed(wallet, intent);
   const other = await carriedOut(await signed(wallet, actionOfAttempt(intent, 'cancellation'), unsent.attempt));
-  // Later ones name the same account, and are of other values of the nonce.
+  // Later transactions name the same account, and use other values of the nonce.
   await paid(wallet);
   forgetful();
   expect(await lying().observe(watched(wallet, unsent))).toEqual(TAKEN);
-  // The node has lost the one that used the nonce, and has those after it.
+  // The RPC node has lost the transaction that used the nonce, and has later ones.
   forgetful((method, params) =>
     method === 'getTransaction' && params[0] === other.hash ? { result: null } : 'forward',
   );
   expect(await lying().observe(watched(wallet, unsent))).toEqual(UNEXPLAINED);
 });
 
-test('an opening is named by the account that was empty before it, and no later use stands for it', async () => {
+test('a foreign opening is found by the account that was empty before it, and not by a later use of the nonce', async () => {
   const wallet = funded();
   const unsent = await signed(wallet, payment(wallet.address));
   const other = await paid(wallet);
@@ -136,7 +138,7 @@ test('an opening is named by the account that was empty before it, and no later 
       : 'forward',
   );
   expect(await lying().observe(watched(wallet, unsent))).toEqual(UNEXPLAINED);
-  // One that failed has opened nothing.
+  // A failed transaction has not opened the account.
   forgetful((method) =>
     method === 'getSignaturesForAddress'
       ? { result: [{ signature: other.hash, slot: 900_000, err: { InstructionError: [0, 'x'] } }] }
@@ -145,7 +147,7 @@ test('an opening is named by the account that was empty before it, and no later 
   expect(await lying().observe(watched(wallet, unsent))).toEqual(UNEXPLAINED);
 });
 
-test('strangers who name the account are skipped', async () => {
+test('foreign transactions that merely name the nonce account are skipped', async () => {
   const wallet = funded();
   await paid(wallet);
   const intent = payment(wallet.address);
@@ -161,7 +163,7 @@ test('strangers who name the account are skipped', async () => {
     );
   named(strangers);
   expect(await lying().observe(watched(wallet, unsent))).toEqual(TAKEN);
-  // The search has a limit.
+  // The search ends after a maximum number of transactions.
   named([...strangers, node.chain.airdrop(new Wallet().address, SOL).hash]);
   expect(await lying().observe(watched(wallet, unsent))).toEqual(UNEXPLAINED);
 });

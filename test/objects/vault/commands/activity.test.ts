@@ -8,7 +8,7 @@ import { present } from '../../../chains/evm/cast.ts';
 import { sentAttempt, transactionIn, UNPRICED } from '../../../domain/cast.ts';
 import { BOB, newVaultScene, WALLET } from '../vault-scene.ts';
 
-/** Covers transactions that wait to be mined: their signer can cancel them. */
+/** Covers transactions that wait to be mined, which their signer can still cancel. */
 
 const BLOCK: ActivityBlock = { number: '7', hash: '0xb7', confirmations: 1, isFinal: false };
 
@@ -42,7 +42,7 @@ test('a waiting transaction is shown, without notification or balance, until a b
   expect([records().length, storage.queuedJob(id, 'notify')?.version, units()]).toEqual([1, 2, 5n]);
 });
 
-test('the list of waiting transactions is bounded, however many a stranger signs, and a block makes each a record', async () => {
+test('the list of waiting transactions is limited, and a block makes each of them a record', async () => {
   const { reported, records } = newScene();
   for (let i = 0; i < MAX_UNCONFIRMED; i++) expect(await reported(paid(`0x${i}`, null))).toBe('recorded');
   expect(await reported(paid('0xa', null))).toBe('none');
@@ -53,7 +53,7 @@ test('the list of waiting transactions is bounded, however many a stranger signs
   expect(await reported(paid('0xb', null))).toBe('recorded');
 });
 
-test('a block with a transaction that was given up starts another search, and the log says so', async () => {
+test('a block that includes a given-up transaction restarts its watch, with a log line', async () => {
   const { storage, watched, reported, records } = newScene();
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
   const hash = present(sentAttempt().signed).hash;
@@ -73,9 +73,9 @@ test('a block with a transaction that was given up starts another search, and th
     blockNumber: '7',
     purpose: 'intent',
   });
-  // One node reported it: the record changes when all nodes have answered.
+  // The report is by one RPC node. The record changes only after all RPC nodes have answered.
   expect([records(), storage.transaction(before.id)?.state]).toEqual([[], 'FAILED']);
-  // One that failed in its block is known to be there.
+  // A transaction that failed in its block is already known to be in that block.
   storage.updateTransaction(
     { ...before, ...ends },
     { ...transactionIn('FAILED'), ...ends, version: 7, stateReason: 'REVERTED' },

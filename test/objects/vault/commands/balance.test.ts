@@ -10,14 +10,14 @@ import { alice, mallory, NOON_MS, transactionIn, UNPRICED } from '../../../domai
 import { BOB, CAROL, newVaultScene, WALLET } from '../vault-scene.ts';
 
 /**
- * Covers the balances of a vault, while its chain advances, is reorganised, and is compared with
- * them.
+ * Covers the balances of a vault while its chain advances, is reorganised, and is compared with the
+ * balances.
  */
 
 const DOLLAR = '0x4444444444444444444444444444444444444444';
 const native = { chain: 'anvil', ...NATIVE };
 const dollar = { chain: 'anvil', kind: 'erc20', tokenAddress: DOLLAR, tokenId: null } as const;
-/** Twenty polls of anvil, and more. */
+/** A time of twenty poll intervals of anvil, after which a scan counts as complete. */
 const SCANNED_MS = 6_000;
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS }));
@@ -37,7 +37,8 @@ function newScene() {
     storage,
     activities,
     /**
-     * Reports a transaction of bob's in a block; the same hash again is another observation of it.
+     * Reports a transaction of bob in a block. The same hash again is another observation of that
+     * transaction.
      */
     happens: (
       block: number,
@@ -87,7 +88,7 @@ function newScene() {
 const figures = ({ balance, incoming, outgoing }: BalanceView) => [balance.final, incoming, outgoing];
 const tokens = { kind: 'erc20', tokenAddress: DOLLAR } as const;
 
-test('an amount in a block that may still go is pending in or out, and a final one is available', async () => {
+test('an amount in a block that is not final is pending in or out, and a final amount is available', async () => {
   const { happens, shown } = newScene();
   expect(shown().map(figures)).toEqual([['0', 0n, 0n]]);
   await happens(7, [{}], { hash: '0xa', isFinal: false });
@@ -102,7 +103,7 @@ test('an amount in a block that may still go is pending in or out, and a final o
   expect(shown().map(figures)).toEqual([['5', 0n, 0n]]);
 });
 
-test('the wallet pays the fee of what it signed, and of nothing else', async () => {
+test('the wallet pays the fee of transactions that it signed, and no other fee', async () => {
   const { happens, shown } = newScene();
   await happens(7, [{ amount: amountOf(9n) }]);
   await happens(8, [{ from: WALLET, to: BOB, amount: amountOf(2n) }], { signer: WALLET });
@@ -125,7 +126,7 @@ test('a token without a balance is not listed, and the native asset always is', 
   expect(shown().map(({ kind }) => kind)).toEqual(['native', 'erc721']);
 });
 
-test('a page goes on after the last asset of the page before', async () => {
+test('a page continues after the last asset of the previous page', async () => {
   const { commands, happens } = newScene();
   const ids = Array.from({ length: 9 }, (_, i) => String(i));
   await happens(
@@ -143,14 +144,14 @@ test('a page goes on after the last asset of the page before', async () => {
   expect(seen).toEqual([null, ...ids]);
 });
 
-test('only members see it', () => {
+test('only members can see the balances', () => {
   expect(newScene().commands.balances(mallory, null, { limit: 10, hiddenToo: true })).toEqual({
     ok: false,
     refusal: { code: 'forbidden' },
   });
 });
 
-test('an unreported payment is searched for, and the balance is corrected with a line in the history when nothing is found', async () => {
+test('an unreported payment starts a scan, and the balance is adjusted with a history line if nothing is found', async () => {
   const alarm = vi.spyOn(console, 'error').mockImplementation(() => {});
   const { commands, happens, compared, shown, reported } = newScene();
   await happens(7, [{}]);
@@ -158,7 +159,7 @@ test('an unreported payment is searched for, and the balance is corrected with a
   await commands.requestRescan(alice);
   expect(commands.work()[0]?.hasDiscrepancy).toBe(false);
   expect(await compared(20, 8n)).toEqual({ since: '10' });
-  // A second message about the same asset starts no second scan.
+  // A second message about this asset starts no second scan.
   expect(await compared(20, 8n)).toBeNull();
   expect([shown()[0]?.balance.final, reported()]).toEqual(['5', []]);
   await commands.requestRescan(alice);
@@ -197,7 +198,7 @@ test('a late record of an adjusted payment is not counted twice', async () => {
   ]);
 });
 
-test('a difference while a payment of the wallet is in flight is checked once, and not accepted', async () => {
+test('a difference while a payment of the wallet is in flight is scanned for once, and not accepted', async () => {
   const { compared, shown, storage } = newScene();
   await compared(10, 9n);
   const sent = transactionIn('BROADCAST');
@@ -209,7 +210,7 @@ test('a difference while a payment of the wallet is in flight is checked once, a
   expect(shown()[0]?.balance).toMatchObject({ final: '0', adjustment: null, difference: { units: '8' } });
 });
 
-test('a second difference on top of the first is scanned for as well', async () => {
+test('a second difference on top of the first starts another scan', async () => {
   const { compared } = newScene();
   await compared(10, 0n);
   expect(await compared(20, 3n)).toEqual({ since: '10' });
@@ -217,7 +218,7 @@ test('a second difference on top of the first is scanned for as well', async () 
   expect(await compared(31, 4n)).toBeNull();
 });
 
-test('a payment that the scan finds in time is no difference, and nothing is adjusted', async () => {
+test('a payment that the scan finds in time explains the difference, and nothing is adjusted', async () => {
   const { happens, compared, shown, reported } = newScene();
   await compared(10, 0n);
   expect(await compared(20, 3n)).toEqual({ since: '10' });
@@ -227,7 +228,7 @@ test('a payment that the scan finds in time is no difference, and nothing is adj
   expect([shown()[0]?.balance.difference, shown()[0]?.incoming, reported()]).toEqual([null, 3n, []]);
 });
 
-test('an incoming payment whose block is gone does not count as a loss before it is read again', async () => {
+test('an incoming payment whose block is gone does not count as a loss before the chain is read again', async () => {
   const { happens, compared, shown, reported } = newScene();
   await happens(7, [{}], { hash: '0xa', isFinal: false });
   expect(await compared(8, 0n)).toEqual({ since: null });
@@ -239,7 +240,7 @@ test('an incoming payment whose block is gone does not count as a loss before it
   expect([shown()[0]?.balance, reported()]).toMatchObject([{ final: '0', adjustment: null, difference: null }, []]);
 });
 
-test('a final balance is accepted, whatever came after the block of the comparison', async () => {
+test('a final difference is accepted, whatever arrived after the block of the comparison', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const { happens, compared, shown } = newScene();
   await happens(7, [{ amount: amountOf(9n) }], { hash: '0xa', isFinal: false });
@@ -253,7 +254,7 @@ test('a final balance is accepted, whatever came after the block of the comparis
   expect(shown()[0]?.balance).toMatchObject({ final: '6', adjustment: { units: '-3', reason: 'OPENING' } });
 });
 
-test('blocks after the one of the comparison do not count in it', async () => {
+test('blocks after the block of a comparison do not count in that comparison', async () => {
   const { happens, compared, shown } = newScene();
   await happens(7, [{}]);
   await happens(12, [{}]);
@@ -277,7 +278,7 @@ test('an unreachable chain and a token that does not answer change nothing and a
   expect(commands.work()).toHaveLength(1);
 });
 
-test('a rescan reads each record that is not final again, and does not repeat a scan that is due soon', async () => {
+test('a rescan reads each record that is not final again, and does not advance a scan that is due soon', async () => {
   const { commands, happens, storage } = newScene();
   await happens(7, [{}], { hash: '0xa', isFinal: false });
   const id = storage.activities.ofHash('anvil', '0xa')?.id ?? '';
@@ -295,7 +296,7 @@ test('a rescan reads each record that is not final again, and does not repeat a 
   expect(queued()).toBeNull();
 });
 
-test('a wallet is given any number of tokens, and fifty are compared at once, the longest-waiting first', async () => {
+test('a wallet can have any number of tokens, and fifty are compared at once, the longest-waiting first', async () => {
   const { commands, happens } = newScene();
   await happens(
     7,
@@ -335,8 +336,8 @@ test('a token that only hidden records have moved is not listed or compared unti
   ]);
   await commands.requestRescan(alice);
   expect(commands.work()[0]?.assets).toHaveLength(2);
-  // It stays when it is hidden again: a member has seen it, and no entry may vanish from the
-  // balances.
+  // The token stays listed when the record is hidden again, because no entry that a member has seen
+  // may vanish from the balances.
   await activities.setVisibility(alice, id, false);
   expect(shown()).toHaveLength(2);
 });

@@ -7,14 +7,14 @@ import { present } from '../../../chains/evm/cast.ts';
 import { newVaultScene } from '../vault-scene.ts';
 
 /**
- * Covers what the steps of a key refresh store in a vault, in whatever order and however often they
- * are reported.
+ * Covers what the steps of a key refresh store in a vault, in any order and however often they are
+ * reported.
  */
 
 const KEY = present(parseKeyId('a'.repeat(26)));
 const OTHER = present(parseKeyId('b'.repeat(26)));
 
-/** The vault of the scene, with a second key. */
+/** Returns a vault with two keys and its key refresh commands. */
 function newScene() {
   const { storage, host } = newVaultScene();
   const before = host.vault();
@@ -46,7 +46,7 @@ const refresh = (change: Partial<KeyRefresh> = {}): KeyRefresh => ({
 const progress = (change: Partial<KeyRefresh> = {}): RefreshReport => ({ type: 'progress', refresh: refresh(change) });
 const DONE: RefreshReport = { type: 'refreshed', epoch: 2, publicShares: { '1': '03' } };
 
-test('a key that the vault has is taken up once, and another one waits for it', async () => {
+test('a key of the vault is refreshed once, and the refresh of another key waits for it', async () => {
   const { commands, storage } = newScene();
   expect(commands.work()).toBeNull();
   expect([await commands.request(KEY), await commands.request(KEY), await commands.request(OTHER)]).toEqual([
@@ -65,7 +65,7 @@ test('a key that the vault has is taken up once, and another one waits for it', 
   expect([commands.work(), storage.queuedJob('', 'refresh-key')]).toEqual([null, null]);
 });
 
-test('the earlier of two simultaneous runs stays, and the proofs of both count', async () => {
+test('of two simultaneous runs the earlier one is kept, and the proofs of both count', async () => {
   const { commands } = newScene();
   await commands.request(KEY);
   await commands.report(KEY, progress());
@@ -74,19 +74,19 @@ test('the earlier of two simultaneous runs stays, and the proofs of both count',
   expect(commands.work()?.refresh).toEqual(refresh({ provenBy: ['2:1+2', '2:1+3'] }));
 });
 
-test('unusable shares are skipped, and the next step is not due at once', async () => {
+test('unusable shares are set aside, and the next step is not due at once', async () => {
   const { commands, storage } = newScene();
   await commands.request(KEY);
   await commands.report(KEY, progress());
   storage.completeJob('', 'refresh-key');
   await commands.report(KEY, { type: 'set-aside', refresh: refresh({ begun: { epoch: 2, setups: ['x'] } }) });
   expect(commands.work()?.refresh.begun?.epoch).toBe(2);
-  // A late report does not undo it.
+  // A late report does not change the epoch back.
   await commands.report(KEY, { type: 'set-aside', refresh: refresh() });
   expect([commands.work()?.refresh.begun?.epoch, storage.queuedJob('', 'refresh-key')]).toEqual([2, null]);
 });
 
-test('the public shares change with the last step alone, of this key alone, once', async () => {
+test('the public shares change once, only with the last step, and only for the refreshed key', async () => {
   const { commands, lines, sharesOf } = newScene();
   await commands.report(KEY, DONE);
   expect([sharesOf(0), lines]).toEqual([{}, []]);

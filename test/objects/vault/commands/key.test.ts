@@ -11,13 +11,13 @@ import { present } from '../../../chains/evm/cast.ts';
 import { newVaultScene } from '../vault-scene.ts';
 
 /**
- * Covers what the steps of a key generation store in a vault, in whatever order and however often
- * they are reported.
+ * Covers what the steps of a key generation store in a vault, in any order and however often they
+ * are reported.
  */
 
 const SCHEME = 'frost-ed25519';
 
-/** The vault of the scene, which has come to use further chains and lacks the keys for them. */
+/** Returns a vault that has added chains and lacks the keys for them. */
 function newScene(further: readonly string[] = ['solana-local']) {
   const { storage, host } = newVaultScene();
   const vault = host.vault();
@@ -37,7 +37,7 @@ function candidate(letter: string, ...provenBy: string[]): KeyCandidate {
   return { keyId, scheme: SCHEME, publicKey: 'ab', publicShares: {}, provenBy };
 }
 
-test('a candidate is kept with the proofs of all runs, and each brings the next one', async () => {
+test('a candidate is kept with the proofs of all runs, and each report enqueues the next run', async () => {
   const { commands, storage, queued } = newScene();
   expect(commands.work()).toMatchObject({ scheme: SCHEME, candidate: null });
   await commands.progress(SCHEME, { type: 'paired' });
@@ -49,7 +49,7 @@ test('a candidate is kept with the proofs of all runs, and each brings the next 
   expect(storage.queuedJob('', 'generate-key')).not.toBeNull();
 });
 
-test('the first candidate of two simultaneous runs stays, and only itself can be discarded', async () => {
+test('of two simultaneous runs the first candidate is kept, and only that candidate can be discarded', async () => {
   const { commands } = newScene();
   await commands.progress(SCHEME, { type: 'candidate', candidate: candidate('a') });
   await commands.progress(SCHEME, { type: 'candidate', candidate: candidate('b', '1+2') });
@@ -59,7 +59,7 @@ test('the first candidate of two simultaneous runs stays, and only itself can be
   expect(commands.work()?.candidate).toBeNull();
 });
 
-test('a report about a key that the vault has, or does not want, changes nothing', async () => {
+test('a report about an existing key, or a key that the vault does not need, changes nothing', async () => {
   const { commands, storage } = newScene();
   await commands.progress('ecdsa-secp256k1', {
     type: 'candidate',
@@ -69,7 +69,7 @@ test('a report about a key that the vault has, or does not want, changes nothing
   expect([storage.keyCandidate('ecdsa-secp256k1'), storage.queuedJob('', 'generate-key')]).toEqual([null, null]);
 });
 
-test('the next key is due when the one before is recorded, although its job was sent a moment ago', async () => {
+test('the next key is due as soon as the previous one is recorded, although its job was just sent', async () => {
   const { commands, storage } = newScene(['solana-local', 'bitcoin-regtest']);
   await commands.progress(SCHEME, { type: 'candidate', candidate: candidate('a') });
   const sent = present(storage.queuedJob('', 'generate-key'));

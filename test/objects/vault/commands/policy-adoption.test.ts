@@ -8,8 +8,7 @@ import { present } from '../../../chains/evm/cast.ts';
 import { newVaultScene } from '../vault-scene.ts';
 
 /**
- * A policy that was adopted is shown to the co-signers by a job of its own, until each of them has
- * it.
+ * Covers the job that shows an adopted policy to the co-signers until each of them has adopted it.
  */
 
 function newScene(keys: 'with a key' | 'without a key') {
@@ -29,10 +28,10 @@ function newScene(keys: 'with a key' | 'without a key') {
   return { commands, storage: scene.storage, change, version: () => vault.policy.version };
 }
 
-/** Every co-signer has adopted this version. */
+/** Returns the report that every co-signer has adopted this version. */
 const shown = (version: number) => ({ version, isComplete: true, expired: [] });
 
-test('the adoption is outstanding from the last approval on, and until the newest version is with all co-signers', async () => {
+test('the adoption is outstanding from the last approval until all co-signers have the newest version', async () => {
   const { commands, storage, change, version } = newScene('with a key');
   expect(commands.adoptionWork()).toBeNull();
   const { id } = await change(2);
@@ -40,7 +39,7 @@ test('the adoption is outstanding from the last approval on, and until the newes
   await commands.decide(alice, id, { type: 'approve', device: null });
   expect([version(), storage.queuedJob('', 'adopt-policy')]).toMatchObject([2, { tries: 0 }]);
   expect(commands.adoptionWork()?.policies.map(({ policy }) => policy.version)).toEqual([1, 2]);
-  // A report of before the newest version changes nothing; twice is once.
+  // A report about an earlier version changes nothing, and a repeated report counts once.
   await commands.reportAdoption(shown(1));
   expect(commands.adoptionWork()).not.toBeNull();
   await commands.reportAdoption(shown(2));
@@ -48,20 +47,20 @@ test('the adoption is outstanding from the last approval on, and until the newes
   expect([commands.adoptionWork(), storage.queuedJob('', 'adopt-policy')]).toEqual([null, null]);
 });
 
-test('a vault without a key has no co-signer to show it to: the key is made under the newest policy', async () => {
+test('a vault without a key has no adoption job, because its key will be made under the newest policy', async () => {
   const { commands, storage, change } = newScene('without a key');
   const { id } = await change(2);
   await commands.decide(alice, id, { type: 'approve', device: null });
   expect([commands.adoptionWork(), storage.queuedJob('', 'adopt-policy')]).toEqual([null, null]);
 });
 
-test('signers decide within the period of the vault, and co-signers have a week more to adopt', async () => {
+test('signers decide within the decision period, and co-signers have one more week to adopt the policy', async () => {
   const { storage, change } = newScene('with a key');
   const made = await change(2);
   expect(decisionEndOf(made) - made.createdAtMs).toBe(3_600_000);
   expect(made.expiresAtMs - decisionEndOf(made)).toBe(ADOPTION_PERIOD_MS);
   expect(storage.queuedJob(made.id, 'expire-policy')).toMatchObject({ dueAtMs: decisionEndOf(made) });
-  // A change of before this rule is decided until its mandate ends.
+  // A change from before this rule can be decided until its mandate ends.
   const { decisionEndsAtMs, ...old } = made;
   expect([decisionEndsAtMs, decisionEndOf(old)]).toEqual([decisionEndOf(made), made.expiresAtMs]);
 });

@@ -41,7 +41,7 @@ function newScene() {
   return { commands, storage };
 }
 
-test('the devices of the previous version renew a mandate, the current ones do not, and a co-signer accepts the stored one', async () => {
+test('only the devices of the previous version can renew a mandate, and a co-signer accepts the stored one', async () => {
   const { commands, storage } = newScene();
   const answer = await commands.renew({ version: 2, note: null, actor: carol });
   if (!answer.ok) throw new Error(answer.refusal.code);

@@ -9,8 +9,8 @@ import type { VaultObject } from '#objects/vault/object.ts';
 import { CREATED_AT_MS, EXPIRES_AT_MS, policy } from '../../../domain/cast.ts';
 
 /**
- * Covers what the jobs that propagate policies to co-signers report of a mandate that has expired.
- * The co-signers are played.
+ * Covers what the jobs that propagate policies to simulated co-signers report about an expired
+ * mandate.
  */
 
 let log: Record<string, unknown>[];
@@ -34,7 +34,10 @@ const policies: readonly AdoptedPolicy[] = [
 
 type Refuses = { readonly code: string; readonly detail: string | null } | null;
 
-/** Co-signers 1 and 2 adopt everything; the test sets the answer of co-signer 3 to a policy. */
+/**
+ * Returns settings with simulated co-signers. Co-signers 1 and 2 adopt every policy, and the test
+ * sets the answer of co-signer 3.
+ */
 function settings(third: Refuses): CoordinatorEnv {
   const binding = (refuses: Refuses) => ({
     fetch: async (request: RequestInfo | URL) => {
@@ -48,7 +51,7 @@ function settings(third: Refuses): CoordinatorEnv {
   return env as unknown as CoordinatorEnv;
 }
 
-/** The report that the vault gets about two keys. */
+/** Returns the report to the vault after the job has propagated the policies for two keys. */
 async function spread(third: Refuses): Promise<AdoptionReport | undefined> {
   const reports: AdoptionReport[] = [];
   const vault = {
@@ -59,13 +62,13 @@ async function spread(third: Refuses): Promise<AdoptionReport | undefined> {
   return reports[0];
 }
 
-test('a co-signer that refuses an expired mandate is recorded once, and the log names the route that renews it', async () => {
+test('a co-signer that refuses an expired mandate is recorded once, and the log names the renewal route', async () => {
   const report = await spread({ code: 'mandate-expired', detail: '2' });
   expect(report).toEqual({ version: 2, isComplete: false, expired: [{ cosigner: 3, version: 2 }] });
   expect(log).toMatchObject([{ renewal: 'POST /vault/7/policy/2/renewal' }, { keyId: 'b' }]);
 });
 
-test('a co-signer that is unreachable, or adopts the policy, waits for no renewal', async () => {
+test('a co-signer that is unreachable or adopts the policy does not wait for a renewal', async () => {
   expect(await spread({ code: 'unknown-key', detail: null })).toEqual({ version: 2, isComplete: false, expired: [] });
   expect(log.some((line) => 'renewal' in line)).toBe(false);
   expect(await spread(null)).toEqual({ version: 2, isComplete: true, expired: [] });
@@ -77,7 +80,7 @@ test('a co-signer cannot name a version that the vault does not have', async () 
   }
 });
 
-test('the log of a key that cannot be made names each mandate that has to be renewed', async () => {
+test('if a key cannot be made, the log names each mandate that has to be renewed', async () => {
   const work = {
     vault: { id: 7, keys: [], configuration: { signingThreshold: 3 } },
     scheme: 'ecdsa-secp256k1',

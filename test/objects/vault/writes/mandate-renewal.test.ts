@@ -14,8 +14,9 @@ import { alice, amount, bob, carol, mallory, NOON_MS } from '../../../domain/cas
 import { newVaultScene } from '../vault-scene.ts';
 
 /**
- * Alice and bob decide under version 1. Under version 2 alice and carol do; bob is a viewer. The
- * mandate of version 2 expires before all co-signers have adopted it.
+ * Covers the renewal of a mandate. Alice and bob are signers under version 1. Alice and carol are
+ * signers under version 2, where bob is a viewer. The mandate of version 2 expires before all
+ * co-signers have adopted it.
  */
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS }));
@@ -101,7 +102,7 @@ async function newScene(keys: 'with a key' | 'without a key' = 'with a key') {
   };
 }
 
-test('a mandate in force, a version that no change adopted, and a person who proposes nothing are refused', async () => {
+test('a renewal is refused for a mandate in force, for an unadopted version, and for a member who cannot propose', async () => {
   const { refusal, mandateOf, expire } = await newScene();
   vi.setSystemTime(mandateOf(2).expiresAtMs - 1);
   expect(await refusal()).toBe('mandate-in-force');
@@ -113,7 +114,7 @@ test('a mandate in force, a version that no change adopted, and a person who pro
   expect(await refusal()).toBeNull();
 });
 
-test('a renewal is a new change to the same policy, and the same request again is the same change', async () => {
+test('a renewal is a new change to the same policy, and a repeated request returns the same renewal', async () => {
   const { renewed, mandateOf, storage, expire, lines } = await newScene();
   expire();
   const first = await renewed(2, alice, 'carol was away');
@@ -125,31 +126,31 @@ test('a renewal is a new change to the same policy, and the same request again i
   expect(lines().filter((action) => action === 'propose-renewal')).toHaveLength(1);
 });
 
-test('the quorum of the version before decides: neither a new signer nor half of the old quorum', async () => {
+test('only the full quorum of the previous version renews a mandate: neither a new signer nor half the quorum does', async () => {
   const { renewed, approve, mandateOf, expire, commands } = await newScene();
   expire();
   const before = mandateOf(2);
   const { id } = await renewed();
-  // Carol signs under version 2 alone: co-signers would not count her approval.
+  // Carol is a signer only under version 2, so co-signers would not count her approval.
   expect(await approve(carol, id)).toBe('forbidden');
   expect(await approve(alice, id)).toBe('PENDING');
   expect(await approve(mallory, id)).toBe('forbidden');
   expect(mandateOf(2)).toEqual(before);
   const view = commands.read(bob, present(await renewed()).id);
   expect(view).toMatchObject({ ok: true, value: { policy: { version: 2 }, decider: { version: 1 } } });
-  // Bob no longer signs, and is in the vault.
+  // Bob is no longer a signer, and still a member.
   expect(await approve(bob, id)).toBe('ADOPTED');
   expect(mandateOf(2)).toMatchObject({ id, approvals: [{ actor: alice }, { actor: bob }] });
 });
 
-test('an ordinary change is still decided by the signers of now alone', async () => {
+test('an ordinary change is still decided by the current signers only', async () => {
   const { propose, approve } = await newScene();
   const { id } = await propose({ rules: {}, threshold: 1 });
   expect(await approve(bob, id)).toBe('forbidden');
   expect(await approve(carol, id)).toBe('PENDING');
 });
 
-test('the adoption replaces the mandate and nothing else, and the jobs that wait for it are due', async () => {
+test('the renewal replaces only the mandate, and the jobs that wait for it are due', async () => {
   const { renewed, approve, refusal, storage, vault, lines, expire, propose, commands } = await newScene();
   await commands.reportAdoption({ version: 2, isComplete: true, expired: [] });
   expire();
@@ -170,7 +171,7 @@ test('the adoption replaces the mandate and nothing else, and the jobs that wait
   expect(await refusal()).toBe('mandate-in-force');
 });
 
-test('an approval that comes twice renews once, also after a restart', async () => {
+test('a repeated approval renews the mandate once, also after a restart', async () => {
   const { renewed, approve, storage, lines, expire, newCommands, idOf } = await newScene();
   expire();
   const { id } = await renewed();
@@ -181,11 +182,11 @@ test('an approval that comes twice renews once, also after a restart', async () 
   expect(await restarted.decide(bob, idOf(id), { type: 'approve', device: null })).toMatchObject({ ok: true });
   await restarted.expire(id);
   expect([storage.policies.adopted(), lines().length]).toEqual([stored, length]);
-  // A run that was cut off after the commit is found in the outbox.
+  // After a crash that follows the commit, the job is still in the outbox.
   expect(restarted.adoptionWork()?.policies.map(({ mandate }) => mandate?.id ?? null)).toEqual([null, id]);
 });
 
-test('the current signers end a renewal, its author cancels it, and time ends it; then there can be another one', async () => {
+test('after a renewal is rejected, cancelled or expired, another one can be requested', async () => {
   const { renewed, approve, commands, expire, storage } = await newScene();
   expire();
   const first = await renewed();
@@ -202,7 +203,7 @@ test('the current signers end a renewal, its author cancels it, and time ends it
   expect((await renewed()).state).toBe('PENDING');
 });
 
-test('a change that is adopted meanwhile ends no renewal, and the renewal is still of its own version', async () => {
+test('a change that is adopted meanwhile does not end a renewal, which stays for its own version', async () => {
   const { renewed, approve, adopt, vault, storage, expire, mandateOf } = await newScene();
   expire();
   const { id } = await renewed();
@@ -214,7 +215,7 @@ test('a change that is adopted meanwhile ends no renewal, and the renewal is sti
   expect([mandateOf(2).id, storage.policies.adoptedAs(3), vault().policy.version]).toEqual([id, newest, 3]);
 });
 
-test('ten pending changes do not prevent a renewal of the mandate, and a renewal does not prevent a proposal', async () => {
+test('ten pending changes do not prevent a renewal, and a renewal does not prevent a proposal', async () => {
   const { propose, renewed, expire } = await newScene();
   expire();
   const limits = (n: number) => [
@@ -226,7 +227,7 @@ test('ten pending changes do not prevent a renewal of the mandate, and a renewal
   expect((await renewed()).renewsVersion).toBe(2);
 });
 
-test('members see which co-signers wait for a renewal, until it is there', async () => {
+test('members see which co-signers wait for a renewal until the mandate is renewed', async () => {
   const { commands, needed, renewed, approve, expire, vault, storage } = await newScene();
   const expired = [{ cosigner: 3, version: 2 }];
   expire();
@@ -251,7 +252,7 @@ test('a vault without a key waits for every expired mandate, and for none while 
   expire(3);
   expect(needed()).toEqual([2, 3].map((version) => ({ version, cosigners: [] })));
   const scheme = 'ecdsa-secp256k1';
-  // A key that co-signers have made, and not proven yet, came with the policies.
+  // A key candidate that co-signers have made already has the policies, so it needs no renewal.
   storage.putKeyCandidate({ keyId, scheme, publicKey: '02', publicShares: {}, provenBy: [] });
   expect(needed()).toEqual([]);
   storage.dropKeyCandidate(scheme);
