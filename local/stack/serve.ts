@@ -12,7 +12,7 @@ export interface ServeOrder {
   readonly absent: readonly number[];
 }
 
-/** The message that it sends once when it runs. */
+/** The one message that the process sends to its parent when the stack runs. */
 export interface Serving {
   readonly port: number;
   readonly cronPort: number;

@@ -2,7 +2,8 @@ import { KeyRegistration, type CosignerVault } from '#cosigner/key/key-registrat
 import { VaultPolicies } from '#cosigner/key/vault-policies.ts';
 
 /**
- * Returns the object of a vault over storage in this process, with the methods that a key calls.
+ * Returns a co-signer's vault object over storage in this process, with the methods that its key
+ * objects call.
  */
 export function vaultObject(sql: SqlStorage): CosignerVault {
   const vault = new VaultPolicies(sql);

@@ -32,7 +32,7 @@ export interface RequestOptions {
   /** The body, sent unchanged. */
   readonly raw?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The bindings of this request, if not those of the tests. */
+  /** The bindings of this request, where they differ from those of the other tests. */
   readonly env?: CoordinatorEnv;
 }
 

@@ -2,7 +2,7 @@ import { globSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { NODE_TESTS, OUTSIDE_TESTS } from './parts.ts';
 
-test('every test file belongs to a part of the proof', () => {
+test('npm run proof runs every test file', () => {
   const paths = [...Object.values(NODE_TESTS), ...Object.values(OUTSIDE_TESTS)].flat();
   // The test files that run in workerd are one part.
   const files = globSync('test/**/*.test.ts').filter((file) => !file.endsWith('.worker.test.ts'));

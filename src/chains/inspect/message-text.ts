@@ -6,7 +6,10 @@ export function plainTextFault(text: string): string | null {
   return text.length === 0 ? 'Must not be empty.' : encodingFault(text);
 }
 
-/** Returns the same for a standard that allows the empty message. */
+/**
+ * Returns what is wrong with the text under a standard that allows the empty message; null for a
+ * valid text.
+ */
 export function encodingFault(text: string): string | null {
   if (!text.isWellFormed()) return 'Must be well-formed Unicode.';
   const bytes = new TextEncoder().encode(text).length;

@@ -51,7 +51,10 @@ export const statementFields = {
 /** A reader does not wait long enough for the statements over more policies than this. */
 const MAX_SHOWN = 1000;
 
-/** The keys and the policy whose statements the co-signers return. */
+/**
+ * The keys of a vault, the policy in force and the member who requests the co-signers' statements
+ * about them.
+ */
 interface StatementScope {
   readonly keys: readonly VaultKey[];
   readonly policy: Policy;

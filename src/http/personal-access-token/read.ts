@@ -11,7 +11,7 @@ export const readAccessToken = route({
   method: 'GET',
   path: '/personal-access-token/:id',
   access: 'token-read',
-  summary: 'Read a token',
+  summary: 'Read an access token',
   answer: { status: 200, schema: accessTokenSchema },
   refuses: ['access-token-not-found'],
   handle: (context) =>

@@ -161,10 +161,10 @@ async function faultOfFunds({ env, vault, transaction }: Allocation, answer: Res
 }
 
 /**
- * Returns the fault to wait for when a payment lacks funds that other transactions of the wallet
- * may have spent and may release: they are in a block and not settled. Otherwise returns the
- * refusal itself. The dry run uses the newest block and not the one whose balance was compared, so
- * a token transfer that reverts counts as a lack of funds.
+ * Returns the fault to retry when a payment lacks funds that other transactions of the wallet may
+ * release: they are in a block and not settled. Otherwise returns the refusal. The dry run uses the
+ * newest block and not the block of the compared balance, so a token transfer that reverts also
+ * counts as a lack of funds.
  */
 export async function fundsFault(
   { vault, transaction }: Pick<Allocation, 'vault' | 'transaction'>,

@@ -375,7 +375,7 @@ export class VaultStorage {
     const activities = "SELECT id, document ->> '$.version' AS version FROM activity";
     this.#sql.exec(`INSERT OR REPLACE INTO outbox SELECT id, ${row} FROM (${activities})`, nowMs);
     this.enqueueDirectory(nowMs);
-    // A new number below every entry, so that a running projection does not match it.
+    // The number is below every entry, so a projection that runs now marks none as done.
     this.#sql.exec('UPDATE projected SET seq = min(seq, 0) - 1');
     const count = "SELECT count(*) AS records FROM outbox WHERE job = 'project' AND tx_id NOT IN ('', '${HISTORY}')";
     const { records } = this.#sql.exec<{ records: number }>(count).one();

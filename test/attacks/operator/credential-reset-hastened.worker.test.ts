@@ -79,7 +79,7 @@ test('a vault that is informed late gets the whole delay', async () => {
   expect((await asService(`POST ${path}`)).status).toBe(201);
 });
 
-test('nothing is issued while the directory does not answer or a vault cannot be informed', async () => {
+test('no token is issued while the directory does not answer or a vault of the person cannot be notified', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
   const { bob } = await treasuryInUse();
   await bind(bob.id, { DB: UNREACHABLE });

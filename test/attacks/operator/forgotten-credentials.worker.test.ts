@@ -54,7 +54,7 @@ test('a repeated creation of the person, or the loss of the directory, does not 
   expect(await minted(alice)).toEqual(REFUSED);
 });
 
-test('a person from before this rule counts as enrolled', async () => {
+test('an operator gets no first token for a person who was created before enrolments were recorded', async () => {
   const id = newUserId(Date.now(), crypto.getRandomValues(new Uint8Array(10)));
   await insertUser(coordinator.DB, { id, name: 'Old', email: 'old@enrolment.example', createdAtMs: 1 });
   expect(await minted({ id })).toEqual(REFUSED);

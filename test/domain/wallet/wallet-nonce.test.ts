@@ -70,8 +70,8 @@ test('the floor is lowered only to a count that is proven at or after the settle
   const counts = { latest: 3n, pending: 3n };
   expect(lowerFloor(floor, counts, 7n)).toBeNull();
   expect(allocate(floor, 'a', counts)).toEqual({ book: floor, nonce: null, waitsFor: null });
-  // In turn: no proven count, proven counts at or above the floor, and a proven count from before
-  // the settled block.
+  // The RPC nodes report, in turn: no proven transaction count, proven counts at or above the
+  // floor, and a proven count of a block before the settled one. None of them lowers the floor.
   for (const [latest, block] of [
     [null, 9n],
     [1_000n, 9n],

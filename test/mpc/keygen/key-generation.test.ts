@@ -34,7 +34,7 @@ describe.each<[number, number, KeyScheme]>([
   const all = [...shares.values()];
   const key = all[0]?.publicKey ?? new Uint8Array();
 
-  test('every party has the same key and the same statement', () => {
+  test('every party has the same public key and the same statement about it', () => {
     expect([aborts.size, shares.size]).toEqual([0, n]);
     for (const share of all) expect([share.publicKey, share.keyId]).toEqual([key, all[0]?.keyId]);
     for (const statement of statements.values()) expect(statement).toEqual(statements.get(one));

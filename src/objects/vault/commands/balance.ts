@@ -31,7 +31,10 @@ export interface HoldingsReport {
   readonly chain: string;
   readonly assets: readonly ChainAsset[];
   readonly held: Holdings | null;
-  /** A scan of its blocks was still open before the chain was read. */
+  /**
+   * True when a scan of the chain's blocks for this wallet was still open before the balances were
+   * read.
+   */
   readonly hasOpenScan: boolean;
 }
 
@@ -51,7 +54,7 @@ export interface BalanceView extends ChainAsset {
   readonly balance: Balance;
   /** The chain's current amount, including blocks that are not final. */
   readonly current: bigint;
-  /** Received in blocks that are not final. */
+  /** The amount received in blocks that are not final. */
   readonly incoming: bigint;
   /** Sent in such blocks, or decided and in flight; fees only once they are paid. */
   readonly outgoing: bigint;

@@ -165,7 +165,7 @@ export class TransactionCommands {
   }
 
   /**
-   * Sets the visibility for all members, permanently. Refuses, in order: `forbidden`,
+   * Sets for all members whether lists show a transaction. Refuses, in order: `forbidden`,
    * `transaction-not-found`.
    */
   async setVisibility(actor: Actor, id: TransactionId, visible: boolean): Promise<Result<TransactionView, Refusal>> {
