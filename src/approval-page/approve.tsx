@@ -1,10 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Nothing, reasonOf } from '#approval-page/nothing.tsx';
 import type { PageRequest } from '#approval-page/page-request.ts';
-import { describeChange } from '#approval-page/read/describe-change.ts';
-import type { Description } from '#approval-page/read/describe-intent.ts';
-import { describeIntent } from '#approval-page/read/describe-intent.ts';
-import { visibleText } from '#approval-page/read/fact.ts';
 import { Facts } from '#approval-page/facts.tsx';
 import { passkeysOf, signWithPasskey } from '#approval-page/passkey.ts';
 import { ConfirmPins } from '#approval-page/confirm-pins.tsx';
@@ -15,6 +11,7 @@ import { SignButton } from '#approval-page/sign-button.tsx';
 import type { Confirmation, Pins } from '#approval-page/statement-check.ts';
 import type { ApprovalRequest, UnverifiedNote } from '#domain/access/approval-page-message.ts';
 import { APPROVAL_PROTOCOL } from '#domain/access/approval-page-message.ts';
+import { visibleText } from '#domain/visible-text.ts';
 
 interface RequestedApproval {
   readonly requested: PageRequest;
@@ -82,7 +79,7 @@ function Signing(
   props: RequestedApproval & { readonly verified: VerifiedRequest; readonly confirmation: Confirmation },
 ) {
   const { requested, request, verified, confirmation } = props;
-  const description = useMemo(() => described(verified), [verified]);
+  const { description } = verified;
   const [fault, setFault] = useState<string | null>(null);
   const [isDone, setDone] = useState(false);
   const [named, setNamed] = useState<ReadonlySet<number>>(new Set());
@@ -138,11 +135,6 @@ function Signing(
       )}
     </article>
   );
-}
-
-function described({ subject, inForce }: VerifiedRequest): Description {
-  if (subject.kind === 'intent') return describeIntent(subject.intent, inForce);
-  return describeChange(subject.mandate, inForce, subject.proposed);
 }
 
 function Verdicts({ confirmation: { verdicts } }: { readonly confirmation: Confirmation }) {

@@ -1,6 +1,6 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { PageRequest } from '#approval-page/page-request.ts';
-import { InvalidRequest } from '#approval-page/read/canonical-cursor.ts';
+import { InvalidRequest } from '#approval-page/page-request.ts';
 import { requestFromRedirect } from '#approval-page/redirect.ts';
 import { pageReadyMessage, parseApprovalRequest } from '#domain/access/approval-page-message.ts';
 import { parseRedirectRequest } from '#domain/access/approval-redirect.ts';

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import { Nothing, reasonOf } from '#approval-page/nothing.tsx';
 import type { PageRequest } from '#approval-page/page-request.ts';
-import { visibleText } from '#approval-page/read/fact.ts';
 import { newPasskey } from '#approval-page/passkey.ts';
 import { SignButton } from '#approval-page/sign-button.tsx';
 import type { EnrolmentAnswer, EnrolmentRequest } from '#domain/access/approval-page-message.ts';
 import { APPROVAL_PROTOCOL } from '#domain/access/approval-page-message.ts';
 import { parseUserId } from '#domain/id.ts';
+import { visibleText } from '#domain/visible-text.ts';
 
 /**
  * Creates a new passkey of this page. The passkey is valid only after a quorum has adopted a policy

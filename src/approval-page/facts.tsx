@@ -1,4 +1,4 @@
-import type { Fact } from '#approval-page/read/fact.ts';
+import type { Fact } from '#review/fact.ts';
 
 const GROUP = /.{1,4}/gu;
 

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { InvalidRequest } from '#approval-page/read/canonical-cursor.ts';
+import { InvalidRequest } from '#approval-page/page-request.ts';
+import { InvalidDocument } from '#domain/canonical/field-reader.ts';
 
 /** Shows that there is nothing to approve, and the reason. */
 export function Nothing({ why, children }: { readonly why: string; readonly children?: ComponentChildren }) {
@@ -14,6 +15,6 @@ export function Nothing({ why, children }: { readonly why: string; readonly chil
 
 /** Returns the reason why a request cannot be approved, as a sentence for the person. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof InvalidRequest) return error.message;
+  if (error instanceof InvalidRequest || error instanceof InvalidDocument) return error.message;
   return error instanceof DOMException ? 'The passkey did not sign.' : 'This page could not read the request.';
 }

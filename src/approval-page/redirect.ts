@@ -1,5 +1,5 @@
-import { InvalidRequest } from '#approval-page/read/canonical-cursor.ts';
 import type { PageRequest } from '#approval-page/page-request.ts';
+import { InvalidRequest } from '#approval-page/page-request.ts';
 import { APPROVAL_PROTOCOL, pageReadyMessage, parseApprovalRequest } from '#domain/access/approval-page-message.ts';
 import type { RedirectRequest, ReadRedirectResult } from '#domain/access/approval-redirect.ts';
 import { resultUrl } from '#domain/access/approval-redirect.ts';

@@ -1,17 +1,23 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { bytesOfHex, InvalidRequest } from '#approval-page/read/canonical-cursor.ts';
-import { INTENT_DOMAIN, readIntent } from '#approval-page/read/read-intent.ts';
+import { InvalidRequest } from '#approval-page/page-request.ts';
 import type { Confirmation, Pins } from '#approval-page/statement-check.ts';
 import { confirmedBy } from '#approval-page/statement-check.ts';
-import type { MandateDocument } from '#devices/policy-document.ts';
-import { readMandate, readPolicy } from '#devices/policy-document.ts';
+import { readPolicy } from '#devices/policy-document.ts';
 import type { ApprovalRequest } from '#domain/access/approval-page-message.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import { arePins } from '#domain/policy/cosigner-pin.ts';
-import type { Intent } from '#domain/transaction/intent.ts';
-import type { Policy } from '#domain/policy/policy.ts';
+import { readIntent } from '#domain/canonical/read-intent.ts';
+import type { MandateDocument } from '#domain/canonical/read-mandate.ts';
+import { readMandate } from '#domain/canonical/read-mandate.ts';
 import { readCanonical } from '#domain/canonical/read-text.ts';
+import type { Intent } from '#domain/transaction/intent.ts';
+import { INTENT_DOMAIN } from '#domain/transaction/intent.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { MANDATE_DOMAIN } from '#domain/policy/policy-change.ts';
+import { describeChange } from '#review/describe-change.ts';
+import type { Description } from '#review/describe-intent.ts';
+import { describeIntent } from '#review/describe-intent.ts';
 
 /**
  * The content of a request, read from its bytes alone. The co-signers have not confirmed it yet.
@@ -24,19 +30,20 @@ export interface VerifiedRequest {
   readonly subject:
     | { readonly kind: 'intent'; readonly intent: Intent }
     | { readonly kind: 'change'; readonly mandate: MandateDocument; readonly proposed: Policy };
+  /** Everything that the approval binds, in words. */
+  readonly description: Description;
 }
 
-const MANDATE_DOMAIN = 'conclave/policy-change/v1';
-
 /**
- * Reads a request. Throws `InvalidRequest` for bytes that are malformed, unknown or expired, and
- * for bytes that name a policy other than the one in the request.
+ * Reads a request. Throws `InvalidDocument` for malformed bytes, and `InvalidRequest` for bytes
+ * that are unknown or expired, or that name a policy other than the one in the request.
  */
 export function verifyRequest(request: ApprovalRequest, nowMs: number): VerifiedRequest {
-  const inForce = policyIn(request.policy);
+  const inForce = readPolicy(bytesOfHex(request.policy));
   const inForceHash = hashOfHex(request.policy);
   const subject = readSubject(request);
-  const verified = { digest: hashOfHex(request.canonical), inForce, inForceHash, subject };
+  const description = described(subject, inForce);
+  const verified = { digest: hashOfHex(request.canonical), inForce, inForceHash, subject, description };
   const { expiresAtMs } = subject.kind === 'intent' ? subject.intent : subject.mandate;
   if (expiresAtMs <= nowMs) throw new InvalidRequest('The request has expired.');
   if (subject.kind === 'intent') holdIntent(subject.intent, verified);
@@ -48,15 +55,14 @@ function readSubject({ canonical, proposed }: ApprovalRequest): VerifiedRequest[
   switch (domainOf(canonical)) {
     case INTENT_DOMAIN:
       if (proposed !== null) throw new InvalidRequest('A transaction must not include a proposed policy.');
-      return { kind: 'intent', intent: readIntent(canonical) };
+      return { kind: 'intent', intent: readIntent(bytesOfHex(canonical)) };
     case MANDATE_DOMAIN: {
       if (proposed === null) throw new InvalidRequest('The proposed policy is missing.');
       const mandate = readMandate(bytesOfHex(canonical));
-      if (mandate === null) throw new InvalidRequest('The bytes to approve are malformed.');
       if (hashOfHex(proposed) !== mandate.policyHash) {
         throw new InvalidRequest('The policy that the server sent does not match the policy change.');
       }
-      return { kind: 'change', mandate, proposed: policyIn(proposed) };
+      return { kind: 'change', mandate, proposed: readPolicy(bytesOfHex(proposed)) };
     }
     default:
       throw new InvalidRequest('This page does not support this type of request.');
@@ -133,10 +139,15 @@ export function pinsAfter(pins: Pins, { inForce: { cosigners } }: VerifiedReques
   return { cosigners, threshold: isSameCount ? pins.threshold : cosigners.length };
 }
 
-function policyIn(hex: string): Policy {
-  const policy = readPolicy(bytesOfHex(hex));
-  if (policy === null) throw new InvalidRequest('A policy is malformed.');
-  return policy;
+function described(subject: VerifiedRequest['subject'], inForce: Policy): Description {
+  if (subject.kind === 'intent') return describeIntent(subject.intent, inForce);
+  return describeChange(subject.mandate, inForce, subject.proposed);
+}
+
+/** Returns the bytes of lower-case hex. Throws for any other text. */
+function bytesOfHex(hex: string): Uint8Array<ArrayBuffer> {
+  if (!/^(?:[0-9a-f]{2})+$/.test(hex)) throw new InvalidRequest('The bytes to approve are not lower-case hex.');
+  return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 }
 
 function hashOfHex(hex: string): string {

@@ -1,8 +1,10 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { readMandate, readPolicy } from '#devices/policy-document.ts';
+import { readPolicy } from '#devices/policy-document.ts';
 import type { ApprovedMandate } from '#devices/policy-succession.ts';
 import { successionFault } from '#devices/policy-succession.ts';
+import { InvalidDocument } from '#domain/canonical/field-reader.ts';
+import { readMandate } from '#domain/canonical/read-mandate.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
@@ -38,8 +40,8 @@ export function readPolicyChain(
 ): Result<readonly PolicyLink[], PolicyChainFault> {
   const links: PolicyLink[] = [];
   for (const { policy: bytes, mandate: sent } of documents) {
-    const policy = readPolicy(bytes);
-    const document = sent === null ? null : readMandate(sent.bytes);
+    const policy = readOrNull(() => readPolicy(bytes));
+    const document = sent === null ? null : readOrNull(() => readMandate(sent.bytes));
     if (policy === null || (sent !== null && document === null)) return refused('malformed');
     if (policy.vaultId !== vaultId) return refused('other-vault');
     const hash = bytesToHex(sha256(bytes));
@@ -51,6 +53,15 @@ export function readPolicyChain(
     links.push({ policy, hash, mandate });
   }
   return accepted(links);
+}
+
+function readOrNull<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof InvalidDocument) return null;
+    throw error;
+  }
 }
 
 /** The pinned co-signers of a vault on a device. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { InvalidRequest } from '#approval-page/read/canonical-cursor.ts';
+import { InvalidRequest } from '#approval-page/page-request.ts';
 import { requestFromRedirect } from '#approval-page/redirect.ts';
 import type { RedirectRequest } from '#domain/access/approval-redirect.ts';
 import {

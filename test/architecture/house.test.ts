@@ -34,6 +34,7 @@ test('every room of the house exists, and every source file is in a room', () =>
     'objects',
     'prices',
     'push',
+    'review',
     'store',
   ]);
 });

@@ -29,6 +29,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   objects: 2,
   cosigner: 2,
   'cosigner-client': 2,
+  review: 2,
   http: 3,
   jobs: 3,
   dashboard: 4,
@@ -133,7 +134,7 @@ function overTheWire({ path, text }: SourceFile): readonly string[] {
  */
 function notByItself(text: string): readonly string[] {
   return importsOf(text).flatMap((target) =>
-    /^#(?!(?:approval-page|domain|chains|devices)\/)/.test(target)
+    /^#(?!(?:approval-page|review|domain|chains|devices)\/)/.test(target)
       ? [`imports ${target}; the approval page knows no service`]
       : [],
   );

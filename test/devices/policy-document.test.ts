@@ -1,6 +1,8 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import { readMandate, readPolicy } from '#devices/policy-document.ts';
+import { readPolicy } from '#devices/policy-document.ts';
+import { InvalidDocument } from '#domain/canonical/field-reader.ts';
+import { readMandate } from '#domain/canonical/read-mandate.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { CanonicalField } from '#domain/canonical/bytes.ts';
 import type { Policy } from '#domain/policy/policy.ts';
@@ -57,31 +59,33 @@ test('a policy is decoded from its canonical bytes, with all optional rules and 
 });
 
 test('bytes that are not canonical, or that hold an invalid policy, are refused', () => {
-  expect(readPolicy(set('threshold', '02'))).toBeNull();
-  expect(readPolicy(set('threshold', 'NaN'))).toBeNull();
-  expect(readPolicy(set('unreadableThreshold', 'NaN'))).toBeNull();
+  expect(() => readPolicy(set('threshold', '02'))).toThrow(InvalidDocument);
+  expect(() => readPolicy(set('threshold', 'NaN'))).toThrow(InvalidDocument);
+  expect(() => readPolicy(set('unreadableThreshold', 'NaN'))).toThrow(InvalidDocument);
   expect(readPolicy(set('unreadableThreshold', '3'))).toEqual(full);
-  expect(readPolicy(set('version', '0'))).toBeNull();
-  expect(readPolicy(set('threshold', null))).toBeNull();
-  expect(readPolicy(set('device', `dev_${'0'.repeat(32)}`))).toBeNull();
-  expect(readPolicy(set('limitsIncludeFees', 'yes'))).toBeNull();
-  expect(readPolicy(set('cosigners', '2'))).toBeNull();
-  expect(readPolicy(set('signing', 'AF'.repeat(32)))).toBeNull();
-  expect(readPolicy(set('devices', '9999999999'))).toBeNull();
+  expect(() => readPolicy(set('version', '0'))).toThrow(InvalidDocument);
+  expect(() => readPolicy(set('threshold', null))).toThrow(InvalidDocument);
+  expect(() => readPolicy(set('device', `dev_${'0'.repeat(32)}`))).toThrow(InvalidDocument);
+  expect(() => readPolicy(set('limitsIncludeFees', 'yes'))).toThrow(InvalidDocument);
+  expect(() => readPolicy(set('cosigners', '2'))).toThrow(InvalidDocument);
+  expect(() => readPolicy(set('signing', 'AF'.repeat(32)))).toThrow(InvalidDocument);
+  expect(() => readPolicy(set('devices', '9999999999'))).toThrow(InvalidDocument);
 });
 
 test('bytes with an extra field, a missing field or another domain string are refused', () => {
-  expect(readPolicy(altered((fields) => void fields.push(['extra', '1'])))).toBeNull();
-  expect(readPolicy(altered((fields) => void fields.pop()))).toBeNull();
-  expect(readPolicy(altered((fields) => void fields.push(...fields.splice(0, 1))))).toBeNull();
-  expect(readPolicy(canonicalBytes('conclave/policy/v1', readCanonical(policyBytes(full)).fields))).toBeNull();
-  expect(readPolicy(utf8ToBytes('conclave/policy/v2'))).toBeNull();
-  expect(readPolicy(new Uint8Array())).toBeNull();
+  expect(() => readPolicy(altered((fields) => void fields.push(['extra', '1'])))).toThrow(InvalidDocument);
+  expect(() => readPolicy(altered((fields) => void fields.pop()))).toThrow(InvalidDocument);
+  expect(() => readPolicy(altered((fields) => void fields.push(...fields.splice(0, 1))))).toThrow(InvalidDocument);
+  expect(() => readPolicy(canonicalBytes('conclave/policy/v1', readCanonical(policyBytes(full)).fields))).toThrow(
+    InvalidDocument,
+  );
+  expect(() => readPolicy(utf8ToBytes('conclave/policy/v2'))).toThrow(InvalidDocument);
+  expect(() => readPolicy(new Uint8Array())).toThrow(InvalidDocument);
 });
 
 test('a mandate is decoded from its canonical bytes, and contains the hash of its policy', () => {
   const { bytes, id, createdAtMs, expiresAtMs } = mandateFor(full);
   expect(readMandate(bytes)).toEqual({ id, note: null, createdAtMs, expiresAtMs, policyHash: hashOf(full) });
-  expect(readMandate(policyBytes(full))).toBeNull();
-  expect(readMandate(bytes.subarray(1))).toBeNull();
+  expect(() => readMandate(policyBytes(full))).toThrow(InvalidDocument);
+  expect(() => readMandate(bytes.subarray(1))).toThrow(InvalidDocument);
 });

@@ -78,6 +78,9 @@ export interface AdoptedPolicy {
   readonly mandate: (PolicyMandate & { readonly approvals: readonly Approval[] }) | null;
 }
 
+/** The domain of a mandate's canonical bytes. */
+export const MANDATE_DOMAIN = 'conclave/policy-change/v1';
+
 /**
  * Returns the bytes whose SHA-256 the approvals of a change name.
  *
@@ -91,7 +94,7 @@ export function mandateBytes(mandate: Omit<PolicyMandate, 'policy'>, policyHash:
     ['createdAtMs', String(mandate.createdAtMs)],
     ['expiresAtMs', String(mandate.expiresAtMs)],
   ];
-  return canonicalBytes('conclave/policy-change/v1', fields);
+  return canonicalBytes(MANDATE_DOMAIN, fields);
 }
 
 /**

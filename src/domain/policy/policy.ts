@@ -107,6 +107,9 @@ export function thresholdForChange({ threshold, rules }: Policy): number {
   return Math.max(threshold, highestThreshold(rules));
 }
 
+/** The domain of a policy's canonical bytes. */
+export const POLICY_DOMAIN = 'conclave/policy/v2';
+
 /** Returns the bytes whose SHA-256 identifies this policy. */
 export function policyBytes(policy: Policy): Uint8Array {
   const fields: CanonicalField[] = [
@@ -122,7 +125,7 @@ export function policyBytes(policy: Policy): Uint8Array {
     ...ruleFields(policy.rules),
     ...(policy.cosigners === undefined ? [] : pinFields(policy.cosigners)),
   ];
-  return canonicalBytes('conclave/policy/v2', fields);
+  return canonicalBytes(POLICY_DOMAIN, fields);
 }
 
 /**

@@ -183,6 +183,9 @@ export function requiresExtraApproval(intent: Intent): boolean {
   return intent.kind !== 'message' && intent.lookalikeOf !== null;
 }
 
+/** The domain of an intent's canonical bytes. */
+export const INTENT_DOMAIN = 'conclave/intent/v1';
+
 /**
  * Returns the bytes whose SHA-256 is the digest that signers approve (GET challenge shows both).
  * The kind comes first, so the other fields are never read as those of another kind.
@@ -203,7 +206,7 @@ export function intentBytes(intent: Intent): Uint8Array<ArrayBuffer> {
     ['expiresAtMs', String(intent.expiresAtMs)],
     ...(endMs === null ? [] : [['notAfterMs', String(endMs)] as const]),
   ];
-  return canonicalBytes('conclave/intent/v1', fields);
+  return canonicalBytes(INTENT_DOMAIN, fields);
 }
 
 function extraFields({ paysFor, memo, recipientMayHaveNoKey }: TransferExtras): readonly CanonicalField[] {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isDeceptive } from '#http/edge/plain-text.ts';
+import { isDeceptive } from '#domain/visible-text.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { route } from '#http/edge/context.ts';
 import type { ActionReader } from '#http/transaction/creation.ts';

@@ -1,7 +1,7 @@
 import type { Bug } from '../bug.ts';
 
 const call = ['test/approval-page/verified-request.test.ts'];
-const describe = ['test/approval-page/read/describe.test.ts'];
+const describe = ['test/review/describe.test.ts'];
 const redirect = ['test/approval-page/redirect.test.ts'];
 const returned = ['test/dashboard/approval/approval-redirect.test.ts'];
 
@@ -54,7 +54,7 @@ export const PAGE_BUGS: readonly Bug[] = [
   },
   {
     name: 'letters that turn text around reach the screen',
-    file: 'src/approval-page/read/fact.ts',
+    file: 'src/domain/visible-text.ts',
     was: 'linesStay && letter ===',
     is: "letter !== '' || letter ===",
     caughtBy: describe,

@@ -60,9 +60,9 @@ export const TIME_BUGS: readonly Bug[] = [
   },
   {
     name: 'time: the approval page hides the end',
-    file: 'src/approval-page/read/describe-intent.ts',
+    file: 'src/review/describe-intent.ts',
     was: "...(notAfterMs === undefined ? [] : [{ label: 'Not after', text: timeText(notAfterMs) }]),",
     is: '',
-    caughtBy: ['test/approval-page/read/describe.test.ts'],
+    caughtBy: ['test/review/describe.test.ts'],
   },
 ];

@@ -1,6 +1,6 @@
 /**
- * Attack: the coordinator pays an address that a program derives, for which no key exists, and
- *   does not show signers that they acknowledge it.
+ * Attack: the coordinator pays an address that a program derives and that has no key, and does not
+ *   show the signers that they acknowledge this.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: E5
@@ -8,7 +8,7 @@
  *   acknowledgement is shown as a warning.
  */
 import { describe, expect, test } from 'vitest';
-import { describeIntent } from '#approval-page/read/describe-intent.ts';
+import { describeIntent } from '#review/describe-intent.ts';
 import { payloadHex } from '#chains/inspect/payload-hex.ts';
 import { bytesOf, derivedAddress, tokenAccountOf } from '#chains/solana/rules/address.ts';
 import { messageBytes } from '#chains/solana/rules/transaction.ts';
@@ -30,8 +30,8 @@ const acknowledged: TransferIntent = { ...silent, recipientMayHaveNoKey: true };
 const value = stranger();
 
 /**
- * What a co-signer answers to an intent that people approved, and to another one that is named in
- * its place.
+ * Returns the answer of a co-signer when people approved one intent and the coordinator sends
+ * another one.
  */
 function send(approved: TransferIntent, named: TransferIntent = approved): Promise<string> {
   const anchor = { kind: 'nonce', nonceSlot: 0, value } as const;
@@ -45,30 +45,30 @@ function send(approved: TransferIntent, named: TransferIntent = approved): Promi
   return answer(sent, { wallet });
 }
 
-test('an acknowledged payment to a program is signed, and so is one to a person', async () => {
+test('an acknowledged payment to a program is signed, and so is a payment to a person', async () => {
   expect(await send(acknowledged)).toBe('signs');
   expect(await send(toPerson)).toBe('signs');
 });
 
 describe('a coordinator that', () => {
-  test('has people approve it without the acknowledgement gets no signature', async () => {
+  test('a coordinator that gets approvals without the acknowledgement gets no signature', async () => {
     expect(await send(silent)).toBe('payload-refused intent-not-canonical');
     expect(await send({ ...silent, to: tokenAccountOf(stranger(), stranger()) })).toBe(
       'payload-refused intent-not-canonical',
     );
   });
 
-  test('adds the acknowledgement, or drops it, has no approvals for that', async () => {
+  test('a coordinator that adds or drops the acknowledgement has no approvals for that intent', async () => {
     expect(await send(silent, acknowledged)).toBe('not-enough-approvals');
     expect(await send(acknowledged, silent)).not.toBe('signs');
     expect(await send(toPerson, acknowledged)).toBe('not-enough-approvals');
   });
 
-  test('says it of a person, so that signers learn to overlook the warning, gets no signature', async () => {
+  test('an acknowledgement for the address of a person is refused, so that the warning stays meaningful', async () => {
     expect(await send({ ...toPerson, recipientMayHaveNoKey: true })).toBe('payload-refused intent-not-canonical');
   });
 
-  test('says it in another way than with true is refused', () => {
+  test('an acknowledgement with another value than true is refused', () => {
     for (const said of [false, 'true', 1, null]) {
       const odd = { ...silent, recipientMayHaveNoKey: said };
       expect(() => intentOf(JSON.parse(JSON.stringify(odd)))).toThrow(Malformed);
@@ -77,7 +77,7 @@ describe('a coordinator that', () => {
   });
 });
 
-test('signers are warned, in the interface and on the approval page', () => {
+test('the API and the approval page warn the signers of a recipient without a key', () => {
   expect(warningsOf(acknowledged)).toEqual([
     { code: 'recipient-may-have-no-key', detail: expect.stringContaining(keyless) as string },
   ]);

@@ -3,6 +3,7 @@ import { unitsOf } from '#domain/asset/amount.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { listedToken } from '#domain/asset/chain.ts';
+import { visibleText } from '#domain/visible-text.ts';
 
 /** One line of the page. */
 export interface Fact {
@@ -60,20 +61,4 @@ export function timeText(ms: number): string {
   const MAX_MS = 8.64e15;
   if (ms > MAX_MS) return 'after the year 275760';
   return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-}
-
-/**
- * Control characters, separators, direction marks and invisible letters. They hide text or turn it
- * around on a screen.
- */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\u115F\u1160\u3164\uFFA0]/gu;
-
-/**
- * Returns text of an unknown author with every character made visible. Line breaks stay when the
- * text is shown in full.
- */
-export function visibleText(text: string, { linesStay = false } = {}): string {
-  return text.replaceAll(UNSEEN, (letter) =>
-    linesStay && letter === '\n' ? letter : `⟨U+${(letter.codePointAt(0) ?? 0).toString(16).toUpperCase()}⟩`,
-  );
 }

@@ -1,10 +1,11 @@
-import type { Description } from '#approval-page/read/describe-intent.ts';
-import type { Fact } from '#approval-page/read/fact.ts';
-import { amountText, chainText, timeText, visibleText } from '#approval-page/read/fact.ts';
-import type { MandateDocument } from '#devices/policy-document.ts';
+import type { Description } from '#review/describe-intent.ts';
+import type { Fact } from '#review/fact.ts';
+import { amountText, chainText, timeText } from '#review/fact.ts';
+import type { MandateDocument } from '#domain/canonical/read-mandate.ts';
 import type { Device } from '#domain/access/device.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { thresholdForChange } from '#domain/policy/policy.ts';
+import { visibleText } from '#domain/visible-text.ts';
 
 /** One statement of a policy. Two different policies differ in at least one statement. */
 interface Clause {

@@ -1,24 +1,30 @@
 import { expect, test } from 'vitest';
-import { describeChange } from '#approval-page/read/describe-change.ts';
-import { describeIntent } from '#approval-page/read/describe-intent.ts';
-import { visibleText } from '#approval-page/read/fact.ts';
+import { describeChange } from '#review/describe-change.ts';
+import { describeIntent } from '#review/describe-intent.ts';
+import { visibleText } from '#domain/visible-text.ts';
 import type { ApprovalRequest } from '#domain/access/approval-page-message.ts';
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { readMandate } from '#devices/policy-document.ts';
+import { readMandate } from '#domain/canonical/read-mandate.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { Intent } from '#domain/transaction/intent.ts';
-import { changeOf, hashOf, policyOf, scriptOf, SUPPLIER, THIEF, transferOf, ALICE, BOB } from '../request-scene.ts';
+import {
+  changeOf,
+  hashOf,
+  policyOf,
+  scriptOf,
+  SUPPLIER,
+  THIEF,
+  transferOf,
+  ALICE,
+  BOB,
+} from '../approval-page/request-scene.ts';
 
 const policy = policyOf();
 const { to: _to, tokenAddress: _token, amount: _amount, kind: _kind, ...frame } = transferOf(policy);
 const factOf = (intent: Intent, label: string) =>
   describeIntent(intent, policy).facts.find((fact) => fact.label === label);
 
-function mandateIn({ canonical }: ApprovalRequest) {
-  const mandate = readMandate(hexToBytes(canonical));
-  if (mandate === null) throw new Error('the scene is malformed');
-  return mandate;
-}
+const mandateIn = ({ canonical }: ApprovalRequest) => readMandate(hexToBytes(canonical));
 
 test('a transfer is shown with its amount, its chain, and the name from the address book', () => {
   expect(describeIntent(transferOf(policy), policy).title).toBe('Send 1.5 ETH');

@@ -1,13 +1,16 @@
-import type { Fact } from '#approval-page/read/fact.ts';
-import { amountText, chainText, knownChain, timeText, visibleText } from '#approval-page/read/fact.ts';
+import type { Fact } from '#review/fact.ts';
+import { amountText, chainText, knownChain, timeText } from '#review/fact.ts';
 import { decodeCall } from '#chains/evm/rules/decode-call.ts';
-import { readTypedData } from '#chains/evm/rules/typed-data.ts';
+import type { TypedData } from '#chains/evm/rules/typed-data.ts';
+import { readTypedData, typedDataText } from '#chains/evm/rules/typed-data.ts';
 import { warningsOf } from '#chains/inspect/warnings.ts';
+import { InvalidDocument } from '#domain/canonical/field-reader.ts';
 import type { Intent, OnChainIntent } from '#domain/transaction/intent.ts';
 import { unreachable } from '#domain/result.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { nameOf } from '#domain/policy/rules.ts';
 import { findLookalike, shapeOf } from '#domain/activity/lookalike.ts';
+import { visibleText } from '#domain/visible-text.ts';
 
 /** What an approval does, in words, and every field that the approval binds. */
 export interface Description {
@@ -140,15 +143,24 @@ const FORMATS = {
 function messageFacts(format: keyof typeof FORMATS, message: string): readonly Fact[] {
   const kind: Fact = { label: 'Message', text: FORMATS[format] };
   if (format !== 'eip712') return [kind, { label: 'Text', text: '', raw: visibleText(message, { linesStay: true }) }];
-  const read = readTypedData(JSON.parse(message));
-  if (!read.ok) throw new Error('typed data is read before it is described');
-  const { primaryType, domain, message: content } = read.value;
+  const read = typedDataIn(message);
+  if (read === null) throw new InvalidDocument('The message is not typed data that can be shown.');
+  const { primaryType, domain, message: content } = read;
   return [
     kind,
     { label: 'Type', text: visibleText(primaryType) },
     ...leavesOf('domain', domain),
     ...leavesOf('message', content),
   ];
+}
+
+function typedDataIn(message: string): TypedData | null {
+  try {
+    const read = readTypedData(JSON.parse(message));
+    return read.ok && typedDataText(read.value) === message ? read.value : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Returns every value of nested data with its path. No value is left out or folded. */
