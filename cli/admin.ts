@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Command } from './command-line.ts';
-import { clientOf, commandNamed, EXIT_CODES, missingCommand, UsageError, usageOf } from './command-line.ts';
+import { clientOf, commandNamed, EXIT_CODES, jsonText, missingCommand, UsageError, usageOf } from './command-line.ts';
 
 /**
  * `admin COMMAND ...`: the operator commands, one for each endpoint of the internal interface. The
@@ -265,7 +265,7 @@ export const adminCommand: Command = {
     const given = { values: { ...values, draft: values.draft === true ? 'yes' : undefined } };
     const body = command.body?.(given);
     const answer = await client.request(command.method, command.path(given), body === undefined ? {} : { body });
-    console.log(JSON.stringify(answer.body, null, 2));
+    console.log(jsonText(answer.body));
     if (answer.status >= 400) process.exitCode = EXIT_CODES.failure;
   },
 };

@@ -1,3 +1,4 @@
+import { visibleText } from '#domain/visible-text.ts';
 import { Client } from './api-client.ts';
 
 /** One command of `conclave`. */
@@ -29,7 +30,8 @@ export async function runCommand({ usage, run }: Command, args: readonly string[
   try {
     await run(args);
   } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error));
+    // The message may contain a text of the service.
+    console.error(visibleText(error instanceof Error ? error.message : String(error), { linesStay: true }));
     process.exitCode = isUsageError(error) ? EXIT_CODES.usage : EXIT_CODES.failure;
     if (isUsageError(error)) console.error(usage);
   }
@@ -54,6 +56,17 @@ export function commandNamed<T>(commands: Readonly<Record<string, T>>, name: str
  */
 export function missingCommand(name: string): string {
   return name === '' ? 'The command is missing.' : `Unknown command '${name}'.`;
+}
+
+/**
+ * Returns JSON of a value, with every character escaped that could change what a terminal shows.
+ * Its value is the same for a program that parses it.
+ */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value, null, 2).replaceAll(/[^\n]/gu, (letter) => {
+    if (visibleText(letter) === letter) return letter;
+    return Array.from(letter.split(''), (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+  });
 }
 
 /** Returns the lines of usage of a command that has commands of its own. */

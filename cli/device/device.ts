@@ -5,7 +5,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { unwrap } from '../api-client.ts';
 import type { Command } from '../command-line.ts';
-import { clientOf, commandNamed, missingCommand, UsageError, usageOf } from '../command-line.ts';
+import { clientOf, commandNamed, jsonText, missingCommand, UsageError, usageOf } from '../command-line.ts';
 import { cancellationBytes } from '#domain/access/credential-reset.ts';
 import { parseCredentialResetId, parseUserId, parseVaultIdText } from '#domain/id.ts';
 import { consentTo, optionsFor, parseExceptions, unnamed } from './cosigner-exception.ts';
@@ -15,17 +15,22 @@ import { PinFile } from './pin-file.ts';
 import type { ProvenPolicies } from './statement-check.ts';
 import { newNonce, provePolicies } from './statement-check.ts';
 import { fingerprintOf, isFingerprintOf } from '#devices/pin-fingerprint.ts';
-import { readPolicy } from '#devices/policy-document.ts';
 import type { CosignerAgreement } from '#devices/cosigner-agreement.ts';
-import type { CanonicalText } from '#domain/canonical/read-text.ts';
-import { readCanonical } from '#domain/canonical/read-text.ts';
+import { readPolicy } from '#devices/policy-document.ts';
+import { readIntent } from '#domain/canonical/read-intent.ts';
+import { readMandate } from '#domain/canonical/read-mandate.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { describeChange } from '#review/describe-change.ts';
+import type { Description } from '#review/describe-intent.ts';
+import { describeIntent } from '#review/describe-intent.ts';
+import { reviewLines } from './review-lines.ts';
 import { ScriptDevice } from './script-device.ts';
 
 /**
  * `device COMMAND ...`: a device that signs its owner's approvals from a terminal or a script. It
- * does not trust the display of the service: it parses and hashes the canonical bytes again, shows
- * them field by field, and signs only the digest that it computed. The service is at CONCLAVE_URL,
- * the access token in CONCLAVE_TOKEN.
+ * does not trust the display of the service: it decodes the canonical bytes itself, prints only
+ * what it computed from them, and signs only the digest that it computed. The service is at
+ * CONCLAVE_URL, the access token in CONCLAVE_TOKEN.
  *
  * Before it signs, it verifies with the pinned keys of the co-signers which policy they have in
  * force. Without pins it does not sign.
@@ -138,25 +143,15 @@ async function approve(options: Options) {
   const [client, device, file] = [clientOf('CONCLAVE_TOKEN'), keyOf(options), pinsOf(options)];
   const txId = need(options, 'transaction');
   const nonce = newNonce();
-  const { canonical, warnings, ...delivered } = await client.challenge(txId, nonce);
-  const read = readCanonical(hexToBytes(canonical));
-  hold(read.domain === 'conclave/intent/v1', 'The bytes are not an intent.');
-  hold(valueOf(read, 'transactionId') === txId, 'The bytes belong to another transaction.');
-  const vaultId = wholeNumberOf(read, 'vaultId');
-  const policyVersion = wholeNumberOf(read, 'policyVersion');
-  const wallet = { chain: valueOf(read, 'chain') ?? '', address: valueOf(read, 'from') ?? '' };
-  const query = { vaultId, nonce, delivered, policyVersion, wallet };
+  const { canonical, ...delivered } = await client.challenge(txId, nonce);
+  const intent = readIntent(hexToBytes(canonical));
+  hold(intent.transactionId === txId, 'The bytes belong to another transaction.');
+  const { vaultId, policyVersion, chain, from } = intent;
+  const query = { vaultId, nonce, delivered, policyVersion, wallet: { chain, address: from } };
   const { links, pinned, exceptions } = await provePolicies(client, pinnedVault(file, vaultId), query);
   const named = links.find(({ policy }) => policy.version === policyVersion);
-  hold(
-    named?.hash === valueOf(read, 'policyHash'),
-    'The intent names a policy that is not in the history of the vault.',
-  );
-  if (policyVersion !== pinned.policy.version) {
-    console.error(`! The intent names policy version ${policyVersion}. Version ${pinned.policy.version} is in force.`);
-  }
-  print(read);
-  for (const { detail } of warnings) console.error(`! ${detail}`);
+  hold(named?.hash === intent.policyHash, 'The intent names a policy that is not in the history of the vault.');
+  print(describeIntent(intent, links.at(-1)?.policy ?? named.policy));
   await confirm(options, exceptions);
   file.write(vaultId, pinned);
   const json = device.sign(bytesToHex(sha256(hexToBytes(canonical))));
@@ -169,17 +164,16 @@ async function approvePolicy(options: Options) {
   const param = { vaultId: String(vaultId), changeId: need(options, 'change') };
   const api = client.api.vault[':vaultId']['policy-change'][':changeId'];
   const { canonical, policy, ...delivered } = await unwrap(api.$get({ param, query: { nonce } }));
-  const [mandate, next] = [readCanonical(hexToBytes(canonical)), readCanonical(hexToBytes(policy.canonical))];
-  hold(mandate.domain === 'conclave/policy-change/v1', 'The bytes are not a policy change.');
-  hold(valueOf(mandate, 'id') === param.changeId, 'The bytes belong to another policy change.');
+  const [mandate, next] = [readMandate(hexToBytes(canonical)), readPolicy(hexToBytes(policy.canonical))];
+  hold(mandate.id === param.changeId, 'The bytes belong to another policy change.');
   const hash = bytesToHex(sha256(hexToBytes(policy.canonical)));
-  hold(valueOf(mandate, 'policyHash') === hash, 'The policy change does not match the policy that the service sent.');
-  hold(valueOf(next, 'vaultId') === String(vaultId), 'The policy change belongs to another vault.');
-  const proposed = { version: wholeNumberOf(next, 'version'), hash };
+  hold(mandate.policyHash === hash, 'The policy change does not match the policy that the service sent.');
+  hold(next.vaultId === vaultId, 'The policy change belongs to another vault.');
+  const proposed = { version: next.version, hash };
   const query = { vaultId, nonce, delivered, proposed };
   const proven = await provePolicies(client, pinnedVault(file, vaultId), query);
   hold(proven.isRenewal || isNext(next, proven), 'The proposed policy does not follow the policy in force.');
-  const keys = readPolicy(hexToBytes(policy.canonical))?.cosigners ?? proven.pinned.cosigners;
+  const keys = next.cosigners ?? proven.pinned.cosigners;
   const isConfirmed = isFingerprintOf(options.fingerprint ?? '', keys);
   // From then on this device accepts statements under these keys, so their owner compares the
   // fingerprint and not the hex. A policy that the device has already verified changes no pins.
@@ -189,9 +183,11 @@ async function approvePolicy(options: Options) {
     'The policy change pins other keys of the co-signers. ' +
       'Give the fingerprint from the operators of the co-signers with --fingerprint.',
   );
-  if (proven.isRenewal) console.error(renewalText(proposed.version, isVerified));
-  print(next);
-  print(mandate);
+  const before = proven.links.find(({ policy: { version } }) => version === next.version - 1);
+  hold(before !== undefined, 'The service did not send the policy before the proposed one.');
+  const description = describeChange(mandate, before.policy, next);
+  const renewal = proven.isRenewal ? [renewalText(next.version, isVerified)] : [];
+  print({ ...description, warnings: [...description.warnings, ...renewal] });
   await confirm(options, proven.exceptions);
   file.write(vaultId, proven.pinned);
   const json = device.sign(bytesToHex(sha256(hexToBytes(canonical))));
@@ -219,22 +215,17 @@ async function cancelReset(options: Options) {
 }
 
 /** Reports whether a policy is the next version after the one that the co-signers have in force. */
-function isNext(next: CanonicalText, { pinned: { policy } }: ProvenPolicies): boolean {
-  return valueOf(next, 'previousHash') === policy.hash && valueOf(next, 'version') === String(policy.version + 1);
+function isNext(next: Policy, { pinned: { policy } }: ProvenPolicies): boolean {
+  return next.previousHash === policy.hash && next.version === policy.version + 1;
 }
 
 function hold(holds: boolean, fault: string): asserts holds {
   if (!holds) throw new Error(`Not signed. ${fault}`);
 }
 
-function valueOf({ fields }: CanonicalText, name: string): string | null {
-  return fields.find(([field]) => field === name)?.[1] ?? null;
-}
-
 /** Prints to standard error, since the result is on standard output. */
-function print({ domain, fields }: CanonicalText): void {
-  console.error(domain);
-  for (const [name, value] of fields) console.error(`  ${name}: ${value === null ? '-' : JSON.stringify(value)}`);
+function print(description: Description): void {
+  for (const line of reviewLines(description)) console.error(line);
 }
 
 /**
@@ -250,7 +241,8 @@ async function confirm(options: Options, exceptions: readonly CosignerAgreement[
   const consent = consentTo(open);
   if (open.length > 0)
     console.error('! Not all co-signers agree. Ask the other signers whether the policy was changed.');
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // Line editing would write control sequences to the terminal.
+  const terminal = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
   const answer = await terminal.question(`Sign this? Type ${consent}: `);
   terminal.close();
   hold(answer.trim() === consent, `The answer was not '${consent}'.`);
@@ -258,14 +250,8 @@ async function confirm(options: Options, exceptions: readonly CosignerAgreement[
 
 function renewalText(version: number, isVerified: boolean): string {
   return isVerified
-    ? `! This renews the mandate of version ${version}, which co-signers have in force. It changes no rule.`
-    : `! The service calls this a renewal of version ${version}. Too few co-signers have it in force. Treat it as a new change.`;
-}
-
-function wholeNumberOf(read: CanonicalText, name: string): number {
-  const text = valueOf(read, name) ?? '';
-  hold(/^[1-9][0-9]{0,14}$/.test(text), `${name} is not a valid number.`);
-  return Number.parseInt(text, 10);
+    ? `This renews the mandate of version ${version}, which co-signers have in force. It changes no rule.`
+    : `The service calls this a renewal of version ${version}. Too few co-signers have it in force. Treat it as a new change.`;
 }
 
 function vaultOf(options: Options): number {
@@ -301,6 +287,6 @@ export const deviceCommand: Command = {
     const name = positionals.join(' ');
     const command = commandNamed(COMMANDS, name);
     if (command === undefined) throw new UsageError(missingCommand(name));
-    console.log(JSON.stringify(await command.run(values), null, 2));
+    console.log(jsonText(await command.run(values)));
   },
 };

@@ -3,9 +3,10 @@ import type { Fact } from '#review/fact.ts';
 import { amountText, chainText, timeText } from '#review/fact.ts';
 import type { MandateDocument } from '#domain/canonical/read-mandate.ts';
 import type { Device } from '#domain/access/device.ts';
+import { optionalRuleFields } from '#domain/policy/optional-rules.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import { thresholdForChange } from '#domain/policy/policy.ts';
 import { visibleText } from '#domain/visible-text.ts';
+import { weakenings } from '#review/weakenings.ts';
 
 /** One statement of a policy. Two different policies differ in at least one statement. */
 interface Clause {
@@ -13,7 +14,12 @@ interface Clause {
   readonly label: string;
   readonly text: string;
   readonly address?: string;
+  /** What is compared where the text escapes characters: two names may be shown alike. */
+  readonly exact?: string;
 }
+
+/** Ours: more changes than this are listed once, and only counted beside the button. */
+const MAX_ESSENTIALS = 8;
 
 /** Returns the differences between two policies, field by field, with warnings for the signer. */
 export function describeChange(mandate: MandateDocument, inForce: Policy, proposed: Policy): Description {
@@ -22,10 +28,13 @@ export function describeChange(mandate: MandateDocument, inForce: Policy, propos
     ...after.flatMap((clause) => changed(before.find(({ key }) => key === clause.key) ?? null, clause)),
     ...before.filter(({ key }) => after.every((clause) => clause.key !== key)).map((gone) => fact('Removed', gone)),
   ];
+  const listed = changes.length === 0 ? [{ label: 'Changes', text: 'Only the version' }] : changes;
   return {
     title: `Change the policy to version ${proposed.version}`,
+    essentials:
+      listed.length <= MAX_ESSENTIALS ? listed : [{ label: 'Changes', text: `${listed.length}, listed above` }],
     facts: [
-      ...(changes.length === 0 ? [{ label: 'Changes', text: 'Only the version' }] : changes),
+      ...listed,
       { label: 'Note', text: mandate.note === null ? 'None' : visibleText(mandate.note) },
       { label: 'Expires', text: timeText(mandate.expiresAtMs) },
       { label: 'Created', text: timeText(mandate.createdAtMs) },
@@ -39,7 +48,7 @@ export function describeChange(mandate: MandateDocument, inForce: Policy, propos
 
 function changed(before: Clause | null, after: Clause): readonly Fact[] {
   if (before === null) return [fact('Added', after)];
-  if (before.text === after.text) return [];
+  if (before.text === after.text && before.exact === after.exact) return [];
   return [{ label: `Changed: ${after.label}`, text: `from ${before.text} to ${after.text}` }];
 }
 
@@ -50,8 +59,6 @@ function fact(what: string, { label, text, address }: Clause): Fact {
 function clausesOf(policy: Policy): readonly Clause[] {
   const { rules } = policy;
   const one = (key: string, label: string, text: string): Clause => ({ key, label, text });
-  const optional = (key: string, label: string, value: string | undefined) =>
-    value === undefined ? [] : [one(key, label, value)];
   return [
     one('threshold', 'Approval threshold', String(policy.threshold)),
     one('approvalMode', 'Approval method', MODES[policy.approvalMode]),
@@ -61,15 +68,10 @@ function clausesOf(policy: Policy): readonly Clause[] {
     one(
       'unreadable',
       'Blind signing',
-      rules.unreadableThreshold === null ? 'refused' : `${rules.unreadableThreshold} approvals`,
+      rules.unreadableThreshold === null ? 'refused' : approvalsText(rules.unreadableThreshold),
     ),
     ...listClauses(policy),
-    ...optional('signOnce', 'Co-signer receipts', rules.signOnce),
-    ...optional('limitsIncludeFees', 'Fees count toward limits', rules.limitsIncludeFees === true ? 'yes' : undefined),
-    ...optional('feesExcluded', 'Fees count toward limits', rules.limitsIncludeFees === false ? 'no' : undefined),
-    ...optional('requiredDevice', 'Required device', rules.requiredDevice),
-    ...optional('unboundMessages', 'Messages not bound to a chain', rules.unboundMessages),
-    ...optional('maxFees', 'Maximum fees', rules.maxFees?.length === 0 ? 'empty list' : undefined),
+    ...optionalClauses(policy.rules),
     ...(policy.cosigners ?? []).map(({ index, signing }) =>
       one(`cosigner ${index}`, `Key of co-signer ${index}`, signing),
     ),
@@ -84,6 +86,7 @@ function listClauses({ rules }: Policy): readonly Clause[] {
       label: `Address book, ${chainText(chain)}`,
       text: `“${visibleText(name)}” is ${visibleText(address)}`,
       address: visibleText(address),
+      exact: name,
     })),
     ...rules.limits.map(({ chain, tokenAddress, perTransaction, perDay }) => {
       const bound = (amount: typeof perDay) => (amount === null ? 'no limit' : amountText(amount, chain, tokenAddress));
@@ -96,7 +99,7 @@ function listClauses({ rules }: Policy): readonly Clause[] {
     ...rules.higherThresholds.map(({ chain, tokenAddress, above, threshold }) => ({
       key: `step ${asset(chain, tokenAddress)} ${above}`,
       label: `Approvals above ${amountText(above, chain, tokenAddress)}, ${assetText(chain, tokenAddress)}`,
-      text: `${threshold} approvals`,
+      text: approvalsText(threshold),
     })),
     ...(rules.maxFees ?? []).map(({ chain, amount }) => ({
       key: `fee ${chain}`,
@@ -104,6 +107,31 @@ function listClauses({ rules }: Policy): readonly Clause[] {
       text: amountText(amount, chain, null),
     })),
   ];
+}
+
+const OPTIONAL_LABELS: Readonly<Record<string, string>> = {
+  signOnce: 'Co-signer receipts',
+  limitsIncludeFees: 'Fees count toward limits',
+  requiredDevice: 'Required device',
+  unboundMessages: 'Messages not bound to a chain',
+  maxFees: 'Number of maximum fees',
+};
+
+/**
+ * Returns a clause for each optional rule that a policy has. A rule without a label here is shown
+ * under the name of its canonical field, so a later rule is never left out.
+ */
+function optionalClauses(rules: Policy['rules']): readonly Clause[] {
+  const withoutItems = { ...rules, maxFees: [] };
+  const fields = optionalRuleFields(rules.maxFees === undefined ? rules : withoutItems);
+  return fields.map(([name, value]) => {
+    const text = name === 'maxFees' ? String(rules.maxFees?.length) : (value ?? 'none');
+    return { key: `rule ${name}`, label: OPTIONAL_LABELS[name] ?? name, text: visibleText(text) };
+  });
+}
+
+function approvalsText(count: number): string {
+  return count === 1 ? '1 approval' : `${count} approvals`;
 }
 
 function assetText(chain: string, tokenAddress: string | null): string {
@@ -116,35 +144,9 @@ const MODES = {
 } as const;
 
 function deviceText(device: Device): string {
-  const site = device.algorithm === 'webauthn-p256' ? `passkey of ${device.origin}` : 'Ed25519 key';
+  const site =
+    device.algorithm === 'webauthn-p256'
+      ? `passkey of ${visibleText(device.origin)} (domain ${device.rpId}, credential ${device.credentialId})`
+      : 'Ed25519 key';
   return `${site}, signer ${device.userId}, key ID ${device.keyId}`;
-}
-
-/** Returns a warning for each change that gives a member more rights than before. */
-function weakenings(inForce: Policy, proposed: Policy): readonly string[] {
-  const [now, then] = [inForce.rules, proposed.rules];
-  const newSigners = proposed.signers.filter((userId) => !inForce.signers.includes(userId));
-  const newDevices = proposed.devices.filter(({ keyId }) => inForce.devices.every((device) => device.keyId !== keyId));
-  const faults: readonly (readonly [boolean, string])[] = [
-    [proposed.threshold < inForce.threshold, 'A transaction requires fewer approvals than before.'],
-    [
-      thresholdForChange(proposed) < thresholdForChange(inForce),
-      'A policy change requires fewer approvals than before.',
-    ],
-    [
-      inForce.approvalMode === 'device' && proposed.approvalMode === 'token',
-      'Device signatures are no longer required. The server alone determines which signers approved.',
-    ],
-    [newSigners.length > 0, `New signers: ${newSigners.length}.`],
-    [newDevices.length > 0, `New devices: ${newDevices.length}. Compare each key ID with its owner.`],
-    [
-      now.recipients === 'address-book' && then.recipients === 'anyone',
-      'Payments can go to any address, not only to the address book.',
-    ],
-    [
-      JSON.stringify(inForce.cosigners ?? null) !== JSON.stringify(proposed.cosigners ?? null),
-      'The keys of the co-signers change. Compare the new keys with the operators of the co-signers.',
-    ],
-  ];
-  return faults.filter(([holds]) => holds).map(([, text]) => text);
 }

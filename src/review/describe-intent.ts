@@ -16,6 +16,11 @@ import { visibleText } from '#domain/visible-text.ts';
 export interface Description {
   readonly title: string;
   readonly facts: readonly Fact[];
+  /**
+   * The facts on which a decision depends, such as recipient, amount and fee. They are shown a
+   * second time with the warnings, directly beside the button or above the question.
+   */
+  readonly essentials: readonly Fact[];
   readonly warnings: readonly string[];
 }
 
@@ -23,6 +28,7 @@ export interface Description {
 export function describeIntent(intent: Intent, policy: Policy): Description {
   return {
     title: titleOf(intent),
+    essentials: essentialsOf(intent, policy),
     facts: [
       { label: 'Chain', text: chainText(intent.chain) },
       { label: 'From', text: 'Vault wallet', address: intent.from },
@@ -57,6 +63,20 @@ function titleOf(intent: Intent): string {
     default:
       return unreachable(intent);
   }
+}
+
+/** Ours: longer content is shown once, among the facts, and is named here by its length. */
+const MAX_ESSENTIAL_LENGTH = 280;
+
+function essentialsOf(intent: Intent, policy: Policy): readonly Fact[] {
+  const facts = [...actionFacts(intent, policy), ...(intent.kind === 'message' ? [] : boundFacts(intent))];
+  const isShort = ({ raw = '' }: Fact) => raw.length <= MAX_ESSENTIAL_LENGTH;
+  const long = facts.filter((fact) => !isShort(fact));
+  return [
+    { label: 'Chain', text: chainText(intent.chain) },
+    ...facts.filter(isShort),
+    ...long.map(({ label, raw = '' }) => ({ label, text: `${raw.length} characters, shown above` })),
+  ];
 }
 
 function actionFacts(intent: Intent, policy: Policy): readonly Fact[] {

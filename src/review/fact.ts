@@ -56,9 +56,13 @@ function grouped(digits: string): string {
   return digits.replaceAll(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** Returns the time in UTC, so that people in different time zones read the same text. */
+/** ECMAScript has no later time. */
+const MAX_TIME_MS = 8.64e15;
+
+/**
+ * Returns the time in RFC 3339, in UTC, so that people in different time zones read the same text.
+ */
 export function timeText(ms: number): string {
-  const MAX_MS = 8.64e15;
-  if (ms > MAX_MS) return 'after the year 275760';
-  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  if (ms > MAX_TIME_MS) return 'after the year 275760';
+  return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')}Z`;
 }

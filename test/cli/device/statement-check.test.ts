@@ -1,9 +1,4 @@
-import { createServer } from 'node:http';
-import type { AddressInfo, Server } from 'node:net';
-import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { addressOn } from '#chains/inspect/address-on.ts';
 import type { PolicyLinkBytes } from '#devices/policy-links.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { SignedStatement } from '#domain/policy/statement.ts';
@@ -11,18 +6,18 @@ import { Client } from '#cli/api-client.ts';
 import type { PinnedVault } from '#cli/device/pin-file.ts';
 import type { ProvenPolicies } from '#cli/device/statement-check.ts';
 import { newNonce, provePolicies } from '#cli/device/statement-check.ts';
-import { keyIdOf } from '#mpc/keygen/confirm.ts';
 import { byDevice } from '../../cosigner/policy/device-scene.ts';
 import { vaultId } from '../../domain/cast.ts';
 import { byLaptop, changed, creation, hashOf, successor } from '../../devices/policy-links-scene.ts';
 import type { PaperCosigner } from '../../devices/statement-scene.ts';
 import { paperCosigner } from '../../devices/statement-scene.ts';
+import type { Service } from './service-scene.ts';
+import { adopted, newKey, serve } from './service-scene.ts';
 
 /**
  * Covers the device command against a hostile service, whose statements and policies the test sets.
  */
 
-const CHAIN = 'eip155:31337';
 const cosigners = [1, 2, 3].map(paperCosigner);
 const others = [1, 2, 3].map(paperCosigner);
 const pinsOf = (of: readonly PaperCosigner[]) => of.map(({ pin }) => pin);
@@ -30,19 +25,6 @@ const pinsOf = (of: readonly PaperCosigner[]) => of.map(({ pin }) => pin);
 const first: Policy = { ...byDevice, cosigners: pinsOf(cosigners) };
 const second = successor(first, { threshold: 3 });
 const chain = [creation(first), changed(second)];
-
-function newKey() {
-  const publicKey = secp256k1.keygen().publicKey;
-  const scheme = 'ecdsa-secp256k1' as const;
-  const address = addressOn(CHAIN, scheme, publicKey);
-  if (address === null) throw new Error('the key has an address');
-  return {
-    keyId: keyIdOf(scheme, publicKey),
-    scheme,
-    publicKey: bytesToHex(publicKey),
-    wallet: { chain: CHAIN, address },
-  };
-}
 
 const key = newKey();
 const pinned: PinnedVault = {
@@ -52,42 +34,19 @@ const pinned: PinnedVault = {
   keyIds: [key.keyId],
 };
 
-let server: Server;
+let service: Service;
 let client: Client;
 let served: readonly PolicyLinkBytes[] = chain;
 
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
-  const http = createServer((_, response) => {
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ data: served.map(adopted).toReversed(), nextCursor: null }));
-  });
-  server = http;
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  client = new Client(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 'token');
+  service = await serve(() => ({ data: served.map(adopted).toReversed(), nextCursor: null }));
+  client = new Client(service.url, 'token');
 });
 afterAll(() => {
   vi.restoreAllMocks();
-  server.close();
+  service.stop();
 });
-
-/** The format is that of the API. */
-function adopted({ policy, mandate }: PolicyLinkBytes, i: number) {
-  const approvals = (mandate?.approvals ?? []).map(({ actor, digest, device }) => ({
-    userId: actor.userId,
-    digest,
-    device: device && {
-      keyId: device.keyId,
-      signature: device.signature,
-      authenticatorData: device.assertion?.authenticatorData ?? null,
-      clientDataJSON: device.assertion?.clientDataJson ?? null,
-    },
-  }));
-  return {
-    policy: { version: i + 1, canonical: bytesToHex(policy) },
-    mandate: mandate === null ? null : { canonical: bytesToHex(mandate.bytes), approvals },
-  };
-}
 
 const linkOf = (policy: Policy) => ({ version: policy.version, hash: hashOf(policy) });
 

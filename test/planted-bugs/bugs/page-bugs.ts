@@ -60,6 +60,27 @@ export const PAGE_BUGS: readonly Bug[] = [
     caughtBy: describe,
   },
   {
+    name: 'a passkey that gets another domain is shown as unchanged',
+    file: 'src/review/describe-change.ts',
+    was: '(domain ${device.rpId}, credential ${device.credentialId})',
+    is: '',
+    caughtBy: ['test/review/policy-differences.test.ts'],
+  },
+  {
+    name: 'the removal of a limit gives no warning',
+    file: 'src/review/weakenings.ts',
+    was: 'now !== null && (then === null || ',
+    is: 'now !== null && then !== null && (',
+    caughtBy: ['test/review/policy-differences.test.ts'],
+  },
+  {
+    name: 'text with control characters can be signed',
+    file: 'src/domain/canonical/field-reader.ts',
+    was: 'return isDeceptive(text) ? null : text;',
+    is: 'return text;',
+    caughtBy: ['test/attacks/coordinator/text-in-terminal.test.ts'],
+  },
+  {
     name: 'by redirect the page answers any origin',
     file: 'src/approval-page/redirect.ts',
     was: 'if (!tab.allowed.includes(dashboard)) {',

@@ -1,0 +1,123 @@
+import { unitsOf } from '#domain/asset/amount.ts';
+import type { Amount } from '#domain/asset/amount.ts';
+import { needsReceipts, thresholdForChange } from '#domain/policy/policy.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import type { Rules } from '#domain/policy/rules.ts';
+
+/** Returns a warning for each way in which a policy protects less than the one in force. */
+export function weakenings(inForce: Policy, proposed: Policy): readonly string[] {
+  const faults = [...quorumFaults(inForce, proposed), ...ruleFaults(inForce.rules, proposed)];
+  return faults.filter(([holds]) => holds).map(([, text]) => text);
+}
+
+type Faults = readonly (readonly [holds: boolean, text: string])[];
+
+function quorumFaults(inForce: Policy, proposed: Policy): Faults {
+  const newSigners = proposed.signers.filter((userId) => !inForce.signers.includes(userId));
+  const newDevices = proposed.devices.filter(({ keyId }) => inForce.devices.every((device) => device.keyId !== keyId));
+  return [
+    [proposed.threshold < inForce.threshold, 'A transaction requires fewer approvals than before.'],
+    [
+      thresholdForChange(proposed) < thresholdForChange(inForce),
+      'A policy change requires fewer approvals than before.',
+    ],
+    [
+      inForce.approvalMode === 'device' && proposed.approvalMode === 'token',
+      'Device signatures are no longer required. The server alone determines which signers approved.',
+    ],
+    [newSigners.length > 0, `New signers: ${newSigners.length}.`],
+    [newDevices.length > 0, `New devices: ${newDevices.length}. Compare each key ID with its owner.`],
+    [
+      JSON.stringify(inForce.cosigners ?? null) !== JSON.stringify(proposed.cosigners ?? null),
+      'The keys of the co-signers change. Compare the new keys with the operators of the co-signers.',
+    ],
+    [
+      needsReceipts(inForce) && !needsReceipts(proposed),
+      'Receipts of every co-signer are no longer required. Hostile co-signers can sign a payment twice.',
+    ],
+  ];
+}
+
+function ruleFaults(now: Rules, { rules: then, threshold }: Policy): Faults {
+  return [
+    [
+      now.recipients === 'address-book' && then.recipients === 'anyone',
+      'Payments can go to any address, not only to the address book.',
+    ],
+    [then.recipients === 'address-book' && hasNewRecipient(now, then), 'Payments can go to new addresses.'],
+    [isRenamed(now, then), 'A name in the address book stands for another address.'],
+    [
+      (then.unreadableThreshold ?? Infinity) < (now.unreadableThreshold ?? Infinity),
+      now.unreadableThreshold === null
+        ? 'Blind signing is allowed.'
+        : 'Blind signing requires fewer approvals than before.',
+    ],
+    [hasHigherLimit(now, then), 'A limit is higher than before, or is removed.'],
+    [hasHigherStep(now, then, threshold), 'An amount requires fewer approvals than before.'],
+    [hasHigherFee(now, then), 'A maximum fee is higher than before, or is removed.'],
+    [
+      now.limitsIncludeFees === true && then.limitsIncludeFees !== true,
+      'Fees no longer count toward limits and higher thresholds.',
+    ],
+    [
+      now.requiredDevice === 'ed25519' && then.requiredDevice !== 'ed25519',
+      'No Ed25519 device is required any more. Passkeys alone can approve.',
+    ],
+    [
+      now.unboundMessages === 'refuse' && then.unboundMessages !== 'refuse',
+      'Messages that are valid on every chain can be signed.',
+    ],
+  ];
+}
+
+/** Reports whether a bound allows more than before; null is no bound. */
+function isRaised(now: Amount | null, then: Amount | null): boolean {
+  return now !== null && (then === null || unitsOf(then) > unitsOf(now));
+}
+
+function hasNewRecipient(now: Rules, then: Rules): boolean {
+  return then.addressBook.some((entry) =>
+    now.addressBook.every(({ chain, address }) => chain !== entry.chain || address !== entry.address),
+  );
+}
+
+/** Reports whether a name that signers know gets an address that it did not have. */
+function isRenamed(now: Rules, then: Rules): boolean {
+  return then.addressBook.some(({ chain, address, name }) => {
+    const known = now.addressBook.filter((entry) => entry.chain === chain && entry.name === name);
+    return known.length > 0 && known.every((entry) => entry.address !== address);
+  });
+}
+
+function hasHigherLimit(now: Rules, then: Rules): boolean {
+  return now.limits.some((limit) => {
+    const next = then.limits.find(
+      ({ chain, tokenAddress }) => chain === limit.chain && tokenAddress === limit.tokenAddress,
+    );
+    return isRaised(limit.perTransaction, next?.perTransaction ?? null) || isRaised(limit.perDay, next?.perDay ?? null);
+  });
+}
+
+/**
+ * Reports whether some amount of an asset triggers fewer approvals than before.
+ *
+ * @param base the approvals that every transaction requires from now on
+ */
+function hasHigherStep(now: Rules, then: Rules, base: number): boolean {
+  const steps = now.higherThresholds.filter(({ threshold }) => threshold > base);
+  return steps.some(({ chain, tokenAddress, above, threshold }) =>
+    then.higherThresholds.every(
+      (step) =>
+        step.chain !== chain ||
+        step.tokenAddress !== tokenAddress ||
+        unitsOf(step.above) > unitsOf(above) ||
+        step.threshold < threshold,
+    ),
+  );
+}
+
+function hasHigherFee(now: Rules, then: Rules): boolean {
+  return (now.maxFees ?? []).some(({ chain, amount }) =>
+    isRaised(amount, then.maxFees?.find((cap) => cap.chain === chain)?.amount ?? null),
+  );
+}
