@@ -7,6 +7,7 @@ import { unwrap } from '../api-client.ts';
 import type { Command } from '../command-line.ts';
 import { clientOf, commandNamed, jsonText, missingCommand, UsageError, usageOf } from '../command-line.ts';
 import { cancellationBytes } from '#domain/access/credential-reset.ts';
+import { changedDevice } from '#domain/access/device.ts';
 import { parseCredentialResetId, parseUserId, parseVaultIdText } from '#domain/id.ts';
 import { consentTo, optionsFor, parseExceptions, unnamed } from './cosigner-exception.ts';
 import { promptForPins, identitiesAt, thresholdOf } from './cosigner-pins.ts';
@@ -185,6 +186,10 @@ async function approvePolicy(options: Options) {
   );
   const before = proven.links.find(({ policy: { version } }) => version === next.version - 1);
   hold(before !== undefined, 'The service did not send the policy before the proposed one.');
+  hold(
+    changedDevice(before.policy.devices, next.devices) === null,
+    'The policy change changes a device in force. It may only add or remove devices.',
+  );
   const description = describeChange(mandate, before.policy, next);
   const renewal = proven.isRenewal ? [renewalText(next.version, isVerified)] : [];
   print({ ...description, warnings: [...description.warnings, ...renewal] });

@@ -2,16 +2,17 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Nothing, reasonOf } from '#approval-page/nothing.tsx';
 import type { PageRequest } from '#approval-page/page-request.ts';
 import { Facts } from '#approval-page/facts.tsx';
-import { passkeysOf, signWithPasskey } from '#approval-page/passkey.ts';
+import { passkeysOf, signWithPasskey } from '#approval-page/sign/passkey.ts';
 import { ConfirmPins } from '#approval-page/confirm-pins.tsx';
 import { forgetPins, storedPins, storePins } from '#approval-page/pin-storage.ts';
 import type { VerifiedRequest } from '#approval-page/verified-request.ts';
 import { claimedPins, confirm, pinsAfter, verifyRequest } from '#approval-page/verified-request.ts';
-import { SignButton } from '#approval-page/sign-button.tsx';
+import { SignButton } from '#approval-page/sign/sign-button.tsx';
 import type { Confirmation, Pins } from '#approval-page/statement-check.ts';
 import type { ApprovalRequest, UnverifiedNote } from '#domain/access/approval-page-message.ts';
 import { APPROVAL_PROTOCOL } from '#domain/access/approval-page-message.ts';
 import { visibleText } from '#domain/visible-text.ts';
+import type { Description } from '#review/describe-intent.ts';
 
 interface RequestedApproval {
   readonly requested: PageRequest;
@@ -100,23 +101,16 @@ function Signing(
   return (
     <article>
       <h1>{description.title}</h1>
-      {description.warnings.length > 0 && (
-        <ul class="warnings" role="alert" aria-label="Warnings">
-          {description.warnings.map((warning) => (
-            <li key={warning}>{warning}</li>
-          ))}
-        </ul>
-      )}
+      <Warnings of={description} />
       <Facts facts={description.facts} />
       <p class="quiet">
         This page read these details from the bytes that you sign. SHA-256: <code>{verified.digest}</code>
       </p>
-      <section aria-labelledby="cosigners">
-        <h2 id="cosigners">Confirmation by the co-signers</h2>
+      <section aria-label="Confirmation by the co-signers">
+        <h2>Confirmation by the co-signers</h2>
         <Verdicts confirmation={confirmation} />
         <Exceptions {...{ confirmation, named, setNamed }} />
       </section>
-      <FromServer remarks={request.remarks} />
       {passkeys.length === 0 ? (
         <p class="refusal" role="alert">
           The policy in force contains no passkey of yours for this page. Add one in the dashboard.
@@ -126,14 +120,32 @@ function Signing(
           label="Approve with a passkey"
           {...{ isReady, sign }}
           close={requested.way === 'window' ? requested.leave : null}
-        />
+        >
+          <p class="title detail">{description.title}</p>
+          <Facts facts={description.essentials} />
+          <Warnings of={description} />
+        </SignButton>
       )}
       {fault !== null && (
         <p class="refusal" role="alert">
           {fault}
         </p>
       )}
+      <FromServer remarks={request.remarks} />
     </article>
+  );
+}
+
+function Warnings({ of: { warnings } }: { readonly of: Description }) {
+  if (warnings.length === 0) return null;
+  return (
+    <ul class="warnings" role="alert" aria-label="Warnings">
+      {warnings.map((warning) => (
+        <li key={warning} class="detail">
+          {warning}
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -191,8 +203,8 @@ function Exceptions(props: {
 function FromServer({ remarks }: { readonly remarks: readonly UnverifiedNote[] }) {
   if (remarks.length === 0) return null;
   return (
-    <section class="unverified" aria-labelledby="unverified">
-      <h2 id="unverified">From the server, not verified</h2>
+    <section class="unverified" aria-label="From the server, not verified">
+      <h2>From the server, not verified</h2>
       <ul>
         {remarks.map(({ label, text }) => (
           <li key={`${label} ${text}`}>

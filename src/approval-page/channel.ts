@@ -21,11 +21,14 @@ export async function requestFromOpener(): Promise<PageRequest> {
   // A frame could put this page under the buttons of another page. Static hosts also send
   // frame-ancestors.
   if (window.top !== window.self) throw new InvalidRequest('This page does not work inside another page.');
-  const arrival = parseRedirectRequest(location.hash);
-  if (arrival === null) return requestByOpener();
+  const { hash } = location;
   // The request is removed from the address bar and the history, so a reload shows nothing to
   // approve.
-  history.replaceState(null, '', location.pathname);
+  clearFragment();
+  // The opener may set a fragment at any time. No element of this page is the target of one.
+  addEventListener('hashchange', clearFragment);
+  const arrival = parseRedirectRequest(hash);
+  if (arrival === null) return requestByOpener(hash);
   const go = (address: string) => location.replace(address);
   return requestFromRedirect(arrival, {
     storage: sessionStorage,
@@ -35,9 +38,9 @@ export async function requestFromOpener(): Promise<PageRequest> {
   });
 }
 
-async function requestByOpener(): Promise<PageRequest> {
+async function requestByOpener(hash: string): Promise<PageRequest> {
   const opener = window.opener as Window | null;
-  const dashboard = new URLSearchParams(location.hash.slice(1)).get('dashboard');
+  const dashboard = new URLSearchParams(hash.slice(1)).get('dashboard');
   if (opener === null || dashboard === null) {
     throw new InvalidRequest('Open this page from a Conclave dashboard.');
   }
@@ -67,6 +70,12 @@ async function requestByOpener(): Promise<PageRequest> {
     },
     leave: () => window.close(),
   };
+}
+
+/** Removes the fragment, and shows the beginning of the page again. */
+function clearFragment(): void {
+  history.replaceState(null, '', location.pathname);
+  scrollTo(0, 0);
 }
 
 function newNonce(): string {

@@ -8,7 +8,7 @@ export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
     <dl>
       {facts.map(({ label, text, address, raw }, i) => (
         // Two lines may have the same text, so the index is the key.
-        <div key={i}>
+        <div key={i} class="detail">
           <dt>{label}</dt>
           <dd>
             {text}

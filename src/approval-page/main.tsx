@@ -1,5 +1,6 @@
 import { render } from 'preact';
 import { ApprovalPage } from '#approval-page/approval-page.tsx';
 
-const root = document.getElementById('page');
+// No element has an id: a fragment that the opener sets must not scroll to any of them.
+const root = document.querySelector('main');
 if (root !== null) render(<ApprovalPage />, root);

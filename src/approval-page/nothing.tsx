@@ -16,5 +16,8 @@ export function Nothing({ why, children }: { readonly why: string; readonly chil
 /** Returns the reason why a request cannot be approved, as a sentence for the person. */
 export function reasonOf(error: unknown): string {
   if (error instanceof InvalidRequest || error instanceof InvalidDocument) return error.message;
-  return error instanceof DOMException ? 'The passkey did not sign.' : 'This page could not read the request.';
+  if (!(error instanceof DOMException)) return 'This page could not read the request.';
+  // Web Authentication Level 2, part 5.1.3: a credential of `excludeCredentials` is there.
+  if (error.name === 'InvalidStateError') return 'This authenticator already has a passkey of yours for this vault.';
+  return 'The passkey did not sign.';
 }

@@ -5,6 +5,7 @@ import type { Confirmation, Pins } from '#approval-page/statement-check.ts';
 import { confirmedBy } from '#approval-page/statement-check.ts';
 import { readPolicy } from '#devices/policy-document.ts';
 import type { ApprovalRequest } from '#domain/access/approval-page-message.ts';
+import { changedDevice } from '#domain/access/device.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import { arePins } from '#domain/policy/cosigner-pin.ts';
 import { readIntent } from '#domain/canonical/read-intent.ts';
@@ -89,6 +90,9 @@ function holdChange(
   if (proposed.vaultId !== inForce.vaultId) throw new InvalidRequest('The proposed policy belongs to another vault.');
   if (proposed.version !== inForce.version + 1 || proposed.previousHash !== inForceHash) {
     throw new InvalidRequest('The proposed policy is not the successor of the policy in force.');
+  }
+  if (changedDevice(inForce.devices, proposed.devices) !== null) {
+    throw new InvalidRequest('The proposed policy changes a device in force. It may only add or remove devices.');
   }
 }
 

@@ -4,7 +4,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { Device, Passkey } from '#domain/access/device.ts';
-import { DEVICE_ALGORITHMS } from '#domain/access/device.ts';
+import { CREDENTIAL_ID, DEVICE_ALGORITHMS } from '#domain/access/device.ts';
 import type { DeviceKeyId, UserId } from '#domain/id.ts';
 import { parseDeviceKeyId } from '#domain/id.ts';
 
@@ -24,8 +24,6 @@ export interface DeviceDescription {
 export type DeviceFault = 'algorithm' | 'publicKey' | 'credentialId' | 'rpId' | 'origin';
 
 const ID_BYTES = 16;
-/** Web Authentication Level 2, part 5.8.3: an authenticator's own limit is 1023 bytes. */
-const CREDENTIAL_ID = /^[A-Za-z0-9_-]{16,1364}$/;
 const HOST = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 
 /**
@@ -87,12 +85,13 @@ function p256Key(text: string): string | null {
 }
 
 /**
- * Reports whether an origin may use a domain. Browsers sign only on secure pages: https, or this
- * machine. The domain is the host, or a parent domain.
+ * Reports whether a domain is the host of an origin. A browser also accepts a parent domain, under
+ * which every other host of it could request signatures, and a policy change could take a passkey
+ * away from its page. Browsers sign only on secure pages: https, or this machine.
  */
 function isOriginOf(origin: string, rpId: string): boolean {
   const url = URL.parse(origin);
   if (url === null || url.origin !== origin) return false;
   const isSecure = url.protocol === 'https:' || (url.protocol === 'http:' && url.hostname === 'localhost');
-  return isSecure && (url.hostname === rpId || url.hostname.endsWith(`.${rpId}`));
+  return isSecure && url.hostname === rpId;
 }

@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { verifiedApprovals } from '#devices/device-signature.ts';
+import { changedDevice } from '#domain/access/device.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { policyBytes, thresholdForChange } from '#domain/policy/policy.ts';
 import type { PolicyMandate } from '#domain/policy/policy-change.ts';
@@ -32,13 +33,18 @@ export function mandateDigest(mandate: Omit<PolicyMandate, 'policy'>, policy: Po
   return bytesToHex(sha256(mandateBytes(mandate, policyHashOf(policy))));
 }
 
-export type SuccessionFault = 'not-the-next' | 'no-mandate' | 'not-enough-approvals' | 'required-device-missing';
+export type SuccessionFault =
+  | 'not-the-next'
+  | 'device-changed'
+  | 'no-mandate'
+  | 'not-enough-approvals'
+  | 'required-device-missing';
 
 /**
  * Returns why `next` is not a valid successor of `current`, or null: version + 1, same vault, hash
- * chained, and approved by the quorum of `current`. Under a policy in token mode only the
- * coordinator vouches for the approvals: a reader that does not trust the coordinator must not
- * accept such a step.
+ * chained, no device of the same key that differs, and approved by the quorum of `current`. Under a
+ * policy in token mode only the coordinator vouches for the approvals: a reader that does not trust
+ * the coordinator must not accept such a step.
  *
  * It does not prove that `next` is in force: a quorum can approve a change that is then rejected or
  * that expires, and its signatures remain. The expiry of the mandate is not checked, since only the
@@ -54,6 +60,7 @@ export async function successionFault(
     next.vaultId === current.vaultId &&
     next.previousHash === policyHashOf(current);
   if (!isNext) return 'not-the-next';
+  if (changedDevice(current.devices, next.devices) !== null) return 'device-changed';
   if (mandate === null) return 'no-mandate';
   const digest = mandateDigest(mandate, next);
   const proven = await verifiedApprovals(mandate.approvals, current);

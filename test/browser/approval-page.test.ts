@@ -11,6 +11,7 @@ import { pinsOfStack } from '#local/stack/stack-pins.ts';
 import { finished } from '../e2e/world.ts';
 import type { VirtualCredential } from './authenticator.ts';
 import { withAuthenticator } from './authenticator.ts';
+import { readAndClick } from './read-and-click.ts';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere, complaintsOf } from './chromium.ts';
@@ -81,7 +82,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
     for (const name of NAMES) {
       await pageOf(name).goto(`${scene.url}/#/vault/${scene.vault.id}/policy`);
       await onApprovalPage(name, 'Add passkey', async (page) => {
-        await page.getByRole('button', { name: 'Create a passkey' }).click();
+        await readAndClick(page.getByRole('button', { name: 'Create a passkey' }));
         await page.getByText('Passkey created').waitFor();
       });
       await pageOf(name)
@@ -131,7 +132,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
     await approveNewest();
     expect(await devicesNow()).toBe(before - 1);
     await onApprovalPage('carol', 'Add passkey', async (page) => {
-      await page.getByRole('button', { name: 'Create a passkey' }).click();
+      await readAndClick(page.getByRole('button', { name: 'Create a passkey' }));
       await page.getByText('Passkey created').waitFor();
     });
     const added = pageOf('carol').getByRole('article').filter({ hasText: 'Add a passkey of carol' });
@@ -165,7 +166,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
         expect(await page.locator('.verdicts .agrees').count()).toBe(3);
         expect(await page.locator('.address').last().textContent()).toBe(to);
         const closed = page.waitForEvent('close');
-        await page.getByRole('button', { name: 'Approve with a passkey' }).click();
+        await readAndClick(page.getByRole('button', { name: 'Approve with a passkey' }));
         await closed;
       });
     }

@@ -8,6 +8,7 @@ import { unwrap } from '#cli/api-client.ts';
 import { pinsOfStack } from '#local/stack/stack-pins.ts';
 import { finished } from '../e2e/world.ts';
 import { withAuthenticator } from './authenticator.ts';
+import { readAndClick } from './read-and-click.ts';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';
@@ -87,7 +88,7 @@ describe.skipIf(executable === null)('an approval page without a second window',
     for (const name of ['alice', 'bob', 'carol']) {
       await tabOf(name).goto(`${scene.url}/#/vault/${scene.vault.id}/policy`);
       await button(name, name === 'carol' ? 'Add passkey in this tab' : 'Add passkey').click();
-      await button(name, 'Create a passkey').click();
+      await readAndClick(button(name, 'Create a passkey'));
       await tabOf(name).getByText('Passkey created').waitFor();
       await button(name, 'Send to the dashboard').click();
       await tabOf(name).getByText('Your passkey was submitted for approval.').waitFor();
@@ -122,7 +123,7 @@ describe.skipIf(executable === null)('an approval page without a second window',
     tabOf('alice').on('request', (request) => {
       if (request.url().endsWith('/approve')) answers.push(request.url());
     });
-    await button('alice', 'Approve with a passkey').click();
+    await readAndClick(button('alice', 'Approve with a passkey'));
     await tabOf('alice').getByText('Your approval was sent.').waitFor();
     expect(tabOf('alice').url()).toBe(`${scene.url}/#/transaction/${id}`);
     await tabOf('alice').reload();
@@ -132,7 +133,7 @@ describe.skipIf(executable === null)('an approval page without a second window',
     expect(tabOf('alice').url()).not.toContain('approval/');
 
     await toApprovalPage('bob', `/transaction/${id}`);
-    await button('bob', 'Approve with a passkey').click();
+    await readAndClick(button('bob', 'Approve with a passkey'));
     await tabOf('bob').getByText('Your approval was sent.').waitFor();
     const done = await finished(alice, id);
     expect([done.state, done.approvals.length]).toEqual(['SUCCEEDED', 2]);
@@ -143,8 +144,8 @@ describe.skipIf(executable === null)('an approval page without a second window',
     const { id } = await unwrap(changes().$post({ param: vaultParam(), json }));
     for (const name of ['alice', 'carol']) {
       await toApprovalPage(name, `/vault/${scene.vault.id}/policy`);
-      await tabOf(name).getByText('Changed: Recipients').waitFor();
-      await button(name, 'Approve with a passkey').click();
+      await tabOf(name).getByText('Changed: Recipients').first().waitFor();
+      await readAndClick(button(name, 'Approve with a passkey'));
       await tabOf(name).getByText('Your approval was sent.').waitFor();
     }
     const line = scene.world.people().alice.client.api.vault[':vaultId']['policy-change'][':changeId'];

@@ -28,7 +28,7 @@ export class Authenticator {
   readonly #secret: KeyObject = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
   readonly passkey: Passkey;
 
-  constructor(userId: UserId, { rpId = 'example.com', origin = 'https://vaults.example.com' } = {}) {
+  constructor(userId: UserId, { rpId = 'vaults.example.com', origin = 'https://vaults.example.com' } = {}) {
     const { x = '', y = '' } = createPublicKey(this.#secret).export({ format: 'jwk' });
     const point = Buffer.concat([Buffer.from([4]), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]);
     const credentialId = Buffer.from(randomBytes(32)).toString('base64url');

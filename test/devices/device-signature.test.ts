@@ -46,7 +46,7 @@ test.each<[string, Assertion, string]>([
   ['the page inside another one', { crossOrigin: true }, 'wrong-origin'],
   ['the page inside one that is named', { topOrigin: 'https://mallory.example' }, 'wrong-origin'],
   ['another domain', { rpId: 'example.org' }, 'wrong-relying-party'],
-  ['the page in place of its domain', { rpId: 'vaults.example.com' }, 'wrong-relying-party'],
+  ['the parent domain of the page', { rpId: 'example.com' }, 'wrong-relying-party'],
   ['without user presence', { flags: 0b100 }, 'user-not-verified'],
   ['without user verification', { flags: 0b001 }, 'user-not-verified'],
   ['no flags', { flags: 0 }, 'user-not-verified'],
@@ -141,7 +141,7 @@ const described = (differences: Partial<DeviceDescription>): DeviceDescription =
   algorithm: 'webauthn-p256',
   publicKey: phone.passkey.publicKey,
   credentialId: phone.passkey.credentialId,
-  rpId: 'example.com',
+  rpId: 'vaults.example.com',
   origin: 'https://vaults.example.com',
   ...differences,
 });
@@ -169,11 +169,12 @@ test.each<[string, DeviceDescription, string]>([
   ['a passkey without a name', described({ credentialId: null }), 'credentialId'],
   ['a name with padding', described({ credentialId: 'AAAAAAAAAAAAAAAAAAAAAA==' }), 'credentialId'],
   ['no domain', described({ rpId: null }), 'rpId'],
-  ['a domain in capitals', described({ rpId: 'Example.com' }), 'rpId'],
+  ['a domain in capitals', described({ rpId: 'Vaults.example.com' }), 'rpId'],
   ['no page', described({ origin: null }), 'origin'],
   ['a page without TLS, which others could have changed', described({ origin: 'http://vaults.example.com' }), 'origin'],
   ['a page of another domain', described({ origin: 'https://vaults.example.com.mallory.org' }), 'origin'],
-  ['a domain that ends alike', described({ origin: 'https://badexample.com' }), 'origin'],
+  ['a host that ends alike', described({ origin: 'https://badvaults.example.com' }), 'origin'],
+  ['a parent domain of the page', described({ rpId: 'example.com' }), 'origin'],
   ['a page with a path', described({ origin: 'https://vaults.example.com/' }), 'origin'],
 ])('an enrolment with %s gives no device', async (_name, description, part) => {
   expect(parseDevice(description)).toBe(part);

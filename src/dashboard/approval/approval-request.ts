@@ -26,7 +26,7 @@ export function requestFor(task: SigningTask, context: StatementContext): Promis
     case 'policy-change':
       return changeRequest(task, context);
     case 'enrolment':
-      return Promise.resolve(enrolmentRequest(context));
+      return enrolmentRequest(task, context);
   }
 }
 
@@ -114,7 +114,20 @@ async function changeRequest(
   };
 }
 
-function enrolmentRequest({ requestId, me }: StatementContext): EnrolmentRequest {
+async function enrolmentRequest(
+  { vaultId }: Extract<SigningTask, { kind: 'enrolment' }>,
+  { requestId, me }: StatementContext,
+): Promise<EnrolmentRequest> {
   const [userId, userName] = [me.id, me.name];
-  return { type: 'conclave/approval/enrolment', version: APPROVAL_PROTOCOL, requestId, userId, userName };
+  const { policy } = await good(api.vault[':vaultId'].policy.$get({ param: { vaultId }, query: {} }));
+  const own = policy.devices.filter((device) => device.userId === userId);
+  const credentialIds = own.flatMap(({ credentialId }) => credentialId ?? []);
+  return {
+    type: 'conclave/approval/enrolment',
+    version: APPROVAL_PROTOCOL,
+    requestId,
+    userId,
+    userName,
+    credentialIds,
+  };
 }

@@ -1,5 +1,6 @@
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { Passkey } from '#domain/access/device.ts';
+import { CREDENTIAL_ID, MAX_DEVICES } from '#domain/access/device.ts';
 
 /**
  * The protocol between the dashboard and the approval page, by `postMessage` or in the fragment of
@@ -67,6 +68,8 @@ export interface EnrolmentRequest {
   readonly requestId: string;
   readonly userId: string;
   readonly userName: string;
+  /** The passkeys of the user in the policy in force: no authenticator gets a second one. */
+  readonly credentialIds: readonly string[];
 }
 
 /** The signature of a passkey, in the form that the API accepts. */
@@ -104,7 +107,9 @@ export interface ApprovalDecline {
  */
 const MAX_HEX = 1_000_000;
 const MAX_TEXT = 400;
-const MAX_REMARKS = 100;
+/** Remarks are texts of the server beside the facts: a few short ones. */
+const MAX_REMARKS = 5;
+const MAX_REMARK_LENGTH = 80;
 const MAX_COSIGNERS = 5;
 /** A vault has at most one key of each scheme. */
 const MAX_KEYS = 4;
@@ -195,7 +200,12 @@ function isRequest(message: unknown): message is ApprovalRequest {
 function isEnrolment(message: unknown): message is EnrolmentRequest {
   if (!isObject(message)) return false;
   const texts = ['requestId', 'userId', 'userName'];
-  return hasExactly(message, ['type', 'version', ...texts]) && texts.every((name) => isText(message[name]));
+  const hasFields = hasExactly(message, ['type', 'version', 'credentialIds', ...texts]);
+  return (
+    hasFields &&
+    texts.every((name) => isText(message[name])) &&
+    isListOf(message['credentialIds'], MAX_DEVICES, isCredentialId)
+  );
 }
 
 function isShownStatement(shown: unknown): boolean {
@@ -208,7 +218,10 @@ function isPin(pin: unknown): boolean {
 }
 
 function isRemark(remark: unknown): boolean {
-  return isObject(remark) && hasExactly(remark, ['label', 'text']) && isText(remark['label']) && isText(remark['text']);
+  const isShort = (text: unknown) => isText(text) && text.length <= MAX_REMARK_LENGTH;
+  return (
+    isObject(remark) && hasExactly(remark, ['label', 'text']) && isShort(remark['label']) && isShort(remark['text'])
+  );
 }
 
 function isObject(value: unknown): value is Fields {
@@ -226,6 +239,10 @@ function isListOf(value: unknown, max: number, isItem: (item: unknown) => boolea
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.length <= MAX_TEXT;
+}
+
+function isCredentialId(value: unknown): boolean {
+  return typeof value === 'string' && CREDENTIAL_ID.test(value);
 }
 
 function isHex(value: unknown): boolean {

@@ -20,12 +20,17 @@ interface ScriptKey extends DeviceKey {
   readonly algorithm: 'ed25519';
 }
 
+/**
+ * Web Authentication Level 2, part 5.8.3: base64url. An authenticator's own limit is 1023 bytes.
+ */
+export const CREDENTIAL_ID = /^[A-Za-z0-9_-]{16,1364}$/;
+
 /** A credential that an authenticator holds for one site. */
 export interface Passkey extends DeviceKey {
   readonly algorithm: 'webauthn-p256';
   /** The credential id that a browser passes to the authenticator, in base64url. */
   readonly credentialId: string;
-  /** The domain that the authenticator knows: the host of the origin, or a parent domain. */
+  /** The domain that the authenticator knows: the host of the origin. */
   readonly rpId: string;
   /** The one page origin from which the passkey signs, such as `https://vaults.example.com`. */
   readonly origin: string;
@@ -78,6 +83,20 @@ export function deviceFields(device: Omit<ScriptKey, 'keyId'> | Omit<Passkey, 'k
     ['rpId', passkey?.rpId ?? null],
     ['origin', passkey?.origin ?? null],
   ];
+}
+
+/**
+ * Returns the id of a device that has the same key in both lists and differs in something else, or
+ * null. A policy change may add and remove a device. It must not change one: a passkey with another
+ * domain or credential can sign nothing, and its owner may not notice the difference.
+ */
+export function changedDevice(before: readonly Device[], after: readonly Device[]): DeviceKeyId | null {
+  const text = (device: Device) => JSON.stringify(deviceFields(device));
+  const changed = after.find((device) => {
+    const known = before.find(({ keyId }) => keyId === device.keyId);
+    return known !== undefined && text(known) !== text(device);
+  });
+  return changed?.keyId ?? null;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { ApprovalMode, Device } from '#domain/access/device.ts';
-import { sortedByKeyId } from '#domain/access/device.ts';
+import { changedDevice, sortedByKeyId } from '#domain/access/device.ts';
 import type { DeviceKeyId, UserId } from '#domain/id.ts';
 import { sortedUserIds } from '#domain/id.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
@@ -24,11 +24,12 @@ export interface PolicyPatch {
 }
 
 /** Why a patch does not give a valid policy. */
-export type PolicyPatchFault = PolicyFault | 'no-such-device';
+export type PolicyPatchFault = PolicyFault | 'no-such-device' | 'device-changed';
 
 /**
  * Returns the policy in force with a patch applied. The devices of a removed signer are removed,
- * too. Refuses `no-such-device`, and then what `policyFault` refuses.
+ * too. Refuses `no-such-device`, `device-changed` for an added device that has the key of another
+ * one in force and differs from it, and then what `policyFault` refuses.
  *
  * @param previousHash hash of the policy in force, in hex
  */
@@ -50,6 +51,7 @@ export function nextPolicy(vault: Vault, patch: PolicyPatch, previousHash: strin
     previousHash,
     ...(cosigners === undefined ? {} : { cosigners }),
   };
+  if (changedDevice(policy.devices, next.devices) !== null) return refused('device-changed');
   const fault = policyFault(next);
   return fault === null ? accepted(next) : refused(fault);
 }

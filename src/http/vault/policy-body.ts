@@ -235,6 +235,7 @@ const POLICY_FAULTS: Readonly<Record<PolicyPatchFault, readonly [pointer: string
   ],
   'cosigners-malformed': ['/cosigners', 'Must list co-signers 1 to n in order, each with its own key.'],
   'no-such-device': ['/removeDevices', 'Must not refer to an unknown device.'],
+  'device-changed': ['/addDevices', 'Must not change a device in force. Remove it first, in a change of its own.'],
   'too-many-rules': ['/addressBook', `Every list of rules can have at most ${MAX_RULES} entries.`],
   'rules-not-in-order': ['/addressBook', 'A list of rules must not contain a duplicate.'],
   'limit-without-a-bound': ['/limits', 'Every limit must have perTransaction or perDay.'],

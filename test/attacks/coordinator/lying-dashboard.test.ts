@@ -3,7 +3,7 @@
  *   another.
  * Attacker: coordinator
  * Co-signers: 0
- * Finding: 2.5
+ * Finding: 2.5, F2, F5
  * Defence: passkeys belong to an approval page of another origin, which reads, hashes and shows the
  *   bytes that the passkey signs.
  */
@@ -40,6 +40,7 @@ import {
 } from '../../approval-page/request-scene.ts';
 import type { VirtualCredential } from '../../browser/authenticator.ts';
 import { withAuthenticator } from '../../browser/authenticator.ts';
+import { readAndClick } from '../../browser/read-and-click.ts';
 import { chromiumHere, launch } from '../../browser/chromium.ts';
 
 const executable = chromiumHere();
@@ -52,13 +53,16 @@ const executable = chromiumHere();
 const LYING_DASHBOARD = `<!doctype html><title>Dashboard</title><h1>Pay 1.5 ETH to Supplier</h1><script>
 window.received = [];
 addEventListener('message', (event) => window.received.push(event.data));
-window.openPage = (url) => { window.received = []; window.page = open(url, '_blank', 'popup,width=500,height=800'); };
+window.openPage = (url, height) => {
+  window.received = [];
+  window.page = open(url, '_blank', 'popup,width=500,height=' + height);
+};
 </script>`;
 
 interface Lying {
   readonly received: { readonly nonce?: string }[];
   readonly page: Window;
-  openPage(url: string): void;
+  openPage(url: string, height: number): void;
 }
 
 describe.skipIf(executable === null)('a lying dashboard', () => {
@@ -103,9 +107,10 @@ describe.skipIf(executable === null)('a lying dashboard', () => {
   }
 
   /** Returns the approval page that the dashboard has opened, with alice's authenticator. */
-  async function opened(address = `${path.origin}/#dashboard=${encodeURIComponent(dashboard)}`): Promise<Page> {
+  async function opened(address = `${path.origin}/#dashboard=${encodeURIComponent(dashboard)}`, height = 800) {
     const popup = alice.waitForEvent('page');
-    await lying.evaluate((url) => (window as unknown as Lying).openPage(url), address);
+    const size = { address, height };
+    await lying.evaluate((page) => (window as unknown as Lying).openPage(page.address, page.height), size);
     return popup;
   }
 
@@ -122,15 +127,21 @@ describe.skipIf(executable === null)('a lying dashboard', () => {
 
   let passkeys: readonly VirtualCredential[] = [];
 
+  /** Requests a new passkey, and accepts it as alice. */
+  async function createPasskey(page: Page, credentialIds: readonly string[] = []): Promise<void> {
+    const request = { type: 'conclave/approval/enrolment', version: 1, requestId: 'e', userId: ALICE } as const;
+    await send({ ...request, userName: 'alice', credentialIds });
+    await readAndClick(page.getByRole('button', { name: 'Create a passkey' }));
+    await page.getByText('Passkey created').or(page.getByText('already has a passkey')).waitFor();
+  }
+
   /** Creates alice's passkey on the approval page. */
   async function enrolled(): Promise<Device> {
     lying = await dashboardPage();
     const page = await opened();
     const kept = await withAuthenticator(page);
     await nonceOf();
-    await send({ type: 'conclave/approval/enrolment', version: 1, requestId: 'e', userId: ALICE, userName: 'alice' });
-    await page.getByRole('button', { name: 'Create a passkey' }).click();
-    await page.getByText('Passkey created').waitFor();
+    await createPasskey(page);
     passkeys = await kept();
     const [answer] = (await got()) as EnrolmentAnswer[];
     if (answer === undefined) throw new Error('no passkey was made');
@@ -144,17 +155,18 @@ describe.skipIf(executable === null)('a lying dashboard', () => {
     const page = await opened();
     await withAuthenticator(page, passkeys);
     await send(requestFor(await nonceOf()));
-    const request = page.getByLabel('Fingerprint of the co-signers');
-    await request
-      .or(page.getByRole('heading', { level: 1 }))
-      .first()
-      .waitFor();
-    if (await request.isVisible()) {
-      await request.fill(fingerprintOf(PINS));
-      await page.getByLabel('Co-signers that sign together').selectOption('2');
-      await page.getByRole('button', { name: 'Confirm' }).click();
-    }
+    await confirmPins(page);
     return page;
+  }
+
+  async function confirmPins(page: Page): Promise<void> {
+    const request = page.getByLabel('Fingerprint of the co-signers');
+    const shownPage = request.or(page.getByRole('heading', { level: 1 }));
+    await shownPage.first().waitFor();
+    if (!(await request.isVisible())) return;
+    await request.fill(fingerprintOf(PINS));
+    await page.getByLabel('Co-signers that sign together').selectOption('2');
+    await page.getByRole('button', { name: 'Confirm' }).click();
   }
 
   const honest = () => transferOf(policy, { createdAtMs: Date.now(), expiresAtMs: Date.now() + 3_600_000 });
@@ -163,7 +175,7 @@ describe.skipIf(executable === null)('a lying dashboard', () => {
 
   async function signed(page: Page): Promise<void> {
     const closed = page.waitForEvent('close');
-    await approve(page).click();
+    await readAndClick(approve(page));
     await closed;
   }
 
@@ -179,7 +191,8 @@ describe.skipIf(executable === null)('a lying dashboard', () => {
     const page = await shown((nonce) => requestOf(policy, theft, { statements: fresh(nonce) }));
     await page.getByRole('heading', { name: 'Send 1.5 ETH' }).waitFor();
     const to = page.locator('dl > div').filter({ has: page.locator('dt', { hasText: /^To$/ }) });
-    expect(await to.textContent()).toBe(`ToNot in the address book${THIEF}`);
+    // The recipient stands among the facts, and again beside the button.
+    expect(await to.allTextContents()).toEqual(Array(2).fill(`ToNot in the address book${THIEF}`));
     expect(await page.getByText(SUPPLIER).count()).toBe(0);
     await signed(page);
     const [answer] = (await got()) as ApprovalAnswer[];
@@ -206,6 +219,7 @@ describe.skipIf(executable === null)('a lying dashboard', () => {
     // The button is enabled only after a moment. The test ticks the box first, to know that this
     // moment has passed.
     await box.check();
+    await approve(page).scrollIntoViewIfNeeded();
     await approve(page).click({ trial: true });
     await box.uncheck();
     expect(await approve(page).isDisabled()).toBe(true);
@@ -217,11 +231,11 @@ describe.skipIf(executable === null)('a lying dashboard', () => {
   test('a dashboard cannot replace the request after the person has read it', async () => {
     const read = honest();
     const page = await shown((nonce) => requestOf(policy, read, { statements: fresh(nonce) }));
-    await page.getByText('“Supplier” in the address book').waitFor();
+    await page.getByText('“Supplier” in the address book').first().waitFor();
     const nonce = await nonceOf();
     await send(requestOf(policy, { ...read, to: THIEF }, { statements: fresh(nonce) }));
     await page.evaluate(() => new Promise((painted) => requestAnimationFrame(painted)));
-    expect(await page.getByText('“Supplier” in the address book').count()).toBe(1);
+    expect(await page.getByText('“Supplier” in the address book').count()).toBe(2);
     await signed(page);
     const [answer] = (await got()) as ApprovalAnswer[];
     expect(await faultOf(answer, digestOf(read))).toBe(null);
@@ -312,6 +326,63 @@ describe.skipIf(executable === null)('a lying dashboard', () => {
       `${path.origin}/#dashboard=${encodeURIComponent(dashboard)}`,
     );
     expect((await refused).text()).toMatch(/frame-ancestors|X-Frame-Options/);
+  });
+
+  test('a dashboard cannot let alice sign in a window that is too low to show the recipient', async () => {
+    const [before, beforeLying] = [alice, lying];
+    // Without an emulated viewport a window has the size that its opener gives it.
+    alice = await browser.newContext({ viewport: null });
+    lying = await dashboardPage();
+    const page = await opened(undefined, 300);
+    await withAuthenticator(page, passkeys);
+    await send(requestOf(policy, { ...honest(), to: THIEF }, { statements: fresh(await nonceOf()) }));
+    await confirmPins(page);
+    await page.getByText('Make this window larger').waitFor();
+    expect(await approve(page).isDisabled()).toBe(true);
+    expect(await got()).toEqual([]);
+    await alice.close();
+    [alice, lying] = [before, beforeLying];
+  });
+
+  test('a click signs only after recipient and amount beside the button have been in view', async () => {
+    const page = await opened();
+    await withAuthenticator(page, passkeys);
+    await page.clock.install();
+    await send(requestOf(policy, honest(), { statements: fresh(await nonceOf()) }));
+    await confirmPins(page);
+    await approve(page).waitFor();
+    await page.clock.runFor(5_000);
+    expect(await approve(page).isDisabled()).toBe(true);
+    await approve(page).scrollIntoViewIfNeeded();
+    const isActive = async () => {
+      await page.clock.runFor(500);
+      return approve(page).isEnabled();
+    };
+    await expect.poll(isActive).toBe(true);
+    const block = page.getByRole('region', { name: 'What you sign' });
+    for (const text of ['Send 1.5 ETH', SUPPLIER, 'Maximum fee']) expect(await block.textContent()).toContain(text);
+    // The opener may set a fragment. It scrolls to nothing, and does not stay.
+    const address = `${path.origin}/#dashboard=${encodeURIComponent(dashboard)}&page`;
+    await lying.evaluate((url) => void ((window as unknown as Lying).page.location.href = url), address);
+    await page.waitForFunction(() => location.hash === '' && scrollY === 0, undefined, { polling: 50 });
+    expect(await page.locator('[id]').count()).toBe(0);
+  });
+
+  test('a dashboard cannot replace the passkey in force by a second enrolment', async () => {
+    const page = await opened();
+    const kept = await withAuthenticator(page, passkeys);
+    await nonceOf();
+    await createPasskey(page);
+    const ids = (await kept()).map(({ credentialId }) => credentialId);
+    expect(ids).toHaveLength(2);
+    expect(ids).toContain(passkeys[0]?.credentialId);
+    await page.close();
+    const again = await opened();
+    const keptAgain = await withAuthenticator(again, passkeys);
+    await nonceOf();
+    await createPasskey(again, passkey.algorithm === 'webauthn-p256' ? [passkey.credentialId] : []);
+    await again.getByText('already has a passkey').waitFor();
+    expect(await keptAgain()).toHaveLength(1);
   });
 
   test('a dashboard cannot use the passkey from its own origin', async () => {

@@ -11,6 +11,7 @@ const request: EnrolmentRequest = {
   requestId: 'e3b0c442-98fc-4c14-9afb-f4c8996fb924',
   userId: 'usr_1',
   userName: 'alice',
+  credentialIds: [],
 };
 const answer = {
   type: 'conclave/approval/answer',

@@ -38,17 +38,27 @@ export async function signWithPasskey(
 /**
  * Creates a passkey of this page, with its own signature as proof of possession. A policy change
  * must adopt it.
+ *
+ * It never replaces another passkey. An authenticator replaces a discoverable credential with the
+ * same user handle (Web Authentication Level 2, part 6.3.2), so each passkey gets a handle of its
+ * own; the policy names its owner. Approvals name their credentials, so none needs to be
+ * discoverable.
  */
-export async function newPasskey(user: Pick<EnrolmentRequest, 'userId' | 'userName'>) {
+export async function newPasskey(user: Pick<EnrolmentRequest, 'userId' | 'userName' | 'credentialIds'>) {
   const [rpId, userId] = [location.hostname, parseUserId(user.userId)];
   if (userId === null) throw new InvalidRequest('The request contains no valid user ID.');
   const created = await navigator.credentials.create({
     publicKey: {
       rp: { id: rpId, name: 'Conclave approvals' },
-      user: { id: new TextEncoder().encode(userId), name: user.userName, displayName: user.userName },
+      user: {
+        id: crypto.getRandomValues(new Uint8Array(USER_ID_BYTES)),
+        name: user.userName,
+        displayName: user.userName,
+      },
       challenge: crypto.getRandomValues(new Uint8Array(32)),
       pubKeyCredParams: [{ type: 'public-key', alg: ES256 }],
-      authenticatorSelection: { userVerification: 'required', residentKey: 'preferred' },
+      excludeCredentials: user.credentialIds.map(credentialOf),
+      authenticatorSelection: { userVerification: 'required', residentKey: 'discouraged' },
     },
   });
   const response = created instanceof PublicKeyCredential ? created.response : null;
@@ -71,6 +81,8 @@ export async function newPasskey(user: Pick<EnrolmentRequest, 'userId' | 'userNa
 }
 
 const ES256 = -7;
+/** The most that Web Authentication allows, part 5.4.3. */
+const USER_ID_BYTES = 64;
 const POINT_BYTES = 65;
 
 /**
@@ -91,7 +103,7 @@ async function assertedBy(
       challenge,
       rpId: location.hostname,
       userVerification: 'required',
-      allowCredentials: credentialIds.map((id) => ({ type: 'public-key', id: bytesOfBase64url(id) })),
+      allowCredentials: credentialIds.map(credentialOf),
     },
   });
   const response = asserted instanceof PublicKeyCredential ? asserted.response : null;
@@ -104,6 +116,10 @@ async function assertedBy(
     authenticatorData: base64url(response.authenticatorData),
     clientDataJSON: base64url(response.clientDataJSON),
   };
+}
+
+function credentialOf(id: string): PublicKeyCredentialDescriptor {
+  return { type: 'public-key', id: bytesOfBase64url(id) };
 }
 
 function base64url(bytes: ArrayBuffer): string {
