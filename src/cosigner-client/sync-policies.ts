@@ -1,4 +1,8 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
 import * as z from 'zod';
+import { policyHashOf } from '#devices/policy-succession.ts';
+import { policyBytes } from '#domain/policy/policy.ts';
+import { mandateBytes } from '#domain/policy/policy-change.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { Approval } from '#domain/transaction/transaction.ts';
 import type { Result } from '#domain/result.ts';
@@ -89,9 +93,10 @@ export function encodeApproval({ actor: { userId, tokenId }, digest, device, atM
   return { actor: { userId, tokenId }, digest, device, atMs };
 }
 
-/** Returns a policy and its mandate in the form that co-signers read. */
+/** Returns the canonical bytes of a policy and of its mandate, in hex, with the approvals. */
 export function encodePolicy({ policy, mandate }: AdoptedPolicy) {
-  if (mandate === null) return { policy, mandate };
-  const { id, note, createdAtMs, expiresAtMs, approvals } = mandate;
-  return { policy, mandate: { id, note, createdAtMs, expiresAtMs, approvals: approvals.map(encodeApproval) } };
+  const document = bytesToHex(policyBytes(policy));
+  if (mandate === null) return { policy: document, mandate };
+  const canonical = bytesToHex(mandateBytes(mandate, policyHashOf(policy)));
+  return { policy: document, mandate: { canonical, approvals: mandate.approvals.map(encodeApproval) } };
 }

@@ -10,7 +10,8 @@ import type { StoredShare } from '#cosigner/storage.ts';
 import { CosignerStorage } from '#cosigner/storage.ts';
 import { PairStore, type PairState } from '#cosigner/session/pair-store.ts';
 import { preparePairing } from '#cosigner/session/pairing.ts';
-import { readChain, parsePolicies, parsePolicy } from '#cosigner/policy/policy-chain.ts';
+import { readChain, parsePolicies } from '#cosigner/policy/policy-chain.ts';
+import { policyWithMandateOf } from '#cosigner/signed-document.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import { pinsMatch, statePolicy } from '#cosigner/policy/policy-statement.ts';
 import type { SessionPlan } from '#cosigner/session/protocol.ts';
@@ -215,7 +216,7 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
       }
       case 'policy': {
         const { attestations, ...adopting } = fieldsOf(body, ['policy', 'mandate', 'attestations']);
-        return key.adopt(keyOf(ref), parsePolicy(adopting), attestationsOf(attestations));
+        return key.adopt(keyOf(ref), policyWithMandateOf(adopting), attestationsOf(attestations));
       }
       case 'attest': {
         const { version } = fieldsOf(body, ['version']);

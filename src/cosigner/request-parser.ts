@@ -4,9 +4,9 @@ import type { Amount } from '#domain/asset/amount.ts';
 import { KEY_SCHEMES, type KeyScheme } from '#domain/asset/chain.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
 import type { TransactionId } from '#domain/id.ts';
-import { parseDeviceKeyId, parseTokenId, parseTransactionId, parseUserId, parseVaultId } from '#domain/id.ts';
-import type { AttemptPurpose, Intent, TransferExtras } from '#domain/transaction/intent.ts';
-import { ATTEMPT_PURPOSES, MESSAGE_FORMATS } from '#domain/transaction/intent.ts';
+import { parseDeviceKeyId, parseTokenId, parseTransactionId, parseUserId } from '#domain/id.ts';
+import type { AttemptPurpose } from '#domain/transaction/intent.ts';
+import { ATTEMPT_PURPOSES } from '#domain/transaction/intent.ts';
 import type { Approval } from '#domain/transaction/transaction.ts';
 import { type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
 
@@ -96,123 +96,11 @@ export function base64Of({ buffer, byteOffset, byteLength }: Uint8Array): string
   return Buffer.from(buffer, byteOffset, byteLength).toString('base64');
 }
 
-const FRAME_FIELDS = [
-  'kind',
-  'vaultId',
-  'transactionId',
-  'chain',
-  'from',
-  'policyVersion',
-  'policyHash',
-  'note',
-  'createdAtMs',
-  'expiresAtMs',
-] as const;
-
 /** Calldata and messages are the longest texts. Their content is checked later. */
 const MAX_CONTENT_LENGTH = 64 * 1024;
 
-export function intentOf(value: unknown): Intent {
-  const kind = typeof value === 'object' && value !== null && 'kind' in value ? value.kind : null;
-  const ends = Object.hasOwn(Object(value), 'notAfterMs') ? ['notAfterMs'] : [];
-  switch (kind) {
-    case 'transfer': {
-      const extras = TRANSFER_EXTRAS.filter((name) => Object.hasOwn(Object(value), name));
-      const own = ['to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf', ...extras];
-      const fields = fieldsOf(value, [...FRAME_FIELDS, ...own, ...ends]);
-      return {
-        kind,
-        ...frameOf(fields),
-        ...endIn(fields),
-        ...extrasOf(fields),
-        to: textOf(fields['to'], 128),
-        tokenAddress: fields['tokenAddress'] === null ? null : textOf(fields['tokenAddress'], 128),
-        amount: amountOf(fields['amount']),
-        maxFee: amountOf(fields['maxFee']),
-        lookalikeOf: lookalikeOf(fields),
-      };
-    }
-    case 'contract-interaction': {
-      const fields = fieldsOf(value, [...FRAME_FIELDS, 'to', 'data', 'value', 'maxFee', 'lookalikeOf', ...ends]);
-      return {
-        kind,
-        ...frameOf(fields),
-        ...endIn(fields),
-        to: textOf(fields['to'], 128),
-        data: textOf(fields['data'], MAX_CONTENT_LENGTH),
-        value: amountOf(fields['value']),
-        maxFee: amountOf(fields['maxFee']),
-        lookalikeOf: lookalikeOf(fields),
-      };
-    }
-    case 'erc20-approve': {
-      const own = ['tokenAddress', 'spender', 'amount', 'maxFee', 'lookalikeOf'];
-      const fields = fieldsOf(value, [...FRAME_FIELDS, ...own, ...ends]);
-      return {
-        kind,
-        ...frameOf(fields),
-        ...endIn(fields),
-        tokenAddress: textOf(fields['tokenAddress'], 128),
-        spender: textOf(fields['spender'], 128),
-        amount: amountOf(fields['amount']),
-        maxFee: amountOf(fields['maxFee']),
-        lookalikeOf: lookalikeOf(fields),
-      };
-    }
-    case 'message': {
-      const fields = fieldsOf(value, [...FRAME_FIELDS, 'format', 'message']);
-      const format = MESSAGE_FORMATS.find((one) => one === fields['format']);
-      if (format === undefined) throw new Malformed('format');
-      return { kind, ...frameOf(fields), format, message: textOf(fields['message'], MAX_CONTENT_LENGTH) };
-    }
-    default:
-      throw new Malformed('kind');
-  }
-}
-
-/** Returns the end of an intent, when it has one. */
-function endIn(fields: Fields) {
-  return Object.hasOwn(fields, 'notAfterMs') ? { notAfterMs: wholeNumberOf(fields['notAfterMs']) } : {};
-}
-
-const TRANSFER_EXTRAS = ['paysFor', 'memo', 'recipientMayHaveNoKey'] as const;
-
-/**
- * Returns the fields that only some transfers have. A field that was not sent stays absent, so that
- * old intents keep their bytes.
- */
-function extrasOf(fields: Fields): TransferExtras {
-  const has = (name: (typeof TRANSFER_EXTRAS)[number]) => Object.hasOwn(fields, name);
-  if (has('recipientMayHaveNoKey') && fields['recipientMayHaveNoKey'] !== true) {
-    throw new Malformed('recipientMayHaveNoKey');
-  }
-  return {
-    ...(has('paysFor') ? { paysFor: hexOf(fields['paysFor'], 32) } : {}),
-    ...(has('memo') ? { memo: textOf(fields['memo']) } : {}),
-    ...(has('recipientMayHaveNoKey') ? { recipientMayHaveNoKey: true } : {}),
-  };
-}
-
-function frameOf(fields: Fields) {
-  return {
-    vaultId: present(parseVaultId(wholeNumberOf(fields['vaultId']))),
-    transactionId: transactionIdOf(fields['transactionId']),
-    chain: textOf(fields['chain'], 64),
-    from: textOf(fields['from'], 128),
-    policyVersion: wholeNumberOf(fields['policyVersion']),
-    policyHash: hexOf(fields['policyHash'], 32),
-    note: fields['note'] === null ? null : textOf(fields['note']),
-    createdAtMs: wholeNumberOf(fields['createdAtMs']),
-    expiresAtMs: wholeNumberOf(fields['expiresAtMs']),
-  };
-}
-
 export function transactionIdOf(value: unknown): TransactionId {
   return present(parseTransactionId(textOf(value, 64)));
-}
-
-function lookalikeOf(fields: Fields): string | null {
-  return fields['lookalikeOf'] === null ? null : textOf(fields['lookalikeOf'], 128);
 }
 
 /** Parses the bytes to sign: hex of calldata and a frame, or of a message. */
@@ -287,7 +175,7 @@ export function amountOf(value: unknown): Amount {
   return present(parseAmount(textOf(value, 80)));
 }
 
-export function present<T>(value: T | null): T {
+function present<T>(value: T | null): T {
   if (value === null) throw new Malformed('not of its kind');
   return value;
 }

@@ -9,10 +9,10 @@ import type { StoredShare } from '#cosigner/storage.ts';
 import { CosignerStorage } from '#cosigner/storage.ts';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
-import type { PolicyWithMandate } from '#cosigner/policy/policy-chain.ts';
+import type { PolicyWithMandate } from '#cosigner/signed-document.ts';
 import { statePolicy } from '#cosigner/policy/policy-statement.ts';
 import { readChain } from '#cosigner/policy/policy-chain.ts';
-import { mandateOf, policyOf } from '#cosigner/sent-policy.ts';
+import { policyWithMandateOf } from '#cosigner/signed-document.ts';
 import { sealedShare } from '#cosigner/key/share-store.ts';
 import { Malformed } from '#cosigner/request-parser.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
@@ -229,18 +229,18 @@ export function chainName(policies: readonly Policy[]): string {
   return bytesToHex(policiesBytes(policies));
 }
 
-const READ = new Map<string, Policy>();
+const READ = new Map<string, PolicyWithMandate>();
 const MAX_READ = 2_000;
 
 /**
  * Returns a policy as a co-signer reads it from the wire. Reading decompresses the key of each
- * device, and the games send few policies many times, so equal texts are read once.
+ * device, and the games send few policies many times, so equal documents are read once.
  */
-function received({ policy, mandate }: AdoptedPolicy): PolicyWithMandate {
-  const text = JSON.stringify(policy);
-  const known = READ.get(text) ?? policyOf(JSON.parse(text));
+function received(adopted: AdoptedPolicy): PolicyWithMandate {
+  const sent = encodePolicy(adopted);
+  const text = JSON.stringify(sent);
+  const known = READ.get(text) ?? policyWithMandateOf(JSON.parse(text));
   if (READ.size >= MAX_READ) READ.clear();
   READ.set(text, known);
-  const sent = encodePolicy({ policy, mandate }).mandate;
-  return { policy: known, mandate: sent === null ? null : mandateOf(JSON.parse(JSON.stringify(sent))) };
+  return known;
 }

@@ -1,3 +1,4 @@
+import { intentBytes } from '#domain/transaction/intent.ts';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { inspectPayload } from '#chains/inspect/payload.ts';
 import type { SigningRequest } from '#cosigner/policy/approval-check.ts';
@@ -43,7 +44,9 @@ function requestFor(cosigner: HonestCosigner, plan: Plan): BegunRequest {
 
 /** Returns the request as a co-signer decodes it from JSON. */
 function received(request: SigningRequest): SigningRequest {
-  return signingRequestOf(JSON.parse(JSON.stringify({ ...request, approvals: request.approvals.map(encodeApproval) })));
+  const intent = bytesToHex(intentBytes(request.intent));
+  const sent = { ...request, intent, approvals: request.approvals.map(encodeApproval) };
+  return signingRequestOf(JSON.parse(JSON.stringify(sent)));
 }
 
 /**

@@ -1,5 +1,7 @@
 import { expect } from 'vitest';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
+import { intentBytes } from '#domain/transaction/intent.ts';
 import type { ThresholdSignRequest } from '#jobs/signing/threshold-sign.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import type { Cosigners } from './cosigners.ts';
@@ -39,7 +41,7 @@ export function openBody(request: ThresholdSignRequest, signers: readonly number
   return {
     signers,
     request: {
-      intent,
+      intent: bytesToHex(intentBytes(intent)),
       payload: attempt.payload,
       attempt: attempt.number,
       purpose: attempt.purpose,

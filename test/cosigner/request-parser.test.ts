@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { base64Of, envelopeOf, intentOf, Malformed, textOf } from '#cosigner/request-parser.ts';
-import { messageIntent, NOON_MS, transferIntent } from '../domain/cast.ts';
+import { base64Of, envelopeOf, Malformed, textOf } from '#cosigner/request-parser.ts';
 
 test('an envelope of any length is decoded to the bytes that were encoded', () => {
   for (let length = 0; length < 200; length++) {
@@ -29,15 +28,4 @@ test.each([
 test('text with a lone surrogate is malformed, and text with a surrogate pair is accepted', () => {
   for (const text of ['\uD800', 'Rent \uDFFF', '\uDE00\uD83D']) expect(() => textOf(text)).toThrow(Malformed);
   for (const text of ['', '\uFFFD', '\u{1F600}']) expect(textOf(text)).toBe(text);
-});
-
-test('a transfer is parsed with or without an end, and a message with an end is malformed', () => {
-  const ending = { ...transferIntent(), notAfterMs: NOON_MS };
-  const sent = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
-  expect(intentOf(sent(transferIntent()))).toEqual(transferIntent());
-  expect(intentOf(sent(ending))).toEqual(ending);
-  for (const notAfterMs of [null, -1, 1.5, '1', NOON_MS + 0.5]) {
-    expect(() => intentOf(sent({ ...ending, notAfterMs }))).toThrow(Malformed);
-  }
-  expect(() => intentOf(sent({ ...messageIntent(), notAfterMs: NOON_MS }))).toThrow(Malformed);
 });

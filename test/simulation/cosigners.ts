@@ -2,8 +2,9 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { CheckedRequest, SigningRequest } from '#cosigner/policy/approval-check.ts';
 import { checkRequest } from '#cosigner/policy/approval-check.ts';
-import type { PolicyWithMandate } from '#cosigner/policy/policy-chain.ts';
-import { isExpired, parsePolicy } from '#cosigner/policy/policy-chain.ts';
+import { isExpired } from '#cosigner/policy/policy-chain.ts';
+import type { PolicyWithMandate } from '#cosigner/signed-document.ts';
+import { policyWithMandateOf } from '#cosigner/signed-document.ts';
 import { successionFault, policyHashOf } from '#devices/policy-succession.ts';
 import { CosignerStorage, recordOf } from '#cosigner/storage.ts';
 import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
@@ -110,7 +111,7 @@ export class SimulatedCosigner {
         return this.#round(body);
       case 'policy': {
         const { attestations, ...adopting } = fieldsOf(body, ['policy', 'mandate', 'attestations']);
-        return this.#adopt(parsePolicy(adopting), attestations as Readonly<Record<string, string>>);
+        return this.#adopt(policyWithMandateOf(adopting), attestations as Readonly<Record<string, string>>);
       }
       case 'attest':
         return this.#attest((body as { version: number }).version);

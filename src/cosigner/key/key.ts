@@ -20,7 +20,8 @@ import { type CosignerStorage, recordOf, type StoredShare } from '#cosigner/stor
 import type { KeyRegistration } from '#cosigner/key/key-registration.ts';
 import { pairContext, type PairState } from '#cosigner/session/pair-store.ts';
 import { pinsMatch } from '#cosigner/policy/policy-statement.ts';
-import { isExpired, type PolicyWithMandate } from '#cosigner/policy/policy-chain.ts';
+import { isExpired } from '#cosigner/policy/policy-chain.ts';
+import type { PolicyWithMandate } from '#cosigner/signed-document.ts';
 import { successionFault, policyHashOf } from '#devices/policy-succession.ts';
 import type { SessionPlan } from '#cosigner/session/protocol.ts';
 import { receiptBytes, receiptFault } from '#cosigner/policy/receipt.ts';

@@ -1,18 +1,13 @@
 import { type Refused, refusal } from '#cosigner/refusal.ts';
-import { mandateOf, policyOf } from '#cosigner/sent-policy.ts';
-import { fieldsOf, Malformed } from '#cosigner/request-parser.ts';
+import { Malformed } from '#cosigner/request-parser.ts';
+import type { PolicyWithMandate } from '#cosigner/signed-document.ts';
+import { policyWithMandateOf } from '#cosigner/signed-document.ts';
 import type { ApprovedMandate } from '#devices/policy-succession.ts';
 import { successionFault } from '#devices/policy-succession.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { NO_PREVIOUS_POLICY } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-
-/** A policy with the approvals that put it in force; the mandate is null for version 1. */
-export interface PolicyWithMandate {
-  readonly policy: Policy;
-  readonly mandate: ApprovedMandate | null;
-}
 
 /**
  * Reports whether a mandate has expired. Only the coordinator knows the rejections and
@@ -75,15 +70,9 @@ export async function readChain(
 /** Yields the policies of a list, each parsed on demand. Throws `Malformed`. */
 export function* parsePolicies(value: unknown): Generator<PolicyWithMandate> {
   if (!Array.isArray(value) || value.length > MAX_POLICIES) throw new Malformed('policies');
-  for (const one of value) yield parsePolicy(one);
+  for (const one of value) yield policyWithMandateOf(one);
 }
 
 function isFirst({ version, previousHash }: Policy, mandate: ApprovedMandate | null): boolean {
   return version === 1 && previousHash === NO_PREVIOUS_POLICY && mandate === null;
-}
-
-/** Throws `Malformed`. */
-export function parsePolicy(value: unknown): PolicyWithMandate {
-  const { policy, mandate } = fieldsOf(value, ['policy', 'mandate']);
-  return { policy: policyOf(policy), mandate: mandate === null ? null : mandateOf(mandate) };
 }

@@ -3,7 +3,6 @@ import { policyHashOf } from '#devices/policy-succession.ts';
 import {
   evidenceOf,
   fieldsOf,
-  intentOf,
   listOf,
   MAX_EVIDENCE_ITEMS,
   payloadOf,
@@ -11,6 +10,7 @@ import {
   approvalOf,
   wholeNumberOf,
 } from '#cosigner/request-parser.ts';
+import { intentOf } from '#cosigner/signed-document.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 

@@ -1,8 +1,8 @@
-import { hexToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import type { ChainSignature } from '#chains/chain-adapter.ts';
 import { inspectPayload } from '#chains/inspect/payload.ts';
 import type { Intent } from '#domain/transaction/intent.ts';
-import { actionOfAttempt } from '#domain/transaction/intent.ts';
+import { actionOfAttempt, intentBytes } from '#domain/transaction/intent.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { Attempt, Approval } from '#domain/transaction/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
@@ -184,7 +184,7 @@ async function runWith(
   const body = {
     signers: indices,
     request: {
-      intent,
+      intent: bytesToHex(intentBytes(intent)),
       payload: attempt.payload,
       attempt: attempt.number,
       purpose: attempt.purpose,

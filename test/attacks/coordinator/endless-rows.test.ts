@@ -9,7 +9,7 @@
  */
 import { expect, test } from 'vitest';
 import { CosignerStorage } from '#cosigner/storage.ts';
-import type { PolicyWithMandate } from '#cosigner/policy/policy-chain.ts';
+import type { PolicyWithMandate } from '#cosigner/signed-document.ts';
 import { readChain } from '#cosigner/policy/policy-chain.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import { byDevice } from '../../cosigner/policy/device-scene.ts';

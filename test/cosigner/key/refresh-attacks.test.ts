@@ -7,11 +7,15 @@ import type { Cosigners } from '../cosigners.ts';
 import { present, startCosigners } from '../cosigners.ts';
 import { Puppet } from '../signing/byzantine-cosigner.ts';
 import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refresh-scene.ts';
+import { encodePolicy } from '#cosigner-client/sync-policies.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 
 /**
  * Tests that an attacker who controls the coordinator or one co-signer during a key refresh learns
  * nothing, and cannot make the key unusable.
  */
+
+const shown = (one: Policy) => encodePolicy({ policy: one, mandate: null });
 
 let cosigners: Cosigners;
 
@@ -34,7 +38,7 @@ const requestedKey = ({ scheme, publicKey, publicShares }: VaultKey) => ({
   dealers: [1, 2],
   publicKey,
   publicShares,
-  policies: [{ policy, mandate: null }],
+  policies: [shown(policy)],
   attestations: {},
 });
 
@@ -79,35 +83,24 @@ describe('a coordinator that attacks a key refresh', () => {
     ['a base epoch that does not exist', () => ({ baseEpoch: 2, epoch: 3 }), 'unknown-key'],
     ['an epoch that no record can have', () => ({ epoch: 70_000 }), 'malformed'],
     ['no policy', () => ({ policies: [] }), 'malformed'],
-    [
-      'another policy',
-      () => ({ policies: [{ policy: { ...policy, threshold: 1 }, mandate: null }] }),
-      'policy-mismatch',
-    ],
+    ['another policy', () => ({ policies: [shown({ ...policy, threshold: 1 })] }), 'policy-mismatch'],
     [
       'a policy more',
       () => ({
-        policies: [
-          { policy, mandate: null },
-          { policy: { ...policy, version: 2, threshold: 1 }, mandate: null },
-        ],
+        policies: [shown(policy), shown({ ...policy, version: 2, threshold: 1 })],
       }),
       'policy-behind',
     ],
     [
       'a list whose second policy it has not adopted, and whose third it need not read',
       () => ({
-        policies: [
-          { policy, mandate: null },
-          { policy: { ...policy, version: 2, threshold: 1 }, mandate: null },
-          'no policy',
-        ],
+        policies: [shown(policy), shown({ ...policy, version: 2, threshold: 1 }), 'no policy'],
       }),
       'policy-behind',
     ],
     [
       'a list whose first policy is another one, and whose second it need not read',
-      () => ({ policies: [{ policy: { ...policy, threshold: 1 }, mandate: null }, 'no policy'] }),
+      () => ({ policies: [shown({ ...policy, threshold: 1 }), 'no policy'] }),
       'policy-mismatch',
     ],
     ['another scheme', () => ({ scheme: 'ecdsa-secp256k1' }), 'malformed'],

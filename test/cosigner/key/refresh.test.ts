@@ -12,6 +12,7 @@ import { Cut } from '../session/interrupted-client.ts';
 import type { Cosigners } from '../cosigners.ts';
 import { approvedTransfer, newKey, present, startCosigners } from '../cosigners.ts';
 import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refresh-scene.ts';
+import { encodePolicy } from '#cosigner-client/sync-policies.ts';
 
 /**
  * Tests key refreshes in steps, each started by a message of its own, among three co-signers in
@@ -106,7 +107,7 @@ test('an ECDSA refresh replaces the pair set-ups, and no co-signer deals to a pe
       dealers: [1, 2],
       publicKey: key.publicKey,
       publicShares: refreshed.publicShares,
-      policies: [{ policy, mandate: null }],
+      policies: [encodePolicy({ policy, mandate: null })],
       attestations: {},
     }),
   });
@@ -187,8 +188,7 @@ test('a new machine checks each request against the policy of the vault', async 
     reason: expect.stringContaining('not-enough-approvals') as string,
   });
   const answer = await present(cosigners.all[1]).call(`key/${key.keyId}/policy`, {
-    policy: { ...policy, threshold: 1 },
-    mandate: null,
+    ...encodePolicy({ policy: { ...policy, threshold: 1 }, mandate: null }),
     attestations: {},
   });
   expect(answer.ok ? 'taken' : answer.refusal.code).toBe('policy-mismatch');

@@ -1,10 +1,15 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { parseTransaction } from 'viem';
 import { checkRequest } from '#cosigner/policy/approval-check.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import { signingRequestOf } from '#cosigner/session/signing-request.ts';
 import { Malformed } from '#cosigner/request-parser.ts';
+import type { CanonicalField } from '#domain/canonical/bytes.ts';
+import { canonicalBytes } from '#domain/canonical/bytes.ts';
+import { readCanonical } from '#domain/canonical/read-text.ts';
 import { parseKeyId } from '#domain/id.ts';
+import { INTENT_DOMAIN } from '#domain/transaction/intent.ts';
 import type { Approval } from '#domain/transaction/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { ThresholdSignRequest } from '#jobs/signing/threshold-sign.ts';
@@ -59,7 +64,32 @@ function sent(request: Omit<ThresholdSignRequest, 'approvals'>, digest: string):
     { ...approvalBy(bob, digest), device: phone.signed(digest) },
   ];
   const policies = [{ policy: byDevice, mandate: null }];
-  return JSON.parse(JSON.stringify(openBody({ ...request, approvals, policies }, [1, 2]).request)) as Json;
+  const body = openBody({ ...request, approvals, policies }, [1, 2]).request;
+  const { fields } = readCanonical(hexToBytes(body.intent));
+  return JSON.parse(JSON.stringify({ ...body, intent: fields })) as Json;
+}
+
+/**
+ * Returns a mutated request in the form in which it is sent: with the intent in canonical bytes, if
+ * its fields still have an encoding.
+ */
+function encoded(request: Json): Json {
+  const { intent } = request as { readonly intent?: Json };
+  if (!Array.isArray(intent) || !intent.every(isField)) return request;
+  const fields = intent as unknown as readonly CanonicalField[];
+  if (!fields.flat().every((text) => text === null || text.isWellFormed())) return request;
+  return { ...(request as Record<string, Json>), intent: bytesToHex(canonicalBytes(INTENT_DOMAIN, fields)) };
+}
+
+function isField(field: Json): boolean {
+  if (!Array.isArray(field) || field.length !== 2) return false;
+  return typeof field[0] === 'string' && (field[1] === null || typeof field[1] === 'string');
+}
+
+/** Returns a field of the intent of a request, in which the intent is a list of fields. */
+function fieldOf(request: Json, name: string): string {
+  const { intent } = request as unknown as { readonly intent: readonly CanonicalField[] };
+  return intent.find(([field]) => field === name)?.[1] ?? '';
 }
 
 type Requested = Parameters<typeof entered>[1];
@@ -146,7 +176,6 @@ function editedText(chance: () => number, text: string): string {
 }
 
 interface SentRequest {
-  readonly intent: { readonly kind: string; readonly maxFee: string };
   readonly payload: string;
   readonly purpose: string;
 }
@@ -156,8 +185,8 @@ interface SentRequest {
  * approved cap are left to the coordinator, so they are not part of the effect.
  */
 function effectOf(request: Json): Json {
-  const { intent, payload, purpose } = request as unknown as SentRequest;
-  if (intent.kind === 'message') return { payload, purpose };
+  const { payload, purpose } = request as unknown as SentRequest;
+  if (fieldOf(request, 'kind') === 'message') return { payload, purpose };
   const {
     chainId,
     to,
@@ -168,14 +197,14 @@ function effectOf(request: Json): Json {
     maxFeePerGas = 0n,
     accessList,
   } = parseTransaction(`0x${payload.replace(/^0x/, '')}`);
-  const isWithinCap = gas * maxFeePerGas <= BigInt(intent.maxFee);
+  const isWithinCap = gas * maxFeePerGas <= BigInt(fieldOf(request, 'maxFee'));
   const effect = { chainId, to: to?.toLowerCase() ?? null, value: value.toString(), data, type, isWithinCap, purpose };
   return JSON.parse(JSON.stringify({ ...effect, accessList: accessList ?? [] })) as Json;
 }
 
 async function answerTo(request: Json) {
   try {
-    return await checkRequest(signingRequestOf(request), pinned);
+    return await checkRequest(signingRequestOf(encoded(request)), pinned);
   } catch (error) {
     if (error instanceof Malformed) return null;
     throw error;

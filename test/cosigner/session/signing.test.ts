@@ -28,6 +28,7 @@ import {
   approvalBy,
 } from '../cosigners.ts';
 import { openBody, opening, refusedByAll } from '../rejected-requests.ts';
+import { encodePolicy } from '#cosigner-client/sync-policies.ts';
 
 /** Tests three real co-signers with a coordinator that is first honest and then hostile. */
 
@@ -318,20 +319,16 @@ test('a co-signer adopts only the policy that follows its own, and then counts a
     const terms = { id: newPolicyChangeId(NOON_MS, new Uint8Array(10)), note: null };
     const mandate = { ...terms, createdAtMs: NOON_MS, expiresAtMs: Date.now() + 3_600_000 };
     const digest = bytesToHex(sha256(mandateBytes(mandate, policyHashOf(next))));
-    const approvals = approvers.map(({ userId, tokenId }) => ({
-      actor: { userId, tokenId },
-      digest,
-      device: null,
-      atMs: NOON_MS,
-    }));
-    const body = { policy: next, mandate: { ...mandate, approvals }, attestations: {} };
-    const adopted = await cosigner.call(`key/${keyId}/policy`, body);
+    const approvals = approvers.map((actor) => ({ actor, digest, device: null, atMs: NOON_MS }));
+    const sent = encodePolicy({ policy: next, mandate: { ...mandate, policy: next, approvals } });
+    const adopted = await cosigner.call(`key/${keyId}/policy`, { ...sent, attestations: {} });
     return adopted.ok ? 'adopted' : adopted.refusal.code;
   };
   for (const one of [skip, forged, rewritten]) expect(await adopt(one, [alice, bob])).toBe('policy-mismatch');
   for (const approvers of [[], [alice], [alice, mallory]])
     expect(await adopt(named, approvers)).toBe('policy-mismatch');
-  const alone = await cosigner.call(`key/${keyId}/policy`, { policy: named, mandate: null, attestations: {} });
+  const unapproved = { ...encodePolicy({ policy: named, mandate: null }), attestations: {} };
+  const alone = await cosigner.call(`key/${keyId}/policy`, unapproved);
   expect(alone.ok ? '' : alone.refusal.code).toBe('policy-mismatch');
   const behind = await cosigner.call(
     `key/${keyId}/open`,
@@ -380,9 +377,10 @@ test('a malformed request is refused before anything else is checked', async () 
     { ...good, request: { ...good.request, attempt: 1.5 } },
     { ...good, request: { ...good.request, approvals: [{}] } },
     { ...good, request: { ...good.request, approvals: Array.from({ length: 101 }, () => good.request.approvals[0]) } },
-    { ...good, request: { ...good.request, intent: { ...good.request.intent, amount: 1000 } } },
-    { ...good, request: { ...good.request, intent: { ...good.request.intent, amount: '1e3' } } },
-    { ...good, request: { ...good.request, intent: { ...good.request.intent, kind: 'message' } } },
+    { ...good, request: { ...good.request, intent: approvedTransfer({ key }).intent } },
+    { ...good, request: { ...good.request, intent: good.request.intent.toUpperCase() } },
+    { ...good, request: { ...good.request, intent: `${good.request.intent}00` } },
+    { ...good, request: { ...good.request, intent: good.request.intent.slice(0, -2) } },
   ];
   for (const [i, body] of bad.entries()) {
     const answer = await cosigner.call(`key/${key.keyId}/open`, opening(body));

@@ -9,6 +9,7 @@ import { prepareDealing } from '#cosigner/key/dealing.ts';
 import { preparePairing } from '#cosigner/session/pairing.ts';
 import type { SessionPlan, Round } from '#cosigner/session/protocol.ts';
 import { parsePolicies } from '#cosigner/policy/policy-chain.ts';
+import { intentOf, policyWithMandateOf } from '#cosigner/signed-document.ts';
 import { resharingContext, resharingRequestOf } from '#cosigner/key/resharing.ts';
 import { attest } from '#cosigner/policy/attestation.ts';
 import type { SignedRecord } from '#cosigner/storage.ts';
@@ -17,7 +18,7 @@ import { receiptBytes } from '#cosigner/policy/receipt.ts';
 import { prepareSigning } from '#cosigner/session/signing.ts';
 import { bindingContext } from '#cosigner/session/signing-request.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
-import type { AttemptPurpose, Intent } from '#domain/transaction/intent.ts';
+import type { AttemptPurpose } from '#domain/transaction/intent.ts';
 import { actionOfAttempt, intentBytes } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -109,7 +110,7 @@ export class Puppet implements CosignerClient {
     try {
       if (path === 'pairs/status') return accepted(this.#pairStates());
       if (action === 'open') return accepted(await this.#open(kind, name, fields as unknown as OpenBody));
-      if (action === 'policy') return accepted(this.#adopt(fields['policy'] as Policy));
+      if (action === 'policy') return accepted(this.#adopt(policyOf(fields['policy'])));
       if (action === 'attest') return accepted({ attestation: await this.attestation(this.inForce) });
       if (action === 'receipt') return accepted({ receipt: await this.receipt(name, fields) });
       if (action === 'start') return accepted(await this.#start(fields as unknown as Invitation));
@@ -154,7 +155,8 @@ export class Puppet implements CosignerClient {
 
   #rowOf(fields: Readonly<Record<string, unknown>>): SignedRecord {
     const { request } = fields as unknown as { request: SentRequest };
-    const { intent, payload, attempt, purpose } = request;
+    const { payload, attempt, purpose } = request;
+    const intent = intentOf(request.intent);
     const inspected = inspectPayload(intent.kind === 'message' ? intent : actionOfAttempt(intent, purpose), payload);
     if (!inspected.ok) throw new Error(inspected.refusal);
     const { nonce, fees } = inspected.value.kind === 'message' ? { nonce: null, fees: null } : inspected.value;
@@ -176,10 +178,11 @@ export class Puppet implements CosignerClient {
    */
   #occasionOf(fields: Readonly<Record<string, unknown>>): Occasion {
     const { signers, request } = fields as unknown as { signers: readonly PartyIndex[]; request: SentRequest };
-    const { intent, payload, purpose } = request;
+    const { payload, attempt, purpose } = request;
+    const intent = intentOf(request.intent);
     const inspected = inspectPayload(intent.kind === 'message' ? intent : actionOfAttempt(intent, purpose), payload);
     if (!inspected.ok) throw new Error(inspected.refusal);
-    const occasion = bindingContext(request, this.inForce);
+    const occasion = bindingContext({ intent, attempt }, this.inForce);
     return { signers, messages: inspected.value.signedMessages, occasion };
   }
 
@@ -217,8 +220,8 @@ export class Puppet implements CosignerClient {
       return preparePairing({ self: this.index, peer, store: async (setup) => void this.#pairs.set(peer, setup) });
     }
     if (kind === 'keygen') {
-      const { scheme, threshold, policies: sent } = fields as unknown as KeyRequest;
-      const policies = sent.map(({ policy }) => policy);
+      const { scheme, threshold } = fields as unknown as KeyRequest;
+      const policies = [...parsePolicies(fields['policies'])].map(({ policy }) => policy);
       policies.forEach((policy) => this.#adopt(policy));
       const parties = this.#parties();
       return prepareKeyGeneration({
@@ -327,7 +330,8 @@ interface RoundBody {
 }
 
 interface SentRequest {
-  readonly intent: Intent;
+  /** Hex of its canonical bytes. */
+  readonly intent: string;
   readonly payload: string;
   readonly attempt: number;
   readonly purpose: AttemptPurpose;
@@ -337,6 +341,11 @@ interface Occasion {
   readonly signers: readonly PartyIndex[];
   readonly messages: readonly Uint8Array[];
   readonly occasion: Uint8Array;
+}
+
+/** Returns the policy of a request, without its mandate: the puppet adopts any policy. */
+function policyOf(sent: unknown): Policy {
+  return policyWithMandateOf({ policy: sent, mandate: null }).policy;
 }
 
 function proofOf(keyId: string, fields: Readonly<Record<string, unknown>>): Occasion {

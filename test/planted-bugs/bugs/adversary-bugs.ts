@@ -63,9 +63,9 @@ export const ADVERSARY_BUGS: readonly Bug[] = [
   },
   {
     name: 'games: a limit in another spelling is adopted (2.10)',
-    file: 'src/cosigner/sent-policy.ts',
-    was: "  if (!isCanonicalAsset(asset.chain, asset.tokenAddress)) throw new Malformed('asset');\n",
-    is: '',
+    file: 'src/cosigner/signed-document.ts',
+    was: 'isCanonicalAsset(chain, tokenAddress)',
+    is: 'isKnownChain(chain)',
     caughtBy: ADVERSARY,
   },
   {

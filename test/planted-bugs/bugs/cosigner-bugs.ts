@@ -242,9 +242,9 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   },
   {
     name: 'a rule in another spelling is read',
-    file: 'src/cosigner/sent-policy.ts',
-    was: "  if (!isCanonicalAsset(asset.chain, asset.tokenAddress)) throw new Malformed('asset');",
-    is: '',
+    file: 'src/cosigner/signed-document.ts',
+    was: 'isCanonicalAsset(chain, tokenAddress)',
+    is: 'isKnownChain(chain)',
     caughtBy: ['test/attacks/coordinator/payload/other-spelling.test.ts'],
   },
   {

@@ -13,7 +13,10 @@ import { payloadHex } from '#chains/inspect/payload-hex.ts';
 import { bytesOf, derivedAddress, tokenAccountOf } from '#chains/solana/rules/address.ts';
 import { messageBytes } from '#chains/solana/rules/transaction.ts';
 import { warningsOf } from '#chains/inspect/warnings.ts';
-import { intentOf, Malformed } from '#cosigner/request-parser.ts';
+import { InvalidDocument } from '#domain/canonical/field-reader.ts';
+import { canonicalBytes } from '#domain/canonical/bytes.ts';
+import { readIntent } from '#domain/canonical/read-intent.ts';
+import { readCanonical } from '#domain/canonical/read-text.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { intentBytes } from '#domain/transaction/intent.ts';
 import { present } from '../../../chains/evm/cast.ts';
@@ -69,11 +72,12 @@ describe('a coordinator that', () => {
   });
 
   test('an acknowledgement with another value than true is refused', () => {
-    for (const said of [false, 'true', 1, null]) {
-      const odd = { ...silent, recipientMayHaveNoKey: said };
-      expect(() => intentOf(JSON.parse(JSON.stringify(odd)))).toThrow(Malformed);
+    const { domain, fields } = readCanonical(intentBytes(acknowledged));
+    for (const said of ['false', 'TRUE', '1', null]) {
+      const odd = fields.map(([name, text]) => [name, name === 'recipientMayHaveNoKey' ? said : text] as const);
+      expect(() => readIntent(canonicalBytes(domain, odd))).toThrow(InvalidDocument);
     }
-    expect(intentBytes(intentOf(JSON.parse(JSON.stringify(acknowledged))))).toEqual(intentBytes(acknowledged));
+    expect(readIntent(intentBytes(acknowledged))).toEqual(acknowledged);
   });
 });
 

@@ -8,7 +8,6 @@
  *   as malformed.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { intentBytes } from '#domain/transaction/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { digestOf } from '../../../cosigner/policy/check-scene.ts';
@@ -35,7 +34,7 @@ afterAll(() => cosigners.stop());
  * Returns a request of the attacker. The devices of alice and bob have signed the digest of the
  * note that they saw.
  */
-function requestWith(sent: (shown: TransferIntent) => TransferIntent) {
+function approvedRequest() {
   const request = approvedTransfer({ key, governedBy: byDevice });
   const shown = { ...request.intent, note: SHOWN };
   const digest = digestOf(shown);
@@ -43,25 +42,30 @@ function requestWith(sent: (shown: TransferIntent) => TransferIntent) {
     { ...approvalBy(alice, digest), device: laptop.signed(digest) },
     { ...approvalBy(bob, digest), device: phone.signed(digest) },
   ];
-  return { ...request, intent: sent(shown), approvals, policies: [{ policy: byDevice, mandate: null }] };
+  return { ...request, intent: shown, approvals, policies: [{ policy: byDevice, mandate: null }] };
 }
 
-async function openAt(request: ReturnType<typeof requestWith>): Promise<readonly string[]> {
+/** @param sent changes the hex of the intent before the co-signers receive it */
+async function openAt(sent: (intent: string) => string): Promise<readonly string[]> {
+  const request = approvedRequest();
   const answers: string[] = [];
   for (const cosigner of cosigners.all) {
     const signers = [1, 2, 3].filter((i) => i === cosigner.index || i === (cosigner.index % 3) + 1);
-    const answer = await cosigner.call(`key/${request.key.keyId}/open`, opening(openBody(request, signers)));
+    const body = openBody(request, signers);
+    const changed = { ...body, request: { ...body.request, intent: sent(body.request.intent) } };
+    const answer = await cosigner.call(`key/${request.key.keyId}/open`, opening(changed));
     answers.push(answer.ok ? 'opened' : answer.refusal.code);
   }
   return answers;
 }
 
 test('a payment with the note that the devices signed opens a session at every co-signer', async () => {
-  expect(await openAt(requestWith((shown) => shown))).toEqual(['opened', 'opened', 'opened']);
+  expect(await openAt((intent) => intent)).toEqual(['opened', 'opened', 'opened']);
 });
 
-test('another note with the same encoded bytes is refused by every co-signer', async () => {
-  const answers = await openAt(requestWith((shown) => ({ ...shown, note: SENT })));
+test('a note with the bytes of a lone surrogate is refused by every co-signer', async () => {
+  // U+FFFD in UTF-8, and U+D800 as an encoder would write it that does not follow the standard.
+  const answers = await openAt((intent) => intent.replace('efbfbd', 'eda080'));
   expect(answers).toEqual(['malformed', 'malformed', 'malformed']);
 });
 

@@ -8,8 +8,9 @@
  *   canonical spelling.
  */
 import { describe, expect, test } from 'vitest';
-import { policyOf } from '#cosigner/sent-policy.ts';
 import { Malformed } from '#cosigner/request-parser.ts';
+import { policyWithMandateOf } from '#cosigner/signed-document.ts';
+import { encodePolicy } from '#cosigner-client/sync-policies.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Rules } from '#domain/policy/rules.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
@@ -24,7 +25,7 @@ const SEGWIT = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
 function read(rules: Partial<Rules>): string {
   const sent: Policy = { ...policy, rules: { ...NO_RULES, ...rules } };
   try {
-    policyOf(JSON.parse(JSON.stringify(sent)));
+    policyWithMandateOf(encodePolicy({ policy: sent, mandate: null }));
     return 'read';
   } catch (error) {
     if (error instanceof Malformed) return 'malformed';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isExpired } from '#cosigner/policy/policy-chain.ts';
 import { successionFault, policyHashOf } from '#devices/policy-succession.ts';
-import { mandateOf } from '#cosigner/sent-policy.ts';
+import { policyWithMandateOf } from '#cosigner/signed-document.ts';
 import { hasPermission } from '#domain/access/member.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Vault } from '#domain/vault.ts';
@@ -56,8 +56,9 @@ test('only the devices of the previous version can renew a mandate, and a co-sig
   });
   /** Returns the answer of a co-signer under version 1 to the stored mandate. */
   const isAccepted = async () => {
-    const mandate = mandateOf(structuredClone(encodePolicy(present(storage.policies.adoptedAs(2))).mandate));
-    return (await successionFault(byDevice, revoked, mandate)) === null && !isExpired(mandate, Date.now());
+    const { policy, mandate } = policyWithMandateOf(encodePolicy(present(storage.policies.adoptedAs(2))));
+    const fault = await successionFault(byDevice, policy, mandate);
+    return fault === null && !isExpired(present(mandate), Date.now());
   };
   expect(await approve(LAPTOP)).toBe('PENDING');
   expect(await isAccepted()).toBe(false);
