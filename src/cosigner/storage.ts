@@ -28,7 +28,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS policy (version INTEGER PRIMARY KEY, document TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS signed (tx_id TEXT NOT NULL, attempt INTEGER NOT NULL, purpose TEXT NOT NULL, intent_digest TEXT NOT NULL, signing_digest TEXT NOT NULL, nonce TEXT, max_fee TEXT, max_tip TEXT, PRIMARY KEY (tx_id, attempt)) WITHOUT ROWID;
   CREATE UNIQUE INDEX IF NOT EXISTS signed_once ON signed (signing_digest) WHERE nonce IS NOT NULL;
-  CREATE TABLE IF NOT EXISTS witnessed (tx_id TEXT NOT NULL, attempt INTEGER NOT NULL, policy_version INTEGER NOT NULL, PRIMARY KEY (tx_id, attempt)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS attested (tx_id TEXT NOT NULL, attempt INTEGER NOT NULL, PRIMARY KEY (tx_id, attempt)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS ban (identity TEXT PRIMARY KEY, step TEXT NOT NULL, at_ms INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
@@ -268,20 +268,13 @@ export class CosignerStorage {
   }
 
   /**
-   * Reports whether this co-signer committed to this intent by its own check, or t others attested
-   * it before the adoption of the policy in force. Later attesters may lack the policy that revoked
-   * their approvals.
+   * Reports whether this co-signer committed to this intent by its own check. A row that others
+   * attested does not count: they may lack the policy that revoked their approvals.
    */
   isRecorded(transactionId: string, intentDigest: string): boolean {
-    const version = this.policies().at(-1)?.version ?? 0;
-    const late = new Set(
-      this.#read<{ attempt: number }>(
-        'SELECT attempt FROM witnessed WHERE tx_id = ? AND policy_version >= ?',
-        transactionId,
-        version,
-      ).map(({ attempt }) => attempt),
-    );
-    return this.signedFor(transactionId).some((row) => row.intentDigest === intentDigest && !late.has(row.attempt));
+    const rows = this.#read<{ attempt: number }>('SELECT attempt FROM attested WHERE tx_id = ?', transactionId);
+    const attested = new Set(rows.map(({ attempt }) => attempt));
+    return this.signedFor(transactionId).some((row) => row.intentDigest === intentDigest && !attested.has(row.attempt));
   }
 
   /** Returns the signed or attested records of a transaction, in order. */
@@ -309,15 +302,7 @@ export class CosignerStorage {
     const { transactionId, attempt, signingDigest } = record;
     const isNew = this.signedFor(transactionId).every((row) => row.attempt !== attempt);
     this.#writeSigned('INSERT OR IGNORE', record);
-    if (isNew) {
-      const version = this.policies().at(-1)?.version ?? 0;
-      this.#write(
-        'INSERT INTO witnessed (tx_id, attempt, policy_version) VALUES (?, ?, ?)',
-        transactionId,
-        attempt,
-        version,
-      );
-    }
+    if (isNew) this.#write('INSERT INTO attested (tx_id, attempt) VALUES (?, ?)', transactionId, attempt);
     return this.signedFor(transactionId).some((row) => row.attempt === attempt && row.signingDigest === signingDigest);
   }
 

@@ -1,3 +1,5 @@
+import { hexToBytes } from '@noble/hashes/utils.js';
+import type { SignedRecord } from '#cosigner/storage.ts';
 import type { AttemptPurpose } from '#domain/transaction/intent.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import { signAsCosigner } from '#mpc/envelope.ts';
@@ -48,6 +50,7 @@ export const LIES: readonly Lie[] = [
   { name: 'last messages come late', weight: 8, play: finishLater },
   { name: 'receipts are collected in advance', weight: 4, play: collectReceipts },
   { name: 'a record is forged', weight: 4, play: forgeRecord },
+  { name: 'a record of revoked devices comes late', weight: 4, play: attestLate },
   { name: 'time passes', weight: 6, play: passTime },
   { name: 'a co-signer restarts', weight: 3, play: restartOne },
 ];
@@ -296,26 +299,71 @@ async function finishLater(world: World): Promise<void> {
 
 /** Shows honest co-signers a record that only hostile co-signers attest. */
 async function forgeRecord(world: World): Promise<void> {
-  const { chance, coordinator, group, honest, hostile, oracle, say } = world;
+  const { chance, coordinator } = world;
   if (coordinator.proposals.length === 0) return;
   const proposal = chance.of(coordinator.proposals);
   const purpose = chance.of(['intent', 'intent', 'cancellation'] as const);
   const bytes = composed(world, proposal, purpose, 0);
   const record = bytes === null ? null : recordFor({ proposal, bytes, attempt: 1, purpose });
-  if (record === null || bytes === null) return;
+  if (record === null) return;
+  await showRecord(world, proposal, record);
+  const burning = composed(world, proposal, 'cancellation', 1);
+  if (burning !== null) await signBytes(world, { proposal, bytes: burning, attempt: 2, purpose: 'cancellation' });
+}
+
+/**
+ * Has revoked devices approve at a co-signer that does not know the revocation, shows its row to
+ * the others, and requests a cancellation from one that knows the revocation.
+ */
+async function attestLate(world: World): Promise<void> {
+  const { group, hostile, honest, coordinator, people, say } = world;
+  const held = [...honest].map(([index, { storage }]) => ({ index, policy: storage.policies().at(-1) }));
+  const byVersion = held.toSorted((a, b) => (a.policy?.version ?? 0) - (b.policy?.version ?? 0));
+  const [oldest, newest] = [byVersion[0], byVersion.at(-1)];
+  if (oldest?.policy === undefined || newest === undefined || oldest.policy === newest.policy) return;
+  if (hostile.size < group.threshold - 1) return;
+  const maxFee = ORDINARY_FEES[ETHEREUM] ?? 0n;
+  const requested = { chain: ETHEREUM, tokenAddress: null, amount: ETHER / 10n, maxFee, to: 'supplier' } as const;
+  const proposal = coordinator.propose(requested, oldest.policy);
+  proposal.approvals.push(...people.sign(proposal.digest, people.stolen));
+  say(`revoked devices approve ${proposal.words}`);
+  const withHostile = (index: PartyIndex) =>
+    group.parties.filter((party) => party === index || hostile.has(party)).slice(0, group.threshold);
+  const bytes = bytesOf(proposal.intent, { ...proposal, fee: maxFee / 8n });
+  if (bytes === null) return;
+  await signBytes(world, { proposal, bytes, attempt: 1, purpose: 'intent' }, withHostile(oldest.index));
+  const record = recordFor({ proposal, bytes, attempt: 1, purpose: 'intent' });
+  if (record === null) return;
+  await showRecord(world, proposal, record);
+  const burning = bytesOf(actionOfAttempt(proposal.intent, 'cancellation'), { ...proposal, fee: maxFee });
+  if (burning === null) return;
+  const request = { proposal, bytes: burning, attempt: 2, purpose: 'cancellation' } as const;
+  await signBytes(world, request, withHostile(newest.index));
+}
+
+/**
+ * Shows honest co-signers a record with the attestations of hostile co-signers, and of honest ones
+ * that have it.
+ */
+async function showRecord(world: World, proposal: Proposal, record: SignedRecord): Promise<void> {
+  const { group, honest, hostile, say } = world;
   const statement = recordBytes(group.keyId, record);
   const attesters = new Map<PartyIndex, Uint8Array>();
   for (const [index, { own }] of hostile) attesters.set(index, await signAsCosigner(own, statement));
+  for (const [index, cosigner] of honest) {
+    const attested = await cosigner.cosignerKey.signedFor(group.keyId, record.transactionId);
+    const own = attested.ok
+      ? attested.value.find((row) => JSON.stringify(row.record) === JSON.stringify(record))
+      : null;
+    if (own != null) attesters.set(index, hexToBytes(own.signature));
+  }
   const liar = [...hostile.values()][0];
   for (const [index, cosigner] of honest) {
-    // A hostile co-signer signs in place of each honest one, which attests nothing here.
+    // A hostile co-signer signs in place of an honest one that does not attest this record.
     if (liar !== undefined && !attesters.has(index)) attesters.set(index, await signAsCosigner(liar.own, statement));
     const answer = await cosigner.cosignerKey.importRecord(group.keyId, { record, attesters: attesters });
-    say(`shows co-signer ${index} a forged record of ${proposal.words}: ${answer.ok ? 'taken' : answer.refusal.code}`);
-    if (answer.ok) oracle.believed(index, proposal.digest);
+    say(`shows co-signer ${index} a record of ${proposal.words}: ${answer.ok ? 'taken' : answer.refusal.code}`);
   }
-  const burning = composed(world, proposal, 'cancellation', 1);
-  if (burning !== null) await signBytes(world, { proposal, bytes: burning, attempt: 2, purpose: 'cancellation' });
 }
 
 async function passTime({ chance, say }: World): Promise<void> {

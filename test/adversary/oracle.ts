@@ -189,15 +189,6 @@ export class Oracle {
     this.#recorded.set(index, known.add(digest));
   }
 
-  /**
-   * Records that a co-signer has adopted a record from others. The record is genuine when an honest
-   * co-signer has it.
-   */
-  believed(index: PartyIndex, digest: string): void {
-    if (![...this.#recorded.values()].some((digests) => digests.has(digest))) return;
-    this.#recorded.set(index, (this.#recorded.get(index) ?? new Set<string>()).add(digest));
-  }
-
   /** Judges a signature to which all signers have given their last message. */
   signed(signature: Signature): void {
     const { request, honest } = signature;

@@ -48,8 +48,7 @@ export interface Pinned {
   /** The largest fees that this co-signer pays, whatever was approved. */
   readonly feeCeilings: FeeCeilings;
   /**
-   * Reports whether this co-signer has a signed or attested record of this transaction, with this
-   * intent.
+   * Reports whether this co-signer committed to this intent of the transaction by its own check.
    */
   readonly isRecorded: (transactionId: string, intentDigest: string) => boolean;
 }
@@ -146,8 +145,8 @@ function bidOf({ nonce, fees, leastRisePercent }: Exclude<InspectedPayload, { re
  * policy the intent names: revoked devices approve nothing, and only the coordinator vouches for
  * the creation time of an intent. The policy that the intent names can only require more.
  *
- * The exception is a cancellation of a transaction in the records of this co-signer, for which the
- * named policy is enough. It undoes what was approved under that policy, costs no more than that
+ * The exception is a cancellation of a transaction that this co-signer recorded by its own check,
+ * for which the named policy is enough. It undoes what was approved under that policy, costs no more than that
  * approval allowed, and the current policy may be the reason for it.
  */
 async function approvalFault(

@@ -3,9 +3,9 @@
  *   which then signs a costly cancellation under the old policy.
  * Attacker: coordinator and co-signer
  * Co-signers: 1
- * Finding: 2.2
- * Defence: the old policy judges a cancellation only if the co-signer has its own row, or a row
- *   that was attested before it adopted the policy in force.
+ * Finding: 2.2, F4
+ * Defence: the old policy judges a cancellation only if the co-signer has its own row. A row that
+ *   others attested never opens the exception, also under later policies.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
@@ -13,7 +13,9 @@ import { relay } from '#jobs/signing/relay.ts';
 import { approvedTransfer, attemptOf } from '../../cosigner/cosigners.ts';
 import { openBody } from '../../cosigner/rejected-requests.ts';
 import { amount } from '../../domain/cast.ts';
-import { approvalsOf, LAPTOP, PHONE } from '../policy-scene.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
+import { receiptsOf } from '#jobs/signing/receipts.ts';
+import { approvalsOf, changeTo, LAPTOP, NEW_LAPTOP, NEW_PHONE, PHONE, shownTo } from '../policy-scene.ts';
 import type { WithheldScene } from '../withheld-scene.ts';
 import { after, before, change, guarded, startWithheldScene } from '../withheld-scene.ts';
 
@@ -40,4 +42,14 @@ test('revoked devices cannot spend fees at a co-signer that knows the revocation
   puppet.inForce = after;
   const signed = await relay({ cosigners: [one, puppet], path: () => path, request: () => burn });
   expect(signed.ok ? 'signed' : signed.refusal.code).toBe('not-enough-approvals');
+  // A harmless policy follows, which every co-signer adopts after the revocation.
+  const harmless = { ...after, version: 3, previousHash: policyHashOf(after), threshold: 3 };
+  const next = changeTo(harmless, [NEW_LAPTOP, NEW_PHONE]);
+  expect(await shownTo([three], key.keyId, change)).toEqual(['adopted']);
+  expect(await shownTo([one, three], key.keyId, next)).toEqual(['adopted', 'adopted']);
+  puppet.inForce = harmless;
+  const later = openBody({ ...requested, attempt, policies: [before, change, next] }, [1, 2]);
+  const receipts = () => receiptsOf([three], key.keyId, later.request);
+  const burnt = await relay({ cosigners: [one, puppet], path: () => path, request: () => later, receipts });
+  expect(burnt.ok ? 'signed' : burnt.refusal.code).toBe('not-enough-approvals');
 }, 60_000);

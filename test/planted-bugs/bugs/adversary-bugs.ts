@@ -20,6 +20,13 @@ export const ADVERSARY_BUGS: readonly Bug[] = [
     caughtBy: ADVERSARY,
   },
   {
+    name: 'games: a row that others attested opens a cancellation (F4)',
+    file: 'src/cosigner/storage.ts',
+    was: 'row.intentDigest === intentDigest && !attested.has(row.attempt)',
+    is: 'row.intentDigest === intentDigest && attested.size >= 0',
+    caughtBy: ADVERSARY,
+  },
+  {
     name: 'games: no co-signer requires receipts (2.3)',
     file: 'src/domain/policy/policy.ts',
     was: "return policy?.rules.signOnce === 'every-cosigner';",
