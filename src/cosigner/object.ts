@@ -21,7 +21,8 @@ import { resharingRequestOf } from '#cosigner/key/resharing.ts';
 import { sealedShare } from '#cosigner/key/share-store.ts';
 import { witnessedRecordOf } from '#cosigner/policy/signed-record.ts';
 import { signingRequestOf } from '#cosigner/session/signing-request.ts';
-import { type RoundPermit, Sessions } from '#cosigner/session/sessions.ts';
+import { SessionPeers } from '#cosigner/session/session-peers.ts';
+import { Sessions } from '#cosigner/session/sessions.ts';
 import { newKeyFault, type PolicyHashes, VaultPolicies } from '#cosigner/key/vault-policies.ts';
 import {
   byPartyOf,
@@ -349,40 +350,20 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
   async #buildComponents(): Promise<Components> {
     const membership = await loadCosignerSet(this.env);
     const storage = this.#storage;
-    const pairObject = (peer: PartyIndex) => this.env.NODE.getByName(objectName({ kind: 'pair', peer }));
+    const sessionPeers = new SessionPeers({
+      storage,
+      identityOf: pinnedSigningKeys(this.env),
+      pairObject: (peer) => this.env.NODE.getByName(objectName({ kind: 'pair', peer })),
+      waitUntil: (promise) => this.ctx.waitUntil(promise),
+    });
     const key = new CosignerKey({
       membership,
       storage,
       exportLog: this.#exportLog,
       registration: this.#registration,
-      pair: async (peer, known) => pairObject(peer).pairState(peer, known),
-      isBanned: async (peer) => pairObject(peer).isBanned(peer),
+      peers: sessionPeers,
     });
-    const sessions = new Sessions({
-      membership,
-      storage,
-      protocols: SUPPORTED_PROTOCOLS,
-      ban: async ({ culprit, step }) => pairObject(culprit).ban(culprit, step),
-      permit: (participants) => this.#permitFor(participants.filter((party) => party !== membership.own.index)),
-    });
+    const sessions = new Sessions({ membership, storage, protocols: SUPPORTED_PROTOCOLS, peers: sessionPeers });
     return { membership, sessions, key };
-  }
-
-  /**
-   * Returns the release of one permit from every pair that takes part, or null without any permit.
-   */
-  async #permitFor(peers: readonly PartyIndex[]): Promise<RoundPermit | null> {
-    const pairs = peers.map((peer) => this.env.NODE.getByName(objectName({ kind: 'pair', peer })));
-    const permits = await Promise.all(peers.map(async (peer, i) => (await pairs[i]?.permit(peer)) ?? null));
-    const release = () => {
-      const given = pairs.map(async (pair, i) => {
-        const permit = permits[i] ?? null;
-        if (permit !== null) await pair.release(permit);
-      });
-      this.ctx.waitUntil(Promise.all(given));
-    };
-    if (permits.every((permit) => permit !== null)) return release;
-    release();
-    return null;
   }
 }

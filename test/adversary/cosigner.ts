@@ -132,8 +132,10 @@ export class HonestCosigner {
       exportLog: new ExportLog(sql),
       registration: registrationIn(sql),
       // The games play the rounds without pair set-ups.
-      pair: async () => ({ banned: false, setupId: 'paired', madeAtMs: 1, sealed: null }),
-      isBanned: async () => false,
+      peers: {
+        state: async () => ({ banned: false, setupId: 'paired', madeAtMs: 1, sealed: null }),
+        isBanned: async () => false,
+      },
     };
     return [storage, new CosignerKey(context)];
   }

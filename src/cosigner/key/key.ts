@@ -18,7 +18,8 @@ import type { ExportLog } from '#cosigner/key/export-log.ts';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import { type CosignerStorage, recordOf, type StoredShare } from '#cosigner/storage.ts';
 import type { KeyRegistration } from '#cosigner/key/key-registration.ts';
-import { pairContext, type PairState } from '#cosigner/session/pair-store.ts';
+import { pairContext } from '#cosigner/session/pair-store.ts';
+import type { SessionPeers } from '#cosigner/session/session-peers.ts';
 import { pinsMatch } from '#cosigner/policy/policy-statement.ts';
 import { isExpired } from '#cosigner/policy/policy-chain.ts';
 import type { PolicyWithMandate } from '#cosigner/signed-document.ts';
@@ -48,9 +49,7 @@ export interface CosignerKeyContext {
   readonly storage: CosignerStorage;
   readonly exportLog: ExportLog;
   readonly registration: KeyRegistration;
-  /** Calls the pair object of this co-signer. */
-  readonly pair: (peer: PartyIndex, known: string | null) => Promise<PairState>;
-  readonly isBanned: (peer: PartyIndex) => Promise<boolean>;
+  readonly peers: Pick<SessionPeers, 'state' | 'isBanned'>;
 }
 
 /** A key has one wallet for each chain of its family. */
@@ -84,7 +83,8 @@ export class CosignerKey {
     signers: readonly PartyIndex[],
     request: SigningRequest,
   ): Promise<Result<SessionPlan, Refused>> {
-    const { storage, membership, isBanned } = this.#context;
+    const { storage, membership } = this.#context;
+    const isBanned = (peer: PartyIndex) => this.#context.peers.isBanned(peer);
     const committable = await this.#committable(keyId, request);
     if (!committable.ok) return committable;
     const { share, wallet, checked } = committable.value;
@@ -363,17 +363,17 @@ export class CosignerKey {
    * Returns the pairs with the other signers. A banned peer is refused. Only ECDSA needs set-ups.
    */
   async #pairsFor({ scheme }: KeyShare, signers: readonly PartyIndex[]): Promise<Result<Pairs, Refused>> {
-    const { membership, isBanned } = this.#context;
-    const peers = signers.filter((signer) => signer !== membership.own.index);
+    const peers = signers.filter((signer) => signer !== this.#context.membership.own.index);
     if (scheme === 'ecdsa-secp256k1') return this.#pairsWith(peers);
-    for (const peer of peers) if (await isBanned(peer)) return refused(refusal('peer-banned', null, peer));
+    for (const peer of peers)
+      if (await this.#context.peers.isBanned(peer)) return refused(refusal('peer-banned', null, peer));
     return accepted(new Map());
   }
 
   async #pairsWith(peers: readonly PartyIndex[]): Promise<Result<Pairs, Refused>> {
-    const { membership, pair } = this.#context;
+    const { membership } = this.#context;
     for (const peer of peers) {
-      const state = await pair(peer, this.#pairs.get(peer)?.id ?? null);
+      const state = await this.#context.peers.state(peer, this.#pairs.get(peer)?.id ?? null);
       if (state.banned) return refused(refusal('peer-banned', null, peer));
       if (state.setupId === null) return refused(refusal('not-paired', null, peer));
       if (state.sealed === null) continue;

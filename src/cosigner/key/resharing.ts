@@ -9,7 +9,7 @@ import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import { pinsMatch } from '#cosigner/policy/policy-statement.ts';
 import { readChain, parsePolicies } from '#cosigner/policy/policy-chain.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
-import type { PairState } from '#cosigner/session/pair-store.ts';
+import type { SessionPeers } from '#cosigner/session/session-peers.ts';
 import type { SessionPlan } from '#cosigner/session/protocol.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
@@ -56,7 +56,7 @@ export interface ResharingContext {
   readonly storage: CosignerStorage;
   readonly shares: ShareStore;
   readonly registration: KeyRegistration;
-  readonly pair: (peer: PartyIndex, known: string | null) => Promise<PairState>;
+  readonly peers: Pick<SessionPeers, 'state'>;
 }
 
 const MAX_EPOCH = 0xffff;
@@ -230,12 +230,12 @@ function sameAs(own: readonly Policy[], sent: unknown): Result<readonly Policy[]
  * change with the shares.
  */
 async function pairFault(
-  { membership, storage, pair }: ResharingContext,
+  { membership, storage, peers }: ResharingContext,
   { scheme }: ResharingRequest,
 ): Promise<Refused | null> {
   if (scheme !== 'ecdsa-secp256k1') return null;
   for (const peer of membership.peers.keys()) {
-    const { banned, setupId, madeAtMs } = await pair(peer, null);
+    const { banned, setupId, madeAtMs } = await peers.state(peer, null);
     if (banned) return refusal('peer-banned', null, peer);
     if (setupId === null) return refusal('not-paired', null, peer);
     if (madeAtMs < (storage.sealed()?.madeAtMs ?? 0)) return refusal('pair-too-old', null, peer);

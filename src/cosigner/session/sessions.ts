@@ -1,5 +1,6 @@
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
+import type { SessionPeers } from '#cosigner/session/session-peers.ts';
 import type { CosignerStorage } from '#cosigner/storage.ts';
 import type { PeerMessages, SessionPlan, Round, Step } from '#cosigner/session/protocol.ts';
 import type { Refused } from '#cosigner/refusal.ts';
@@ -7,7 +8,7 @@ import { refusal } from '#cosigner/refusal.ts';
 import { base64Of } from '#cosigner/request-parser.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import { type Abort, blamed } from '#mpc/abort.ts';
+import { blamed } from '#mpc/abort.ts';
 import type { Channel, EphemeralKey } from '#mpc/channel.ts';
 import { newEphemeralKey, EXCHANGE_KEY_BYTES, openChannel } from '#mpc/channel.ts';
 import { openEnvelope, sealEnvelope, signAsCosigner, verifyAsCosigner } from '#mpc/envelope.ts';
@@ -71,9 +72,6 @@ interface Running extends Pick<SessionPlan, 'participants' | 'isRateLimited'> {
   last: { readonly request: RoundMessage; readonly answer: RoundAnswer } | null;
 }
 
-/** Releases the permit of one round, after its outcome is written. */
-export type RoundPermit = () => void;
-
 /**
  * A coordinator with more concurrent sessions is faulty. The oldest are deleted, which only aborts
  * them.
@@ -89,13 +87,12 @@ export interface SessionsContext {
    * Digests of the protocols that this co-signer speaks, the newest first (protocol-version.ts).
    */
   readonly protocols: readonly string[];
-  /** Called before the answer leaves, for a peer that was caught cheating. */
-  readonly ban: (abort: Abort) => Promise<void>;
   /**
-   * Called at every round of a rate-limited protocol that takes messages. Returns null when a
-   * participant is banned or too many rounds with it are in progress.
+   * It bans a peer that was caught cheating before the answer leaves. It permits each round of a
+   * rate-limited protocol that takes messages, unless a participant is banned or too many rounds
+   * with it are in progress.
    */
-  readonly permit: (participants: readonly PartyIndex[]) => Promise<RoundPermit | null>;
+  readonly peers: Pick<SessionPeers, 'ban' | 'permit'>;
 }
 
 /**
@@ -229,7 +226,8 @@ export class Sessions {
     const inbox = await this.#openAll(running, message);
     if (inbox === null) return refused(refusal('envelope-refused'));
     if (!running.isRateLimited) return this.#compute(running, message, inbox);
-    const release = await this.#context.permit(running.participants);
+    const { membership, peers } = this.#context;
+    const release = await peers.permit(running.participants.filter((party) => party !== membership.own.index));
     if (release === null) return this.#end(message, refusal('peer-banned'));
     try {
       return await this.#compute(running, message, inbox);
@@ -239,7 +237,7 @@ export class Sessions {
   }
 
   async #compute(running: Running, message: RoundMessage, inbox: PeerMessages): Promise<Result<RoundAnswer, Refused>> {
-    const { storage, ban } = this.#context;
+    const { storage, peers } = this.#context;
     // The storage advances first, then the state is used up. Nothing awaits in between.
     if (message.round > 1 && (message.round !== running.round + 1 || !storage.advance(message.sid, message.round))) {
       return this.#end(message, refusal('session-over'));
@@ -250,7 +248,7 @@ export class Sessions {
     if (current === null) return this.#end(message, refusal('session-over'));
     const { step, next } = await this.#step(current, inbox, message);
     if (step.type === 'abort') {
-      if (step.abort.ban) await ban(step.abort);
+      if (step.abort.ban) await peers.ban(step.abort.culprit, step.abort.step);
       return this.#end(message, refusal('aborted', step.abort.step, blamed(step.abort)));
     }
     running.next = next;

@@ -65,8 +65,7 @@ export async function pausedSignature(governedBy: Policy, registered?: KeyRegist
     storage,
     exportLog: new ExportLog(sql),
     registration: registered ?? registrationIn(sql),
-    pair: async () => pairState(membership, key),
-    isBanned: async () => false,
+    peers: { state: async () => pairState(membership, key), isBanned: async () => false },
   });
   return {
     storage,

@@ -62,8 +62,7 @@ export class SessionCosigner implements CosignerClient {
       membership,
       storage: new CosignerStorage(memorySql()),
       protocols: release.protocols,
-      ban: async ({ step }) => void this.bans.push(step),
-      permit: async () => () => {},
+      peers: { ban: async (_peer, step) => void this.bans.push(step), permit: async () => () => {} },
     });
   }
 

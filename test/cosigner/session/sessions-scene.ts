@@ -3,6 +3,8 @@ import type { CosignerConfig } from '#cosigner/configuration.ts';
 import { CosignerStorage } from '#cosigner/storage.ts';
 import { loadCosignerSet, pinnedSigningKeys } from '#cosigner/cosigner-set.ts';
 import { PairStore } from '#cosigner/session/pair-store.ts';
+import type { PairObject } from '#cosigner/session/session-peers.ts';
+import { SessionPeers } from '#cosigner/session/session-peers.ts';
 import type { SessionPlan } from '#cosigner/session/protocol.ts';
 import type { RoundAnswer, RoundMessage } from '#cosigner/session/sessions.ts';
 import { Sessions } from '#cosigner/session/sessions.ts';
@@ -31,6 +33,7 @@ export interface Cosigner {
   readonly sql: SqlStorage;
   readonly storage: CosignerStorage;
   readonly pair: PairStore;
+  readonly peers: SessionPeers;
   readonly sessions: Sessions;
   /** The permits, releases and bans, in order. */
   readonly log: string[];
@@ -69,27 +72,28 @@ async function cosigner(env: CosignerConfig, waitBeforeBan: () => Promise<void>)
   const storage = new CosignerStorage(sql);
   const pair = new PairStore(new CosignerStorage(memorySql()), pinnedSigningKeys(env));
   const log: string[] = [];
-  const sessions = new Sessions({
-    membership,
-    storage,
-    protocols: [PROTOCOL],
-    ban: async ({ culprit, step }) => {
+  const pairObject: PairObject = {
+    pairState: async (peer, known) => pair.state(peer, known),
+    isBanned: async (peer) => pair.isBanned(peer),
+    permit: async (peer) => {
+      const permit = pair.permit(peer, Date.now());
+      log.push(permit === null ? 'no permit' : 'permit');
+      return permit;
+    },
+    release: async (permit) => {
+      log.push('release');
+      pair.release(permit);
+    },
+    ban: async (peer, step) => {
       await waitBeforeBan();
       log.push('ban');
-      pair.ban(culprit, step, Date.now());
+      pair.ban(peer, step, Date.now());
     },
-    permit: async (participants) => {
-      const peer = participants.find((one) => one !== index);
-      const permit = peer === undefined ? null : pair.permit(peer, Date.now());
-      log.push(permit === null ? 'no permit' : 'permit');
-      if (permit === null) return null;
-      return () => {
-        log.push('release');
-        pair.release(permit);
-      };
-    },
-  });
-  return { index, sql, storage, pair, sessions, log };
+  };
+  const identityOf = pinnedSigningKeys(env);
+  const peers = new SessionPeers({ storage, identityOf, pairObject: () => pairObject, waitUntil: () => {} });
+  const sessions = new Sessions({ membership, storage, protocols: [PROTOCOL], peers });
+  return { index, sql, storage, pair, peers, sessions, log };
 }
 
 /** A session of both co-signers: its current round, and the last answer of each. */

@@ -7,6 +7,13 @@ const IN_VECTORS = ['test/vectors/vectors.test.ts'];
 /** Bugs in the protocols between co-signers, in their sessions, and in their HTTP endpoints. */
 export const PROTOCOL_BUGS: readonly Bug[] = [
   {
+    name: 'a ban is written only to the object of the pair',
+    file: 'src/cosigner/session/session-peers.ts',
+    was: '    storage.putBan(identityOf(peer), step, Date.now());\n',
+    is: '',
+    caughtBy: ['test/attacks/coordinator-and-cosigner/lost-ban.test.ts'],
+  },
+  {
     name: 'the mask of a base OT is not bound to the other point',
     file: 'src/mpc/ecdsa/base-ot.ts',
     was: "taggedHash('ecdsa/base-ot/mask', sid, Uint8Array.from(position), other)",
