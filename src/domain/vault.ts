@@ -3,6 +3,8 @@ import type { BitcoinAddressType, KeyScheme } from '#domain/asset/chain.ts';
 import type { ExpiredAdoption } from '#domain/policy/mandate-renewal.ts';
 import type { Member } from '#domain/access/member.ts';
 import type { Policy } from '#domain/policy/policy.ts';
+import { ADOPTION_PERIOD_MS } from '#domain/policy/policy-change.ts';
+import { MAX_APPROVAL_LIFETIME_MS } from '#domain/transaction/intent.ts';
 
 /** The operator's settings of a vault. */
 export interface VaultConfiguration {
@@ -25,6 +27,8 @@ export interface VaultConfiguration {
 }
 
 export const DEFAULT_DECISION_PERIOD_SECONDS = 7 * 24 * 60 * 60;
+/** A mandate lives for the decision period and the time of its adoption. */
+export const MAX_DECISION_PERIOD_SECONDS = (MAX_APPROVAL_LIFETIME_MS - ADOPTION_PERIOD_MS) / 1000;
 export const DEFAULT_MAX_PENDING = 100;
 
 /** A threshold key of a vault, and the addresses that are derived from it. */

@@ -9,7 +9,7 @@ import { feeCeiling, exceedsSizeCap } from '#chains/inspect/fee-ceiling.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
 import { hasRequiredDevice, countedApprovers, requiredApprovalsFor } from '#domain/transaction/approvals.ts';
 import type { AttemptPurpose, Intent } from '#domain/transaction/intent.ts';
-import { attemptEndsAtMs, actionOfAttempt, intentBytes } from '#domain/transaction/intent.ts';
+import { attemptEndsAtMs, actionOfAttempt, intentBytes, livesTooLong } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { thresholdFor } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
@@ -91,7 +91,8 @@ interface Bid {
  * Refuses, in order: `wrong-wallet` (another vault, or not the wallet of this key), `policy-behind`
  * (the coordinator has a newer policy, which it has to show first), `policy-ahead` (this co-signer
  * has a newer policy than the coordinator names), `policy-mismatch` (the intent names a policy that
- * this co-signer never adopted), `created-in-the-future`, `not-enough-approvals`, `policy-forbids`
+ * this co-signer never adopted), `created-in-the-future`, `expired` (detail `lifetime`: it would
+ * live longer than any approval may), `not-enough-approvals`, `policy-forbids`
  * (by the policy that the intent names, or by the current one; the spending of the last day is
  * unknown to a single co-signer), `expired`, `fee-above-ceiling`, `payload-refused`,
  * `fee-above-ceiling` for a transaction of this size.
@@ -114,6 +115,7 @@ export async function checkRequest(request: SigningRequest, pinned: Pinned): Pro
   const intentDigest = bytesToHex(sha256(intentBytes(intent)));
   // A co-signer that lost its records accepts only intents created after the loss.
   if (intent.createdAtMs > pinned.nowMs + CREATION_TOLERANCE_MS) return refused(refusal('created-in-the-future'));
+  if (livesTooLong(intent)) return refused(refusal('expired', 'lifetime'));
   const isRecorded = pinned.isRecorded(intent.transactionId, intentDigest);
   const unwanted = await approvalFault(request, intentDigest, { named, current, isRecorded });
   if (unwanted !== null) return refused(unwanted);
@@ -146,8 +148,8 @@ function bidOf({ nonce, fees, leastRisePercent }: Exclude<InspectedPayload, { re
  * the creation time of an intent. The policy that the intent names can only require more.
  *
  * The exception is a cancellation of a transaction that this co-signer recorded by its own check,
- * for which the named policy is enough. It undoes what was approved under that policy, costs no more than that
- * approval allowed, and the current policy may be the reason for it.
+ * for which the named policy is enough. It undoes what was approved under that policy, costs no
+ * more than that approval allowed, and the current policy may be the reason for it.
  */
 async function approvalFault(
   request: SigningRequest,

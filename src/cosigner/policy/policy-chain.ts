@@ -1,21 +1,25 @@
+import { CREATION_TOLERANCE_MS } from '#cosigner/policy/approval-check.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
 import { Malformed } from '#cosigner/request-parser.ts';
 import type { PolicyWithMandate } from '#cosigner/signed-document.ts';
 import { policyWithMandateOf } from '#cosigner/signed-document.ts';
 import type { ApprovedMandate } from '#devices/policy-succession.ts';
 import { successionFault } from '#devices/policy-succession.ts';
+import { MAX_APPROVAL_LIFETIME_MS } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { NO_PREVIOUS_POLICY } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
 /**
- * Reports whether a mandate has expired. Only the coordinator knows the rejections and
- * cancellations of a change, so without an expiry a mandate could be used years after its signers
- * rejected or cancelled it.
+ * Reports whether a mandate does not count now: it has expired, it would live longer than any
+ * approval may, or it was created ahead of this clock. Only the coordinator knows the rejections
+ * and cancellations of a change, so without these bounds a mandate could be used years after its
+ * signers rejected or cancelled it.
  */
-export function isExpired(mandate: ApprovedMandate, nowMs: number): boolean {
-  return nowMs >= mandate.expiresAtMs;
+export function isExpired({ createdAtMs, expiresAtMs }: ApprovedMandate, nowMs: number): boolean {
+  const isAhead = createdAtMs > nowMs + CREATION_TOLERANCE_MS;
+  return nowMs >= expiresAtMs || isAhead || expiresAtMs - createdAtMs > MAX_APPROVAL_LIFETIME_MS;
 }
 
 /** The conditions under which a chain of policies is accepted. */

@@ -133,6 +133,19 @@ const SIGNING_GRACE_MS = 24 * 60 * 60 * 1000;
 const CANCELLATION_GRACE_MS = 30 * 24 * 60 * 60 * 1000;
 
 /**
+ * Ours: the longest time between the creation of what signers approve and its end. People overlook
+ * a year in a date. Only the coordinator knows rejections, so it could use an approval without end
+ * years later.
+ */
+export const MAX_APPROVAL_LIFETIME_MS = 90 * 24 * 60 * 60 * 1000;
+
+/** Reports whether an intent could be signed longer than any approval may live. */
+export function livesTooLong(intent: Intent): boolean {
+  const lastMs = Math.max(intent.expiresAtMs, endOf(intent) ?? 0);
+  return lastMs - intent.createdAtMs > MAX_APPROVAL_LIFETIME_MS;
+}
+
+/**
  * Returns the time from which on no co-signer signs a payment: a coordinator cannot keep approvals
  * without end.
  */

@@ -13,7 +13,7 @@ import { refused } from '#domain/result.ts';
 import { defaultRules } from '#domain/policy/optional-rules.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
 import type { Vault } from '#domain/vault.ts';
-import { DEFAULT_DECISION_PERIOD_SECONDS, DEFAULT_MAX_PENDING } from '#domain/vault.ts';
+import { DEFAULT_DECISION_PERIOD_SECONDS, DEFAULT_MAX_PENDING, MAX_DECISION_PERIOD_SECONDS } from '#domain/vault.ts';
 import { deviceBody, MAX_NEW_DEVICES, readDevices } from '#http/encode/device-signature.ts';
 import { approvalOrigin } from '#devices/approval-origin.ts';
 import type { HttpContext } from '#http/edge/context.ts';
@@ -41,7 +41,6 @@ export const rolesBody = z.array(z.enum(ROLES)).min(1).max(ROLES.length);
  * them.
  */
 const MAX_TAKEN_NUMBERS = 50;
-const ONE_YEAR_SECONDS = 365 * 24 * 60 * 60;
 
 const vaultBody = z.strictObject({
   name: plainText(100).refine((name) => name.trim() !== '', 'Must not be empty.'),
@@ -57,7 +56,7 @@ const vaultBody = z.strictObject({
   threshold: z.int().positive(),
   initialState: z.enum(['DRAFT', 'SUBMITTED']),
   chains: z.array(z.string()).min(1).max(50),
-  decisionPeriodSeconds: z.int().min(60).max(ONE_YEAR_SECONDS).optional(),
+  decisionPeriodSeconds: z.int().min(60).max(MAX_DECISION_PERIOD_SECONDS).optional(),
   mostPending: z.int().positive().max(1_000_000).optional(),
   signingThreshold: z.int().min(2).max(MAX_PARTY_INDEX).optional(),
   bitcoinAddressType: z.enum(BITCOIN_ADDRESS_TYPES).optional(),

@@ -19,6 +19,7 @@ import { problem, refusalProblem } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import { recordOf } from '#http/transaction/transaction-path.ts';
 import type { Action, OnChainIntent } from '#domain/transaction/intent.ts';
+import { MAX_APPROVAL_LIFETIME_MS } from '#domain/transaction/intent.ts';
 import type { Speed } from '#domain/transaction/transaction.ts';
 import { SPEEDS } from '#domain/transaction/transaction.ts';
 import type { CreationRequest } from '#objects/vault/writes/new-transaction.ts';
@@ -72,7 +73,8 @@ export const counterpartyFields = {
     .meta({
       description:
         'Nothing that pays is signed or sent from this time on, and a transaction that is still unmined ' +
-        'is cancelled at its nonce. Signers can approve until this time at most. It is part of the approved intent.',
+        'is cancelled at its nonce. Signers can approve until this time at most. It is part of the approved intent, ' +
+        'and at most 90 days from now.',
     }),
 };
 
@@ -167,8 +169,11 @@ export function readCreation(
   // The known address may be one without a key, because the field only names it.
   const keyless = named === null ? null : reader.adapter.parseKeylessRecipient(named);
   const acceptLookalikeOf = named === null ? null : (keyless ?? reader.recipient(named, '/acceptLookalikeOf'));
-  if (faults.length > 0 || vaultId === null || action === null) return refused(faults);
   const notAfterMs = body.notAfter == null ? null : Date.parse(body.notAfter);
+  if (notAfterMs !== null && notAfterMs > Date.now() + MAX_APPROVAL_LIFETIME_MS) {
+    reader.fault({ pointer: '/notAfter', code: 'too-late', detail: 'Must be at most 90 days from now.' });
+  }
+  if (faults.length > 0 || vaultId === null || action === null) return refused(faults);
   const creation = { chain: chain.name, action, note, externalId, acceptLookalikeOf, speed, notAfterMs };
   return accepted({ vaultId, creation: joins === undefined ? creation : { ...creation, joins } });
 }

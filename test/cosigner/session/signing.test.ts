@@ -142,11 +142,8 @@ test('no co-signer signs bytes that do something else than the approved intent',
 
 test('an intent that was changed after the approvals is refused', async () => {
   const good = approvedTransfer({ key });
-  for (const change of [
-    { to: '0x3333333333333333333333333333333333333333' },
-    { note: 'urgent' },
-    { createdAtMs: good.intent.createdAtMs - 1 },
-  ]) {
+  const createdAtMs = good.intent.createdAtMs - 1;
+  for (const change of [{ to: '0x3333333333333333333333333333333333333333' }, { note: 'urgent' }, { createdAtMs }]) {
     const intent = { ...good.intent, ...change };
     const attempt = attemptOf(intent);
     await refusedByAll(cosigners, { ...good, intent, attempt }, 'not-enough-approvals');

@@ -44,7 +44,7 @@ test('a created transfer has everything that a client needs to show it', async (
 
 test('a transfer with an end states this end, and cannot be decided after it', async () => {
   const treasury = await foundTreasury();
-  const [soon, late] = [60_000, 365 * 24 * 60 * 60_000].map((ms) => new Date(Date.now() + ms).toISOString());
+  const [soon, late] = [60_000, 60 * 24 * 60 * 60_000].map((ms) => new Date(Date.now() + ms).toISOString());
   const { body } = await created(treasury, { notAfter: soon });
   expect([body['notAfter'], body['expiresAt']]).toEqual([soon, soon]);
   const { body: patient } = await created(treasury, { notAfter: late });
@@ -140,6 +140,7 @@ const BAD: readonly (readonly [field: string, value: unknown, code: string])[] =
   ['tokenAddress', {}, 'invalid_type'],
   ['notAfter', 7, 'invalid_type'],
   ['notAfter', 'tomorrow', 'invalid_format'],
+  ['notAfter', new Date(Date.now() + 91 * 24 * 60 * 60_000).toISOString(), 'too-late'],
   ['notAfter', '2027-01-01', 'invalid_format'],
   ['note', 7, 'invalid_type'],
   ['note', 'x'.repeat(501), 'custom'],

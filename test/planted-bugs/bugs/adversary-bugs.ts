@@ -50,8 +50,8 @@ export const ADVERSARY_BUGS: readonly Bug[] = [
   {
     name: 'games: an expired mandate is adopted (2.8)',
     file: 'src/cosigner/policy/policy-chain.ts',
-    was: 'return nowMs >= mandate.expiresAtMs;',
-    is: 'return nowMs < mandate.createdAtMs;',
+    was: 'return nowMs >= expiresAtMs || isAhead',
+    is: 'return isAhead',
     caughtBy: ADVERSARY,
   },
   {
