@@ -3,7 +3,7 @@ import type { KeyScheme } from '#domain/asset/chain.ts';
 import { KEY_SCHEMES } from '#domain/asset/chain.ts';
 import { inGroupOf } from '#mpc/scheme-group.ts';
 import { parsePartyIndex, type PartyIndex } from '#mpc/party.ts';
-import { equalBytes } from '#mpc/transcript.ts';
+import { equalBytes, uint32 } from '#mpc/transcript.ts';
 
 /** One co-signer's share of a key, with all public data of the key. */
 export interface KeyShare {
@@ -118,17 +118,18 @@ function contextBytes({ kind, node, name, epoch, madeAtMs }: SealContext, kekId:
   );
 }
 
-const FORMAT = 2;
-const HEADER_BYTES = 7;
+const FORMAT = 3;
+const EPOCH_AT = 5;
+const HEADER_BYTES = 9;
 const SCALAR_BYTES = 32;
 
 /** For sealed storage only: these bytes hold the secret. */
 export function encodeKeyShare(share: KeyShare): Uint8Array {
   const { scheme, self, threshold, epoch, secret, publicKey } = share;
   const shares = [...share.publicShares].toSorted(([a], [b]) => a - b).map(([, point]) => point);
-  const header = [FORMAT, KEY_SCHEMES.indexOf(scheme), self, threshold, shares.length, epoch >>> 8, epoch & 0xff];
+  const header = [FORMAT, KEY_SCHEMES.indexOf(scheme), self, threshold, shares.length];
   const scalar = inGroupOf(scheme, (group) => group.encodeScalar(secret));
-  return concatBytes(Uint8Array.from(header), scalar, publicKey, ...shares);
+  return concatBytes(Uint8Array.from(header), uint32(epoch), scalar, publicKey, ...shares);
 }
 
 /**
@@ -136,7 +137,7 @@ export function encodeKeyShare(share: KeyShare): Uint8Array {
  * share.
  */
 export function decodeKeyShare(keyId: string, bytes: Uint8Array): KeyShare {
-  const [format, context, first, threshold, parties, high, low] = bytes;
+  const [format, context, first, threshold, parties] = bytes;
   const [scheme, self] = [KEY_SCHEMES[context ?? KEY_SCHEMES.length], parsePartyIndex(first ?? 0)];
   const count = parties ?? 0;
   if (format !== FORMAT || scheme === undefined || self === null) throw new Error('not a key share');
@@ -162,7 +163,7 @@ export function decodeKeyShare(keyId: string, bytes: Uint8Array): KeyShare {
     if (own === undefined || !equalBytes(group.encodePoint(group.generator.multiply(secret)), own)) {
       throw new Error('the secret does not belong to its public share');
     }
-    const epoch = ((high ?? 0) << 8) | (low ?? 0);
+    const epoch = new DataView(bytes.buffer, bytes.byteOffset).getUint32(EPOCH_AT);
     return { scheme, keyId, epoch, self, threshold: threshold ?? 0, secret, publicKey, publicShares };
   });
 }

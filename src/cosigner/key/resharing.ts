@@ -59,7 +59,13 @@ export interface ResharingContext {
   readonly peers: Pick<SessionPeers, 'state'>;
 }
 
-const MAX_EPOCH = 0xffff;
+/** The epoch of a stored share has 32 bits. */
+const MAX_EPOCH = 0xffff_ffff;
+/**
+ * Ours: a dealing that fails at some co-signers leaves its epoch at the others, so epochs may have
+ * gaps. Without a bound, one request could use up all epochs, and no share could be replaced again.
+ */
+const MAX_EPOCH_STEP = 16;
 const SIGNATURE_BYTES = 64;
 
 /**
@@ -161,8 +167,10 @@ async function shareBefore(
   const { baseEpoch, epoch, dealers } = request;
   const deals = dealers.includes(membership.own.index);
   const active = shares.activeEpoch();
-  if (active > baseEpoch || shares.newestEpoch() >= epoch) {
-    return refused(refusal('other-epoch', String(shares.newestEpoch())));
+  const newest = shares.newestEpoch();
+  if (epoch > Math.max(newest, baseEpoch) + MAX_EPOCH_STEP) return refused(refusal('malformed', 'epoch'));
+  if (active > baseEpoch || newest >= epoch) {
+    return refused(refusal('other-epoch', String(newest)));
   }
   if (active < baseEpoch) return deals ? refused(refusal('unknown-key')) : accepted(null);
   const current = await shares.current(keyId);

@@ -8,8 +8,8 @@ import { withReason, groupName, signerGroups, proofFault } from '#jobs/keys/prov
 import { relay } from '#jobs/signing/relay.ts';
 import { attestationsOf, encodePolicy, syncPolicies } from '#cosigner-client/sync-policies.ts';
 import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
-import type { HeldShares } from '#cosigner-client/held-shares.ts';
-import { sharesHeldBy } from '#cosigner-client/held-shares.ts';
+import type { AgreedShares, HeldShares, HoldingCosigner } from '#cosigner-client/held-shares.ts';
+import { agreedShares, sharesHeldBy } from '#cosigner-client/held-shares.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
@@ -29,11 +29,6 @@ type RefreshStep =
   /** Every co-signer uses its new share. */
   | { readonly type: 'refreshed'; readonly epoch: number; readonly publicShares: VaultKey['publicShares'] };
 
-interface HoldingCosigner {
-  readonly cosigner: CosignerClient;
-  readonly shares: HeldShares;
-}
-
 /**
  * Takes the next step to new shares of a key for every co-signer, whether it has one or not. An
  * interrupted change is completed; the existing shares are recorded; two co-signers are paired
@@ -52,7 +47,7 @@ export async function nextRefreshStep(
   if (unreachable !== null) return withReason('shares', unreachable);
   if (refresh.begun === null) return begun(holding, request, refresh);
   const after = refresh.begun.epoch;
-  const ready = sharesEverywhere(holding).findLast(({ epoch }) => epoch > after);
+  const ready = sharesEverywhere(holding, request.threshold).findLast(({ epoch }) => epoch > after);
   if (ready !== undefined) return proven(holding, ready, { request, refresh });
   if (request.key.scheme === 'ecdsa-secp256k1') {
     const paired = await pairNextCosigners(cosigners, new Set(refresh.begun.setups));
@@ -123,20 +118,28 @@ function ownReceipts(holding: readonly HoldingCosigner[], epoch: number): Readon
 /** Records what must be replaced: the shares in use, and the set-ups of the pairs. */
 async function begun(
   holding: readonly HoldingCosigner[],
-  { key }: RefreshRequest,
+  { key, threshold }: RefreshRequest,
   refresh: KeyRefresh,
 ): Promise<Result<RefreshStep, KeyFault>> {
+  const inUse = sharesInUse(holding, threshold);
+  if (inUse === null) return refused(NO_SHARES_IN_USE);
   const isPaired = key.scheme === 'ecdsa-secp256k1';
   const setups = isPaired ? await pairSetups(holding.map(({ cosigner }) => cosigner)) : accepted([]);
   if (!setups.ok) return withReason('pairs', setups.refusal);
   return accepted({
     type: 'progress',
-    refresh: { ...refresh, begun: { epoch: newestInUse(holding), setups: setups.value } },
+    refresh: { ...refresh, begun: { epoch: inUse.epoch, setups: setups.value } },
   });
 }
 
-function newestInUse(holding: readonly HoldingCosigner[]): number {
-  return Math.max(0, ...holding.map(({ shares }) => activeEpoch(shares)));
+const NO_SHARES_IN_USE: KeyFault = { reason: 'shares: too few co-signers agree on those in use', isUseless: false };
+
+/**
+ * Returns the newest shares that as many co-signers use as sign together, or null when there are
+ * none.
+ */
+function sharesInUse(holding: readonly HoldingCosigner[], threshold: number): AgreedShares | null {
+  return agreedShares(holding, threshold).findLast(({ users }) => users.length >= threshold) ?? null;
 }
 
 /** Returns 0 when no share is in use. */
@@ -145,22 +148,22 @@ function activeEpoch(shares: HeldShares): number {
 }
 
 /** Returns the shares that every co-signer has from the same dealing, the newest last. */
-function sharesEverywhere(holding: readonly HoldingCosigner[]): HeldShares {
-  const [first, ...rest] = holding;
-  const everywhere = (share: HeldShares[number]) =>
-    rest.every(({ shares }) => shares.some((one) => one.epoch === share.epoch && one.statement === share.statement));
-  return first?.shares.filter(everywhere) ?? [];
+function sharesEverywhere(holding: readonly HoldingCosigner[], threshold: number): readonly AgreedShares[] {
+  return agreedShares(holding, threshold).filter(({ epoch, statement }) =>
+    holding.every(({ shares }) => shares.some((one) => one.epoch === epoch && one.statement === statement)),
+  );
 }
 
 async function proven(
   holding: readonly HoldingCosigner[],
-  { epoch, publicShares }: HeldShares[number],
+  { epoch, publicShares, users }: AgreedShares,
   { request, refresh }: { readonly request: RefreshRequest; readonly refresh: KeyRefresh },
 ): Promise<Result<RefreshStep, KeyFault>> {
   const { key, threshold } = request;
   const cosigners = holding.map(({ cosigner }) => cosigner);
   const proofOf = (group: readonly CosignerClient[]) => `${epoch}:${groupName(group)}`;
-  const isInUse = newestInUse(holding) >= epoch;
+  // As many co-signers as sign together have the receipts of all, after the proofs.
+  const isInUse = users.length >= threshold;
   const unproven = isInUse
     ? []
     : signerGroups(cosigners, threshold).filter((group) => !refresh.provenBy.includes(proofOf(group)));
@@ -195,6 +198,19 @@ async function activationFault(
   return null;
 }
 
+/** As in cosigner/key/resharing.ts: how far an epoch may be above the newest of a co-signer. */
+const MAX_EPOCH_STEP = 16;
+
+/**
+ * Returns the epoch of the next dealing: above every share that a co-signer can hold. A share that
+ * too few co-signers name counts only within the step that co-signers accept.
+ */
+function nextEpoch(holding: readonly HoldingCosigner[], threshold: number): number {
+  const agreed = agreedShares(holding, threshold).at(-1)?.epoch ?? 0;
+  const named = holding.flatMap(({ shares }) => shares.map(({ epoch }) => epoch));
+  return Math.max(agreed, ...named.filter((epoch) => epoch < agreed + MAX_EPOCH_STEP)) + 1;
+}
+
 /** Refusals of a dealer about itself: others can deal instead, and it still receives a share. */
 const CANNOT_DEAL: ReadonlySet<string> = new Set(['share-too-old', 'unknown-key']);
 
@@ -206,10 +222,10 @@ async function dealingFault(
   holding: readonly HoldingCosigner[],
   { key, threshold, policies }: RefreshRequest,
 ): Promise<KeyFault | null> {
-  const baseEpoch = newestInUse(holding);
-  const newest = Math.max(0, ...holding.flatMap(({ shares }) => shares.map(({ epoch }) => epoch)));
-  const base = (one: HoldingCosigner) => one.shares.find(({ epoch, isActive }) => isActive && epoch === baseEpoch);
-  const holders = holding.filter((one) => base(one) !== undefined);
+  const inUse = sharesInUse(holding, threshold);
+  if (inUse === null) return NO_SHARES_IN_USE;
+  const { epoch: baseEpoch, publicShares, users } = inUse;
+  const holders = holding.filter(({ cosigner }) => users.includes(cosigner.index));
   const cosigners = holding.map(({ cosigner }) => cosigner);
   // A joining co-signer adopts what the others attest.
   const joins = holders.length < holding.length;
@@ -218,16 +234,15 @@ async function dealingFault(
   const excluded = new Set<number>();
   let fault: KeyFault | null = null;
   for (const dealers of signerGroups(holders, threshold)) {
-    const [first] = dealers;
-    if (first === undefined || dealers.some(({ cosigner }) => excluded.has(cosigner.index))) continue;
+    if (dealers.some(({ cosigner }) => excluded.has(cosigner.index))) continue;
     const body = {
       scheme: key.scheme,
       threshold,
       baseEpoch,
-      epoch: newest + 1,
+      epoch: nextEpoch(holding, threshold),
       dealers: dealers.map(({ cosigner }) => cosigner.index),
       publicKey: key.publicKey,
-      publicShares: base(first)?.publicShares ?? {},
+      publicShares,
       policies: policies.map(encodePolicy),
       attestations,
     };

@@ -7,6 +7,20 @@ const IN_VECTORS = ['test/vectors/vectors.test.ts'];
 /** Bugs in the protocols between co-signers, in their sessions, and in their HTTP endpoints. */
 export const PROTOCOL_BUGS: readonly Bug[] = [
   {
+    name: 'one request uses up all epochs',
+    file: 'src/cosigner/key/resharing.ts',
+    was: "  if (epoch > Math.max(newest, baseEpoch) + MAX_EPOCH_STEP) return refused(refusal('malformed', 'epoch'));\n",
+    is: '',
+    caughtBy: ['test/attacks/coordinator-and-cosigner/lying-about-shares.test.ts'],
+  },
+  {
+    name: 'one co-signer says what shares the others have',
+    file: 'src/cosigner-client/held-shares.ts',
+    was: '.size < threshold) return [];',
+    is: '.size < 1) return [];',
+    caughtBy: ['test/attacks/coordinator-and-cosigner/lying-about-shares.test.ts'],
+  },
+  {
     name: 'a ban is written only to the object of the pair',
     file: 'src/cosigner/session/session-peers.ts',
     was: '    storage.putBan(identityOf(peer), step, Date.now());\n',
