@@ -10,9 +10,12 @@ import type { PartyIndex } from '#mpc/party.ts';
 import { walletShare } from '#mpc/derivation.ts';
 import { inGroupOf } from '#mpc/scheme-group.ts';
 import type { RecoveryPackage } from '#mpc/recovery.ts';
+import { recoveryPackageBytes } from '#mpc/recovery.ts';
 import type { KeyShare } from '#mpc/share.ts';
 import type { Command } from './command-line.ts';
 import { UsageError } from './command-line.ts';
+import type { SigningKeys } from './peers-file.ts';
+import { isSignedBy, signingKeysIn } from './peers-file.ts';
 import { isSecretOf, openRecovery, rebuiltSecret } from './rebuild-key.ts';
 
 export interface RecoveredWallet {
@@ -41,7 +44,7 @@ export interface RecoveredWallet {
 export async function recovered(
   recoverySecrets: readonly string[],
   packages: readonly RecoveryPackage[],
-  chains: readonly string[],
+  { chains, signingKeys }: { readonly chains: readonly string[]; readonly signingKeys: SigningKeys },
 ): Promise<{ readonly wallets: readonly RecoveredWallet[]; readonly faults: readonly string[] }> {
   const wallets: RecoveredWallet[] = [];
   const faults: string[] = [];
@@ -51,6 +54,9 @@ export async function recovered(
     for (const one of all) {
       const recoverySecret = secretOf.get(one.recoveryKey);
       const party = parsePartyIndex(one.node);
+      // The identity may have been rotated since. A share is compared with its public point anyway.
+      if (!isSignedPackage(one, signingKeys))
+        faults.push(`${keyId}, co-signer ${one.node}: not-signed-by-the-co-signer`);
       const share = recoverySecret === undefined ? 'another-recovery-key' : await openRecovery(recoverySecret, one);
       if (typeof share === 'string' || party === null) faults.push(`${keyId}, co-signer ${one.node}: ${String(share)}`);
       else shares.set(party, share);
@@ -69,6 +75,10 @@ export async function recovered(
     }
   }
   return { wallets, faults };
+}
+
+function isSignedPackage(one: RecoveryPackage, signingKeys: SigningKeys): boolean {
+  return isSignedBy(signingKeys.get(one.node), one.signature, recoveryPackageBytes(one));
 }
 
 /**
@@ -148,36 +158,64 @@ function hexOf(text: string | undefined): string {
 
 /**
  * `new` creates an offline key for each file and prints the public keys in that order: one for each
- * co-signer (RECOVERY_KEY), so that no secret alone opens more than one share. `open` rebuilds keys
- * from saved responses of `admin recovery export`, with the secrets of as many co-signers as sign
- * together. Run it on a machine without a network, after the service is lost: the printed keys need
- * no approval. Move the funds, and do not use the keys again.
+ * co-signer (RECOVERY_KEY), so that no secret alone opens more than one share. `verify` checks that
+ * each co-signer signed its packages; run it after an export, it needs no secret. `open` rebuilds
+ * keys from saved responses of `admin recovery export`, with the secrets of as many co-signers as
+ * sign together. Run it on a machine without a network, after the service is lost: the printed keys
+ * need no approval. Move the funds, and do not use the keys again.
  */
 export const recoverCommand: Command = {
   usage: [
     '  npm run conclave -- recover new --key FILE...',
-    '  npm run conclave -- recover open --key FILE... --chain CAIP2... PACKAGES_FILE...',
+    '  npm run conclave -- recover verify --peers FILE PACKAGES_FILE...',
+    '  npm run conclave -- recover open --key FILE... --peers FILE --chain CAIP2... PACKAGES_FILE...',
+    '    --peers: the PEERS setting of the co-signers',
   ].join('\n'),
   run: runRecover,
 };
 
 async function runRecover(args: readonly string[]): Promise<void> {
-  const options = { key: { type: 'string', multiple: true }, chain: { type: 'string', multiple: true } } as const;
+  const several = { type: 'string', multiple: true } as const;
+  const options = { key: several, chain: several, peers: { type: 'string' } } as const;
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
   const [command, ...files] = positionals;
-  if (values.key === undefined) throw new UsageError('Option --key is missing.');
-  if (command === 'new' && files.length === 0) {
-    for (const file of values.key) console.log(newRecoveryKey(file));
-    return;
+  const { key, chain, peers } = values;
+  if (command === 'new' && key !== undefined && files.length === 0) {
+    for (const file of key) console.log(newRecoveryKey(file));
+  } else if (command === 'verify' && peers !== undefined && files.length > 0) {
+    verifyPackages(packagesIn(files), signingKeysIn(peers));
+  } else if (
+    command === 'open' &&
+    key !== undefined &&
+    peers !== undefined &&
+    chain !== undefined &&
+    files.length > 0
+  ) {
+    const terms = { chains: chain, signingKeys: signingKeysIn(peers) };
+    const { wallets, faults } = await recovered(key.map(recoverySecretOf), packagesIn(files), terms);
+    for (const fault of faults) console.error(fault);
+    console.log(JSON.stringify(wallets, null, 2));
+    if (wallets.length === 0) process.exitCode = 1;
+  } else {
+    throw new UsageError('The arguments match no form of `recover`.');
   }
-  if (command !== 'open' || files.length === 0 || values.chain === undefined) {
-    throw new UsageError('The arguments match neither `recover new` nor `recover open`.');
-  }
-  const packages = files.flatMap(
-    (file) => (JSON.parse(readFileSync(file, 'utf8')) as { packages: RecoveryPackage[] }).packages,
+}
+
+function packagesIn(files: readonly string[]): readonly RecoveryPackage[] {
+  return files.flatMap((file) => (JSON.parse(readFileSync(file, 'utf8')) as { packages: RecoveryPackage[] }).packages);
+}
+
+/** Throws for a package that its co-signer did not sign, and for a co-signer without a package. */
+function verifyPackages(packages: readonly RecoveryPackage[], signingKeys: SigningKeys): void {
+  const keyIds = new Set(packages.map(({ keyId }) => keyId));
+  const faults = [...keyIds].flatMap((keyId) =>
+    [...signingKeys.keys()].flatMap((node) => {
+      const own = packages.find((one) => one.keyId === keyId && one.node === node);
+      if (own === undefined) return [`${keyId}, co-signer ${node}: no package`];
+      return isSignedPackage(own, signingKeys) ? [] : [`${keyId}, co-signer ${node}: not signed by the co-signer`];
+    }),
   );
-  const { wallets, faults } = await recovered(values.key.map(recoverySecretOf), packages, values.chain);
-  for (const fault of faults) console.error(fault);
-  console.log(JSON.stringify(wallets, null, 2));
-  if (wallets.length === 0) process.exitCode = 1;
+  if (packages.length === 0) faults.push('The files have no packages.');
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+  console.log(`Verified ${packages.length} packages of ${keyIds.size} keys.`);
 }

@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { ed25519 } from '@noble/curves/ed25519.js';
-import { hexToBytes } from '@noble/hashes/utils.js';
 import type { ShareExport } from '#domain/policy/export-list.ts';
 import { exportListBytes } from '#domain/policy/export-list.ts';
 import type { SignedExportList } from '#cosigner-client/export-lists.ts';
@@ -9,6 +7,8 @@ import type { HistoryEntry } from '#objects/vault/history.ts';
 import { EXPORT_REQUESTED } from '#objects/vault/writes/recovery-exports.ts';
 import type { Command } from './command-line.ts';
 import { UsageError } from './command-line.ts';
+import type { SigningKeys } from './peers-file.ts';
+import { isSignedBy, signingKeysIn } from './peers-file.ts';
 import { chainFault } from './verify-history.ts';
 
 /**
@@ -20,8 +20,8 @@ const TOLERANCE_MS = 5 * 60_000;
 export interface ExportAudit {
   /** The nonce that the reader sent with the request. */
   readonly nonce: string;
-  /** Co-signer number to the hex of its signing key, as the reader has it from the deployment. */
-  readonly signingKeys: ReadonlyMap<number, string>;
+  /** As the reader has them from the deployment. */
+  readonly signingKeys: SigningKeys;
   readonly keyIds: readonly string[];
   readonly history: readonly Pick<HistoryEntry, 'action' | 'detail' | 'atMs'>[];
 }
@@ -38,7 +38,8 @@ export function exportFaults(lists: readonly SignedExportList[], audit: ExportAu
       const list = lists.find((one) => one.keyId === keyId && one.node === node);
       if (list === undefined) faults.push(`${who}: no list`);
       else if (list.nonce !== audit.nonce) faults.push(`${who}: the list has another nonce`);
-      else if (!isSigned(list, signingKey)) faults.push(`${who}: the signature is not valid`);
+      else if (!isSignedBy(signingKey, list.signature, exportListBytes(list)))
+        faults.push(`${who}: the signature is not valid`);
       else faults.push(...hiddenExports(list.exports, keyId, audit.history).map((when) => `${who}: ${when}`));
     }
   }
@@ -60,14 +61,6 @@ function hiddenExports(
     else hidden.push(`export ${seq} of epoch ${epoch} at ${new Date(atMs).toISOString()} is not in the history`);
   }
   return hidden;
-}
-
-function isSigned(list: SignedExportList, signingKey: string): boolean {
-  try {
-    return ed25519.verify(hexToBytes(list.signature), exportListBytes(list), hexToBytes(signingKey));
-  } catch {
-    return false;
-  }
 }
 
 /**
@@ -95,7 +88,6 @@ function compareExports(args: readonly string[]): void {
     );
   }
   const read = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
-  const pinned = Object.entries(read(peers) as Record<string, { readonly signing: string }>);
   const { lists } = read(listsFile) as { readonly lists: readonly SignedExportList[] };
   const lines = positionals.flatMap((file) => (read(file) as { history: Parameters<typeof chainFault>[0] }).history);
   const broken = chainFault(lines);
@@ -104,7 +96,7 @@ function compareExports(args: readonly string[]): void {
   const named = lines.filter(({ action }) => action === 'key').flatMap(({ detail }) => detail ?? []);
   const audit = {
     nonce,
-    signingKeys: new Map(pinned.map(([node, { signing }]) => [Number.parseInt(node, 10), signing])),
+    signingKeys: signingKeysIn(peers),
     keyIds: [...new Set([...named, ...lists.map(({ keyId }) => keyId)])],
     history: lines,
   };

@@ -31,6 +31,11 @@ export interface RecoveryPackage {
   readonly encapsulated: string;
   /** Hex. */
   readonly ciphertext: string;
+  /**
+   * Hex: the signature of the co-signer's identity over `recoveryPackageBytes`. Anyone can seal
+   * something for a public key, so without it a package could be junk until the day it is needed.
+   */
+  readonly signature: string;
 }
 
 export const RECOVERY_VERSION = 'conclave/recovery/v1';
@@ -41,10 +46,11 @@ export const RECOVERY_SUITE = new CipherSuite({
   aead: new Aes256Gcm(),
 });
 
-type Sealed = Omit<RecoveryPackage, 'encapsulated' | 'ciphertext'>;
+type Sealed = Omit<RecoveryPackage, 'encapsulated' | 'ciphertext' | 'signature'>;
+type UnsignedPackage = Omit<RecoveryPackage, 'signature'>;
 
 /** @param recoveryKey hex of 32 bytes. Throws for an invalid key. */
-export async function sealForRecovery(recoveryKey: string, share: KeyShare): Promise<RecoveryPackage> {
+export async function sealForRecovery(recoveryKey: string, share: KeyShare): Promise<UnsignedPackage> {
   const { scheme, keyId, epoch, self, threshold, secret, publicKey, publicShares } = share;
   const header: Sealed = {
     version: RECOVERY_VERSION,
@@ -79,6 +85,15 @@ export function recoveryHeader({ publicShares, ...header }: Sealed): Uint8Array<
     ['publicKey', header.publicKey],
     ['recoveryKey', header.recoveryKey],
     ...points,
+  ]);
+}
+
+/** Returns the bytes that the co-signer of a package signs with its identity. */
+export function recoveryPackageBytes(sealed: UnsignedPackage): Uint8Array<ArrayBuffer> {
+  return canonicalBytes('conclave/recovery-package/v1', [
+    ['header', bytesToHex(recoveryHeader(sealed))],
+    ['encapsulated', sealed.encapsulated],
+    ['ciphertext', sealed.ciphertext],
   ]);
 }
 

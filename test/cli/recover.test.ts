@@ -5,9 +5,10 @@ import { addressOn } from '#chains/inspect/address-on.ts';
 import { chainsFrom } from '#chains/registry.ts';
 import { recovered } from '#cli/recover.ts';
 import { walletKey } from '#mpc/derivation.ts';
-import { sealForRecovery } from '#mpc/recovery.ts';
+import type { RecoveryPackage } from '#mpc/recovery.ts';
+import { recoveryPackageBytes, sealForRecovery } from '#mpc/recovery.ts';
 import { dealKey, party } from '../mpc/dealt-key.ts';
-import { x25519 } from '@noble/curves/ed25519.js';
+import { ed25519, x25519 } from '@noble/curves/ed25519.js';
 
 /**
  * Covers the recovery packages of a P2WPKH vault: they give the wallet of each network, and its
@@ -18,25 +19,27 @@ const scheme = 'ecdsa-secp256k1';
 const networks = chainsFrom({}).filter(({ family }) => family === 'bitcoin');
 const tests = networks.filter(({ name }) => name !== 'bitcoin');
 
+const identities = new Map([1, 2].map((index) => [index, ed25519.keygen()] as const));
+const signingKeys = new Map([...identities].map(([index, { publicKey }]) => [index, bytesToHex(publicKey)] as const));
+
+function signed(one: Omit<RecoveryPackage, 'signature'>): RecoveryPackage {
+  const { secretKey } = identities.get(one.node) ?? ed25519.keygen();
+  return { ...one, signature: bytesToHex(ed25519.sign(recoveryPackageBytes(one), secretKey)) };
+}
+
 async function opened() {
   const { secretKey, publicKey } = x25519.keygen();
   const parties = [party(1), party(2)];
   const dealt = dealKey(2, parties);
   const packages = await Promise.all(
-    parties.map((self) => {
+    parties.map(async (self) => {
       const share = { scheme, keyId: 'k', epoch: 1, self, threshold: 2, secret: dealt.shares.get(self) ?? 0n } as const;
-      return sealForRecovery(bytesToHex(publicKey), {
-        ...share,
-        publicKey: dealt.publicKey,
-        publicShares: dealt.publicShares,
-      });
+      const { publicKey: key, publicShares } = dealt;
+      return signed(await sealForRecovery(bytesToHex(publicKey), { ...share, publicKey: key, publicShares }));
     }),
   );
-  const answer = await recovered(
-    [bytesToHex(secretKey)],
-    packages,
-    networks.map(({ caip2 }) => caip2),
-  );
+  const chains = networks.map(({ caip2 }) => caip2);
+  const answer = await recovered([bytesToHex(secretKey)], packages, { chains, signingKeys });
   expect(answer.faults).toEqual([]);
   return { key: dealt.publicKey, wallets: answer.wallets };
 }

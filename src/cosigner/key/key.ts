@@ -41,7 +41,7 @@ import { decodePairSetup, type PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import { signAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { RecoveryPackage } from '#mpc/recovery.ts';
-import { sealForRecovery } from '#mpc/recovery.ts';
+import { recoveryPackageBytes, sealForRecovery } from '#mpc/recovery.ts';
 import { type KeyShare, unseal } from '#mpc/share.ts';
 
 export interface CosignerKeyContext {
@@ -299,7 +299,7 @@ export class CosignerKey {
   }
 
   /**
-   * Records the export and returns the share, sealed for the pinned offline key. Refuses
+   * Records the export and returns the share, sealed for the pinned offline key and signed. Refuses
    * `no-recovery-key`, `unknown-key`, `share-too-old`, `too-many-exports`.
    */
   async recoveryPackage(keyId: string): Promise<Result<RecoveryPackage, Refused>> {
@@ -310,7 +310,9 @@ export class CosignerKey {
     const { epoch } = current.value;
     const isRecorded = this.#context.exportLog.record({ atMs: Date.now(), epoch, recoveryKey });
     if (!isRecorded) return refused(refusal('too-many-exports'));
-    return accepted(await sealForRecovery(recoveryKey, current.value));
+    const sealed = await sealForRecovery(recoveryKey, current.value);
+    const signature = await signAsCosigner(this.#context.membership.own, recoveryPackageBytes(sealed));
+    return accepted({ ...sealed, signature: bytesToHex(signature) });
   }
 
   /**

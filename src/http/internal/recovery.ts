@@ -7,7 +7,13 @@ import { callObject } from '#http/edge/object-call.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 
 const text = z.string();
-const packageSchema = z.looseObject({ version: text, keyId: text, node: z.int(), ciphertext: text });
+const packageSchema = z.looseObject({
+  version: text,
+  keyId: text,
+  node: z.int(),
+  ciphertext: text,
+  signature: text,
+});
 
 const recoverySchema = z
   .strictObject({

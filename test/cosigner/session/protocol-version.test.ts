@@ -36,6 +36,7 @@ const NOT_BETWEEN_COSIGNERS = [
   // The name of the protocol digest itself.
   'conclave/protocol/v1',
   // Names of data that one co-signer stores or exports for itself.
+  'conclave/recovery-package/v1',
   'conclave/recovery/v1',
   'conclave/sealed-record/v1',
   'conclave/sealed-record/v2',

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GENESIS } from '#chains/bitcoin/rules/network.ts';
 import { LOCAL_CLUSTER } from '#chains/solana/rules/cluster.ts';
 import type { ReadyVault } from '#local/stack/provision.ts';
+import { signingKeysIn } from '#cli/peers-file.ts';
 import { newRecoveryKey, recovered, recoverySecretOf } from '#cli/recover.ts';
 import type { RecoveryPackage } from '#mpc/recovery.ts';
 import type { SignedExportList } from '#cosigner-client/export-lists.ts';
@@ -33,6 +34,8 @@ beforeAll(async () => {
   safe = await mkdtemp(join(tmpdir(), 'conclave-safe-'));
   keyFiles = [1, 2, 3].map((node) => join(safe, `recovery-${node}.pem`));
   world = await startWorld({ recoveryKeys: keyFiles.map(newRecoveryKey) });
+  const signing = identitySecretsIn(world.folder).map((secret, i) => [i + 1, publicIdentity(secret)]);
+  await writeFile(peersFile(), JSON.stringify(Object.fromEntries(signing)));
   vault = await world.vault('treasury', { chains: ['solana-local', 'bitcoin-regtest'] });
   const answer = await world.service().request<Exported>('POST', `/internal/vault/${vault.id}/recovery`);
   expect([answer.status, answer.body.missing]).toEqual([200, []]);
@@ -50,8 +53,11 @@ interface Exported {
   readonly missing: readonly { readonly keyId: string; readonly node: number; readonly reason: string }[];
 }
 
+/** The PEERS setting of the co-signers, as their operators have it. */
+const peersFile = () => join(safe, 'peers.json');
+
 const opened = (some: readonly RecoveryPackage[], files = keyFiles) =>
-  recovered(files.map(recoverySecretOf), some, CHAINS);
+  recovered(files.map(recoverySecretOf), some, { chains: CHAINS, signingKeys: signingKeysIn(peersFile()) });
 const of = (...nodes: readonly number[]) => packages.filter(({ node }) => nodes.includes(node));
 
 test('the packages of any two co-signers and the keys in the safe recover the keys of all addresses', async () => {
@@ -94,16 +100,14 @@ test('members see the export in the history and at the co-signers, before any co
   for (const { atMs } of listed.body.lists.flatMap(({ exports }) => exports)) {
     expect(ofExports[0]?.atMs).toBeLessThanOrEqual(atMs);
   }
-  const [listsFile, pageFile, peersFile] = ['lists', 'page', 'peers'].map((name) => join(safe, `${name}.json`));
-  const signing = identitySecretsIn(world.folder).map((secret, i) => [i + 1, publicIdentity(secret)]);
+  const [listsFile, pageFile] = ['lists', 'page'].map((name) => join(safe, `${name}.json`));
   await writeFile(listsFile ?? '', JSON.stringify(listed.body));
   await writeFile(pageFile ?? '', JSON.stringify(page));
-  await writeFile(peersFile ?? '', JSON.stringify(Object.fromEntries(signing)));
   const verify = [
     'cli/conclave.ts',
     'verify-exports',
     '--peers',
-    peersFile ?? '',
+    peersFile(),
     '--lists',
     listsFile ?? '',
     pageFile ?? '',
@@ -148,6 +152,7 @@ test('a package with any changed byte is refused', async () => {
     const { wallets, faults } = await opened([{ ...one, ...change }]);
     expect([change, wallets, faults.length > 0]).toEqual([change, [], true]);
     expect(faults.join()).toContain('recoveryKey' in change ? 'another-recovery-key' : 'does-not-open');
+    expect(faults.join()).toContain('not-signed-by-the-co-signer');
   }
 });
 
@@ -163,7 +168,17 @@ test('the command line exports the packages, and opens them without the service'
   const file = join(safe, 'vault.json');
   await writeFile(file, exported.stdout);
   const keys = keyFiles.slice(1).flatMap((one) => ['--key', one]);
-  const words = ['cli/conclave.ts', 'recover', 'open', ...keys, '--chain', 'eip155:31337', file];
+  const verify = ['cli/conclave.ts', 'recover', 'verify', '--peers', peersFile()];
+  expect((await run(process.execPath, [...verify, file])).stdout).toContain('Verified 9 packages of 3 keys.');
+  const junk = join(safe, 'junk.json');
+  const { packages: given } = JSON.parse(exported.stdout) as Exported;
+  const flipped = given.map((one, i) => (i === 4 ? { ...one, ciphertext: given[0]?.ciphertext } : one));
+  await writeFile(junk, JSON.stringify({ packages: flipped }));
+  await expect(run(process.execPath, [...verify, junk])).rejects.toThrow('not signed by the co-signer');
+  await writeFile(junk, JSON.stringify({ packages: given.slice(1) }));
+  await expect(run(process.execPath, [...verify, junk])).rejects.toThrow('no package');
+  const open = ['recover', 'open', ...keys, '--peers', peersFile(), '--chain', 'eip155:31337', file];
+  const words = ['cli/conclave.ts', ...open];
   const { stdout, stderr } = await run(process.execPath, words);
   expect([JSON.parse(stdout), stderr.replaceAll(/npm warn.*\n/g, '')]).toMatchObject([
     [{ address: vault.address }],
