@@ -120,7 +120,7 @@ function strictDer(signature: Uint8Array): Uint8Array | null {
 }
 
 function passkeyOf(publicKey: string): Passkey {
-  const site = { credentialId: 'A'.repeat(22), rpId: 'example.com', origin: 'https://vaults.example.com' };
+  const site = { credentialId: 'A'.repeat(22), rpId: 'vaults.example.com', origin: 'https://vaults.example.com' };
   const device = parseDevice({ userId: alice.userId, algorithm: 'webauthn-p256', publicKey, ...site });
   if (typeof device === 'string' || device.algorithm !== 'webauthn-p256') throw new Error('the key is on the curve');
   return device;
