@@ -194,6 +194,7 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
 
   async #act(ref: ObjectRef, action: CosignerAction, body: unknown): Promise<Result<unknown, Refused>> {
     const { membership, sessions, key } = await this.#open();
+    sessions.endOld(Date.now());
     switch (action) {
       case 'open': {
         const { protocol, request } = fieldsOf(body, ['protocol', 'request']);

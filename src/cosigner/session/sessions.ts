@@ -51,12 +51,14 @@ export interface RoundMessage {
 
 /** A session that this co-signer has opened, with its secret for it. */
 interface Opened {
+  readonly sinceMs: number;
   readonly preparation: SessionPlan;
   readonly protocol: string;
   readonly ephemeral: EphemeralKey;
 }
 
 interface Running extends Pick<SessionPlan, 'participants' | 'isRateLimited'> {
+  readonly sinceMs: number;
   /**
    * The channel with each peer. They are deleted once there is a result: from then on nothing that
    * was sealed can be opened.
@@ -77,6 +79,8 @@ interface Running extends Pick<SessionPlan, 'participants' | 'isRateLimited'> {
  * them.
  */
 const MAX_SESSIONS = 64;
+/** Ours: far longer than any session takes, also on a busy machine. */
+const MAX_SESSION_MS = 10 * 60 * 1000;
 const NONCE_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 
@@ -109,6 +113,16 @@ export class Sessions {
   }
 
   /**
+   * Ends the sessions that were not completed in time. Otherwise a coordinator that keeps this
+   * object awake could keep their channel keys in memory.
+   */
+  endOld(nowMs: number): void {
+    for (const sessions of [this.#opened, this.#running]) {
+      for (const [name, { sinceMs }] of sessions) if (sinceMs + MAX_SESSION_MS <= nowMs) sessions.delete(name);
+    }
+  }
+
+  /**
    * Opens a session and returns the nonce of this co-signer and its signed opening with its
    * ephemeral key. Refuses `protocol-mismatch` before it reads the request, then what `prepare`
    * refuses.
@@ -122,7 +136,7 @@ export class Sessions {
     // The key is generated while the checks wait for other objects.
     const [prepared, ephemeral] = await Promise.all([prepare(), newEphemeralKey()]);
     if (!prepared.ok) return prepared;
-    const opened = { preparation: prepared.value, protocol, ephemeral };
+    const opened = { preparation: prepared.value, protocol, ephemeral, sinceMs: Date.now() };
     const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));
     const said = saidBy(opened);
     const statement = openingStatement(opened, membership.own.index, { nonce, said });
@@ -153,8 +167,10 @@ export class Sessions {
     const { participants, isRateLimited, begin, admit } = opened.preparation;
     const unusable = (await admit?.(invitation.receipts)) ?? null;
     if (unusable !== null) return refused(unusable);
-    storage.openSession(sid, Date.now());
+    const sinceMs = Date.now();
+    storage.openSession(sid, sinceMs);
     const running: Running = {
+      sinceMs,
       participants,
       isRateLimited,
       channels: channels.value,

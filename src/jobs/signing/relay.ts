@@ -19,7 +19,8 @@ export interface Run {
   readonly receipts?: () => Promise<Result<Readonly<Record<string, string>>, CosignerFault>>;
   /**
    * Called when every co-signer has opened the session and none has begun: false ends the run
-   * there, and no co-signer has stored anything.
+   * there. No participant has stored anything then. The receipts are requested afterwards, because
+   * a co-signer that gives one has written its row.
    */
   readonly mayStart?: () => Promise<boolean>;
   /**

@@ -138,3 +138,15 @@ test('an envelope that cannot be decrypted takes no permit', async () => {
   expect(pair.honest.log).toEqual([]);
   expect(await send(pair, begun)).toBe('answered');
 });
+
+test('a session that is not completed within ten minutes ends, and its keys leave the memory', async () => {
+  const pair = await twoCosigners();
+  const begun = await begin(pair, protocol());
+  const { sessions } = pair.honest;
+  const TEN_MINUTES_MS = 10 * 60_000;
+  sessions.endOld(Date.now() + TEN_MINUTES_MS - 60_000);
+  await goOn(pair, begun);
+  sessions.endOld(Date.now() + TEN_MINUTES_MS);
+  expect(await send(pair, begun)).toBe('session-over');
+  await goOn(pair, await begin(pair, protocol()));
+});

@@ -205,9 +205,16 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
   {
     name: 'two co-signers run one session under two protocols',
     file: 'src/cosigner/session/sessions.ts',
-    was: 'const opened = { preparation: prepared.value, protocol, ephemeral };',
-    is: "const opened = { preparation: prepared.value, protocol: '00', ephemeral };",
+    was: 'const opened = { preparation: prepared.value, protocol, ephemeral, sinceMs: Date.now() };',
+    is: "const opened = { preparation: prepared.value, protocol: '00', ephemeral, sinceMs: Date.now() };",
     caughtBy: ['test/attacks/coordinator/payload/mixed-protocols.test.ts'],
+  },
+  {
+    name: 'a session that is never completed keeps its keys',
+    file: 'src/cosigner/session/sessions.ts',
+    was: 'if (sinceMs + MAX_SESSION_MS <= nowMs) sessions.delete(name);',
+    is: 'if (sinceMs + 2 * MAX_SESSION_MS <= nowMs) sessions.delete(name);',
+    caughtBy: ['test/cosigner/session/sessions.test.ts'],
   },
   {
     name: 'a coordinator does not fall back to the protocol that all co-signers have',
