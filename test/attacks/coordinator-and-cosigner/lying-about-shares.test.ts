@@ -66,15 +66,19 @@ test.each<[string, (shares: HeldShares) => unknown]>([
   120_000,
 );
 
-test.each([1, 3])('public shares that co-signer %i leaves out are those of the other co-signers', async (liar) => {
-  const key = await frostKey(cosigners.all);
-  const onlyOwn = (shares: HeldShares) =>
-    shares.map((share) => ({ ...share, publicShares: { [liar]: share.publicShares[liar] ?? '' } }));
-  const after = await refreshed(key, withLiar(liar, onlyOwn));
-  expect(Object.keys(after.publicShares)).toEqual(['1', '2', '3']);
-  expect(after.publicShares).not.toEqual(key.publicShares);
-  expect(await signingGroups(cosigners.all, after)).toEqual(EVERYBODY);
-}, 120_000);
+test.each([1, 3])(
+  'public shares that co-signer %i leaves out are those of the other co-signers',
+  async (liar) => {
+    const key = await frostKey(cosigners.all);
+    const onlyOwn = (shares: HeldShares) =>
+      shares.map((share) => ({ ...share, publicShares: { [liar]: share.publicShares[liar] ?? '' } }));
+    const after = await refreshed(key, withLiar(liar, onlyOwn));
+    expect(Object.keys(after.publicShares)).toEqual(['1', '2', '3']);
+    expect(after.publicShares).not.toEqual(key.publicShares);
+    expect(await signingGroups(cosigners.all, after)).toEqual(EVERYBODY);
+  },
+  120_000,
+);
 
 test('a coordinator cannot have shares dealt for an epoch that leaves none for later', async () => {
   const key = await frostKey(cosigners.all);
