@@ -44,7 +44,12 @@ test('one secret opens the share of one co-signer, and no key', async () => {
   for (const [i, secret] of [first, second, third].entries()) {
     const { wallets, faults } = await recovered([secret], packages, TERMS);
     expect(wallets).toEqual([]);
-    expect(faults).toContain(`${key.keyId} of epoch 1: 1 shares found, but 2 shares that match the key are required`);
+    // One run failed here for an unknown reason: the package of co-signer 1 did not open. If this
+    // happens again, the data show whether the seal or the opening was wrong.
+    const evidence = JSON.stringify({ secret, packages });
+    expect(faults, evidence).toContain(
+      `${key.keyId} of epoch 1: 1 shares found, but 2 shares that match the key are required`,
+    );
     const opens = await Promise.all(packages.map(async (one) => typeof (await openRecovery(secret, one)) === 'bigint'));
     expect(opens).toEqual([0, 1, 2].map((cosigner) => cosigner === i));
   }
