@@ -1,5 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { InvalidRequest } from '#approval-page/page-request.ts';
 import type { Confirmation, Pins } from '#approval-page/statement-check.ts';
 import { confirmedBy } from '#approval-page/statement-check.ts';
@@ -149,9 +149,9 @@ function described(subject: VerifiedRequest['subject'], inForce: Policy): Descri
 }
 
 /** Returns the bytes of lower-case hex. Throws for any other text. */
-function bytesOfHex(hex: string): Uint8Array<ArrayBuffer> {
+function bytesOfHex(hex: string): Uint8Array {
   if (!/^(?:[0-9a-f]{2})+$/.test(hex)) throw new InvalidRequest('The bytes to approve are not lower-case hex.');
-  return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+  return hexToBytes(hex);
 }
 
 function hashOfHex(hex: string): string {

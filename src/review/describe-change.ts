@@ -1,6 +1,6 @@
 import type { Description } from '#review/describe-intent.ts';
 import type { Fact } from '#review/fact.ts';
-import { amountText, chainText, timeText } from '#review/fact.ts';
+import { amountText, chainText, frameFacts } from '#review/fact.ts';
 import type { MandateDocument } from '#domain/canonical/read-mandate.ts';
 import type { Device } from '#domain/access/device.ts';
 import { optionalRuleFields } from '#domain/policy/optional-rules.ts';
@@ -35,10 +35,7 @@ export function describeChange(mandate: MandateDocument, inForce: Policy, propos
       listed.length <= MAX_ESSENTIALS ? listed : [{ label: 'Changes', text: `${listed.length}, listed above` }],
     facts: [
       ...listed,
-      { label: 'Note', text: mandate.note === null ? 'None' : visibleText(mandate.note) },
-      { label: 'Expires', text: timeText(mandate.expiresAtMs) },
-      { label: 'Created', text: timeText(mandate.createdAtMs) },
-      { label: 'Vault', text: String(proposed.vaultId) },
+      ...frameFacts(mandate, proposed.vaultId),
       { label: 'Policy change', text: mandate.id },
       { label: 'New policy', text: `version ${proposed.version}, hash ${mandate.policyHash}` },
     ],

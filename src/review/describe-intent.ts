@@ -1,5 +1,5 @@
 import type { Fact } from '#review/fact.ts';
-import { amountText, chainText, knownChain, timeText } from '#review/fact.ts';
+import { amountText, chainText, frameFacts, knownChain, timeText } from '#review/fact.ts';
 import { decodeCall } from '#chains/evm/rules/decode-call.ts';
 import type { TypedData } from '#chains/evm/rules/typed-data.ts';
 import { readTypedData, typedDataText } from '#chains/evm/rules/typed-data.ts';
@@ -26,18 +26,16 @@ export interface Description {
 
 /** Describes an intent in words. The policy in force gives the names of its address book. */
 export function describeIntent(intent: Intent, policy: Policy): Description {
+  const chain: Fact = { label: 'Chain', text: chainText(intent.chain) };
+  const effect = [...actionFacts(intent, policy), ...(intent.kind === 'message' ? [] : boundFacts(intent))];
   return {
     title: titleOf(intent),
-    essentials: essentialsOf(intent, policy),
+    essentials: [chain, ...shortened(effect)],
     facts: [
-      { label: 'Chain', text: chainText(intent.chain) },
+      chain,
       { label: 'From', text: 'Vault wallet', address: intent.from },
-      ...actionFacts(intent, policy),
-      ...(intent.kind === 'message' ? [] : boundFacts(intent)),
-      { label: 'Note', text: intent.note === null ? 'None' : visibleText(intent.note) },
-      { label: 'Expires', text: timeText(intent.expiresAtMs) },
-      { label: 'Created', text: timeText(intent.createdAtMs) },
-      { label: 'Vault', text: String(intent.vaultId) },
+      ...effect,
+      ...frameFacts(intent, intent.vaultId),
       { label: 'Transaction', text: intent.transactionId },
       { label: 'Policy', text: `version ${intent.policyVersion}, hash ${intent.policyHash}` },
     ],
@@ -68,12 +66,11 @@ function titleOf(intent: Intent): string {
 /** Ours: longer content is shown once, among the facts, and is named here by its length. */
 const MAX_ESSENTIAL_LENGTH = 280;
 
-function essentialsOf(intent: Intent, policy: Policy): readonly Fact[] {
-  const facts = [...actionFacts(intent, policy), ...(intent.kind === 'message' ? [] : boundFacts(intent))];
+/** Returns the short facts, and after them the length of each long one. */
+function shortened(facts: readonly Fact[]): readonly Fact[] {
   const isShort = ({ raw = '' }: Fact) => raw.length <= MAX_ESSENTIAL_LENGTH;
   const long = facts.filter((fact) => !isShort(fact));
   return [
-    { label: 'Chain', text: chainText(intent.chain) },
     ...facts.filter(isShort),
     ...long.map(({ label, raw = '' }) => ({ label, text: `${raw.length} characters, shown above` })),
   ];

@@ -3,20 +3,35 @@ import { unitsOf } from '#domain/asset/amount.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { listedToken } from '#domain/asset/chain.ts';
+import type { VaultId } from '#domain/id.ts';
+import type { Intent } from '#domain/transaction/intent.ts';
 import { visibleText } from '#domain/visible-text.ts';
 
-/** One line of the page. */
+/** One line that a signer reads, on the approval page or in a terminal. */
 export interface Fact {
   readonly label: string;
   readonly text: string;
-  /** The page shows the whole address, in groups. */
+  /** An address, shown whole. */
   readonly address?: string;
-  /** Bytes or text that the page shows unchanged and in full. */
+  /** Bytes or text, shown in full. */
   readonly raw?: string;
 }
 
+/** Returns the facts that every signed document has: its note, its times and its vault. */
+export function frameFacts(
+  { note, createdAtMs, expiresAtMs }: Pick<Intent, 'note' | 'createdAtMs' | 'expiresAtMs'>,
+  vaultId: VaultId,
+): readonly Fact[] {
+  return [
+    { label: 'Note', text: note === null ? 'None' : visibleText(note) },
+    { label: 'Expires', text: timeText(expiresAtMs) },
+    { label: 'Created', text: timeText(createdAtMs) },
+    { label: 'Vault', text: String(vaultId) },
+  ];
+}
+
 /**
- * Returns the chain when this page knows it, otherwise null. Assets of an unknown chain are shown
+ * Returns the chain when this build knows it, otherwise null. Assets of an unknown chain are shown
  * in smallest units.
  */
 export function knownChain(caip2: string): Chain | null {
@@ -29,7 +44,7 @@ export function chainText(caip2: string): string {
 }
 
 /**
- * Returns an amount with decimals where this page knows the asset. Otherwise it returns smallest
+ * Returns an amount with decimals where this build knows the asset. Otherwise it returns smallest
  * units and says so.
  */
 export function amountText(amount: Amount, caip2: string, tokenAddress: string | null): string {
