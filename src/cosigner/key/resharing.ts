@@ -22,7 +22,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { inGroupOf } from '#mpc/scheme-group.ts';
 import { keyIdOf } from '#mpc/keygen/confirm.ts';
-import { partsOf } from '#mpc/keygen/resharing.ts';
+import { MAX_EPOCH_STEP, partsOf } from '#mpc/keygen/resharing.ts';
 import { minSigners, isAscending, type PartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
 import { equalBytes, taggedHash, uint32 } from '#mpc/transcript.ts';
@@ -61,11 +61,6 @@ export interface ResharingContext {
 
 /** The epoch of a stored share has 32 bits. */
 const MAX_EPOCH = 0xffff_ffff;
-/**
- * Ours: a dealing that fails at some co-signers leaves its epoch at the others, so epochs may have
- * gaps. Without a bound, one request could use up all epochs, and no share could be replaced again.
- */
-const MAX_EPOCH_STEP = 16;
 const SIGNATURE_BYTES = 64;
 
 /**

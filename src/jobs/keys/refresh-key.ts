@@ -11,6 +11,7 @@ import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
 import type { AgreedShares, HeldShares, HoldingCosigner } from '#cosigner-client/held-shares.ts';
 import { agreedShares, sharesHeldBy } from '#cosigner-client/held-shares.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
+import { MAX_EPOCH_STEP } from '#mpc/keygen/resharing.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
 
@@ -197,9 +198,6 @@ async function activationFault(
   }
   return null;
 }
-
-/** As in cosigner/key/resharing.ts: how far an epoch may be above the newest of a co-signer. */
-const MAX_EPOCH_STEP = 16;
 
 /**
  * Returns the epoch of the next dealing: above every share that a co-signer can hold. A share that

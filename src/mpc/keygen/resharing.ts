@@ -4,6 +4,13 @@ import type { PartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
 
 /**
+ * Ours: how far the epoch of new shares may be above the newest that a co-signer has. A dealing
+ * that fails at some co-signers leaves its epoch at the others, so epochs may have gaps. Without a
+ * bound, one request could use up all epochs, and no share could be replaced again.
+ */
+export const MAX_EPOCH_STEP = 16;
+
+/**
  * A resharing gives an existing key new shares (Desmedt and Jajodia's redistribution of shares,
  * made verifiable by Feldman's commitments as Wong, Wang and Wing do): as many of its holders as
  * sign together each deal their part of the secret to all parties, and the values that a party
