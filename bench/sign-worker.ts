@@ -194,9 +194,10 @@ async function setUp(cosigners: readonly CosignerClient[], path: string): Promis
   const id = present(parseVaultId(900_000 + Object.keys(KINDS).indexOf(path)));
   const signers = [await newSigner(), await newSigner()];
   const spec = {
-    configuration: { ...CONFIGURATION, chains: name === null ? [] : [name], signingThreshold: threshold },
+    configuration: { ...CONFIGURATION, chains: name === null ? [] : [name] },
     members: signers.map(({ actor }) => ({ userId: actor.userId, roles: ['signer'] as const })),
     threshold: 2,
+    signingThreshold: threshold,
     approvalMode: 'device',
     devices: signers.map(({ device }) => device),
     rules: { ...NO_RULES, signOnce },

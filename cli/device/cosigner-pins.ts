@@ -37,10 +37,10 @@ export async function identitiesAt(urls: readonly string[]): Promise<CosignerPin
  * keys does not matter, since the fingerprint decides: the signer has it from the operators of the
  * co-signers, and not from this service.
  *
- * The threshold is the number of co-signers that sign together. No policy names it and the
- * fingerprint does not cover it, so the signer enters it, from the same source as the fingerprint.
- * It has no default: a lower number than the real one lets fewer hostile co-signers convince the
- * device.
+ * The threshold is the number of co-signers that sign together. The fingerprint does not cover it,
+ * so the signer enters it, from the same source as the fingerprint. It has no default: a lower
+ * number than the real one lets fewer hostile co-signers convince the device. The device refuses a
+ * policy that names another number.
  *
  * @param published the keys that the policy in force names; null for none
  */

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import * as z from 'zod';
 import { arePins } from '#domain/policy/cosigner-pin.ts';
-import { minSigners } from '#mpc/party.ts';
 
 const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
 
@@ -10,12 +9,8 @@ const pinnedVault = z.strictObject({
   cosigners: z
     .array(z.strictObject({ index: z.int(), signing: hex32 }))
     .refine((pins) => arePins(pins), 'Must name co-signers 1 to n in order'),
-  /**
-   * How many co-signers must agree: as many as sign together. Null when no signer confirmed the
-   * number. Then all of them must agree, since a lower number lets fewer hostile co-signers
-   * convince the device.
-   */
-  threshold: z.int().min(2).nullable(),
+  /** How many co-signers must agree: as many as sign together. */
+  threshold: z.int().min(2),
   /** The policy that this device verified last. */
   policy: z.strictObject({ version: z.int().min(1), hash: hex32 }),
   /**
@@ -25,12 +20,6 @@ const pinnedVault = z.strictObject({
 });
 
 const pinFile = z.strictObject({ version: z.literal(2), vaults: z.record(z.string(), pinnedVault) });
-
-/** Files of version 1 have a smallest majority as threshold when the signer entered none. */
-const firstPinFile = z.strictObject({
-  version: z.literal(1),
-  vaults: z.record(z.string(), pinnedVault.extend({ threshold: z.int().min(2).nullish() })),
-});
 
 /** The pinned data of one vault. */
 export type PinnedVault = z.infer<typeof pinnedVault>;
@@ -66,16 +55,6 @@ export class PinFile {
 
   #all(): z.infer<typeof pinFile> {
     if (!existsSync(this.#path)) return { version: 2, vaults: {} };
-    const file = z.union([pinFile, firstPinFile]).parse(JSON.parse(readFileSync(this.#path, 'utf8')));
-    if (file.version === 2) return file;
-    const vaults = Object.entries(file.vaults).map(([id, pinned]) => [id, confirmedIn(pinned)] as const);
-    return { version: 2, vaults: Object.fromEntries(vaults) };
+    return pinFile.parse(JSON.parse(readFileSync(this.#path, 'utf8')));
   }
-}
-
-/** A signer entered a threshold above the default. The default may not have been entered. */
-function confirmedIn(pinned: z.infer<typeof firstPinFile>['vaults'][string]): PinnedVault {
-  const { threshold = null, cosigners } = pinned;
-  const isEntered = threshold !== null && threshold > minSigners(cosigners.length);
-  return { ...pinned, threshold: isEntered ? threshold : null };
 }

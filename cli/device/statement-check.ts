@@ -8,6 +8,7 @@ import type { StatementEntry, StatementVerdict } from '#devices/statement.ts';
 import { verifyStatements } from '#devices/statement.ts';
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { keyIdOf } from '#mpc/keygen/confirm.ts';
 import type { Client } from '../api-client.ts';
@@ -78,7 +79,9 @@ export async function provePolicies(
   const head = links.at(-1);
   const pins = await pinsUnder({ pins: pinned.cosigners, policy: pinned.policy }, links);
   if (head === undefined || !pins.ok) throw new Unproven(PIN_FAULTS[pins.ok ? 'older-policy' : pins.refusal]);
-  const threshold = pins.value.length === pinned.cosigners.length ? pinned.threshold : null;
+  const { threshold } = pinned;
+  // No successor changes the number, so a policy that names another one was never adopted.
+  if (head.policy.signingThreshold !== threshold) throw new Unproven(otherThreshold(head.policy, threshold));
   const isRenewal = links.some(({ policy, hash }) => policy.version === proposed?.version && hash === proposed.hash);
   const policy = { version: head.policy.version, hash: head.hash };
   const answered = keysOf(query);
@@ -103,7 +106,7 @@ interface Judged {
   readonly client: Client;
   readonly links: readonly PolicyLink[];
   readonly pins: readonly CosignerPin[];
-  readonly threshold: number | null;
+  readonly threshold: number;
   readonly query: StatementQuery;
   /** The lowest version that agrees. */
   readonly since: number;
@@ -111,17 +114,16 @@ interface Judged {
 
 /** Returns the agreements of the co-signers for one key. Throws `Unproven` when too few agree. */
 async function agreementsFor(keyId: string, judged: Judged) {
-  const { pins, query, since } = judged;
+  const { pins, threshold, query, since } = judged;
   const { vaultId, nonce, delivered } = query;
   const head = versionOf(judged.links.at(-1));
-  const request = { vaultId, keyId, nonce, policy: head };
+  const request = { vaultId, keyId, signingThreshold: threshold, nonce, policy: head };
   const entries = delivered.statements ?? [];
   const verdicts = verifyStatements({ pins, request, nowMs: Date.now(), entries });
   const agreements = agreementsOf(verdicts, { chain: await chainFor(verdicts, judged), since });
   print(keyId, agreements);
-  const threshold = judged.threshold ?? pins.length;
   const exceptions = dissentersIn(agreements, threshold);
-  if (!exceptions.ok) throw new Unproven(tooFew(agreements, { threshold: judged.threshold, version: head.version }));
+  if (!exceptions.ok) throw new Unproven(tooFew(agreements, { threshold, version: head.version }));
   const isHeadProven = verdicts.filter(({ verdict }) => verdict === 'agrees').length >= threshold;
   return { exceptions: exceptions.value, isHeadProven };
 }
@@ -148,20 +150,18 @@ function versionOf(link: PolicyLink | undefined): { readonly version: number; re
 
 function tooFew(
   agreements: readonly CosignerAgreement[],
-  { threshold, version }: { readonly threshold: number | null; readonly version: number },
+  { threshold, version }: { readonly threshold: number; readonly version: number },
 ): string {
-  const count = threshold ?? agreements.length;
   const isLater = agreements.some(({ agreement }) => agreement === 'later-version');
   return [
-    `Fewer than ${count} co-signers state that version ${version} is in force.`,
+    `Fewer than ${threshold} co-signers state that version ${version} is in force.`,
     ...(isLater ? ['The service may show an old policy. Ask the other signers whether the policy was changed.'] : []),
-    ...(threshold === null ? [UNCONFIRMED_THRESHOLD] : []),
   ].join(' ');
 }
 
-const UNCONFIRMED_THRESHOLD =
-  'You have not confirmed how many of these co-signers sign together, so all of them must agree. ' +
-  "Pin them again with 'pin --threshold N'.";
+function otherThreshold({ signingThreshold }: Policy, confirmed: number): string {
+  return `The policy says that ${signingThreshold} co-signers sign together. You confirmed that it is ${confirmed}.`;
+}
 
 /** The statements do not prove the data of the service. */
 class Unproven extends Error {

@@ -66,7 +66,12 @@ export function confirmedBy(
   const since = shown.chain.find(({ version }) => version === shown.since);
   if (last === undefined || since === undefined) throw new RangeError('a claim names the policy in force');
   const verify = (keyId: string, policy: typeof last) =>
-    verifyStatements({ pins: pins.cosigners, request: { vaultId, keyId, nonce, policy }, nowMs, entries });
+    verifyStatements({
+      pins: pins.cosigners,
+      request: { vaultId, keyId, signingThreshold: pins.threshold, nonce, policy },
+      nowMs,
+      entries,
+    });
   const agreements = keyIds.map((keyId) => agreementsOf(verify(keyId, last), shown));
   const isEnough = agreements.length > 0 && agreements.every((ofKey) => dissentersIn(ofKey, pins.threshold).ok);
   const verdicts = pins.cosigners.map(({ index }) => together(agreements.flat(), index));
@@ -89,6 +94,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'other-vault': 'The statement is about another vault.',
   'other-key': 'The statement is about another key.',
   'other-nonce': 'The statement does not answer this request.',
+  'other-threshold': 'The statement names another number of co-signers that sign together.',
   'too-old': 'The statement was not made in the last five minutes.',
 };
 

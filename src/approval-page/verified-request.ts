@@ -94,6 +94,9 @@ function holdChange(
   if (changedDevice(inForce.devices, proposed.devices) !== null) {
     throw new InvalidRequest('The proposed policy changes a device in force. It may only add or remove devices.');
   }
+  if (proposed.signingThreshold !== inForce.signingThreshold) {
+    throw new InvalidRequest('The proposed policy changes how many co-signers sign together. No co-signer adopts it.');
+  }
 }
 
 /**
@@ -121,7 +124,12 @@ export function confirm(
   const before = version > 1 ? [{ version: version - 1, hash: previousHash }] : [];
   const after = subject.kind === 'change' ? [{ version: version + 1, hash: subject.mandate.policyHash }] : [];
   const chain = [...before, { version, hash: inForceHash }, ...after];
-  return confirmedBy(statements, keyIds, { pins, claim: { vaultId, shown: { chain, since: version }, nonce, nowMs } });
+  const claim = { vaultId, shown: { chain, since: version }, nonce, nowMs };
+  const confirmation = confirmedBy(statements, keyIds, { pins, claim });
+  const { signingThreshold } = inForce;
+  if (signingThreshold === pins.threshold) return confirmation;
+  const fault = `The policy says that ${signingThreshold} co-signers sign together. You confirmed ${pins.threshold}.`;
+  return { ...confirmation, fault, isInForce: false };
 }
 
 /**
@@ -134,13 +142,11 @@ export function minThreshold(count: number): number {
 
 /**
  * Returns the pins after a policy that enough co-signers state as the one in force. A quorum that
- * adopted other keys has replaced the pins. When the number of co-signers has changed, their
- * signing threshold is unknown, so all of them must agree until the person confirms the keys again.
+ * adopted other keys has replaced the pins. The signing threshold never changes.
  */
 export function pinsAfter(pins: Pins, { inForce: { cosigners } }: VerifiedRequest): Pins {
   if (cosigners === undefined || JSON.stringify(cosigners) === JSON.stringify(pins.cosigners)) return pins;
-  const isSameCount = cosigners.length === pins.cosigners.length;
-  return { cosigners, threshold: isSameCount ? pins.threshold : cosigners.length };
+  return { cosigners, threshold: pins.threshold };
 }
 
 function described(subject: VerifiedRequest['subject'], inForce: Policy): Description {

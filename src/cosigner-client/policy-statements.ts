@@ -12,6 +12,7 @@ export const signedStatement = z.object({
   keyId: z.string().max(64),
   policyVersion: z.int(),
   policyHash: hex(32),
+  signingThreshold: z.int(),
   epoch: z.int(),
   issuedAtMs: z.int(),
   nonce: hex(32),

@@ -294,28 +294,29 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
   }
 
   async #prepareKeyGeneration(body: unknown): Promise<Result<SessionPlan, Refused>> {
-    const fields = fieldsOf(body, ['scheme', 'threshold', 'policies', 'attestations']);
+    const fields = fieldsOf(body, ['scheme', 'policies', 'attestations']);
     const scheme = schemeOf(fields['scheme']);
-    const threshold = wholeNumberOf(fields['threshold']);
     const { membership } = await this.#open();
     const { own, peers, parties } = membership;
-    if (threshold < minSigners(parties.length) || threshold > parties.length)
-      return refused(refusal('malformed', 'threshold'));
     const attestations = attestationsOf(fields['attestations']);
     const chain = await readChain(parsePolicies(fields['policies']), {
       nowMs: Date.now(),
       isJoining: false,
       isAttested: async (head) =>
-        (await this.#registration.isAdopted(head)) || isAttested(membership, head, { threshold, attestations }),
+        (await this.#registration.isAdopted(head)) || isAttested(membership, head, attestations),
     });
     if (!chain.ok) return chain;
     const policies = chain.value;
     // An older policy may name identities that were rotated since.
     const head = policies.at(-1);
-    const held = head === undefined ? [] : await this.#registration.vaultPolicies(head.vaultId);
+    if (head === undefined) return refused(refusal('malformed', 'policies'));
+    const { signingThreshold: threshold, vaultId } = head;
+    if (threshold < minSigners(parties.length) || threshold > parties.length)
+      return refused(refusal('malformed', 'signingThreshold'));
+    const held = await this.#registration.vaultPolicies(vaultId);
     const fault = newKeyFault(held, policies.map(policyHashOf));
     if (fault !== null) return refused(fault);
-    if (head !== undefined && !pinsMatch(head, membership)) return refused(refusal('policy-mismatch', 'cosigners'));
+    if (!pinsMatch(head, membership)) return refused(refusal('policy-mismatch', 'cosigners'));
     const store = async (share: KeyShare, statement: Uint8Array) => {
       const keyRefusal = await this.#registration.extendByNewKey(policies);
       if (keyRefusal !== null) return keyRefusal;

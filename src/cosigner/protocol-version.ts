@@ -41,7 +41,7 @@ const DOMAINS: readonly string[] = [
   'conclave/mpc/v1/secp256k1_XMD:SHA-256_SSWU_RO_',
   'conclave/policy-attestation/v1',
   'conclave/policy-change/v1',
-  'conclave/policy/v2',
+  'conclave/policy/v3',
   'conclave/share-held/v1',
   'conclave/sign-once-receipt/v1',
   'conclave/signature/v2',

@@ -26,6 +26,7 @@ export function readPolicy(bytes: Uint8Array): Policy {
     vaultId: fields.parsed('vaultId', parseVaultIdText),
     version: fields.count('version'),
     threshold: fields.count('threshold'),
+    signingThreshold: fields.count('signingThreshold'),
     previousHash: fields.text('previousHash'),
     signers: fields.list('signers', MAX_MEMBERS, () => fields.parsed('signer', parseUserId)),
     approvalMode: fields.oneOf('approvalMode', APPROVAL_MODES),

@@ -36,15 +36,16 @@ export function mandateDigest(mandate: Omit<PolicyMandate, 'policy'>, policy: Po
 export type SuccessionFault =
   | 'not-the-next'
   | 'device-changed'
+  | 'signing-threshold-changed'
   | 'no-mandate'
   | 'not-enough-approvals'
   | 'required-device-missing';
 
 /**
  * Returns why `next` is not a valid successor of `current`, or null: version + 1, same vault, hash
- * chained, no device of the same key that differs, and approved by the quorum of `current`. Under a
- * policy in token mode only the coordinator vouches for the approvals: a reader that does not trust
- * the coordinator must not accept such a step.
+ * chained, no device of the same key that differs, the same signing threshold, and approved by the
+ * quorum of `current`. Under a policy in token mode only the coordinator vouches for the approvals:
+ * a reader that does not trust the coordinator must not accept such a step.
  *
  * It does not prove that `next` is in force: a quorum can approve a change that is then rejected or
  * that expires, and its signatures remain. The expiry of the mandate is not checked, since only the
@@ -61,6 +62,7 @@ export async function successionFault(
     next.previousHash === policyHashOf(current);
   if (!isNext) return 'not-the-next';
   if (changedDevice(current.devices, next.devices) !== null) return 'device-changed';
+  if (next.signingThreshold !== current.signingThreshold) return 'signing-threshold-changed';
   if (mandate === null) return 'no-mandate';
   const digest = mandateDigest(mandate, next);
   const proven = await verifiedApprovals(mandate.approvals, current);

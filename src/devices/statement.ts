@@ -16,6 +16,8 @@ export interface StatementEntry {
 export interface StatementRequest {
   readonly vaultId: number;
   readonly keyId: string;
+  /** The number of co-signers that sign together, as the person confirmed it. */
+  readonly signingThreshold: number;
   /** Lower-case hex of 32 bytes, drawn by the verifier for this request alone. */
   readonly nonce: string;
   readonly policy: { readonly version: number; readonly hash: string };
@@ -99,7 +101,7 @@ function isSignedBy(pin: CosignerPin, statement: SignedStatement): boolean {
   }
 }
 
-const WHOLE_NUMBERS = ['cosigner', 'vaultId', 'policyVersion', 'epoch', 'issuedAtMs'] as const;
+const WHOLE_NUMBERS = ['cosigner', 'vaultId', 'policyVersion', 'signingThreshold', 'epoch', 'issuedAtMs'] as const;
 const HEX_BYTES = { policyHash: 32, nonce: 32, signature: 64 } as const;
 
 /** Reports whether an untrusted value has the fields of a statement, each in its one spelling. */

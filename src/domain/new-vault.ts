@@ -10,7 +10,7 @@ import { accepted, refused } from '#domain/result.ts';
 import type { Vault, VaultConfiguration } from '#domain/vault.ts';
 
 /** The parts of its first policy that the creator of a vault specifies. */
-type PolicyTerms = Pick<Policy, 'threshold' | 'approvalMode' | 'devices' | 'rules' | 'cosigners'>;
+type PolicyTerms = Pick<Policy, 'threshold' | 'signingThreshold' | 'approvalMode' | 'devices' | 'rules' | 'cosigners'>;
 
 export interface VaultSpec extends PolicyTerms {
   readonly id: VaultId;
@@ -37,6 +37,7 @@ export function initialPolicy(spec: PolicyTerms & Pick<VaultSpec, 'members'>): O
     version: 1,
     signers: sortedUserIds(spec.members.filter(isSigner).map(({ userId }) => userId)),
     threshold: spec.threshold,
+    signingThreshold: spec.signingThreshold,
     approvalMode: spec.approvalMode,
     devices: sortedByKeyId(spec.devices),
     rules: inCanonicalOrder(spec.rules),

@@ -20,8 +20,6 @@ export interface VaultConfiguration {
   readonly mostPending: number;
   /** Canonical names of the chains that this vault uses. */
   readonly chains: readonly string[];
-  /** The number of co-signers that sign together. */
-  readonly signingThreshold: number;
   /** Permanent; P2TR when absent. */
   readonly bitcoinAddressType?: BitcoinAddressType;
 }

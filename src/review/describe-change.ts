@@ -58,6 +58,7 @@ function clausesOf(policy: Policy): readonly Clause[] {
   const one = (key: string, label: string, text: string): Clause => ({ key, label, text });
   return [
     one('threshold', 'Approval threshold', String(policy.threshold)),
+    one('signingThreshold', 'Co-signers that sign together', String(policy.signingThreshold)),
     one('approvalMode', 'Approval method', MODES[policy.approvalMode]),
     ...policy.signers.map((userId) => one(`signer ${userId}`, 'Signer', userId)),
     ...policy.devices.map((device) => one(`device ${device.keyId}`, 'Device', deviceText(device))),

@@ -145,12 +145,11 @@ export class HonestCosigner {
    * co-signer would pin, or the code of its refusal.
    */
   async readPolicies(sent: readonly AdoptedPolicy[], attestations: Signatures): Promise<readonly Policy[] | string> {
-    const { threshold } = this.#group;
     try {
       const chain = await readChain(sent.map(received), {
         nowMs: Date.now(),
         isJoining: false,
-        isAttested: (policy) => isAttested(this.#membership, policy, { threshold, attestations }),
+        isAttested: (policy) => isAttested(this.#membership, policy, attestations),
       });
       return chain.ok ? chain.value : chain.refusal.code;
     } catch (error) {

@@ -285,8 +285,8 @@ function named({ version, ...rest }: Policy) {
 
 /** Returns the statement that the coordinator needs, with the signature of a hostile co-signer. */
 async function signedByLiar(own: CosignerIdentity, { nonce, shown, keyId }: StatementQuery): Promise<SignedStatement> {
-  const { vaultId } = shown;
-  const about = { cosigner: own.index, vaultId, keyId, epoch: 1, issuedAtMs: clock.nowMs, nonce };
+  const { vaultId, signingThreshold } = shown;
+  const about = { cosigner: own.index, vaultId, keyId, signingThreshold, epoch: 1, issuedAtMs: clock.nowMs, nonce };
   const statement: PolicyStatement = { ...about, ...named(shown) };
   return { ...statement, signature: bytesToHex(await signAsCosigner(own, statementBytes(statement))) };
 }

@@ -34,17 +34,26 @@ export const NEW_PHONE: Signs = { actor: bob, device: newPhone };
 
 export const first: AdoptedPolicy = { policy: byDevice, mandate: null };
 
+/** Returns the successor of a policy that revokes its devices. */
+function revocationOf(policy: Policy): Policy {
+  return {
+    ...policy,
+    version: 2,
+    devices: sortedByKeyId([
+      newLaptop.asDevice(alice.userId),
+      newPhone.asDevice(bob.userId),
+      newKey.asDevice(carol.userId),
+    ]),
+    previousHash: policyHashOf(policy),
+  };
+}
+
 /** Version 2 of the policy, which revokes the devices of version 1. */
-export const revoked: Policy = {
-  ...byDevice,
-  version: 2,
-  devices: sortedByKeyId([
-    newLaptop.asDevice(alice.userId),
-    newPhone.asDevice(bob.userId),
-    newKey.asDevice(carol.userId),
-  ]),
-  previousHash: policyHashOf(byDevice),
-};
+export const revoked: Policy = revocationOf(byDevice);
+
+/** The same two versions where three co-signers sign together. */
+const firstOfThree: Policy = { ...byDevice, signingThreshold: 3 };
+export const OF_THREE = { first: firstOfThree, revoked: revocationOf(firstOfThree) };
 
 export function approvalsOf(digest: string, ...signs: readonly Signs[]): readonly Approval[] {
   return signs.map(({ actor, device }) => ({ actor, digest, device: device.signed(digest), atMs: Date.now() }));

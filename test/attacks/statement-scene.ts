@@ -56,7 +56,13 @@ export function signer(
   const draw = () => bytesToHex(randomBytes(32));
   const verdicts = (entries: readonly DeliveredStatement[], nonce: string, nowMs = Date.now()) => {
     const expected = { version: policy.version, hash: hashOf(policy) };
-    const request = { vaultId: policy.vaultId, keyId, nonce, policy: expected };
+    const request = {
+      vaultId: policy.vaultId,
+      keyId,
+      signingThreshold: policy.signingThreshold,
+      nonce,
+      policy: expected,
+    };
     return verifyStatements({ pins, request, nowMs, entries });
   };
   return {
@@ -116,6 +122,7 @@ export function liar(
         keyId,
         policyVersion: states.version,
         policyHash: hashOf(states),
+        signingThreshold: states.signingThreshold,
         epoch: 1,
         issuedAtMs: Date.now(),
         nonce,

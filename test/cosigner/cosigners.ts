@@ -193,13 +193,10 @@ export function inVault(id: number, first: Policy): Policy {
  * Returns a new key of all co-signers. By default two of alice, bob and carol approve under its
  * policy.
  */
-export async function newKey(
-  cosigners: readonly CosignerClient[],
-  { threshold = 2, governedBy = policy } = {},
-): Promise<VaultKey> {
+export async function newKey(cosigners: readonly CosignerClient[], { governedBy = policy } = {}): Promise<VaultKey> {
   const generated = await generateKey(cosigners, {
     scheme: 'ecdsa-secp256k1',
-    threshold,
+    threshold: governedBy.signingThreshold,
     policies: [{ policy: governedBy, mandate: null }],
   });
   if (!generated.ok) throw new Error(generated.refusal.reason);
@@ -310,7 +307,6 @@ export function entered(
     decisionPeriodSeconds: 3600,
     mostPending: 100,
     chains: [chain.name],
-    signingThreshold: 2,
   } as const;
   const creation = { reference: 'treasury', foundedAtMs: createdAtMs };
   const vault = { id: governedBy.vaultId, ...creation, configuration, members: [], policy: governedBy, keys: [key] };

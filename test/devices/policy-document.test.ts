@@ -79,7 +79,7 @@ test('bytes with an extra field, a missing field or another domain string are re
   expect(() => readPolicy(canonicalBytes('conclave/policy/v1', readCanonical(policyBytes(full)).fields))).toThrow(
     InvalidDocument,
   );
-  expect(() => readPolicy(utf8ToBytes('conclave/policy/v2'))).toThrow(InvalidDocument);
+  expect(() => readPolicy(utf8ToBytes('conclave/policy/v3'))).toThrow(InvalidDocument);
   expect(() => readPolicy(new Uint8Array())).toThrow(InvalidDocument);
 });
 

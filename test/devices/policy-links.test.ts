@@ -116,4 +116,6 @@ test('a successor needs as many approvals as the strictest rule of its predecess
   expect(await successionFault(picky, after, mandateFor(after, [byLaptop]))).toBeNull();
   expect(await successionFault(first, successor(rotated), mandateFor(successor(rotated)))).toBe('not-the-next');
   expect(await successionFault(first, rotated, null)).toBe('no-mandate');
+  const fewer = successor(first, { signingThreshold: 3 });
+  expect(await successionFault(first, fewer, mandateFor(fewer))).toBe('signing-threshold-changed');
 });

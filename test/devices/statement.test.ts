@@ -12,6 +12,7 @@ const pins = [one.pin, two.pin, three.pin];
 const request: StatementRequest = {
   vaultId: 7,
   keyId: KEY,
+  signingThreshold: 2,
   nonce: 'ab'.repeat(32),
   policy: { version: 2, hash: 'cd'.repeat(32) },
 };
@@ -23,6 +24,7 @@ function statement(cosigner: number, differences: Partial<PolicyStatement> = {})
     keyId: KEY,
     policyVersion: request.policy.version,
     policyHash: request.policy.hash,
+    signingThreshold: 2,
     epoch: 1,
     issuedAtMs: NOON_MS,
     nonce: request.nonce,
@@ -52,6 +54,11 @@ test('a co-signer with another version or another hash disagrees, and both are n
   expect(third).toEqual({ verdict: 'disagrees', cosigner: 3, ...older });
   expect(ofThird(entry(3, three.sign(statement(3, { policyVersion: 3 }))))).toBe('disagrees');
   expect(ofThird(entry(3, three.sign(statement(3, { policyHash: 'ef'.repeat(32) }))))).toBe('disagrees');
+});
+
+test('a statement with another signing threshold than the confirmed one is unknown', () => {
+  expect(ofThird(entry(3, three.sign(statement(3, { signingThreshold: 3 }))))).toBe('other-threshold');
+  expect(verify(honest, { ...request, signingThreshold: 3 }).map(({ verdict }) => verdict)).not.toContain('agrees');
 });
 
 test('a co-signer whose statement is missing is unknown', () => {

@@ -31,7 +31,7 @@ export const NOON_MS = CREATED_AT_MS + 3 * 60 * 60 * 1000;
 export const vaultId: VaultId = parsed(parseVaultId(7));
 
 /** The policy of most vaults in the tests. */
-export const BY_TOKEN = { approvalMode: 'token', devices: [] } as const;
+export const BY_TOKEN = { approvalMode: 'token', devices: [], signingThreshold: 2 } as const;
 
 export const policy: Policy = {
   ...BY_TOKEN,

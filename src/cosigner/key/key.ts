@@ -228,12 +228,11 @@ export class CosignerKey {
     const isLate = mandate !== null && isExpired(mandate, Date.now());
     // A co-signer that was unreachable during a rotation also adopts policies with the old keys.
     const isPinned = pinsMatch(policy, membership);
-    const { threshold } = share.value;
     const needsVouching = isLate || !isPinned;
     const isVouchedFor =
       isNext &&
       needsVouching &&
-      ((await registration.isAdopted(policy)) || (await isAttested(membership, policy, { threshold, attestations })));
+      ((await registration.isAdopted(policy)) || (await isAttested(membership, policy, attestations)));
     if (!isNext) return refused(refusal('policy-mismatch', String(current.version)));
     if (isLate && !isVouchedFor) return refused(refusal('mandate-expired', String(policy.version)));
     if (!isPinned && !isVouchedFor) return refused(refusal('other-cosigners', String(policy.version)));

@@ -91,6 +91,7 @@ export async function prepareResharing(
   const stale = await pairFault(context, request);
   if (stale !== null) return refused(stale);
   const policies = agreed.value;
+  if (policies.at(-1)?.signingThreshold !== request.threshold) return refused(refusal('malformed', 'threshold'));
   const { scheme, threshold, baseEpoch, epoch, dealers, publicShares } = request;
   const origin: Origin = { keyId, epoch, dealers, publicShares, share: share.value };
   const store = async (dealt: KeyShare, statement: Uint8Array) => {
@@ -188,7 +189,7 @@ function isBaseOf(share: KeyShare, { scheme, threshold, publicKey, publicShares 
  */
 async function policiesOf(
   { membership, storage, shares, registration }: ResharingContext,
-  { policies, attestations, threshold }: ResharingRequest,
+  { policies, attestations }: ResharingRequest,
 ): Promise<Result<readonly Policy[], Refused>> {
   const own = storage.policies();
   // A co-signer whose joining was interrupted has policies and uses no share. It joins again.
@@ -199,8 +200,7 @@ async function policiesOf(
   const chain = await readChain(parsePolicies(policies), {
     nowMs: Date.now(),
     isJoining: true,
-    isAttested: async (head) =>
-      (await registration.isAdopted(head)) || isAttested(membership, head, { threshold, attestations }),
+    isAttested: async (head) => (await registration.isAdopted(head)) || isAttested(membership, head, attestations),
   });
   if (!chain.ok) return chain;
   const sent = chain.value.map(policyHashOf);

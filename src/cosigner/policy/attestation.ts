@@ -20,16 +20,14 @@ export function attest({ own }: Pick<CosignerSet, 'own'>, policy: Policy): Promi
  * Reports whether a policy is attested: by this co-signer itself (it adopted the policy with
  * another key of the vault), or by as many others as sign together.
  *
- * @param threshold of the key. When it equals n, there are never enough others, and a co-signer
- * that catches up needs a mandate that has not expired.
+ * The policy names how many co-signers sign together, and no successor changes that number. When it
+ * equals n, there are never enough others, and a co-signer that catches up needs a mandate that has
+ * not expired.
  */
 export async function isAttested(
   { own, peers }: Pick<CosignerSet, 'own' | 'peers'>,
   policy: Policy,
-  {
-    threshold,
-    attestations,
-  }: { readonly threshold: number; readonly attestations: ReadonlyMap<PartyIndex, Uint8Array> },
+  attestations: ReadonlyMap<PartyIndex, Uint8Array>,
 ): Promise<boolean> {
   const mine = attestations.get(own.index);
   // Ed25519 is deterministic (RFC 8032): the same key gives the same signature.
@@ -40,7 +38,7 @@ export async function isAttested(
     if (signature !== undefined && (await verifyAsCosigner(peer, attestationBytes(party, policy), signature)))
       others += 1;
   }
-  return others >= threshold;
+  return others >= policy.signingThreshold;
 }
 
 function attestationBytes(cosigner: PartyIndex, policy: Policy): Uint8Array<ArrayBuffer> {

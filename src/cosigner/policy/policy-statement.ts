@@ -42,6 +42,7 @@ export async function statePolicy(
     keyId,
     policyVersion: policy.version,
     policyHash: policyHashOf(policy),
+    signingThreshold: policy.signingThreshold,
     epoch: share.epoch,
     issuedAtMs: nowMs,
     nonce,

@@ -19,6 +19,15 @@ export function arePins(pins: readonly CosignerPin[]): boolean {
   return pins.length >= 2 && pins.length <= MAX_COSIGNERS && isInOrder && areKeys && distinct;
 }
 
+/**
+ * Reports whether this many co-signers may sign together: more than half of the pinned ones, so
+ * that any two groups share one. Without pins their number is unknown, and it must be possible.
+ */
+export function isSigningThreshold(threshold: number, pins: readonly CosignerPin[] | undefined): boolean {
+  if (!Number.isInteger(threshold) || threshold < 2 || threshold > MAX_COSIGNERS) return false;
+  return pins === undefined || (threshold <= pins.length && 2 * threshold > pins.length);
+}
+
 /** Returns the pins' part of a policy's canonical bytes. */
 export function pinFields(pins: readonly CosignerPin[]): readonly CanonicalField[] {
   return [

@@ -45,6 +45,7 @@ export function nextPolicy(vault: Vault, patch: PolicyPatch, previousHash: strin
     version: policy.version + 1,
     signers,
     threshold: patch.threshold ?? policy.threshold,
+    signingThreshold: policy.signingThreshold,
     approvalMode: patch.approvalMode ?? policy.approvalMode,
     devices: sortedByKeyId([...remaining, ...(patch.addDevices ?? [])]),
     rules: inCanonicalOrder({ ...rulesWithDefaults(vault, patch), ...patch.rules }),
@@ -61,9 +62,9 @@ export function nextPolicy(vault: Vault, patch: PolicyPatch, previousHash: strin
  * not name. A vault that moves to device mode gets the receipts that this mode is created with,
  * unless the author of the change names the rule.
  */
-function rulesWithDefaults({ policy, configuration, keys }: Vault, patch: PolicyPatch): Rules {
+function rulesWithDefaults({ policy, keys }: Vault, patch: PolicyPatch): Rules {
   const approvalMode = patch.approvalMode ?? policy.approvalMode;
-  const threshold = configuration.signingThreshold;
+  const threshold = policy.signingThreshold;
   // A vault without a key has no list of its co-signers yet. The strictest group is t of 2t - 1.
   const count = Object.keys(keys[0]?.publicShares ?? {}).length || 2 * threshold - 1;
   const defaults = defaultRules(approvalMode, { threshold, count });

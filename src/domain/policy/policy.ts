@@ -4,7 +4,7 @@ import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { ApprovalMode, Device } from '#domain/access/device.ts';
 import { deviceFields, MAX_DEVICES } from '#domain/access/device.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
-import { arePins, pinFields } from '#domain/policy/cosigner-pin.ts';
+import { arePins, isSigningThreshold, pinFields } from '#domain/policy/cosigner-pin.ts';
 import type { Exposure } from '#domain/transaction/exposure.ts';
 import type { Rules, RulesFault } from '#domain/policy/rules.ts';
 import { highestThreshold, ruleFields, rulesFault, triggeredThresholds } from '#domain/policy/rules.ts';
@@ -22,6 +22,11 @@ export interface Policy {
   /** Sorted and distinct: the same signers give the same bytes. */
   readonly signers: readonly UserId[];
   readonly threshold: number;
+  /**
+   * The number of co-signers that sign together. Every version of a vault has the same one, because
+   * the shares of its keys are dealt for it.
+   */
+  readonly signingThreshold: number;
   readonly approvalMode: ApprovalMode;
   /**
    * Sorted by key id, and distinct. In token mode they have no effect until a change to device
@@ -49,6 +54,7 @@ export type PolicyFault =
   | 'too-many-signers'
   | 'signers-not-sorted'
   | 'threshold-out-of-range'
+  | 'signing-threshold-out-of-range'
   | 'too-many-devices'
   | 'devices-not-sorted'
   | 'device-of-nobody'
@@ -60,9 +66,10 @@ export type PolicyFault =
 /**
  * Returns the first reason why a policy is invalid, or null. Checks, in order: a version below 1,
  * no signers, too many, unsorted or repeated signers, a threshold outside 1 to the number of
- * signers, malformed pins, more than `MAX_DEVICES` devices, unsorted or repeated devices, a device
- * whose owner is not a signer, in device mode a signer without a device, a required device that no
- * device is, then what `rulesFault` refuses.
+ * signers, malformed pins, a signing threshold that is no majority of the co-signers, more than
+ * `MAX_DEVICES` devices, unsorted or repeated devices, a device whose owner is not a signer, in
+ * device mode a signer without a device, a required device that no device is, then what
+ * `rulesFault` refuses.
  */
 export function policyFault(policy: Omit<Policy, 'vaultId'>): PolicyFault | null {
   if (policy.version < 1) return 'version-out-of-range';
@@ -74,6 +81,7 @@ export function policyFault(policy: Omit<Policy, 'vaultId'>): PolicyFault | null
   if (!Number.isInteger(threshold) || threshold < 1 || threshold > policy.signers.length)
     return 'threshold-out-of-range';
   if (policy.cosigners !== undefined && !arePins(policy.cosigners)) return 'cosigners-malformed';
+  if (!isSigningThreshold(policy.signingThreshold, policy.cosigners)) return 'signing-threshold-out-of-range';
   return devicesFault(policy) ?? rulesFault(policy.rules, policy.signers.length);
 }
 
@@ -108,7 +116,7 @@ export function thresholdForChange({ threshold, rules }: Policy): number {
 }
 
 /** The domain of a policy's canonical bytes. */
-export const POLICY_DOMAIN = 'conclave/policy/v2';
+export const POLICY_DOMAIN = 'conclave/policy/v3';
 
 /** Returns the bytes whose SHA-256 identifies this policy. */
 export function policyBytes(policy: Policy): Uint8Array {
@@ -116,6 +124,7 @@ export function policyBytes(policy: Policy): Uint8Array {
     ['vaultId', String(policy.vaultId)],
     ['version', String(policy.version)],
     ['threshold', String(policy.threshold)],
+    ['signingThreshold', String(policy.signingThreshold)],
     ['previousHash', policy.previousHash],
     ['signers', String(policy.signers.length)],
     ...policy.signers.map((signer): CanonicalField => ['signer', signer]),

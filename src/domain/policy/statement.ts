@@ -12,6 +12,8 @@ export interface PolicyStatement {
   readonly policyVersion: number;
   /** Lower-case hex SHA-256 of the policy, as `policyHash` gives it. */
   readonly policyHash: string;
+  /** The number of co-signers that sign together. */
+  readonly signingThreshold: number;
   /** The epoch of the share that the co-signer uses. */
   readonly epoch: number;
   readonly issuedAtMs: number;
@@ -32,19 +34,20 @@ export const STATEMENT_TTL_MS = 5 * 60 * 1000;
 
 /** Returns the bytes that a co-signer signs. */
 export function statementBytes(statement: PolicyStatement): Uint8Array<ArrayBuffer> {
-  return canonicalBytes('conclave/policy-statement/v1', [
+  return canonicalBytes('conclave/policy-statement/v2', [
     ['cosigner', String(statement.cosigner)],
     ['vaultId', String(statement.vaultId)],
     ['keyId', statement.keyId],
     ['policyVersion', String(statement.policyVersion)],
     ['policyHash', statement.policyHash],
+    ['signingThreshold', String(statement.signingThreshold)],
     ['epoch', String(statement.epoch)],
     ['issuedAtMs', String(statement.issuedAtMs)],
     ['nonce', statement.nonce],
   ]);
 }
 
-export type StatementFault = 'other-vault' | 'other-key' | 'other-nonce' | 'too-old';
+export type StatementFault = 'other-vault' | 'other-key' | 'other-nonce' | 'other-threshold' | 'too-old';
 
 /**
  * Returns why a statement does not answer this request, or null when it does. The signature is
@@ -52,10 +55,17 @@ export type StatementFault = 'other-vault' | 'other-key' | 'other-nonce' | 'too-
  */
 export function statementFault(
   statement: PolicyStatement,
-  request: { readonly vaultId: number; readonly keyId: string; readonly nonce: string; readonly nowMs: number },
+  request: {
+    readonly vaultId: number;
+    readonly keyId: string;
+    readonly signingThreshold: number;
+    readonly nonce: string;
+    readonly nowMs: number;
+  },
 ): StatementFault | null {
   if (statement.vaultId !== request.vaultId) return 'other-vault';
   if (statement.keyId !== request.keyId) return 'other-key';
   if (statement.nonce !== request.nonce) return 'other-nonce';
+  if (statement.signingThreshold !== request.signingThreshold) return 'other-threshold';
   return Math.abs(request.nowMs - statement.issuedAtMs) > STATEMENT_TTL_MS ? 'too-old' : null;
 }

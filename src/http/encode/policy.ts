@@ -37,6 +37,7 @@ export const policySchema = z
     canonical: text.meta({ description: 'Canonical bytes of the policy, in hex' }),
     signers: z.array(text),
     threshold: z.int(),
+    signingThreshold: z.int().meta({ description: 'The number of co-signers that sign together. It never changes' }),
     approvalMode: z
       .enum(APPROVAL_MODES)
       .meta({ description: 'device: only approvals that a device of the signer has signed count' }),
@@ -109,6 +110,7 @@ export function policyRecord(policy: Policy, chains: readonly Chain[]): z.infer<
     approvalMode: policy.approvalMode,
     devices: policy.devices.map(deviceRecord),
     threshold: policy.threshold,
+    signingThreshold: policy.signingThreshold,
     changeThreshold: thresholdForChange(policy),
     recipients: rules.recipients,
     addressBook: rules.addressBook.map(named),

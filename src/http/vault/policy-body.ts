@@ -225,6 +225,7 @@ const POLICY_FAULTS: Readonly<Record<PolicyPatchFault, readonly [pointer: string
   'too-many-signers': ['/signers', 'There are too many signers.'],
   'signers-not-sorted': ['/signers', 'Must not contain a signer twice.'],
   'threshold-out-of-range': ['/threshold', 'Must be from 1 to the number of signers.'],
+  'signing-threshold-out-of-range': ['/cosigners', 'The vault needs more than half of its co-signers to sign.'],
   'too-many-devices': ['/addDevices', `A policy can have at most ${MAX_DEVICES} devices, including existing ones.`],
   'devices-not-sorted': ['/addDevices', 'Must not contain a device twice, or a device that the policy already has.'],
   'device-of-nobody': ['/addDevices', 'Must not contain a device of a user who is not a signer.'],

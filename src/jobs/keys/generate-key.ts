@@ -77,8 +77,8 @@ async function generated(
   request: KeyRequest,
 ): Promise<Result<KeyStep, KeyFault>> {
   const run = bytesToHex(randomBytes(16));
-  const { scheme, threshold, policies, attestations = {} } = request;
-  const body = { scheme, threshold, policies: policies.map(encodePolicy), attestations };
+  const { scheme, policies, attestations = {} } = request;
+  const body = { scheme, policies: policies.map(encodePolicy), attestations };
   const made = await relay({ cosigners, path: () => `keygen/${run}`, request: () => body });
   if (!made.ok) return withReason('key generation', made.refusal);
   const keys = [...made.value.values()].map((result) => keyResult.safeParse(result));
@@ -102,7 +102,7 @@ export async function generateVaultKey(env: CoordinatorEnv, vault: DurableObject
   const work = await vault.keyWork();
   if (work === null) return;
   const { scheme, policies, candidate } = work;
-  const { id, configuration } = work.vault;
+  const { id } = work.vault;
   const cosigners = cosignersOf(env);
   const [existing] = work.vault.keys;
   const version = policies.at(-1)?.policy.version ?? 0;
@@ -112,7 +112,7 @@ export async function generateVaultKey(env: CoordinatorEnv, vault: DurableObject
     existing === undefined || version < 2 || candidate !== null
       ? {}
       : await attestationsOf(cosigners, existing.keyId, version);
-  const request = { scheme, threshold: configuration.signingThreshold, policies, attestations };
+  const request = { scheme, threshold: work.vault.policy.signingThreshold, policies, attestations };
   const step = await nextKeyStep(cosigners, request, candidate);
   if (!step.ok) {
     const { reason, isUseless } = step.refusal;

@@ -20,17 +20,18 @@ import { decisionOn, liar, pinsOf, showTo, signer, stricter } from '../statement
 let cosigners: Cosigners;
 let keyId: string;
 let pins: readonly CosignerPin[];
-const change = stricter(byDevice);
+const first: Policy = { ...byDevice, signingThreshold: 3 };
+const change = stricter(first);
 const current = change.policy;
 
 beforeAll(async () => {
   cosigners = await startCosigners(4);
   pins = await pinsOf(cosigners);
-  const policies = [{ policy: byDevice, mandate: null }];
+  const policies = [{ policy: first, mandate: null }];
   const made = await generateKey(cosigners.all, { scheme: 'ecdsa-secp256k1', threshold: 3, policies });
   if (!made.ok) throw new Error(made.refusal.reason);
   keyId = made.value.keyId;
-  await showTo(cosigners.some(1, 2, 3), keyId, [{ policy: byDevice, mandate: null }, change]);
+  await showTo(cosigners.some(1, 2, 3), keyId, [{ policy: first, mandate: null }, change]);
 }, 120_000);
 afterAll(() => cosigners.stop());
 
@@ -41,14 +42,14 @@ afterAll(() => cosigners.stop());
 async function whenFourthStates(states: Policy) {
   const alice = signer(pins, { keyId, policy: current });
   const verdicts = await alice.request([...cosigners.some(1, 2, 3), liar(cosigners, 4, { keyId, states })]);
-  const decided = (threshold: number) => decisionOn(verdicts, { policies: [byDevice, current], threshold });
+  const decided = (threshold: number) => decisionOn(verdicts, { policies: [first, current], threshold });
   return { ofThree: decided(3), ofFour: decided(4) };
 }
 
 test('one hostile co-signer of 3 of 4 blocks no approval, whatever it states', async () => {
   const states: readonly (readonly [Policy, string])[] = [
-    [byDevice, '4:behind'],
-    [successor(byDevice, { threshold: 1 }), '4:other-history'],
+    [first, '4:behind'],
+    [successor(first, { threshold: 1 }), '4:other-history'],
     [successor(current), '4:later-version'],
   ];
   for (const [policy, named] of states) {
@@ -59,5 +60,5 @@ test('one hostile co-signer of 3 of 4 blocks no approval, whatever it states', a
 test('a statement that the coordinator omits blocks no approval, and the device names its co-signer', async () => {
   const alice = signer(pins, { keyId, policy: current });
   const verdicts = await alice.request(cosigners.some(1, 2, 3));
-  expect(decisionOn(verdicts, { policies: [byDevice, current], threshold: 3 })).toEqual(['4:unknown']);
+  expect(decisionOn(verdicts, { policies: [first, current], threshold: 3 })).toEqual(['4:unknown']);
 });

@@ -29,7 +29,8 @@ const THREE_OF_FOUR = { threshold: 3, count: 4 };
  * The default rules of a vault in device mode with 3 of 4: the sign-once mode is `quorum`, without
  * receipts.
  */
-const policy: Policy = { ...byDevice, rules: { ...byDevice.rules, ...defaultRules('device', THREE_OF_FOUR) } };
+const rules = { ...byDevice.rules, ...defaultRules('device', THREE_OF_FOUR) };
+const policy: Policy = { ...byDevice, signingThreshold: 3, rules };
 
 let cosigners: Cosigners;
 let puppet: Puppet;

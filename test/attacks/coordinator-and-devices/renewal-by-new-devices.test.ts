@@ -12,19 +12,18 @@ import { sortedByKeyId } from '#domain/access/device.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
-import { byDevice } from '../../cosigner/policy/device-scene.ts';
 import type { Cosigners } from '../../cosigner/cosigners.ts';
 import { newKey, startCosigners } from '../../cosigner/cosigners.ts';
 import { mallory } from '../../domain/cast.ts';
 import type { Signs } from '../policy-scene.ts';
-import { changeTo, LAPTOP, PHONE, revoked, shownTo } from '../policy-scene.ts';
+import { changeTo, LAPTOP, OF_THREE, PHONE, shownTo } from '../policy-scene.ts';
 
 let cosigners: Cosigners;
 let key: VaultKey;
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   cosigners = await startCosigners();
-  key = await newKey(cosigners.all, { threshold: 3, governedBy: byDevice });
+  key = await newKey(cosigners.all, { governedBy: OF_THREE.first });
 }, 90_000);
 afterAll(() => cosigners.stop());
 
@@ -35,7 +34,7 @@ const MALLORYS: readonly Signs[] = [
 ];
 /** A policy change that would let mallory sign alone. Alice and bob saw it expire. */
 const takeover: Policy = {
-  ...revoked,
+  ...OF_THREE.revoked,
   signers: [mallory.userId],
   threshold: 1,
   devices: sortedByKeyId([one.asDevice(mallory.userId), two.asDevice(mallory.userId)]),

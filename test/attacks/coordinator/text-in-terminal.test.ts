@@ -112,6 +112,7 @@ const statementsOver = (nonce: string) =>
       keyId: key.keyId,
       policyVersion: policy.version,
       policyHash: hashOf(policy),
+      signingThreshold: 2,
       epoch: 1,
       issuedAtMs: Date.now(),
       nonce,

@@ -38,25 +38,12 @@ test('a damaged pin file is an error, and is never read as a file without pins',
     JSON.stringify({ version: 3, vaults: {} }),
     JSON.stringify({ version: 2, vaults: { 7: { ...pinned, threshold: 1 } } }),
     JSON.stringify({ version: 2, vaults: { 7: { ...pinned, threshold: undefined } } }),
-    JSON.stringify({ version: 1, vaults: { 7: { ...pinned, cosigners: swapped } } }),
-    JSON.stringify({ version: 1, vaults: { 7: { ...pinned, threshold: 0 } } }),
+    JSON.stringify({ version: 2, vaults: { 7: { ...pinned, cosigners: swapped } } }),
+    JSON.stringify({ version: 1, vaults: { 7: pinned } }),
   ];
   for (const text of damaged) {
     await writeFile(join(folder, 'bob.pem.pins.json'), text);
     expect(() => file.read(7)).toThrow();
     expect(() => file.write(7, pinned)).toThrow();
   }
-});
-
-test('older pins keep an entered threshold, and have none if the threshold may be a default', async () => {
-  const path = join(folder, 'carol.pem.pins.json');
-  const { threshold: _, ...absent } = pinned;
-  const vaults = { 1: pinned, 2: { ...pinned, threshold: 3 }, 3: absent };
-  await writeFile(path, JSON.stringify({ version: 1, vaults }));
-  const file = new PinFile(join(folder, 'carol.pem'));
-  expect([1, 2, 3].map((vault) => file.read(vault)?.threshold)).toEqual([null, 3, null]);
-  expect(file.read(4)).toBeNull();
-  // Another vault is pinned with its threshold. The former vaults stay unconfirmed.
-  file.write(4, pinned);
-  expect([1, 2, 3, 4].map((vault) => file.read(vault)?.threshold)).toEqual([null, 3, null, 2]);
 });

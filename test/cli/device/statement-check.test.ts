@@ -59,6 +59,8 @@ interface Story {
   readonly policies?: readonly PolicyLinkBytes[];
   readonly device?: PinnedVault;
   readonly policyVersion?: number;
+  /** The number in the statements. */
+  readonly signingThreshold?: number;
   /** The challenge of the intent, or null if the request is about the whole vault. */
   readonly wallet?: { readonly chain: string; readonly address: string } | null;
   /** The challenge of a policy change. */
@@ -83,7 +85,7 @@ async function toName(story: Story): Promise<readonly string[] | string> {
 /** Returns the proven statements, or the reason of the refusal. */
 async function outcome(story: Story): Promise<ProvenPolicies | string> {
   const { by = cosigners, states = second, keys = [key], policies = chain, device = pinned } = story;
-  const { policyVersion = 2, wallet = key.wallet, except = {}, proposed } = story;
+  const { policyVersion = 2, wallet = key.wallet, except = {}, proposed, signingThreshold = 2 } = story;
   served = policies;
   const nonce = newNonce();
   const statements = keys.flatMap(({ keyId }) =>
@@ -95,6 +97,7 @@ async function outcome(story: Story): Promise<ProvenPolicies | string> {
         vaultId,
         keyId,
         ...policy,
+        signingThreshold,
         epoch: 1,
         issuedAtMs: Date.now(),
         nonce,
@@ -130,7 +133,6 @@ test('t - 1 agreements prove nothing', async () => {
   expect(await prove({ by: [] })).toContain('Fewer than 2 co-signers state');
   expect(await prove({ by: others })).toContain('Fewer than 2 co-signers state');
   expect(await prove({ states: first })).toContain('Fewer than 2 co-signers state');
-  expect(await prove({ by: cosigners.slice(0, 2), device: { ...pinned, threshold: 3 } })).toContain('Fewer than 3');
 });
 
 test('with t agreements, the user must accept each other co-signer as an exception, by its statement', async () => {
@@ -143,7 +145,6 @@ test('with t agreements, the user must accept each other co-signer as an excepti
   expect(await toName({ except: { 2: linkOf(third) } })).toEqual(['2:later-version']);
   const two = { 2: linkOf(third), 3: linkOf(first) };
   expect(await toName({ except: two })).toContain('Ask the other signers whether the policy was changed');
-  expect(await toName({ except: { 2: linkOf(third) }, device: { ...pinned, threshold: 3 } })).toContain('Fewer than 3');
 });
 
 test('each key of the vault needs t agreements of its own, and exceptions are named for each key', async () => {
@@ -183,19 +184,20 @@ test('a renewal of version k is checked against co-signers of version k - 1 and 
   expect(await toName({ ...renewal, proposed: second, except: { 2: linkOf(second), 3: linkOf(first) } })).toEqual([]);
 });
 
-test('all co-signers must agree while no threshold is confirmed', async () => {
-  const device = { ...pinned, threshold: null };
-  expect(await toName({ device })).toEqual([]);
-  expect(await toName({ device, by: cosigners.slice(0, 2) })).toContain('Pin them again with');
-  expect(await prove({ device, except: { 3: linkOf(first) } })).toContain('Fewer than 3');
+test('a policy that names another signing threshold than the confirmed one proves nothing', async () => {
+  const device = { ...pinned, threshold: 3 };
+  expect(await prove({ device })).toContain('You confirmed that it is 3.');
+  // The coordinator cannot show the confirmed number in a successor: co-signers never adopt it.
+  const raised = successor(first, { signingThreshold: 3 });
+  const story = { device, states: raised, policies: [creation(first), changed(raised)], signingThreshold: 2 };
+  expect(await prove(story)).toContain('Fewer than 3 co-signers state');
 });
 
-test('a confirmed threshold is valid only for the number of co-signers at its confirmation', async () => {
-  const more = [...cosigners, paperCosigner(4)];
-  const moved = successor(first, { cosigners: pinsOf(more) });
-  const story = { by: more, states: moved, policies: [creation(first), changed(moved)] };
-  expect(await prove(story)).toMatchObject({ cosigners: pinsOf(more), threshold: null });
-  expect(await prove({ ...story, by: more.slice(0, 3) })).toContain('Fewer than 4');
+test('the confirmed threshold stays when a quorum names another number of co-signers', async () => {
+  const two = cosigners.slice(0, 2);
+  const moved = successor(first, { cosigners: pinsOf(two) });
+  const story = { by: two, states: moved, policies: [creation(first), changed(moved)] };
+  expect(await prove(story)).toMatchObject({ cosigners: pinsOf(two), threshold: 2 });
 });
 
 test('a policy chain that is older than the verified one, or differs from it, proves nothing', async () => {

@@ -85,15 +85,16 @@ test('a refresh that was interrupted before two identities were rotated is compl
 
 test('an interrupted refresh is completed without a co-signer whose statement only the other co-signers have', async () => {
   const four = await startCosigners(4);
+  const threeTogether = { ...policy, signingThreshold: 3 };
   try {
     const made = await generateKey(four.all, {
       scheme: 'frost-ed25519',
       threshold: 3,
-      policies: [{ policy, mandate: null }],
+      policies: [{ policy: threeTogether, mandate: null }],
     });
     if (!made.ok) throw new Error(made.refusal.reason);
     const key = { ...made.value, addresses: {} };
-    const run = new RefreshRun(key, { threshold: 3 });
+    const run = new RefreshRun(key, threeTogether);
     await refreshWithoutTheThird(run, four.all);
     expect(await run.step(four.some(1, 2, 4))).toBeNull();
     expect(await epochsOf(four.all, key)).toEqual([[2], [2], [1, 2], [2]]);

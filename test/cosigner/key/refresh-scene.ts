@@ -1,4 +1,5 @@
 import type { KeyScheme } from '#domain/asset/chain.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 import type { KeyRefresh, VaultKey } from '#domain/vault.ts';
 import { signerGroups, proofFault } from '#jobs/keys/prove-key.ts';
 import { nextRefreshStep } from '#jobs/keys/refresh-key.ts';
@@ -23,12 +24,12 @@ export async function frostKey(
 /** The state that a vault keeps between two steps of a refresh. */
 export class RefreshRun {
   readonly #key: VaultKey;
-  readonly #threshold: number;
+  readonly #policy: Policy;
   refresh: KeyRefresh;
 
-  constructor(key: VaultKey, { threshold = 2 } = {}) {
+  constructor(key: VaultKey, governedBy: Policy = policy) {
     this.#key = key;
-    this.#threshold = threshold;
+    this.#policy = governedBy;
     this.refresh = { keyId: key.keyId, scheme: key.scheme, begun: null, provenBy: [] };
   }
 
@@ -37,8 +38,8 @@ export class RefreshRun {
    * steps follow, or the reason why the step failed.
    */
   async step(cosigners: readonly CosignerClient[]): Promise<VaultKey | string | null> {
-    const policies = [{ policy, mandate: null }];
-    const request = { key: this.#key, threshold: this.#threshold, policies };
+    const policies = [{ policy: this.#policy, mandate: null }];
+    const request = { key: this.#key, threshold: this.#policy.signingThreshold, policies };
     const step = await nextRefreshStep(cosigners, request, this.refresh);
     if (!step.ok) return step.refusal.reason;
     if (step.value.type === 'refreshed') return { ...this.#key, publicShares: step.value.publicShares };

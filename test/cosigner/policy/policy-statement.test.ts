@@ -44,6 +44,7 @@ test('each co-signer states the policy that it has in force, signed with the ide
       vaultId: policy.vaultId,
       keyId: key.keyId,
       policyVersion: 1,
+      signingThreshold: 2,
       policyHash: hashOf(policy),
       epoch: 1,
       nonce: NONCE,

@@ -8,15 +8,13 @@ import { syncPolicies } from '#cosigner-client/sync-policies.ts';
 import {
   approvalsOf,
   changeTo,
-  first,
   LAPTOP,
   NEW_LAPTOP,
   NEW_PHONE,
+  OF_THREE,
   PHONE,
-  revoked,
   shownTo,
 } from '../../attacks/policy-scene.ts';
-import { byDevice } from './device-scene.ts';
 import type { Cosigners } from '../cosigners.ts';
 import { approvedTransfer, newKey, startCosigners } from '../cosigners.ts';
 
@@ -25,6 +23,9 @@ import { approvedTransfer, newKey, startCosigners } from '../cosigners.ts';
  * one that was unreachable until its mandate expired. The quorum then approves a new mandate for
  * the same policy.
  */
+
+const { revoked } = OF_THREE;
+const first = { policy: OF_THREE.first, mandate: null };
 
 let cosigners: Cosigners;
 let key: VaultKey;
@@ -35,7 +36,7 @@ const third: Policy = { ...revoked, version: 3, threshold: 1, previousHash: poli
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   cosigners = await startCosigners();
-  key = await newKey(cosigners.all, { threshold: 3, governedBy: byDevice });
+  key = await newKey(cosigners.all, { governedBy: OF_THREE.first });
 }, 90_000);
 afterAll(() => cosigners.stop());
 

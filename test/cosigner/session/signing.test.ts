@@ -22,6 +22,7 @@ import {
   anvilAdapter,
   approvedTransfer,
   attemptOf,
+  inVault,
   newKey,
   present,
   startCosigners,
@@ -80,14 +81,14 @@ test('one unreachable co-signer does not prevent a signature', async () => {
 });
 
 test('a key with threshold three is used by three co-signers, and not by two', async () => {
-  const strict = await newKey(cosigners.all, { threshold: 3 });
-  const request = { ...approvedTransfer({ key: strict }), signingThreshold: 3 };
+  const governedBy = inVault(9, { ...policy, signingThreshold: 3 });
+  const strict = await newKey(cosigners.all, { governedBy });
+  const policies = [{ policy: governedBy, mandate: null }];
+  const request = { ...approvedTransfer({ key: strict, governedBy }), signingThreshold: 3, policies };
   const raw = signed(await thresholdSign(cosigners.all, request), request);
-  expect(await recoverTransactionAddress({ serializedTransaction: raw as `0x02${string}` })).toBe(
-    strict.addresses['anvil'],
-  );
-  const two = await thresholdSign(cosigners.some(1, 2), { ...request, signingThreshold: 2 });
-  expect(two.ok).toBe(false);
+  const payer = await recoverTransactionAddress({ serializedTransaction: raw as `0x02${string}` });
+  expect(payer).toBe(strict.addresses['anvil']);
+  expect((await thresholdSign(cosigners.some(1, 2), { ...request, signingThreshold: 2 })).ok).toBe(false);
 });
 
 test('a repeated request gets a signature over the same bytes, because the first reply may be lost', async () => {

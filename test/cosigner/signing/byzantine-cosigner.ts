@@ -220,7 +220,7 @@ export class Puppet implements CosignerClient {
       return preparePairing({ self: this.index, peer, store: async (setup) => void this.#pairs.set(peer, setup) });
     }
     if (kind === 'keygen') {
-      const { scheme, threshold } = fields as unknown as KeyRequest;
+      const { scheme } = fields as unknown as KeyRequest;
       const policies = [...parsePolicies(fields['policies'])].map(({ policy }) => policy);
       policies.forEach((policy) => this.#adopt(policy));
       const parties = this.#parties();
@@ -229,7 +229,7 @@ export class Puppet implements CosignerClient {
         own,
         peers,
         parties,
-        threshold,
+        threshold: present(policies.at(-1)).signingThreshold,
         policies,
         store: async (share) => {
           this.#shares.set(share.keyId, share);

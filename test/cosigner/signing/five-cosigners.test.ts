@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { KeyScheme } from '#domain/asset/chain.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { cosignerClient } from '#cosigner-client/client.ts';
@@ -13,7 +14,7 @@ import { refused } from '#domain/result.ts';
 import { policy } from '../../domain/cast.ts';
 import { party } from '../../mpc/dealt-key.ts';
 import type { Cosigners } from '../cosigners.ts';
-import { anvilAdapter, approvedTransfer, attemptOf, newKey, startCosigners } from '../cosigners.ts';
+import { anvilAdapter, approvedTransfer, attemptOf, inVault, newKey, startCosigners } from '../cosigners.ts';
 import { epochsOf, RefreshRun } from '../key/refresh-scene.ts';
 
 /** Tests five co-signers, and keys with thresholds from three to five. */
@@ -30,14 +31,23 @@ afterAll(() => cosigners.stop());
  * transaction of its own.
  */
 let shared: Promise<VaultKey> | null = null;
-const keyOfThree = () => (shared ??= newKey(cosigners.all, { threshold: 3 }));
+const keyOfThree = () => (shared ??= keyOf(3));
+
+/** The policy of a vault in which this many co-signers sign together. */
+const policyOf = (signingThreshold: number): Policy => inVault(100 + signingThreshold, { ...policy, signingThreshold });
+const keyOf = (threshold: number) => newKey(cosigners.all, { governedBy: policyOf(threshold) });
+const transferBy = (key: VaultKey, threshold: number, terms: { readonly nonce?: bigint } = {}) => {
+  const governedBy = policyOf(threshold);
+  const policies = [{ policy: governedBy, mandate: null }];
+  return { ...approvedTransfer({ key, governedBy, ...terms }), signingThreshold: threshold, policies };
+};
 
 test.each([3, 4, 5])(
   'an ECDSA key with threshold %i of five is used by any group of that size, and by no smaller group',
   async (threshold) => {
     // Key generation includes a test signature by every group that can sign.
-    const key = threshold === 3 ? await keyOfThree() : await newKey(cosigners.all, { threshold });
-    const request = { ...approvedTransfer({ key }), signingThreshold: threshold };
+    const key = threshold === 3 ? await keyOfThree() : await keyOf(threshold);
+    const request = transferBy(key, threshold);
     const last = cosigners.all.slice(-threshold);
     const outcome = await thresholdSign(last, request);
     if (!outcome.ok) throw new Error(outcome.reason);
@@ -62,7 +72,11 @@ test.each<[KeyScheme, number]>([
 ])(
   'a %s key with threshold %i is used by every group of that size',
   async (scheme, threshold) => {
-    const made = await generateKey(cosigners.all, { scheme, threshold, policies: [{ policy, mandate: null }] });
+    const made = await generateKey(cosigners.all, {
+      scheme,
+      threshold,
+      policies: [{ policy: policyOf(threshold), mandate: null }],
+    });
     if (!made.ok) throw new Error(made.refusal.reason);
     expect(Object.keys(made.value.publicShares)).toEqual(['1', '2', '3', '4', '5']);
     for (const group of signerGroups(cosigners.all, threshold)) {
@@ -78,7 +92,7 @@ test('a key with which two groups without a common member could sign is not gene
     const made = await generateKey(cosigners.all, {
       scheme: 'frost-ed25519',
       threshold,
-      policies: [{ policy, mandate: null }],
+      policies: [{ policy: policyOf(threshold), mandate: null }],
     });
     expect([threshold, made.ok, made.ok ? '' : made.refusal.reason]).toEqual([
       threshold,
@@ -91,7 +105,7 @@ test('a key with which two groups without a common member could sign is not gene
 test('an intent that one group has signed is not signed by another group with other bytes, as they share a member', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const key = await keyOfThree();
-  const request = { ...approvedTransfer({ key, nonce: 4n }), signingThreshold: 3 };
+  const request = transferBy(key, 3, { nonce: 4n });
   expect(await thresholdSign(cosigners.all.slice(0, 3), request)).toMatchObject({ ok: true });
   const attempt = attemptOf(request.intent, { nonce: 5n });
   for (const group of signerGroups(cosigners.all, 3)) {
@@ -109,7 +123,7 @@ function saying(index: number, code: string): CosignerClient {
 
 test('a minority that refuses or does not answer cannot prevent a signature, and is named in the log', async () => {
   const key = await keyOfThree();
-  const request = { ...approvedTransfer({ key }), signingThreshold: 3 };
+  const request = transferBy(key, 3);
   for (const code of ['not-enough-approvals', 'second-digest', 'payload-refused', 'nonsense', 'unreachable']) {
     const said = vi.spyOn(console, 'error').mockImplementation(() => {});
     const crew = [saying(1, code), saying(2, code), ...cosigners.all.slice(2)];
@@ -124,7 +138,7 @@ test('a minority that refuses or does not answer cannot prevent a signature, and
 test('a transaction is refused when every group refuses, and waits when others are only unreachable', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const key = await keyOfThree();
-  const request = { ...approvedTransfer({ key }), signingThreshold: 3 };
+  const request = transferBy(key, 3);
   const judges = [1, 2, 3].map((index) => saying(index, 'not-enough-approvals'));
   expect(await thresholdSign([...judges, ...cosigners.all.slice(3)], request)).toMatchObject({ verdict: 'refused' });
   const mixed = [...judges.slice(0, 2), saying(3, 'unreachable'), ...cosigners.all.slice(3)];
@@ -142,8 +156,8 @@ test('the coordinator waits once for a co-signer that never answers, and then ca
   // unreachable.
   const mute = cosignerClient(party(4), { origin, coordinatorSecret: null });
   const crew = cosigners.all.map((cosigner) => (cosigner.index === mute.index ? mute : cosigner));
-  const key = await newKey(cosigners.all, { threshold: 4 });
-  const requested = () => thresholdSign(crew, { ...approvedTransfer({ key }), signingThreshold: 4 });
+  const key = await keyOf(4);
+  const requested = () => thresholdSign(crew, transferBy(key, 4));
   expect(await requested()).toMatchObject({ ok: true });
   expect(taken).toBeGreaterThan(0);
   const before = taken;
@@ -159,12 +173,7 @@ test('a co-signer that was added later and has no share of a key gets no request
   const publicShares = Object.fromEntries(Object.entries(key.publicShares).filter(([index]) => index !== '1'));
   const requests: number[] = [];
   cosigners.watch(({ cosigner }) => void requests.push(cosigner));
-  expect(
-    await thresholdSign(cosigners.all, {
-      ...approvedTransfer({ key: { ...key, publicShares } }),
-      signingThreshold: 3,
-    }),
-  ).toMatchObject({
+  expect(await thresholdSign(cosigners.all, transferBy({ ...key, publicShares }, 3))).toMatchObject({
     ok: true,
   });
   cosigners.watch(() => {});
@@ -175,12 +184,12 @@ test('after two of five machines are replaced the other three deal, and every th
   const made = await generateKey(cosigners.all, {
     scheme: 'frost-ed25519',
     threshold: 3,
-    policies: [{ policy, mandate: null }],
+    policies: [{ policy: policyOf(3), mandate: null }],
   });
   if (!made.ok) throw new Error(made.refusal.reason);
   await cosigners.replace(2);
   await cosigners.replace(5);
-  const key = await new RefreshRun({ ...made.value, addresses: {} }, { threshold: 3 }).finish(cosigners.all);
+  const key = await new RefreshRun({ ...made.value, addresses: {} }, policyOf(3)).finish(cosigners.all);
   expect(await epochsOf(cosigners.all, key)).toEqual(Array.from({ length: 5 }, () => [2]));
   for (const group of signerGroups(cosigners.all, 3)) {
     expect(await proofFault(group, { ...key, threshold: 3, epoch: 2 })).toBeNull();

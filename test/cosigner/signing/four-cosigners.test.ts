@@ -22,7 +22,7 @@ import { anvilAdapter, approvedTransfer, inVault, present, startCosigners } from
 
 const SCHEME = 'ecdsa-secp256k1';
 const rules = { ...byDevice.rules, ...defaultRules('device', { threshold: 3, count: 4 }) };
-const policy: Policy = { ...byDevice, rules };
+const policy: Policy = { ...byDevice, signingThreshold: 3, rules };
 const guarded = inVault(8, { ...policy, rules: { ...rules, signOnce: 'every-cosigner' } });
 
 let cosigners: Cosigners;

@@ -15,7 +15,6 @@ const configuration = {
   decisionPeriodSeconds: 60,
   mostPending: 10,
   chains: ['anvil'],
-  signingThreshold: 2,
 } as const;
 
 const signer: readonly Role[] = ['signer'];

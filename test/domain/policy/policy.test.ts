@@ -24,6 +24,9 @@ function people(count: number): readonly UserId[] {
 const otherVault = parseVaultId(8) ?? policy.vaultId;
 const [a, b, c] = [alice.userId, bob.userId, carol.userId];
 
+const pins = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({ index: i + 1, signing: String(i).repeat(64) }));
+
 test.each<[string, Partial<Policy>, PolicyFault | null]>([
   ['nobody', { signers: [] }, 'no-signers'],
   ['one', { signers: [a], threshold: 1 }, null],
@@ -38,6 +41,11 @@ test.each<[string, Partial<Policy>, PolicyFault | null]>([
   ['a fractional threshold', { threshold: 1.5 }, 'threshold-out-of-range'],
   ['all of them', { threshold: 3 }, null],
   ['a threshold above the number of signers', { threshold: 4 }, 'threshold-out-of-range'],
+  ['one co-signer that signs alone', { signingThreshold: 1 }, 'signing-threshold-out-of-range'],
+  ['a fractional signing threshold', { signingThreshold: 2.5 }, 'signing-threshold-out-of-range'],
+  ['more co-signers than there can be', { signingThreshold: 6 }, 'signing-threshold-out-of-range'],
+  ['a signing threshold of half the co-signers', { cosigners: pins(4) }, 'signing-threshold-out-of-range'],
+  ['more co-signers than it pins', { cosigners: pins(2), signingThreshold: 3 }, 'signing-threshold-out-of-range'],
 ])('a policy of %s', (_name, differences, fault) => {
   expect(policyFault({ ...policy, ...differences })).toBe(fault);
 });
@@ -56,11 +64,12 @@ test('an intent requires the highest approvals of any rule, and a policy change 
 
 test('the hashed form of a policy names each of its values', () => {
   const { domain, fields } = readCanonical(policyBytes(policy));
-  expect(domain).toBe('conclave/policy/v2');
-  expect(fields.slice(0, 10)).toEqual([
+  expect(domain).toBe('conclave/policy/v3');
+  expect(fields.slice(0, 11)).toEqual([
     ['vaultId', '7'],
     ['version', '1'],
     ['threshold', '2'],
+    ['signingThreshold', '2'],
     ['previousHash', '0'.repeat(64)],
     ['signers', '3'],
     ['signer', a],
@@ -73,7 +82,7 @@ test('the hashed form of a policy names each of its values', () => {
   if (keyId === null) throw new Error('the id must parse');
   const device = { keyId, userId: a, algorithm: 'ed25519', publicKey: 'f'.repeat(64) } as const;
   const withDevice = readCanonical(policyBytes({ ...policy, devices: [device] })).fields;
-  expect(withDevice.slice(9, 14)).toEqual([
+  expect(withDevice.slice(10, 15)).toEqual([
     ['devices', '1'],
     ['device', keyId],
     ['userId', a],

@@ -21,6 +21,7 @@ function stating(index: number): Fetcher {
       vaultId: 1,
       keyId,
       policyVersion: 1,
+      signingThreshold: 2,
       policyHash: 'cd'.repeat(32),
       epoch: 1,
       issuedAtMs: 5,

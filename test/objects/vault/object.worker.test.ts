@@ -44,7 +44,6 @@ async function createdVault(differences: { initialState?: 'DRAFT' | 'SUBMITTED';
       decisionPeriodSeconds: 3600,
       mostPending: differences.mostPending ?? 100,
       chains: ['anvil'],
-      signingThreshold: 2,
     },
     members: [alice, bob, carol].map(({ userId }) => ({ userId, roles: signer })),
     threshold: 2,

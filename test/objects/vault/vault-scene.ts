@@ -30,7 +30,7 @@ export function newVaultScene({ notificationsEnabled = true } = {}) {
     id,
     reference: 'treasury',
     foundedAtMs: Date.now(),
-    configuration: { ...terms, chains: ['anvil'], signingThreshold: 2 },
+    configuration: { ...terms, chains: ['anvil'] },
     members: [{ userId: alice.userId, roles: ['signer'] }],
     threshold: 1,
     ...BY_TOKEN,

@@ -194,7 +194,7 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   {
     name: 'one attestation is enough',
     file: 'src/cosigner/policy/attestation.ts',
-    was: 'return others >= threshold;',
+    was: 'return others >= policy.signingThreshold;',
     is: 'return others >= 1;',
     caughtBy: ['test/attacks/coordinator/policy/expired-mandate.test.ts'],
   },

@@ -51,7 +51,7 @@ export class KeyRefreshCommands {
     const [refresh] = all;
     const key = vault?.keys.find(({ keyId }) => keyId === refresh?.keyId);
     if (vault === null || refresh === undefined || key === undefined) return null;
-    const { signingThreshold } = vault.configuration;
+    const { signingThreshold } = vault.policy;
     const underWay = all.map(({ keyId }) => keyId);
     return { vaultId: vault.id, key, refresh, underWay, policies: storage.policies.adopted(), signingThreshold };
   }

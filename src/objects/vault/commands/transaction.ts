@@ -268,7 +268,7 @@ export class TransactionCommands {
     const chain = findChain(chains, transaction.chain);
     const key = vault.keys.find((candidate) => transaction.chain in candidate.addresses);
     if (chain === null || key === undefined) return null;
-    const { signingThreshold } = vault.configuration;
+    const { signingThreshold } = vault.policy;
     return { transaction, chain, key, policies: storage.policies.adopted(), signingThreshold };
   }
 

@@ -69,7 +69,7 @@ const CHAINS: Readonly<Record<string, readonly AdoptedPolicy[]>> = {
 /** Opens a key generation at each co-signer. Returns their answers. */
 async function opened(policies: readonly AdoptedPolicy[], attestations = {}): Promise<readonly string[]> {
   const run = bytesToHex(randomBytes(16));
-  const body = { scheme: 'frost-ed25519', threshold: 2, policies: policies.map(encodePolicy), attestations };
+  const body = { scheme: 'frost-ed25519', policies: policies.map(encodePolicy), attestations };
   const answers: string[] = [];
   for (const cosigner of cosigners.all) {
     const answer = await cosigner.call(`keygen/${run}/open`, opening(body));

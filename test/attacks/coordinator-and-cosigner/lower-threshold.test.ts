@@ -1,0 +1,71 @@
+/**
+ * Attack: the coordinator names a lower signing threshold than the vault has, so that the hostile
+ *   co-signers sign alone, or attest a policy alone.
+ * Attacker: coordinator and co-signer
+ * Co-signers: 2
+ * Finding: F3
+ * Defence: the policy contains the signing threshold. A co-signer generates keys with this number
+ *   only, and counts attestations against it.
+ */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { policyHashOf } from '#devices/policy-succession.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
+import { encodePolicy } from '#cosigner-client/sync-policies.ts';
+import { relay } from '#jobs/signing/relay.ts';
+import type { Cosigners } from '../../cosigner/cosigners.ts';
+import { newKey, startCosigners } from '../../cosigner/cosigners.ts';
+import { generateKey } from '../../cosigner/key/generate-key.ts';
+import { changeTo, LAPTOP, OF_THREE, PHONE, shownTo } from '../policy-scene.ts';
+
+const first: AdoptedPolicy = { policy: OF_THREE.first, mandate: null };
+const lower: AdoptedPolicy = { policy: { ...OF_THREE.first, signingThreshold: 2 }, mandate: null };
+
+/** The signers approved this change, and its mandate expired before every co-signer adopted it. */
+const oneSigns: Policy = {
+  ...OF_THREE.first,
+  version: 2,
+  threshold: 1,
+  previousHash: policyHashOf(OF_THREE.first),
+};
+const expired = changeTo(oneSigns, [LAPTOP, PHONE], Date.now() - 1);
+
+let cosigners: Cosigners;
+let keyId: string;
+beforeAll(async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  cosigners = await startCosigners();
+  ({ keyId } = await newKey(cosigners.all, { governedBy: OF_THREE.first }));
+}, 90_000);
+afterAll(() => cosigners.stop());
+
+/** Generates a further key. Returns `made`, or the reason of the refusal. */
+async function furtherKey(threshold: number, policies: readonly AdoptedPolicy[]): Promise<string> {
+  const made = await generateKey(cosigners.all, { scheme: 'frost-ed25519', threshold, policies });
+  return made.ok ? 'made' : made.refusal.reason;
+}
+
+test('a further key of two co-signers is not generated in a vault where three sign together', async () => {
+  expect(await furtherKey(2, [lower])).toMatch(/node \d policy-mismatch/);
+  const lowered = changeTo({ ...oneSigns, threshold: 2, signingThreshold: 2 }, [LAPTOP, PHONE]);
+  expect(await furtherKey(2, [first, lowered])).toMatch(/node \d malformed/);
+  expect(await shownTo(cosigners.all, keyId, lowered)).toEqual([
+    'policy-mismatch',
+    'policy-mismatch',
+    'policy-mismatch',
+  ]);
+});
+
+test('a coordinator cannot name the threshold of a key generation', async () => {
+  const body = { scheme: 'frost-ed25519', threshold: 2, policies: [encodePolicy(first)], attestations: {} };
+  const made = await relay({ cosigners: cosigners.all, path: () => 'keygen/' + 'a'.repeat(32), request: () => body });
+  expect(made).toMatchObject({ ok: false, refusal: { code: 'malformed' } });
+});
+
+test('two attestations do not revive an expired mandate where three co-signers sign together', async () => {
+  const inTime = changeTo(oneSigns, [LAPTOP, PHONE]);
+  expect(await shownTo(cosigners.some(2, 3), keyId, inTime)).toEqual(['adopted', 'adopted']);
+  expect(await shownTo(cosigners.some(1), keyId, expired, cosigners.some(2, 3))).toEqual(['mandate-expired']);
+  expect(await furtherKey(2, [first, expired])).toMatch(/node 1 mandate-expired/);
+  expect(await shownTo(cosigners.some(1), keyId, expired, cosigners.some(2, 3))).toEqual(['mandate-expired']);
+});
