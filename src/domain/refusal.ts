@@ -57,5 +57,7 @@ export type Refusal =
   | { readonly code: 'credential-reset-not-ready'; readonly effectiveAtMs: number | null }
   | { readonly code: 'credential-reset-not-pending'; readonly state: CredentialResetState }
   | { readonly code: 'too-many-credential-resets'; readonly limit: number }
+  /** The caller has cancelled an earlier reset of the same person. */
+  | { readonly code: 'reset-cancellation-used'; readonly availableAtMs: number }
   | { readonly code: 'access-token-own-expiry' }
   | { readonly code: 'access-token-inactive'; readonly reason: 'disabled' | 'expired' };

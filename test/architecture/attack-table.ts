@@ -19,6 +19,7 @@ const ATTACKERS: Readonly<Record<string, string>> = {
   coordinator: 'The coordinator, with every database, queue, token and service key',
   'coordinator-and-cosigner': 'The coordinator and fewer co-signers than the signing threshold',
   'coordinator-and-devices': 'The coordinator and devices that the policy no longer names',
+  member: 'A hostile member of the vault, or the thief of a token of one',
   operator: 'The holder of a service key',
   'thief-of-secrets': 'A thief of secrets',
   network: 'Anyone on the network',

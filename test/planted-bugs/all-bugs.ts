@@ -5,6 +5,7 @@ import { FEE_BUGS } from './bugs/fee-bugs.ts';
 import { FLOW_BUGS } from './bugs/flow-bugs.ts';
 import { ADVERSARY_BUGS } from './bugs/adversary-bugs.ts';
 import { NETWORK_BUGS } from './bugs/network-bugs.ts';
+import { MEMBER_BUGS } from './bugs/member-bugs.ts';
 import { MESSAGE_BUGS } from './bugs/message-bugs.ts';
 import { OUTSIDE_BUGS } from './bugs/outside-bugs.ts';
 import { PAGE_BUGS } from './bugs/page-bugs.ts';
@@ -37,6 +38,7 @@ export const BUGS: readonly Bug[] = [
   ...NETWORK_BUGS,
   ...MESSAGE_BUGS,
   ...OUTSIDE_BUGS,
+  ...MEMBER_BUGS,
   ...PAGE_BUGS,
   ...ADVERSARY_BUGS,
   ...BITUTXO_BUGS,

@@ -55,6 +55,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'credential-reset-not-ready': [409, 'The credential reset is not in effect yet'],
   'credential-reset-not-pending': [409, 'The credential reset is not pending'],
   'too-many-credential-resets': [409, 'Too many credential resets'],
+  'reset-cancellation-used': [409, 'You have cancelled an earlier credential reset'],
   'too-many-access-tokens': [409, 'Too many tokens'],
   'login-not-configured': [409, 'Login is not configured'],
   'push-not-configured': [409, 'Notifications are not configured'],
@@ -246,6 +247,13 @@ function detailsOf(refusal: Refusal): ProblemDetails {
       };
     case 'too-many-credential-resets':
       return { detail: `A user can have at most ${refusal.limit} credential resets in 24 hours.` };
+    case 'reset-cancellation-used':
+      return {
+        detail:
+          'You have already cancelled a credential reset of this user within 90 days. The user or another member can ' +
+          'cancel this one.',
+        members: { availableAt: rfc3339(refusal.availableAtMs) },
+      };
     default:
       return unreachable(refusal);
   }

@@ -9,6 +9,7 @@ import {
   resetDelayMs,
   resetStateAt,
 } from '#domain/access/credential-reset.ts';
+import { cancellationRefusal } from '#domain/access/reset-cancellation.ts';
 import type { CredentialResetId, TokenId, UserId } from '#domain/id.ts';
 import { parseCredentialResetId, parseVaultId } from '#domain/id.ts';
 import type { Refusal } from '#domain/refusal.ts';
@@ -147,7 +148,7 @@ export class PersonObject extends DurableObject<PersonEnv> {
 
   /**
    * Cancels a reset. Idempotent. Refuses, in order: `credential-reset-not-found`,
-   * `credential-reset-not-pending`.
+   * `credential-reset-not-pending`, `reset-cancellation-used`.
    */
   async cancelReset(id: CredentialResetId, cancellation: Cancellation): Promise<Result<CredentialReset, Refusal>> {
     const nowMs = Date.now();
@@ -158,6 +159,9 @@ export class PersonObject extends DurableObject<PersonEnv> {
     if (!isOpen(reset, nowMs)) {
       return refused({ code: 'credential-reset-not-pending', state: resetStateAt(reset, nowMs) });
     }
+    const lastCancelledAtMs = this.#storage.resets.lastCancelledAtMs(cancellation.userId);
+    const refusal = cancellationRefusal(reset, cancellation, { lastCancelledAtMs, nowMs });
+    if (refusal !== null) return refused(refusal);
     const cancelled = ended(reset, { state: 'CANCELLED', cancellation }, nowMs);
     this.#write(() => this.#storage.resets.put(cancelled));
     await this.#announce();

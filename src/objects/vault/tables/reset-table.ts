@@ -1,6 +1,6 @@
 import type { CredentialReset } from '#domain/access/credential-reset.ts';
 import { STORED_RESET_STATES } from '#domain/access/credential-reset.ts';
-import type { CredentialResetId } from '#domain/id.ts';
+import type { CredentialResetId, UserId } from '#domain/id.ts';
 import { parseCredentialResetId, parseDeviceKeyId, parseTokenId, parseUserId } from '#domain/id.ts';
 
 /**
@@ -61,6 +61,12 @@ export class CredentialResetStorage {
 
   requestedSince(sinceMs: number): number {
     return this.#rows('WHERE requested_at_ms > ?', sinceMs).length;
+  }
+
+  /** Returns when a user last cancelled a reset, by a credential or a device; null for never. */
+  lastCancelledAtMs(userId: UserId): number | null {
+    const ends = this.#rows('WHERE cancelled_by = ?', userId).map(({ endedAtMs }) => endedAtMs ?? 0);
+    return ends.length === 0 ? null : Math.max(...ends);
   }
 
   /** Stores a reset. Throws when a later version is stored: that is a bug, and the commit fails. */
