@@ -32,6 +32,8 @@ export type Refusal =
   | { readonly code: 'wallet-not-ready'; readonly chain: string }
   | { readonly code: 'chain-not-enabled'; readonly chain: string }
   | { readonly code: 'too-many-pending'; readonly limit: number }
+  /** The caller holds the slots of one person. Others can still create transactions. */
+  | { readonly code: 'too-many-own-pending'; readonly limit: number }
   /** An address resembles a known one and is different: it may be address poisoning. */
   | { readonly code: 'recipient-looks-alike'; readonly address: string; readonly known: string }
   /** A rule of the vault's policy. */
@@ -41,6 +43,8 @@ export type Refusal =
   /** The proposed policy equals the policy in force. */
   | { readonly code: 'policy-unchanged' }
   | { readonly code: 'too-many-policy-changes'; readonly limit: number }
+  /** The caller holds the slots of one person. Others can still propose changes. */
+  | { readonly code: 'too-many-own-policy-changes'; readonly limit: number }
   /** No policy of this version was adopted by a change. */
   | { readonly code: 'policy-version-not-found' }
   /** Co-signers still adopt the policy on the mandate that it has. */

@@ -29,6 +29,14 @@ export const DEFAULT_DECISION_PERIOD_SECONDS = 7 * 24 * 60 * 60;
 export const MAX_DECISION_PERIOD_SECONDS = (MAX_APPROVAL_LIFETIME_MS - ADOPTION_PERIOD_MS) / 1000;
 export const DEFAULT_MAX_PENDING = 100;
 
+/**
+ * Returns how many of the undecided transactions one person may have created: half of them, rounded
+ * up. One hostile member or one stolen token then leaves the other half to the others.
+ */
+export function maxOwnPending({ mostPending }: Pick<VaultConfiguration, 'mostPending'>): number {
+  return Math.ceil(mostPending / 2);
+}
+
 /** A threshold key of a vault, and the addresses that are derived from it. */
 export interface VaultKey {
   readonly keyId: KeyId;

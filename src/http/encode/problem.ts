@@ -45,10 +45,12 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'external-id-taken': [409, 'The external id is already in use'],
   'wallet-not-ready': [409, 'The wallet is not ready'],
   'too-many-pending': [409, 'Too many transactions are pending'],
+  'too-many-own-pending': [409, 'Too many of your transactions are pending'],
   'recipient-looks-alike': [409, 'Address resembles a known address'],
   'policy-change-not-pending': [409, 'The policy change is not pending'],
   'policy-unchanged': [409, 'The policy would not change'],
   'too-many-policy-changes': [409, 'Too many policy changes are pending'],
+  'too-many-own-policy-changes': [409, 'Too many of your policy changes are pending'],
   'mandate-in-force': [409, 'The mandate of the policy has not expired'],
   'needs-quorum': [409, 'Requires a policy change approved by the signers'],
   'credential-reset-required': [409, 'A credential reset is required'],
@@ -187,6 +189,10 @@ function detailsOf(refusal: Refusal): ProblemDetails {
       return {
         detail: `A vault can have at most ${refusal.limit} pending transactions. Approve, reject or cancel some first.`,
       };
+    case 'too-many-own-pending':
+      return {
+        detail: `You can have at most ${refusal.limit} pending transactions in this vault. Cancel some first.`,
+      };
     case 'recipient-looks-alike':
       return {
         detail:
@@ -209,6 +215,10 @@ function detailsOf(refusal: Refusal): ProblemDetails {
     case 'too-many-policy-changes':
       return {
         detail: `A vault can have at most ${refusal.limit} pending policy changes. Approve or cancel some first.`,
+      };
+    case 'too-many-own-policy-changes':
+      return {
+        detail: `You can have at most ${refusal.limit} pending policy changes in this vault. Cancel one first.`,
       };
     case 'policy-version-not-found':
       return { detail: 'No policy change was adopted as this version.' };

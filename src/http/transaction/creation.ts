@@ -51,6 +51,7 @@ export const CREATION_REFUSALS = [
   'chain-not-enabled',
   'wallet-not-ready',
   'too-many-pending',
+  'too-many-own-pending',
   'recipient-looks-alike',
   'policy-forbids',
   'insufficient-funds',
@@ -108,8 +109,8 @@ export interface ActionReader {
  *
  * Refuses, in order: `not-on-this-chain`, `invalid-request`, `forbidden`, `idempotency-key-reused`,
  * `external-id-taken`, `not-after-passed`, `chain-not-enabled`, `wallet-not-ready`,
- * `too-many-pending`, `recipient-looks-alike`, `policy-forbids`, `insufficient-funds`,
- * `would-revert`, `allowance-not-zero`, `chain-unavailable`.
+ * `too-many-pending`, `too-many-own-pending`, `recipient-looks-alike`, `policy-forbids`,
+ * `insufficient-funds`, `would-revert`, `allowance-not-zero`, `chain-unavailable`.
  */
 export async function create(context: HttpContext, body: CreationBody, action: ActionReader): Promise<Response> {
   const chain = findChain(chainsFrom(context.env), body.chain);

@@ -9,6 +9,7 @@ import type { HistoryEntry } from '#objects/vault/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
 import type { OutboxJob, OutboxRow } from '#objects/vault/outbox.ts';
 import { BALANCE_SCHEMA, BalanceTable } from '#objects/vault/tables/balance-table.ts';
+import { PENDING_INDEX, PendingCount } from '#objects/vault/tables/pending-count.ts';
 import { POLICY_SCHEMA, PolicyStorage } from '#objects/vault/tables/policy-table.ts';
 
 /**
@@ -21,7 +22,7 @@ const SCHEMA = `
   CREATE TABLE key_candidate (scheme TEXT PRIMARY KEY, document TEXT NOT NULL);
   CREATE TABLE key_refresh (key_id TEXT PRIMARY KEY, document TEXT NOT NULL);
   CREATE TABLE tx (id TEXT PRIMARY KEY, version INTEGER NOT NULL, pending INTEGER NOT NULL CHECK (pending IN (0, 1)), document TEXT NOT NULL);
-  CREATE INDEX tx_pending ON tx (id) WHERE pending = 1;
+  ${PENDING_INDEX}
   CREATE TABLE vote (tx_id TEXT NOT NULL, user_id TEXT NOT NULL, PRIMARY KEY (tx_id, user_id)) WITHOUT ROWID;
   CREATE TABLE signed (tx_id TEXT NOT NULL, attempt INTEGER NOT NULL, hash TEXT NOT NULL UNIQUE, PRIMARY KEY (tx_id, attempt)) WITHOUT ROWID;
   CREATE TABLE history (seq INTEGER PRIMARY KEY, document TEXT NOT NULL, hash TEXT NOT NULL UNIQUE);
@@ -56,12 +57,11 @@ export interface UnprojectedHistory {
 /** Reads and writes of one vault object. Every write is inside the object's `transactionSync`. */
 export class VaultStorage {
   readonly #sql: SqlStorage;
-  /** Cached, because every creation reads it; null when it must be counted (again). */
-  #pendingCount: number | null = null;
   readonly policies: PolicyStorage;
   readonly activities: ActivityStorage;
   readonly balances: BalanceTable;
   readonly resets: CredentialResetStorage;
+  readonly pending: PendingCount;
 
   /** Whether push notifications are enabled. */
   readonly notificationsEnabled: boolean;
@@ -73,6 +73,7 @@ export class VaultStorage {
     this.activities = new ActivityStorage(sql);
     this.balances = new BalanceTable(sql);
     this.resets = new CredentialResetStorage(sql);
+    this.pending = new PendingCount(sql);
   }
 
   /** Reports whether the vault was created. Reading one without tables leaves nothing behind. */
@@ -157,18 +158,13 @@ export class VaultStorage {
     return [...this.#sql.exec<{ document: string }>(query)].map((row) => JSON.parse(row.document) as Transaction);
   }
 
-  pendingCount(): number {
-    this.#pendingCount ??= this.#sql.exec<{ n: number }>('SELECT count(*) AS n FROM tx WHERE pending = 1').one().n;
-    return this.#pendingCount;
-  }
-
-  /** Clears the cached count after a commit that was rolled back. */
+  /** Clears what is cached after a commit that was rolled back. */
   forget(): void {
-    this.#pendingCount = null;
+    this.pending.forget();
   }
 
   insertTransaction(transaction: Transaction): void {
-    if (this.#pendingCount !== null) this.#pendingCount += 1;
+    this.pending.add(1);
     this.#sql.exec(
       'INSERT INTO tx (id, version, pending, document) VALUES (?, ?, 1, ?)',
       transaction.id,
@@ -192,7 +188,7 @@ export class VaultStorage {
       before.version,
     );
     if (written.rowsWritten === 0) throw new Error('a transaction was changed under a decision');
-    if (this.#pendingCount !== null && isPending(before.state) && !pending) this.#pendingCount -= 1;
+    if (isPending(before.state) && !pending) this.pending.add(-1);
     for (const approval of after.approvals.slice(before.approvals.length)) {
       this.#sql.exec('INSERT INTO vote (tx_id, user_id) VALUES (?, ?)', after.id, approval.actor.userId);
     }

@@ -256,7 +256,7 @@ test('a transfer is refused with the reason if its chain is not used or its wall
 test('a vault with the maximum number of pending proposals accepts another only after a decision', async () => {
   const treasury: Treasury = await foundTreasury({ mostPending: 2 });
   const first = await created(treasury);
-  await created(treasury);
+  await created({ ...treasury, alice: treasury.bob });
   const { token } = treasury.alice;
   const third = await call('POST /transaction/transfer', { token, body: payment(treasury) });
   expect([third.status, third.body['code']]).toEqual([409, 'too-many-pending']);

@@ -1,7 +1,35 @@
-import type { Bug } from '../bug.ts';
+import { domain, type Bug } from '../bug.ts';
 
-/** Bugs by which one member blocks a vault: keeps a person out. */
+/** Bugs by which one member blocks a vault: fills queues, or keeps a person out. */
 export const MEMBER_BUGS: readonly Bug[] = [
+  {
+    name: 'one person fills the queue of policy changes',
+    file: 'src/domain/policy/pending-changes.ts',
+    was: 'own.length > MAX_OWN_PENDING_CHANGES',
+    is: 'own.length > 10 * MAX_OWN_PENDING_CHANGES',
+    caughtBy: domain('policy/pending-changes'),
+  },
+  {
+    name: 'a full queue holds up the removal of a signer',
+    file: 'src/domain/policy/pending-changes.ts',
+    was: 'if (!counted.includes(candidate)) return null;',
+    is: 'if (!all.includes(candidate)) return null;',
+    caughtBy: domain('policy/pending-changes'),
+  },
+  {
+    name: 'one person proposes removals without end',
+    file: 'src/domain/policy/pending-changes.ts',
+    was: 'own.some(({ policy }) => !policy.signers.includes(userId))',
+    is: 'own.some(({ policy }) => !policy.signers.includes(userId) && policy.version < 0)',
+    caughtBy: domain('policy/pending-changes'),
+  },
+  {
+    name: 'one person fills the queue of transactions',
+    file: 'src/objects/vault/writes/creation-check.ts',
+    was: 'if (storage.pending.createdBy(actor.userId) >= ownLimit) {',
+    is: 'if (storage.pending.createdBy(actor.userId) > 10 * ownLimit) {',
+    caughtBy: ['test/attacks/member/fills-queues.worker.test.ts'],
+  },
   {
     name: 'one member cancels every credential reset of a person',
     file: 'src/objects/person/object.ts',

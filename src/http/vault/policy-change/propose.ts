@@ -16,7 +16,7 @@ import { vaultStub } from '#objects/vault/stub.ts';
  * repeated proposal gives the same change.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-unchanged`,
- * `too-many-policy-changes`.
+ * `too-many-policy-changes`, `too-many-own-policy-changes`.
  */
 export const proposePolicyChange = route({
   method: 'POST',
@@ -25,7 +25,7 @@ export const proposePolicyChange = route({
   summary: 'Propose a policy change',
   body: policyPatchBody,
   answer: { status: 201, schema: policyChangeSchema },
-  refuses: ['forbidden', 'policy-unchanged', 'too-many-policy-changes'],
+  refuses: ['forbidden', 'policy-unchanged', 'too-many-policy-changes', 'too-many-own-policy-changes'],
   handle: propose,
 });
 

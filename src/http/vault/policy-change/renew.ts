@@ -18,7 +18,7 @@ const renewalBody = z.strictObject({ note: plainText(500).nullish() });
  * the same change.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-version-not-found`,
- * `mandate-in-force`, `too-many-policy-changes`.
+ * `mandate-in-force`, `too-many-policy-changes`, `too-many-own-policy-changes`.
  */
 export const renewMandate = route({
   method: 'POST',
@@ -27,7 +27,13 @@ export const renewMandate = route({
   summary: 'Propose a new mandate for a policy whose mandate has expired',
   optionalBody: renewalBody,
   answer: { status: 201, schema: policyChangeSchema },
-  refuses: ['forbidden', 'policy-version-not-found', 'mandate-in-force', 'too-many-policy-changes'],
+  refuses: [
+    'forbidden',
+    'policy-version-not-found',
+    'mandate-in-force',
+    'too-many-policy-changes',
+    'too-many-own-policy-changes',
+  ],
   handle: renew,
 });
 

@@ -8,7 +8,7 @@ import { accepted, refused } from '#domain/result.ts';
 import { dailyLimitViolation, ruleViolation } from '#domain/policy/rules.ts';
 import type { Actor, Transaction } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
-import { walletAddress } from '#domain/vault.ts';
+import { maxOwnPending, walletAddress } from '#domain/vault.ts';
 import type { CreationRequest } from '#objects/vault/writes/new-transaction.ts';
 import { similarAddresses } from '#objects/vault/writes/known-counterparties.ts';
 import { newTransaction } from '#objects/vault/writes/new-transaction.ts';
@@ -32,8 +32,8 @@ export interface CheckedCreation {
  * Returns the result of a creation without writing anything.
  *
  * Refuses, in order: `idempotency-key-reused`, `external-id-taken`, `not-after-passed`,
- * `chain-not-enabled`, `wallet-not-ready`, `too-many-pending`, `recipient-looks-alike`,
- * `policy-forbids`.
+ * `chain-not-enabled`, `wallet-not-ready`, `too-many-pending`, `too-many-own-pending`,
+ * `recipient-looks-alike`, `policy-forbids`.
  */
 export function checkCreation(scope: CreationScope, request: CreationRequest): Result<CheckedCreation, Refusal> {
   const { storage, chains, vault, actor, nowMs } = scope;
@@ -57,7 +57,11 @@ export function checkCreation(scope: CreationScope, request: CreationRequest): R
   const from = walletAddress(vault, chain.name);
   if (from === null) return refused({ code: 'wallet-not-ready', chain: chain.name });
   const limit = vault.configuration.mostPending;
-  if (storage.pendingCount() >= limit) return refused({ code: 'too-many-pending', limit });
+  if (storage.pending.all() >= limit) return refused({ code: 'too-many-pending', limit });
+  const ownLimit = maxOwnPending(vault.configuration);
+  if (storage.pending.createdBy(actor.userId) >= ownLimit) {
+    return refused({ code: 'too-many-own-pending', limit: ownLimit });
+  }
   const { acceptLookalikeOf, action } = request;
   const known = similarAddresses(storage, vault, chain);
   const like = findLookalike(counterpartiesOf(action), known, null);

@@ -1,6 +1,6 @@
 import { KEY_SCHEMES } from '#domain/asset/chain.ts';
-import { isRenewal } from '#domain/policy/policy-change.ts';
 import type { PolicyChange } from '#domain/policy/policy-change.ts';
+import { slotRefusal } from '#domain/policy/pending-changes.ts';
 import type { NeededRenewal } from '#domain/policy/mandate-renewal.ts';
 import { neededRenewals, renewalRefusal } from '#domain/policy/mandate-renewal.ts';
 import type { Refusal } from '#domain/refusal.ts';
@@ -9,12 +9,12 @@ import { accepted, refused } from '#domain/result.ts';
 import type { Vault } from '#domain/vault.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import type { RenewalRequest } from '#objects/vault/writes/policy-change-writes.ts';
-import { MAX_PENDING_CHANGES, openChange } from '#objects/vault/writes/policy-change-writes.ts';
+import { openChange } from '#objects/vault/writes/policy-change-writes.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 
 /**
  * Returns a new renewal, or the pending one of this version. Refuses, in order:
- * `policy-version-not-found`, `mandate-in-force`, `too-many-policy-changes`.
+ * `policy-version-not-found`, `mandate-in-force`, what `slotRefusal` refuses.
  */
 export function newRenewal(
   storage: VaultStorage,
@@ -28,11 +28,10 @@ export function newRenewal(
   const { policy } = adopted;
   const already = policies.pendingChangeTo(policyHashOf(policy));
   if (already !== null) return accepted({ change: already, isNew: false });
-  if (policies.pendingChanges().filter(isRenewal).length >= MAX_PENDING_CHANGES)
-    return refused({ code: 'too-many-policy-changes', limit: MAX_PENDING_CHANGES });
   const decider = policies.deciderOver({ renewsVersion: version }, vault.policy);
   const change = { ...openChange(vault, { policy, note, actor }, decider), renewsVersion: version };
-  return accepted({ change, isNew: true });
+  const full = slotRefusal(policies.pendingChanges(), change, vault.policy);
+  return full === null ? accepted({ change, isNew: true }) : refused(full);
 }
 
 /** Returns the versions that co-signers cannot adopt before their mandates are renewed. */

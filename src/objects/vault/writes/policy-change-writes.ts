@@ -4,6 +4,7 @@ import type { Policy } from '#domain/policy/policy.ts';
 import { thresholdForChange } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy, PolicyChange, PolicyChangeEvent } from '#domain/policy/policy-change.ts';
 import { ADOPTION_PERIOD_MS, decideChange, decisionEndOf, isRenewal } from '#domain/policy/policy-change.ts';
+import { slotRefusal } from '#domain/policy/pending-changes.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -15,9 +16,6 @@ import { withPolicy } from '#domain/access/membership.ts';
 import { mandateDigest, policyHashOf } from '#devices/policy-succession.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
-
-/** Every signer must read all of them, and the first adopted one ends the others. */
-export const MAX_PENDING_CHANGES = 10;
 
 export interface Proposal {
   readonly patch: PolicyPatch;
@@ -35,7 +33,7 @@ export interface RenewalRequest {
 
 /**
  * Returns a new change, or the pending one with the same policy. Refuses, in order: what
- * `nextPolicy` refuses, `policy-unchanged`, `too-many-policy-changes`.
+ * `nextPolicy` refuses, `policy-unchanged`, what `slotRefusal` refuses.
  */
 export function newChange(
   storage: VaultStorage,
@@ -50,11 +48,10 @@ export function newChange(
   if (same === policyHashOf(vault.policy)) return refused({ code: 'policy-unchanged' });
   const already = storage.policies.pendingChangeTo(hash);
   if (already !== null) return accepted({ change: already, isNew: false });
-  const pending = storage.policies.pendingChanges().filter((change) => !isRenewal(change));
-  if (pending.length >= MAX_PENDING_CHANGES)
-    return refused({ code: 'too-many-policy-changes', limit: MAX_PENDING_CHANGES });
   const { note, actor } = proposal;
-  return accepted({ change: openChange(vault, { policy, note, actor }, vault.policy), isNew: true });
+  const change = openChange(vault, { policy, note, actor }, vault.policy);
+  const refusal = slotRefusal(storage.policies.pendingChanges(), change, vault.policy);
+  return refusal === null ? accepted({ change, isNew: true }) : refused(refusal);
 }
 
 /**

@@ -48,8 +48,8 @@ async function newScene(keys: 'with a key' | 'without a key' = 'with a key') {
   const newCommands = () =>
     new PolicyCommands(host, { dropVotes: () => {}, replaceVault: (after) => void (vault = after) });
   const commands = newCommands();
-  const propose = async (patch: PolicyPatch) => {
-    const proposed = await commands.propose({ patch, note: null, actor: alice });
+  const propose = async (patch: PolicyPatch, actor: Actor | null = alice) => {
+    const proposed = await commands.propose({ patch, note: null, actor });
     if (!proposed.ok) throw new Error(JSON.stringify(proposed.refusal));
     return proposed.value.change;
   };
@@ -222,9 +222,19 @@ test('ten pending changes do not prevent a renewal, and a renewal does not preve
     { chain: 'anvil', tokenAddress: null, perTransaction: amount(String(n)), perDay: null },
   ];
   await renewed();
-  for (let n = 1; n <= 10; n++) await propose({ rules: { limits: limits(n) } });
+  for (let n = 1; n <= 10; n++) await propose({ rules: { limits: limits(n) } }, null);
   await expect(propose({ rules: { limits: limits(11) } })).rejects.toThrow('too-many-policy-changes');
   expect((await renewed()).renewsVersion).toBe(2);
+});
+
+test('the two slots of a person include renewals, and another signer can still propose', async () => {
+  const { propose, renewed, expire } = await newScene();
+  expire();
+  await renewed();
+  await propose({ rules: {}, threshold: 1 });
+  const limits = [{ chain: 'anvil', tokenAddress: null, perTransaction: amount('1'), perDay: null }];
+  await expect(propose({ rules: { limits } })).rejects.toThrow('too-many-own-policy-changes');
+  await propose({ rules: { limits } }, carol);
 });
 
 test('members see which co-signers wait for a renewal until the mandate is renewed', async () => {
