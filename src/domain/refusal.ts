@@ -45,6 +45,8 @@ export type Refusal =
   | { readonly code: 'too-many-policy-changes'; readonly limit: number }
   /** The caller holds the slots of one person. Others can still propose changes. */
   | { readonly code: 'too-many-own-policy-changes'; readonly limit: number }
+  /** The change removes the caller as a signer, and the other signers decide on it. */
+  | { readonly code: 'removed-by-change' }
   /** No policy of this version was adopted by a change. */
   | { readonly code: 'policy-version-not-found' }
   /** Co-signers still adopt the policy on the mandate that it has. */

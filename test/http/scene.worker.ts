@@ -190,6 +190,8 @@ export async function changePolicy(treasury: Treasury, patch: Readonly<Record<st
     const { token } = await anotherToken(person);
     const line = `POST /vault/${treasury.id}/policy-change/${proposed.body['id']}/approve`;
     const approved = await call(line, { token });
+    // The approval of a signer whom the change removes does not count.
+    if (approved.body['code'] === 'removed-by-change') continue;
     expect(approved.status).toBe(200);
     if (approved.body['state'] === 'ADOPTED') return;
   }

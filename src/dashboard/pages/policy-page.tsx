@@ -274,7 +274,19 @@ function Proposal(props: {
   readonly decided: () => void;
 }) {
   const { change, policy, me, decided } = props;
-  const { id, vaultId, state, note, approvals, requiredApprovals, createdAt, createdBy, digest, canonical } = change;
+  const {
+    id,
+    vaultId,
+    state,
+    note,
+    approvals,
+    rejections,
+    requiredApprovals,
+    createdAt,
+    createdBy,
+    digest,
+    canonical,
+  } = change;
   const [fault, setError] = useState<string | null>(null);
   const param = { vaultId: String(vaultId), changeId: id };
   const line = api.vault[':vaultId']['policy-change'][':changeId'];
@@ -302,6 +314,15 @@ function Proposal(props: {
           </>
         )}
       </p>
+      {rejections.length > 0 && (
+        <ul class="plain">
+          {rejections.map(({ userId, at }) => (
+            <li key={userId}>
+              <MemberLabel userId={userId} /> rejected <Time iso={at} />
+            </li>
+          ))}
+        </ul>
+      )}
       {change.actionsForMe.includes('cancel') && (
         <button
           type="button"
@@ -315,7 +336,7 @@ function Proposal(props: {
       <ErrorText why={fault} />
       {(change.actionsForMe.includes('approve') || change.actionsForMe.includes('reject')) && (
         <Decision
-          name={`${id} ${approvals.length}`}
+          name={`${id} ${approvals.length} ${rejections.length}`}
           subject={async () => {
             const { approvalMode, devices } = await decidedBy();
             return {

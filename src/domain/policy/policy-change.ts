@@ -8,7 +8,7 @@ import {
   lacksDeviceSignature,
 } from '#domain/transaction/approvals.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
-import type { PolicyChangeId } from '#domain/id.ts';
+import type { PolicyChangeId, UserId } from '#domain/id.ts';
 import type { Member } from '#domain/access/member.ts';
 import { hasPermission } from '#domain/access/member.ts';
 import type { Policy } from '#domain/policy/policy.ts';
@@ -57,8 +57,9 @@ export interface PolicyChange extends PolicyMandate {
    */
   readonly requiredApprovals: number;
   readonly state: PolicyChangeState;
+  /** A signer is in one of the two lists at most: the newest decision counts. */
   readonly approvals: readonly Approval[];
-  readonly rejection: Approval | null;
+  readonly rejections: readonly Approval[];
   /** Null for an operator, over the internal interface. */
   readonly createdBy: Actor | null;
   readonly updatedAtMs: number;
@@ -101,8 +102,11 @@ export function mandateBytes(mandate: Omit<PolicyMandate, 'policy'>, policyHash:
  * Returns the change after an event. Pure. Returns the same object when nothing changes: for a
  * repetition, or for a timer that fires late.
  *
+ * A rejection ends the change only when it can no longer be adopted. Otherwise one signer, or one
+ * stolen token, would have a veto over every change.
+ *
  * Refuses, in order: `policy-change-not-pending` for a decision after the end, unless it repeats
- * the caller's own; `device-signature-required`.
+ * the caller's own; `removed-by-change`; `device-signature-required`.
  *
  * @param current the policy whose quorum decides: the one in force, or for a renewal the one before
  *   the version that it renews
@@ -117,6 +121,9 @@ export function decideChange(
     const settled = 'actor' in event ? isRepeated(change, event) : true;
     return settled ? accepted(change) : refused({ code: 'policy-change-not-pending', state: change.state });
   }
+  if ('actor' in event && isExcluded(change, event.actor.userId, current)) {
+    return refused({ code: 'removed-by-change' });
+  }
   switch (event.type) {
     case 'expire':
       return accepted(nowMs < decisionEndOf(change) ? change : ended('EXPIRED'));
@@ -124,8 +131,16 @@ export function decideChange(
       return accepted(ended('SUPERSEDED'));
     case 'cancel':
       return accepted(ended('CANCELLED'));
-    case 'reject':
-      return accepted({ ...ended('REJECTED'), rejection: approvalOf(change, { ...event, device: null }, nowMs) });
+    case 'reject': {
+      if (isRepeated(change, event)) return accepted(change);
+      const rejections = [...change.rejections, approvalOf(change, { ...event, device: null }, nowMs)];
+      // The approval is removed, so that no mandate contains an approval that was withdrawn.
+      const approvals = without(change.approvals, event.actor);
+      const rejecters = new Set(rejections.map(({ actor }) => actor.userId));
+      const remaining = countedSigners(change, current).filter((userId) => !rejecters.has(userId));
+      const state = canAdopt(remaining, change, current) ? 'PENDING' : 'REJECTED';
+      return accepted({ ...ended(state), approvals, rejections });
+    }
     case 'approve': {
       if (nowMs >= decisionEndOf(change)) return refused({ code: 'policy-change-not-pending', state: 'EXPIRED' });
       if (lacksDeviceSignature(event, current)) return refused({ code: 'device-signature-required' });
@@ -135,12 +150,47 @@ export function decideChange(
         isRequiredDevice(event.device?.keyId ?? null, current);
       if (isRepeated(change, event) && !completes) return accepted(change);
       const approvals = [...change.approvals, approvalOf(change, event, nowMs)];
+      const rejections = without(change.rejections, event.actor);
       const enough =
         countedApprovers(change.digest, approvals, current).size >= change.requiredApprovals &&
         hasRequiredDevice(change.digest, approvals, current);
-      return accepted({ ...change, approvals, updatedAtMs: nowMs, state: enough ? 'ADOPTED' : 'PENDING' });
+      return accepted({ ...ended(enough ? 'ADOPTED' : 'PENDING'), approvals, rejections });
     }
   }
+}
+
+/**
+ * Returns the signers of the deciding policy whose decisions on a change count. A signer whom the
+ * change removes does not count, because no signer can have a veto over the own removal.
+ *
+ * All signers count where the others cannot adopt the change: too few of them remain (2 of 2
+ * removes one), or none of them has the required device. Co-signers judge the mandate by the whole
+ * deciding policy (`successionFault`), so without the removed signer such a change could never be
+ * adopted. A renewal removes no signer: its policy is already adopted.
+ */
+function countedSigners(change: PolicyChange, current: Policy): readonly UserId[] {
+  if (isRenewal(change)) return current.signers;
+  const remaining = current.signers.filter((userId) => change.policy.signers.includes(userId));
+  return canAdopt(remaining, change, current) ? remaining : current.signers;
+}
+
+/** Reports whether the approvals of all these signers would adopt a change. */
+function canAdopt(
+  signers: readonly UserId[],
+  { requiredApprovals }: Pick<PolicyChange, 'requiredApprovals'>,
+  current: Policy,
+): boolean {
+  if (signers.length < requiredApprovals) return false;
+  if ((current.rules.requiredDevice ?? 'any') === 'any') return true;
+  return current.devices.some(({ keyId, userId }) => signers.includes(userId) && isRequiredDevice(keyId, current));
+}
+
+/**
+ * Reports whether a signer can neither approve, reject nor cancel a change, because it removes the
+ * signer and the other signers can adopt it.
+ */
+export function isExcluded(change: PolicyChange, userId: UserId, current: Policy): boolean {
+  return current.signers.includes(userId) && !countedSigners(change, current).includes(userId);
 }
 
 /** Reports whether a change renews the mandate of a policy that was adopted before. */
@@ -159,9 +209,21 @@ export function mayApprove(member: Member, change: Pick<PolicyChange, 'renewsVer
   return isRenewal(change) ? decider.signers.includes(member.userId) : hasPermission(member, 'decide');
 }
 
+/**
+ * Reports whether a member's rejection of a change counts. A user who is no longer a signer can
+ * approve a renewal, but not end it. A signer who cannot approve a renewal cannot reject it either.
+ */
+export function mayReject(member: Member, change: Pick<PolicyChange, 'renewsVersion'>, decider: Policy): boolean {
+  return hasPermission(member, 'decide') && mayApprove(member, change, decider);
+}
+
 /** Returns the end of the time in which signers can decide on a change. */
 export function decisionEndOf({ decisionEndsAtMs, expiresAtMs }: PolicyChange): number {
   return decisionEndsAtMs ?? expiresAtMs;
+}
+
+function without(decisions: readonly Approval[], { userId }: Actor): readonly Approval[] {
+  return decisions.filter(({ actor }) => actor.userId !== userId);
 }
 
 function approvalOf(
@@ -179,7 +241,8 @@ function approvalOf(
 function isRepeated(change: PolicyChange, event: { readonly type: string; readonly actor: Actor }): boolean {
   const { userId } = event.actor;
   if (event.type === 'cancel') return change.state === 'CANCELLED';
-  if (event.type === 'reject') return change.rejection?.actor.userId === userId;
-  const stands = change.state === 'PENDING' || change.state === 'ADOPTED';
-  return stands && change.approvals.some((approval) => approval.actor.userId === userId);
+  const isReject = event.type === 'reject';
+  const stands = change.state === 'PENDING' || change.state === (isReject ? 'REJECTED' : 'ADOPTED');
+  const decisions = isReject ? change.rejections : change.approvals;
+  return stands && decisions.some(({ actor }) => actor.userId === userId);
 }

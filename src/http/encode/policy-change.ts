@@ -1,8 +1,9 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import type { Chain } from '#domain/asset/chain.ts';
-import { hasPermission, mayCancel } from '#domain/access/member.ts';
-import { decisionEndOf, mandateBytes, mayApprove } from '#domain/policy/policy-change.ts';
+import { mayCancel } from '#domain/access/member.ts';
+import { decisionEndOf, isExcluded, mandateBytes, mayApprove, mayReject } from '#domain/policy/policy-change.ts';
+import type { Approval } from '#domain/transaction/transaction.ts';
 import { POLICY_CHANGE_STATES } from '#domain/policy/change-state.ts';
 import { approvalRecord } from '#http/encode/transaction.ts';
 import { approvalSchema } from '#http/transaction/record-schema.ts';
@@ -36,7 +37,9 @@ export const policyChangeSchema = z
     }),
     requiredApprovals: z.int(),
     approvals: z.array(approvalSchema),
-    rejection: approvalSchema.nullable(),
+    rejections: z.array(approvalSchema).meta({
+      description: 'The change ends as REJECTED when the signers who have not rejected it can no longer adopt it',
+    }),
     actionsForMe: z.array(z.enum(['approve', 'reject', 'cancel'])),
     createdBy: text.nullable().meta({ description: 'Null when an operator created the change' }),
     createdAt: time,
@@ -67,7 +70,7 @@ export function policyChangeRecord(
     canonical: bytesToHex(mandateBytes(change, policyHashOf(change.policy))),
     requiredApprovals: change.requiredApprovals,
     approvals: change.approvals.map(approvalRecord),
-    rejection: change.rejection === null ? null : approvalRecord(change.rejection),
+    rejections: change.rejections.map(approvalRecord),
     actionsForMe: actionsFor(view),
     createdBy: change.createdBy?.userId ?? null,
     createdAt: rfc3339(change.createdAtMs),
@@ -79,11 +82,11 @@ export function policyChangeRecord(
 
 function actionsFor({ change, decider, viewer }: PolicyChangeView): ('approve' | 'reject' | 'cancel')[] {
   if (change.state !== 'PENDING' || viewer === null) return [];
-  const canApprove = hasPermission(viewer, 'decide');
-  const approved = change.approvals.some(({ actor }) => actor.userId === viewer.userId);
+  if (isExcluded(change, viewer.userId, decider)) return [];
+  const isOwn = ({ actor }: Approval) => actor.userId === viewer.userId;
   return [
-    ...(mayApprove(viewer, change, decider) && !approved ? ['approve' as const] : []),
-    ...(canApprove ? ['reject' as const] : []),
+    ...(mayApprove(viewer, change, decider) && !change.approvals.some(isOwn) ? ['approve' as const] : []),
+    ...(mayReject(viewer, change, decider) && !change.rejections.some(isOwn) ? ['reject' as const] : []),
     ...(mayCancel(viewer, change.createdBy?.userId ?? null, 'propose') ? ['cancel' as const] : []),
   ];
 }

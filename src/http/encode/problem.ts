@@ -26,6 +26,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'login-refused': [403, 'Login failed'],
   'login-unknown': [403, 'Unknown user'],
   'cross-site-request': [403, 'The request comes from another site'],
+  'removed-by-change': [403, 'The policy change removes you as a signer'],
   'access-token-own-expiry': [403, 'A token cannot extend its own expiry'],
   'not-found': [404, 'Not found'],
   'transaction-not-found': [404, 'Transaction not found'],
@@ -220,6 +221,8 @@ function detailsOf(refusal: Refusal): ProblemDetails {
       return {
         detail: `You can have at most ${refusal.limit} pending policy changes in this vault. Cancel one first.`,
       };
+    case 'removed-by-change':
+      return { detail: 'The change removes you as a signer. Only the other signers decide on it.' };
     case 'policy-version-not-found':
       return { detail: 'No policy change was adopted as this version.' };
     case 'mandate-in-force':

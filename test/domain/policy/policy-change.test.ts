@@ -29,7 +29,7 @@ const PENDING: PolicyChange = {
   requiredApprovals: 2,
   state: 'PENDING',
   approvals: [],
-  rejection: null,
+  rejections: [],
   createdBy: alice,
   updatedAtMs: CREATED_AT_MS,
 };
@@ -60,7 +60,7 @@ const NO = 'policy-change-not-pending';
  */
 const MATRIX: Record<PolicyChangeEvent['type'], readonly string[]> = {
   approve: ['ADOPTED', NO, NO, NO, NO, NO],
-  reject: ['REJECTED', NO, NO, NO, NO, NO],
+  reject: ['PENDING', NO, NO, NO, NO, NO],
   cancel: ['CANCELLED', NO, NO, 'CANCELLED', NO, NO],
   expire: ['EXPIRED', 'ADOPTED', 'REJECTED', 'CANCELLED', 'EXPIRED', 'SUPERSEDED'],
   supersede: ['SUPERSEDED', 'ADOPTED', 'REJECTED', 'CANCELLED', 'EXPIRED', 'SUPERSEDED'],
@@ -117,7 +117,7 @@ test('an approval in the millisecond of the expiry is too late, and one a millis
 test('a signer who repeats a decision after a lost response gets the same result', () => {
   const adopted = change({ state: 'ADOPTED', approvals: [approvalBy(alice), approvalBy(bob)] });
   expect(after(adopted, { type: 'approve', actor: bob, device: null })).toBe(adopted);
-  const rejected = change({ state: 'REJECTED', rejection: approvalBy(bob) });
+  const rejected = change({ state: 'REJECTED', rejections: [approvalBy(bob)] });
   expect(after(rejected, { type: 'reject', actor: bob })).toBe(rejected);
   expect(after(rejected, { type: 'reject', actor: carol })).toBe(NO);
 });

@@ -91,12 +91,20 @@ test('neither an operator nor an admin nor a single signer can change the signer
   expect((await policyOf(treasury)).body['policy'].version).toBe(1);
 });
 
-test('one rejection ends a policy change, and its creator can cancel it', async () => {
+test('rejections end a policy change that cannot be adopted any more, and its creator can cancel it', async () => {
   const treasury = await foundTreasury();
   const first = await propose(treasury, { threshold: 3 });
-  await decide(treasury, treasury.alice, first.body['id'], 'approve');
-  const rejected = await decide(treasury, treasury.carol, first.body['id'], 'reject');
-  expect([rejected.body['state'], rejected.body['rejection'].userId]).toEqual(['REJECTED', treasury.carol.id]);
+  const id: string = first.body['id'];
+  await decide(treasury, treasury.alice, id, 'approve');
+  const one = await decide(treasury, treasury.carol, id, 'reject');
+  expect([one.body['state'], one.body['actionsForMe']]).toEqual(['PENDING', ['approve']]);
+  // An approval that was withdrawn is no approval.
+  const two = await decide(treasury, treasury.alice, id, 'reject');
+  const rejecters = two.body['rejections'].map(({ userId }: { readonly userId: string }) => userId);
+  expect([two.body['state'], two.body['approvals']]).toEqual(['REJECTED', []]);
+  expect(rejecters).toEqual([treasury.carol.id, treasury.alice.id]);
+  expect((await decide(treasury, treasury.carol, id, 'reject')).body).toEqual({ ...two.body, actionsForMe: [] });
+  expect(code(await decide(treasury, treasury.bob, id, 'reject'))).toEqual([409, 'policy-change-not-pending']);
   const second = await propose(treasury, { threshold: 3 });
   expect(second.body['id']).not.toBe(first.body['id']);
   expect(code(await decide(treasury, treasury.bob, second.body['id'], 'cancel'))).toEqual([403, 'forbidden']);
@@ -106,6 +114,19 @@ test('one rejection ends a policy change, and its creator can cancel it', async 
     409,
     'policy-change-not-pending',
   ]);
+});
+
+test('a signer whom a change removes has no action, and is refused each decision', async () => {
+  const treasury = await foundTreasury();
+  const signers = [treasury.alice.id, treasury.carol.id];
+  const { body } = await asService(`POST /internal/vault/${treasury.id}/policy-change`, { signers });
+  const actions = async (person: Person) =>
+    (await call(`GET /vault/${treasury.id}/policy-change/${body['id']}`, { token: person.token })).body['actionsForMe'];
+  expect([await actions(treasury.alice), await actions(treasury.bob)]).toEqual([['approve', 'reject'], []]);
+  for (const decision of ['approve', 'reject']) {
+    expect(code(await decide(treasury, treasury.bob, body['id'], decision))).toEqual([403, 'removed-by-change']);
+  }
+  expect((await policyOf(treasury)).body['policy'].version).toBe(1);
 });
 
 test('a repeated request gives the same change, and a request for the current policy gives none', async () => {

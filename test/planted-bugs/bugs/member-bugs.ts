@@ -1,7 +1,49 @@
 import { domain, type Bug } from '../bug.ts';
 
-/** Bugs by which one member blocks a vault: fills queues, or keeps a person out. */
+/** Bugs by which one member blocks a vault: vetoes changes, fills queues, or keeps a person out. */
 export const MEMBER_BUGS: readonly Bug[] = [
+  {
+    name: 'one rejection ends a policy change',
+    file: 'src/domain/policy/policy-change.ts',
+    was: "const state = canAdopt(remaining, change, current) ? 'PENDING' : 'REJECTED';",
+    is: "const state = canAdopt([], change, current) || remaining.length < 0 ? 'PENDING' : 'REJECTED';",
+    caughtBy: domain('policy/rejections'),
+  },
+  {
+    name: 'a signer rejects the own removal',
+    file: 'src/domain/policy/policy-change.ts',
+    was: 'return canAdopt(remaining, change, current) ? remaining : current.signers;',
+    is: 'return canAdopt(remaining, change, current) ? current.signers : current.signers;',
+    caughtBy: domain('policy/rejections'),
+  },
+  {
+    name: 'a change of 2 of 2 that removes a signer can never be adopted',
+    file: 'src/domain/policy/policy-change.ts',
+    was: 'return canAdopt(remaining, change, current) ? remaining : current.signers;',
+    is: 'return remaining;',
+    caughtBy: domain('policy/rejections'),
+  },
+  {
+    name: 'an approval that its signer withdrew still counts',
+    file: 'src/domain/policy/policy-change.ts',
+    was: 'const approvals = without(change.approvals, event.actor);',
+    is: 'const { approvals } = change;',
+    caughtBy: domain('policy/rejections'),
+  },
+  {
+    name: 'a change stays pending although no signer with the required device remains',
+    file: 'src/domain/policy/policy-change.ts',
+    was: 'signers.includes(userId) && isRequiredDevice(keyId, current)',
+    is: 'userId.length > 0 && isRequiredDevice(keyId, current)',
+    caughtBy: domain('policy/rejections'),
+  },
+  {
+    name: 'a signer who cannot approve a renewal rejects it',
+    file: 'src/domain/policy/policy-change.ts',
+    was: "return hasPermission(member, 'decide') && mayApprove(member, change, decider);",
+    is: "return hasPermission(member, 'decide') || mayApprove(member, change, decider);",
+    caughtBy: ['test/objects/vault/writes/mandate-renewal.test.ts'],
+  },
   {
     name: 'one person fills the queue of policy changes',
     file: 'src/domain/policy/pending-changes.ts',

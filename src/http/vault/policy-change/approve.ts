@@ -10,7 +10,8 @@ import { policyChangeSchema } from '#http/encode/policy-change.ts';
  * A repeated approval gives 200 and changes nothing.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`,
- * `policy-change-not-pending`, `device-signature-required`, `device-signature-refused`.
+ * `policy-change-not-pending`, `removed-by-change`, `device-signature-required`,
+ * `device-signature-refused`.
  */
 export const approvePolicyChange = route({
   method: 'POST',
@@ -23,6 +24,7 @@ export const approvePolicyChange = route({
     'forbidden',
     'policy-change-not-found',
     'policy-change-not-pending',
+    'removed-by-change',
     'device-signature-required',
     'device-signature-refused',
   ],

@@ -4,10 +4,11 @@ import { policyChangeSchema } from '#http/encode/policy-change.ts';
 
 /**
  * POST /vault/{vaultId}/policy-change/{changeId}/cancel: cancels a policy change. Its proposer or
- * an admin can cancel it. A repeated request gives 200 and changes nothing.
+ * an admin can cancel it, unless it removes that person as a signer. A repeated request gives 200
+ * and changes nothing.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`,
- * `policy-change-not-pending`.
+ * `policy-change-not-pending`, `removed-by-change`.
  */
 export const cancelPolicyChange = route({
   method: 'POST',
@@ -15,6 +16,6 @@ export const cancelPolicyChange = route({
   access: 'write',
   summary: 'Cancel a policy change',
   answer: { status: 200, schema: policyChangeSchema },
-  refuses: ['forbidden', 'policy-change-not-found', 'policy-change-not-pending'],
+  refuses: ['forbidden', 'policy-change-not-found', 'policy-change-not-pending', 'removed-by-change'],
   handle: (context) => decideOnChange(context, { type: 'cancel' }),
 });

@@ -3,11 +3,12 @@ import { route } from '#http/edge/context.ts';
 import { policyChangeSchema } from '#http/encode/policy-change.ts';
 
 /**
- * POST /vault/{vaultId}/policy-change/{changeId}/reject: rejects a policy change. One rejection of
- * a signer ends it. A repeated request gives 200 and changes nothing.
+ * POST /vault/{vaultId}/policy-change/{changeId}/reject: rejects a policy change. The change ends
+ * when the signers who have not rejected it can no longer adopt it. An earlier approval of the
+ * caller is withdrawn. A repeated request gives 200 and changes nothing.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`,
- * `policy-change-not-pending`.
+ * `policy-change-not-pending`, `removed-by-change`.
  */
 export const rejectPolicyChange = route({
   method: 'POST',
@@ -15,6 +16,6 @@ export const rejectPolicyChange = route({
   access: 'write',
   summary: 'Reject a policy change',
   answer: { status: 200, schema: policyChangeSchema },
-  refuses: ['forbidden', 'policy-change-not-found', 'policy-change-not-pending'],
+  refuses: ['forbidden', 'policy-change-not-found', 'policy-change-not-pending', 'removed-by-change'],
   handle: (context) => decideOnChange(context, { type: 'reject' }),
 });

@@ -6,7 +6,7 @@ import type { Member } from '#domain/access/member.ts';
 import { hasPermission, mayCancel } from '#domain/access/member.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy, PolicyChange, PolicyChangeEvent } from '#domain/policy/policy-change.ts';
-import { decideChange, mayApprove } from '#domain/policy/policy-change.ts';
+import { decideChange, mayApprove, mayReject } from '#domain/policy/policy-change.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -120,7 +120,7 @@ export class PolicyCommands {
   /**
    * Records an approval, a rejection or a cancellation of a change. The last approval puts the
    * policy in force. Refuses, in order: `forbidden`, `policy-change-not-found`,
-   * `policy-change-not-pending`, what `deviceSignatureRefusal` refuses.
+   * `policy-change-not-pending`, `removed-by-change`, what `deviceSignatureRefusal` refuses.
    */
   async decide(actor: Actor, id: PolicyChangeId, decision: ChangeDecision): Promise<Result<PolicyChangeView, Refusal>> {
     const act = decision.type === 'cancel' ? 'view' : decision.type;
@@ -209,14 +209,13 @@ export class PolicyCommands {
     const { vault, viewer } = entered.value;
     const change = this.#host.storage.policies.change(id);
     const view = change === null ? null : this.#view(change, vault, viewer);
-    // Current signers reject a renewal like any change. A user who is no longer a signer can
-    // approve it, but not end it.
-    const decides =
-      act === 'approve' && view !== null
-        ? mayApprove(viewer, view.change, view.decider)
-        : hasPermission(viewer, 'decide');
-    if (act !== 'view' && !decides) return refused({ code: 'forbidden' });
-    return view === null ? refused({ code: 'policy-change-not-found' }) : accepted(view);
+    if (view === null) {
+      // A member who decides on no change of the vault does not learn which changes exist.
+      const isBarred = act !== 'view' && !hasPermission(viewer, 'decide');
+      return refused({ code: isBarred ? 'forbidden' : 'policy-change-not-found' });
+    }
+    const mayDecide = { view: () => true, approve: mayApprove, reject: mayReject }[act];
+    return mayDecide(viewer, view.change, view.decider) ? accepted(view) : refused({ code: 'forbidden' });
   }
 
   #view(change: PolicyChange, { policy }: Vault, viewer: Member | null): PolicyChangeView {

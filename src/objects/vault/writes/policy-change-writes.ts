@@ -77,7 +77,7 @@ export function openChange(
     ...mandate,
     state: 'PENDING',
     approvals: [],
-    rejection: null,
+    rejections: [],
     decisionEndsAtMs,
     digest: mandateDigest(mandate, policy),
     requiredApprovals: thresholdForChange(decider),
