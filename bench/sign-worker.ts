@@ -20,6 +20,8 @@ import type { Actor, Attempt, Approval } from '#domain/transaction/transaction.t
 import type { Vault, VaultKey } from '#domain/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { cosignerClient, cosignersOf, transportOf } from '#cosigner-client/client.ts';
+import type { PolicySource } from '#cosigner-client/bring-policies.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 import { generateKey } from '../test/cosigner/key/generate-key.ts';
 import { proofFault } from '#jobs/keys/prove-key.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
@@ -107,7 +109,7 @@ function opened(cosigners: readonly CosignerClient[], path: string): Promise<Sce
 }
 
 async function signed(cosigners: readonly CosignerClient[], scene: Scene, adapter: ChainAdapter): Promise<Response> {
-  const { vault, key, address, signers, threshold } = scene;
+  const { vault, key, address, signers } = scene;
   const nowMs = Date.now();
   const { actor } = present(signers[0]);
   const request = {
@@ -126,11 +128,10 @@ async function signed(cosigners: readonly CosignerClient[], scene: Scene, adapte
   const attempt = attemptOf(adapter, intent, nowMs);
   const outcome = await thresholdSign(cosigners, {
     key,
-    signingThreshold: threshold,
     intent,
     attempt,
     approvals: await Promise.all(signers.map(async (signer) => approvalOf(signer, transaction.digest, nowMs))),
-    policies: [{ policy: vault.policy, mandate: null }],
+    policies: sourceOf(vault.policy),
     evidence: [],
   });
   if (!outcome.ok) return new Response(outcome.reason, { status: 500 });
@@ -181,6 +182,11 @@ function attemptOf(adapter: ChainAdapter, intent: TransferIntent, nowMs: number)
   return unsignedAttempt({ purpose: 'intent', ...adapter.compose(intent, quote, anchor) }, 1, nowMs);
 }
 
+/** Returns the policies of a vault with this first policy. */
+function sourceOf(policy: Policy): PolicySource {
+  return { policy, adoptedVersions: {}, after: async (version) => (version < 1 ? [{ policy, mandate: null }] : []) };
+}
+
 async function proven(cosigners: readonly CosignerClient[], { key, threshold }: Scene): Promise<Response> {
   const fault = await proofFault(cosigners.slice(0, threshold), { ...key, threshold, epoch: 1 });
   return fault === null ? new Response('proven') : new Response(fault.reason, { status: 500 });
@@ -207,7 +213,6 @@ async function setUp(cosigners: readonly CosignerClient[], path: string): Promis
   const { policy } = created.value;
   const generated = await generateKey(cosigners, {
     scheme,
-    threshold,
     policies: [{ policy, mandate: null }],
   });
   if (!generated.ok) throw new Error(generated.refusal.reason);

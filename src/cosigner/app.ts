@@ -5,7 +5,7 @@ import { publicIdentity } from '#mpc/identity.ts';
 import { COSIGNER_ACTIONS, objectName, type ObjectRef } from '#cosigner/object.ts';
 import { refusal, type Refused } from '#cosigner/refusal.ts';
 import { declaresAtMost, readBody } from '#cosigner/request-body.ts';
-import { parseKeyId } from '#domain/id.ts';
+import { parseKeyId, parseVaultIdText } from '#domain/id.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 
 /** Leaves room for the largest message of any round and for all evidence. */
@@ -15,7 +15,8 @@ const MAX_BODY_BYTES = 4_000_000;
  * Serves the interface of a co-signer, which only its coordinator may call:
  *
  *     POST /key/{keyId}/{action}   POST /proof/{keyId}/{action}   POST /reshare/{keyId}/{action}
- *     POST /pair/{peer}/{action}   POST /keygen/{run}/{action}   POST /pairs/status   GET /identity
+ *     POST /vault/{id}/{action}   POST /pair/{peer}/{action}   POST /keygen/{run}/{action}
+ *     POST /pairs/status   GET /identity
  *
  * The interface is the same over a service binding and over HTTPS, where the coordinator signs each
  * request (`isFromCoordinator`). Returns 200 with `{ ok, value }` or `{ ok, refusal }`, since a
@@ -80,6 +81,10 @@ function refOf(kind: string | undefined, name: string): ObjectRef | null {
   if (kind === 'key' || kind === 'proof' || kind === 'reshare') {
     const keyId = parseKeyId(name);
     return keyId === null ? null : { kind, keyId };
+  }
+  if (kind === 'vault') {
+    const vaultId = parseVaultIdText(name);
+    return vaultId === null ? null : { kind, vaultId };
   }
   if (kind === 'pair') {
     const peer = /^[1-5]$/.test(name) ? parsePartyIndex(Number.parseInt(name, 10)) : null;

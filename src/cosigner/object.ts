@@ -1,19 +1,15 @@
 import { DurableObject } from 'cloudflare:workers';
-import { isAttested } from '#cosigner/policy/attestation.ts';
+import { adopt, attest, type AdoptionContext } from '#cosigner/policy/adoption.ts';
 import type { CosignerConfig } from '#cosigner/configuration.ts';
 import { type CosignerSet, loadCosignerSet, pinnedSigningKeys } from '#cosigner/cosigner-set.ts';
 import { ExportLog } from '#cosigner/key/export-log.ts';
 import { prepareKeyGeneration } from '#cosigner/key/key-generation.ts';
 import { CosignerKey } from '#cosigner/key/key.ts';
-import { KeyRegistration } from '#cosigner/key/key-registration.ts';
 import type { StoredShare } from '#cosigner/storage.ts';
 import { CosignerStorage } from '#cosigner/storage.ts';
 import { PairStore, type PairState } from '#cosigner/session/pair-store.ts';
 import { preparePairing } from '#cosigner/session/pairing.ts';
-import { readChain, parsePolicies } from '#cosigner/policy/policy-chain.ts';
-import { policyWithMandateOf } from '#cosigner/signed-document.ts';
-import { policyHashOf } from '#devices/policy-succession.ts';
-import { pinsMatch, statePolicy } from '#cosigner/policy/policy-statement.ts';
+import { pinsMatch, policyInForce } from '#cosigner/policy/policy-statement.ts';
 import type { SessionPlan } from '#cosigner/session/protocol.ts';
 import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
@@ -23,7 +19,8 @@ import { witnessedRecordOf } from '#cosigner/policy/signed-record.ts';
 import { signingRequestOf } from '#cosigner/session/signing-request.ts';
 import { SessionPeers } from '#cosigner/session/session-peers.ts';
 import { Sessions } from '#cosigner/session/sessions.ts';
-import { newKeyFault, type PolicyHashes, VaultPolicies } from '#cosigner/key/vault-policies.ts';
+import { attestationKeysOf } from '#cosigner/policy/attestation.ts';
+import { type CosignerVault, VaultPolicies, type VaultView } from '#cosigner/policy/vault-policies.ts';
 import {
   byPartyOf,
   bytesOf,
@@ -33,21 +30,24 @@ import {
   listOf,
   Malformed,
   partyOf,
+  policyNameOf,
   schemeOf,
   textOf,
   wholeNumberOf,
 } from '#cosigner/request-parser.ts';
-import type { Policy } from '#domain/policy/policy.ts';
+import type { VaultId } from '#domain/id.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { minSigners, isAscending, type PartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
 
 /**
- * The target of a request: the share of a key (for signing, a proof or a resharing), the set-up
- * with a peer, or one run of a key generation. Each has an object; one object holds all of one key.
+ * The target of a request: the policies of a vault, the share of a key (for signing, a proof or a
+ * resharing), the set-up with a peer, or one run of a key generation. Each has an object; one
+ * object holds all of one key.
  */
 export type ObjectRef =
+  | { readonly kind: 'vault'; readonly vaultId: VaultId }
   | { readonly kind: 'key' | 'proof' | 'reshare'; readonly keyId: string }
   | { readonly kind: 'pair'; readonly peer: PartyIndex }
   | { readonly kind: 'keygen'; readonly run: string };
@@ -72,6 +72,8 @@ export type CosignerAction = (typeof COSIGNER_ACTIONS)[number];
 
 export function objectName(ref: ObjectRef): string {
   switch (ref.kind) {
+    case 'vault':
+      return `vault:${ref.vaultId}`;
     case 'key':
     case 'proof':
     case 'reshare':
@@ -85,8 +87,8 @@ export function objectName(ref: ObjectRef): string {
 
 const SIGNATURE_BYTES = 64;
 
-/** Parses the attestations of a policy: co-signer number to signature. */
-function attestationsOf(value: unknown): ReadonlyMap<PartyIndex, Uint8Array> {
+/** Parses signatures of co-signers: co-signer number to signature. */
+function signaturesOf(value: unknown): ReadonlyMap<PartyIndex, Uint8Array> {
   return byPartyOf(value, (one) => bytesOf(one, SIGNATURE_BYTES));
 }
 
@@ -94,6 +96,12 @@ function attestationsOf(value: unknown): ReadonlyMap<PartyIndex, Uint8Array> {
 function keyOf(ref: ObjectRef): string {
   if (ref.kind !== 'key') throw new Malformed('only a key has this');
   return ref.keyId;
+}
+
+/** Returns the vault. Throws `Malformed` for an object of another kind. */
+function vaultIdOf(ref: ObjectRef): VaultId {
+  if (ref.kind !== 'vault') throw new Malformed('only a vault has this');
+  return ref.vaultId;
 }
 
 interface Components {
@@ -115,7 +123,6 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
   readonly #storage: CosignerStorage;
   readonly #exportLog: ExportLog;
   readonly #vault: VaultPolicies;
-  readonly #registration: KeyRegistration;
   readonly #pair: PairStore;
   #rooms: Promise<Components> | null = null;
 
@@ -124,7 +131,6 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
     this.#storage = new CosignerStorage(ctx.storage.sql);
     this.#exportLog = new ExportLog(ctx.storage.sql);
     this.#vault = new VaultPolicies(ctx.storage.sql);
-    this.#registration = new KeyRegistration(ctx.storage.sql, (vaultId) => env.NODE.getByName(`vault:${vaultId}`));
     this.#pair = new PairStore(this.#storage, pinnedSigningKeys(env));
   }
 
@@ -169,31 +175,23 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
   /**
    * Called by the key generation of this co-signer with the share that all co-signers confirmed.
    */
-  async install(stored: StoredShare, policies: readonly Policy[]): Promise<void> {
+  async install(stored: StoredShare, vaultId: VaultId): Promise<void> {
     const { key } = await this.#open();
-    key.install(stored, policies);
+    key.install(stored, vaultId);
   }
 
-  /**
-   * Called by key objects and key generations of this co-signer. No `ObjectRef` names the object of
-   * a vault.
-   */
-  vaultPolicies(): PolicyHashes {
-    return this.#vault.list();
+  /** Called by the key objects and key generations of this co-signer. */
+  policies(version: number | null): VaultView | null {
+    return this.#vault.view(version);
   }
 
-  /** Called by the key objects of this co-signer. */
-  extendVault(chain: PolicyHashes): Refused | null {
-    return this.#vault.extend(chain);
-  }
-
-  /** Called by the key generations of this co-signer, and by key objects that join a key. */
-  extendVaultByNewKey(chain: PolicyHashes): Refused | null {
-    return this.#vault.extendByNewKey(chain);
+  /** Called by the key generations of this co-signer, and by key objects that get a new share. */
+  pin(head: Parameters<VaultPolicies['pin']>[0]): Refused | null {
+    return this.#vault.pin(head);
   }
 
   async #act(ref: ObjectRef, action: CosignerAction, body: unknown): Promise<Result<unknown, Refused>> {
-    const { membership, sessions, key } = await this.#open();
+    const { sessions, key } = await this.#open();
     sessions.endOld(Date.now());
     switch (action) {
       case 'open': {
@@ -205,7 +203,7 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
         return sessions.start({
           nonces: byPartyOf(nonces, (nonce) => hexOf(nonce, 32)),
           openings: byPartyOf(openings, envelopeOf),
-          receipts: byPartyOf(receipts, (receipt) => bytesOf(receipt, SIGNATURE_BYTES)),
+          receipts: signaturesOf(receipts),
         });
       }
       case 'round': {
@@ -216,14 +214,15 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
           envelopes: byPartyOf(fields['envelopes'], envelopeOf),
         });
       }
-      case 'policy': {
-        const { attestations, ...adopting } = fieldsOf(body, ['policy', 'mandate', 'attestations']);
-        return key.adopt(keyOf(ref), policyWithMandateOf(adopting), attestationsOf(attestations));
-      }
       case 'attest': {
-        const { version } = fieldsOf(body, ['version']);
-        keyOf(ref);
-        return key.attest(wholeNumberOf(version));
+        const { version, hash, policies } = fieldsOf(body, ['version', 'hash', 'policies']);
+        const context = await this.#adoption(vaultIdOf(ref));
+        return attest(context, policyNameOf({ vaultId: context.vaultId, version, hash }), policies);
+      }
+      case 'policy': {
+        const { policies, chosen, adopted } = fieldsOf(body, ['policies', 'chosen', 'adopted']);
+        const attestations = { chosen: signaturesOf(chosen), adopted: signaturesOf(adopted) };
+        return adopt(await this.#adoption(vaultIdOf(ref)), policies, attestations);
       }
       case 'receipt': {
         const { request } = fieldsOf(body, ['request']);
@@ -249,20 +248,23 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
       }
       case 'activate': {
         const { epoch, receipts } = fieldsOf(body, ['epoch', 'receipts']);
-        const signed = byPartyOf(receipts, (one) => bytesOf(one, SIGNATURE_BYTES));
-        const order = { epoch: wholeNumberOf(epoch), receipts: signed };
+        const order = { epoch: wholeNumberOf(epoch), receipts: signaturesOf(receipts) };
         return key.activate(keyOf(ref), order);
       }
-      case 'statement': {
-        const unregistered = await key.unregistered();
-        if (unregistered !== null) return refused(unregistered);
-        return statePolicy({ membership, storage: this.#storage, keyId: keyOf(ref), nowMs: Date.now() }, body);
-      }
+      case 'statement':
+        return key.state(keyOf(ref), body);
     }
+  }
+
+  async #adoption(vaultId: VaultId): Promise<AdoptionContext> {
+    const { membership } = await this.#open();
+    return { membership, keys: attestationKeysOf(membership), vaultId, vault: this.#vault, nowMs: Date.now() };
   }
 
   async #prepare(ref: ObjectRef, body: unknown): Promise<Result<SessionPlan, Refused>> {
     switch (ref.kind) {
+      case 'vault':
+        throw new Malformed('a vault has no sessions');
       case 'pair':
         return this.#preparePairing(ref.peer, body);
       case 'keygen':
@@ -293,39 +295,36 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
     return accepted(preparePairing({ self, peer, store }));
   }
 
+  /**
+   * Refuses `malformed`, what `policyInForce` refuses, and `policy-mismatch` for a policy that
+   * names other co-signers, which can be older than a rotation.
+   */
   async #prepareKeyGeneration(body: unknown): Promise<Result<SessionPlan, Refused>> {
-    const fields = fieldsOf(body, ['scheme', 'policies', 'attestations']);
-    const scheme = schemeOf(fields['scheme']);
+    const fields = fieldsOf(body, ['scheme', 'policy']);
+    const [scheme, named] = [schemeOf(fields['scheme']), policyNameOf(fields['policy'])];
     const { membership } = await this.#open();
     const { own, peers, parties } = membership;
-    const attestations = attestationsOf(fields['attestations']);
-    const chain = await readChain(parsePolicies(fields['policies']), {
-      nowMs: Date.now(),
-      isJoining: false,
-      isAttested: async (head) =>
-        (await this.#registration.isAdopted(head)) || isAttested(membership, head, attestations),
-    });
-    if (!chain.ok) return chain;
-    const policies = chain.value;
-    // An older policy may name identities that were rotated since.
-    const head = policies.at(-1);
-    if (head === undefined) return refused(refusal('malformed', 'policies'));
-    const { signingThreshold: threshold, vaultId } = head;
+    const vault = this.#vaultOf(named.vaultId);
+    const inForce = policyInForce(await vault.policies(null), named);
+    if (!inForce.ok) return inForce;
+    const policy = inForce.value;
+    const threshold = policy.signingThreshold;
     if (threshold < minSigners(parties.length) || threshold > parties.length)
       return refused(refusal('malformed', 'signingThreshold'));
-    const held = await this.#registration.vaultPolicies(vaultId);
-    const fault = newKeyFault(held, policies.map(policyHashOf));
-    if (fault !== null) return refused(fault);
-    if (!pinsMatch(head, membership)) return refused(refusal('policy-mismatch', 'cosigners'));
+    if (!pinsMatch(policy, membership)) return refused(refusal('policy-mismatch', 'cosigners'));
     const store = async (share: KeyShare, statement: Uint8Array) => {
-      const keyRefusal = await this.#registration.extendByNewKey(policies);
-      if (keyRefusal !== null) return keyRefusal;
+      const fault = await vault.pin(named);
+      if (fault !== null) return fault;
       const stored = await sealedShare(membership, share, statement);
       const name = objectName({ kind: 'key', keyId: share.keyId });
-      await this.env.NODE.getByName(name).install(stored, policies);
+      await this.env.NODE.getByName(name).install(stored, named.vaultId);
       return null;
     };
-    return accepted(prepareKeyGeneration({ scheme, own, peers, parties, threshold, policies, store }));
+    return accepted(prepareKeyGeneration({ scheme, own, peers, parties, policy, store }));
+  }
+
+  #vaultOf(vaultId: VaultId): CosignerVault {
+    return this.env.NODE.getByName(objectName({ kind: 'vault', vaultId }));
   }
 
   /**
@@ -362,7 +361,7 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
       membership,
       storage,
       exportLog: this.#exportLog,
-      registration: this.#registration,
+      vaultOf: (vaultId) => this.#vaultOf(vaultId),
       peers: sessionPeers,
     });
     const sessions = new Sessions({ membership, storage, protocols: SUPPORTED_PROTOCOLS, peers: sessionPeers });

@@ -31,6 +31,8 @@ export type CosignerRefusal =
   | 'policy-ahead'
   | 'mandate-expired'
   | 'other-cosigners'
+  | 'other-choice'
+  | 'not-enough-attestations'
   | 'created-in-the-future'
   | 'fee-above-ceiling'
   | 'receipt-missing'

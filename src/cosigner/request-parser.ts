@@ -2,9 +2,10 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { parseAmount } from '#domain/asset/amount.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import { KEY_SCHEMES, type KeyScheme } from '#domain/asset/chain.ts';
+import type { PolicyName } from '#cosigner/policy/attestation.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
 import type { TransactionId } from '#domain/id.ts';
-import { parseDeviceKeyId, parseTokenId, parseTransactionId, parseUserId } from '#domain/id.ts';
+import { parseDeviceKeyId, parseTokenId, parseTransactionId, parseUserId, parseVaultId } from '#domain/id.ts';
 import type { AttemptPurpose } from '#domain/transaction/intent.ts';
 import { ATTEMPT_PURPOSES } from '#domain/transaction/intent.ts';
 import type { Approval } from '#domain/transaction/transaction.ts';
@@ -58,6 +59,14 @@ export function hexOf(value: unknown, bytes: number): string {
 
 export function bytesOf(value: unknown, bytes: number): Uint8Array {
   return hexToBytes(hexOf(value, bytes));
+}
+
+/** Parses `{ vaultId, version, hash }`, which names a policy. */
+export function policyNameOf(value: unknown): PolicyName {
+  const { vaultId, version, hash } = fieldsOf(value, ['vaultId', 'version', 'hash']);
+  const number = wholeNumberOf(version);
+  if (number < 1) throw new Malformed('version');
+  return { vaultId: present(parseVaultId(wholeNumberOf(vaultId))), version: number, hash: hexOf(hash, 32) };
 }
 
 export function partyOf(value: unknown): PartyIndex {

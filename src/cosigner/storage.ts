@@ -1,5 +1,6 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import type { Policy } from '#domain/policy/policy.ts';
+import type { VaultId } from '#domain/id.ts';
+import { parseVaultId } from '#domain/id.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CheckedRequest } from '#cosigner/policy/approval-check.ts';
@@ -25,7 +26,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS session (sid TEXT PRIMARY KEY, round INTEGER NOT NULL, opened_at_ms INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS sealed (epoch INTEGER PRIMARY KEY, base_epoch INTEGER NOT NULL, is_active INTEGER NOT NULL CHECK (is_active IN (0, 1)), made_at_ms INTEGER NOT NULL, kek_id TEXT NOT NULL, salt TEXT NOT NULL, iv TEXT NOT NULL, ciphertext TEXT NOT NULL, label TEXT NOT NULL, receipts TEXT NOT NULL DEFAULT '{}');
   CREATE TABLE IF NOT EXISTS memory (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), since_ms INTEGER NOT NULL);
-  CREATE TABLE IF NOT EXISTS policy (version INTEGER PRIMARY KEY, document TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS vault (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), id INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS signed (tx_id TEXT NOT NULL, attempt INTEGER NOT NULL, purpose TEXT NOT NULL, intent_digest TEXT NOT NULL, signing_digest TEXT NOT NULL, nonce TEXT, max_fee TEXT, max_tip TEXT, PRIMARY KEY (tx_id, attempt)) WITHOUT ROWID;
   CREATE UNIQUE INDEX IF NOT EXISTS signed_once ON signed (signing_digest) WHERE nonce IS NOT NULL;
   CREATE TABLE IF NOT EXISTS attested (tx_id TEXT NOT NULL, attempt INTEGER NOT NULL, PRIMARY KEY (tx_id, attempt)) WITHOUT ROWID;
@@ -91,7 +92,7 @@ export class CosignerStorage {
   #created = false;
   #sessionsHaveAge = false;
   /** There is no other writer, so the values below are read once. */
-  #policies: readonly Policy[] | null = null;
+  #vaultId: VaultId | null = null;
   #remembersSinceMs: number | null = null;
   #sealed: readonly StoredSignature[] | null = null;
 
@@ -225,16 +226,15 @@ export class CosignerStorage {
     return this.#remembersSinceMs;
   }
 
-  policies(): readonly Policy[] {
-    this.#policies ??= this.#read<{ document: string }>('SELECT document FROM policy ORDER BY version').map(
-      (row) => JSON.parse(row.document) as Policy,
-    );
-    return this.#policies;
+  /** Returns the vault of the key, whose object has the policies; null before there is a share. */
+  vaultId(): VaultId | null {
+    this.#vaultId ??= parseVaultId(this.#read<{ id: number }>('SELECT id FROM vault')[0]?.id ?? 0);
+    return this.#vaultId;
   }
 
-  putPolicy(policy: Policy): void {
-    this.#policies = null;
-    this.#write('INSERT INTO policy (version, document) VALUES (?, ?)', policy.version, JSON.stringify(policy));
+  /** Throws for a second vault. */
+  putVaultId(vaultId: VaultId): void {
+    if (this.vaultId() !== vaultId) this.#write('INSERT INTO vault (only_row, id) VALUES (0, ?)', vaultId);
   }
 
   /**

@@ -33,13 +33,14 @@ export function mandateDigest(mandate: Omit<PolicyMandate, 'policy'>, policy: Po
   return bytesToHex(sha256(mandateBytes(mandate, policyHashOf(policy))));
 }
 
-export type SuccessionFault =
-  | 'not-the-next'
+type MandateFault =
   | 'device-changed'
   | 'signing-threshold-changed'
   | 'no-mandate'
   | 'not-enough-approvals'
   | 'required-device-missing';
+
+export type SuccessionFault = 'not-the-next' | MandateFault;
 
 /**
  * Returns why `next` is not a valid successor of `current`, or null: version + 1, same vault, hash
@@ -60,7 +61,18 @@ export async function successionFault(
     next.version === current.version + 1 &&
     next.vaultId === current.vaultId &&
     next.previousHash === policyHashOf(current);
-  if (!isNext) return 'not-the-next';
+  return isNext ? mandateFault(current, next, mandate) : 'not-the-next';
+}
+
+/**
+ * Returns why the quorum of `current` did not approve a later policy, or null. The policy may be a
+ * successor of another history, so its version and its predecessor are not compared.
+ */
+export async function mandateFault(
+  current: Policy,
+  next: Policy,
+  mandate: ApprovedMandate | null,
+): Promise<MandateFault | null> {
   if (changedDevice(current.devices, next.devices) !== null) return 'device-changed';
   if (next.signingThreshold !== current.signingThreshold) return 'signing-threshold-changed';
   if (mandate === null) return 'no-mandate';

@@ -96,6 +96,10 @@ export interface Vault {
    * when none did.
    */
   readonly expiredAdoptions?: readonly ExpiredAdoption[];
+  /**
+   * Co-signer number to the newest policy version that it reported. Absent ones reported none.
+   */
+  readonly adoptedVersions?: Readonly<Record<string, number>>;
 }
 
 /** Returns the wallet of a vault on a chain, or null while its key is being generated. */

@@ -1,25 +1,24 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { CosignerConfig } from '#cosigner/configuration.ts';
 import { ExportLog } from '#cosigner/key/export-log.ts';
 import { CosignerKey } from '#cosigner/key/key.ts';
-import { policiesBytes } from '#cosigner/key/key-generation.ts';
-import { isAttested } from '#cosigner/policy/attestation.ts';
+import type { AdoptionContext, AttestationAnswer } from '#cosigner/policy/adoption.ts';
+import { adopt, attest } from '#cosigner/policy/adoption.ts';
+import { VaultPolicies } from '#cosigner/policy/vault-policies.ts';
+import { attestationKeysOf, type AttestationStage } from '#cosigner/policy/attestation.ts';
 import type { StoredShare } from '#cosigner/storage.ts';
 import { CosignerStorage } from '#cosigner/storage.ts';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
-import type { PolicyWithMandate } from '#cosigner/signed-document.ts';
 import { statePolicy } from '#cosigner/policy/policy-statement.ts';
-import { readChain } from '#cosigner/policy/policy-chain.ts';
-import { policyWithMandateOf } from '#cosigner/signed-document.ts';
 import { sealedShare } from '#cosigner/key/share-store.ts';
 import { Malformed } from '#cosigner/request-parser.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { SignedStatement } from '#domain/policy/statement.ts';
-import { encodePolicy } from '#cosigner-client/sync-policies.ts';
+import { encodePolicy, nameOf } from '#cosigner-client/bring-policies.ts';
 import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
 import type { CosignerIdentity } from '#mpc/envelope.ts';
 import { importIdentity } from '#mpc/envelope.ts';
@@ -27,12 +26,14 @@ import { keyIdOf } from '#mpc/keygen/confirm.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { present } from '../chains/evm/cast.ts';
 import type { DealtKey } from '../mpc/dealt-key.ts';
-import { registrationIn } from '../cosigner/vault-scene.ts';
+import { vaultObject } from '../cosigner/vault-scene.ts';
+import { vaultId } from '../domain/cast.ts';
 import { dealKey, party } from '../mpc/dealt-key.ts';
 import { Database, objectSql } from '../objects/memory-sql.ts';
 import { FEE_CEILINGS } from './networks.ts';
 
-export type Signatures = ReadonlyMap<PartyIndex, Uint8Array>;
+type Signatures = ReadonlyMap<PartyIndex, Uint8Array>;
+export type SignaturesByStage = Readonly<Record<AttestationStage, Signatures>>;
 
 /** The co-signers of a vault: their number, the threshold, and their key and identities. */
 export interface Group {
@@ -106,12 +107,13 @@ export class HonestCosigner {
   db = new Database();
   readonly #group: Group;
   storage: CosignerStorage;
+  vault: VaultPolicies;
   cosignerKey: CosignerKey;
 
   constructor(group: Group, index: PartyIndex) {
     this.index = index;
     this.#group = group;
-    [this.storage, this.cosignerKey] = this.#awake();
+    [this.storage, this.vault, this.cosignerKey] = this.#awake();
   }
 
   get #membership(): CosignerSet {
@@ -120,56 +122,37 @@ export class HonestCosigner {
 
   /** Restarts the co-signer: its memory is lost. */
   restart(): void {
-    [this.storage, this.cosignerKey] = this.#awake();
+    [this.storage, this.vault, this.cosignerKey] = this.#awake();
   }
 
-  #awake(): readonly [CosignerStorage, CosignerKey] {
+  #awake(): readonly [CosignerStorage, VaultPolicies, CosignerKey] {
     const sql = objectSql(this.db);
     const storage = new CosignerStorage(sql);
+    const vault = new VaultPolicies(sql);
     const context = {
       membership: this.#membership,
       storage,
       exportLog: new ExportLog(sql),
-      registration: registrationIn(sql),
+      vaultOf: () => vaultObject(vault),
       // The games play the rounds without pair set-ups.
       peers: {
         state: async () => ({ banned: false, setupId: 'paired', madeAtMs: 1, sealed: null }),
         isBanned: async () => false,
       },
     };
-    return [storage, new CosignerKey(context)];
+    return [storage, vault, new CosignerKey(context)];
   }
 
-  /**
-   * Checks policies as at key generation (src/cosigner/object.ts). Returns the policies that the
-   * co-signer would pin, or the code of its refusal.
-   */
-  async readPolicies(sent: readonly AdoptedPolicy[], attestations: Signatures): Promise<readonly Policy[] | string> {
-    try {
-      const chain = await readChain(sent.map(received), {
-        nowMs: Date.now(),
-        isJoining: false,
-        isAttested: (policy) => isAttested(this.#membership, policy, attestations),
-      });
-      return chain.ok ? chain.value : chain.refusal.code;
-    } catch (error) {
-      if (error instanceof Malformed) return 'malformed';
-      throw error;
-    }
+  /** The policy that this co-signer has in force. */
+  get inForce(): Policy {
+    return present(this.vault.at(this.vault.version()));
   }
 
-  /**
-   * Stores the key with these policies. Returns false when the storage refuses them; the co-signer
-   * then has no key and starts again.
-   */
-  installed(policies: readonly Policy[]): boolean {
-    try {
-      this.cosignerKey.install(present(this.#group.shares.get(this.index)), policies);
-      return true;
-    } catch {
-      this.forget();
-      return false;
-    }
+  /** Stores the share of the key, when the policy in force is the one of the key generation. */
+  installed(policy: Policy): boolean {
+    if (this.vault.pin(nameOf(policy)) !== null) return false;
+    this.cosignerKey.install(present(this.#group.shares.get(this.index)), policy.vaultId);
+    return true;
   }
 
   /** Discards the storage, because a key generation that failed is repeated with another object. */
@@ -180,20 +163,28 @@ export class HonestCosigner {
   }
 
   /** Returns 'adopted', or the code of the refusal. */
-  async adopt(sent: AdoptedPolicy, attestations: Signatures): Promise<string> {
-    try {
-      const answer = await this.cosignerKey.adopt(this.#group.keyId, received(sent), attestations);
+  adopt(sent: readonly AdoptedPolicy[], attestations: SignaturesByStage): Promise<string> {
+    return codeOf(async () => {
+      const answer = await adopt(this.#adoption(), sent.map(encodePolicy), attestations);
       return answer.ok ? 'adopted' : answer.refusal.code;
-    } catch (error) {
-      if (error instanceof Malformed) return 'malformed';
-      throw error;
-    }
+    });
   }
 
-  /** Returns the co-signer's attestation of a policy; null when it has not adopted the policy. */
-  async attest(version: number): Promise<Uint8Array | null> {
-    const answer = await this.cosignerKey.attest(version);
-    return answer.ok ? hexToBytes(answer.value.attestation) : null;
+  /** Returns the co-signer's attestation of a policy, or the code of the refusal. */
+  async attest(adopting: AdoptedPolicy): Promise<AttestationAnswer | string> {
+    let given: AttestationAnswer | null = null;
+    const code = await codeOf(async () => {
+      const answer = await attest(this.#adoption(), nameOf(adopting.policy), [encodePolicy(adopting)]);
+      if (!answer.ok) return answer.refusal.code;
+      given = answer.value;
+      return 'chosen';
+    });
+    return given ?? code;
+  }
+
+  #adoption(): AdoptionContext {
+    const membership = this.#membership;
+    return { membership, keys: attestationKeysOf(membership), vaultId, vault: this.vault, nowMs: Date.now() };
   }
 
   /**
@@ -204,17 +195,14 @@ export class HonestCosigner {
    * for it
    */
   async state(nonce: string, other?: { readonly keyId: string; readonly policy: Policy }): Promise<SignedStatement> {
-    const { storage } = this;
-    const held = other === undefined ? storage.policies() : [other.policy];
     const context = {
       membership: this.#membership,
-      storage: { policies: () => held, sealed: () => storage.sealed() },
       keyId: other?.keyId ?? this.#group.keyId,
+      policy: other?.policy ?? this.inForce,
+      epoch: 1,
       nowMs: Date.now(),
     };
-    const stated = await statePolicy(context, { nonce });
-    if (!stated.ok) throw new Error('the co-signer has a key');
-    return stated.value;
+    return statePolicy(context, { nonce });
   }
 
   close(): void {
@@ -222,26 +210,12 @@ export class HonestCosigner {
   }
 }
 
-/**
- * Returns the name of a list of policies in the session of a key generation, which all participants
- * sign.
- */
-export function chainName(policies: readonly Policy[]): string {
-  return bytesToHex(policiesBytes(policies));
-}
-
-const READ = new Map<string, PolicyWithMandate>();
-const MAX_READ = 2_000;
-
-/**
- * Returns a policy as a co-signer reads it from the wire. Reading decompresses the key of each
- * device, and the games send few policies many times, so equal documents are read once.
- */
-function received(adopted: AdoptedPolicy): PolicyWithMandate {
-  const sent = encodePolicy(adopted);
-  const text = JSON.stringify(sent);
-  const known = READ.get(text) ?? policyWithMandateOf(JSON.parse(text));
-  if (READ.size >= MAX_READ) READ.clear();
-  READ.set(text, known);
-  return known;
+/** Returns the code that a call gives, or 'malformed'. */
+async function codeOf(call: () => Promise<string>): Promise<string> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof Malformed) return 'malformed';
+    throw error;
+  }
 }

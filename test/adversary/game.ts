@@ -65,7 +65,7 @@ async function newWorld(chance: Chance, say: (words: string) => void): Promise<W
   const group = await groupOf(threshold, count);
   // Fewer than t co-signers are hostile. For each number of them the oracle requires only the
   // sign-once guarantee that the documents give.
-  const hostileCount = chance.percent(15) ? chance.upTo(threshold) : threshold - 1;
+  const hostileCount = chance.percent(25) ? chance.upTo(threshold) : threshold - 1;
   const hostileParties = new Set(chance.some(group.parties, hostileCount));
   const { signOnce } = defaultRules('device', { threshold, count });
   const pins = chance.percent(30) ? group.pins : null;

@@ -22,7 +22,7 @@ import {
   TOKEN,
 } from './networks.ts';
 import { FORGED, PEOPLE } from './people.ts';
-import { changePolicy, showAnything } from './policies.ts';
+import { changePolicy, showAnything, splitHistory } from './policies.ts';
 import { requestDevices, shownChain } from './requests.ts';
 import { abandon, begin, finish, receiptsFor, recordFor, restart } from './sessions.ts';
 import type { World } from './world.ts';
@@ -46,6 +46,7 @@ export const LIES: readonly Lie[] = [
   { name: 'something is signed', weight: 16, play: signAnything },
   { name: 'a payment is made again', weight: 12, play: payAgain },
   { name: 'an approval serves another network', weight: 5, play: useOtherNetwork },
+  { name: 'two policies of one version', weight: 3, play: splitHistory },
   { name: 'co-signers of two policies sign together', weight: 6, play: joinPolicies },
   { name: 'last messages come late', weight: 8, play: finishLater },
   { name: 'receipts are collected in advance', weight: 4, play: collectReceipts },
@@ -175,7 +176,7 @@ async function useOtherNetwork(world: World): Promise<void> {
  */
 async function joinPolicies(world: World): Promise<void> {
   const { chance, coordinator, group, honest, people, say } = world;
-  const held = [...honest].map(([index, { storage }]) => ({ index, policy: storage.policies().at(-1) }));
+  const held = [...honest].map(([index, { inForce }]) => ({ index, policy: inForce }));
   const byVersion = held.toSorted((a, b) => (a.policy?.version ?? 0) - (b.policy?.version ?? 0));
   const [oldest, newest] = [byVersion[0], byVersion.at(-1)];
   if (oldest?.policy === undefined || oldest.policy.version === newest?.policy?.version) return;
@@ -317,7 +318,7 @@ async function forgeRecord(world: World): Promise<void> {
  */
 async function attestLate(world: World): Promise<void> {
   const { group, hostile, honest, coordinator, people, say } = world;
-  const held = [...honest].map(([index, { storage }]) => ({ index, policy: storage.policies().at(-1) }));
+  const held = [...honest].map(([index, { inForce }]) => ({ index, policy: inForce }));
   const byVersion = held.toSorted((a, b) => (a.policy?.version ?? 0) - (b.policy?.version ?? 0));
   const [oldest, newest] = [byVersion[0], byVersion.at(-1)];
   if (oldest?.policy === undefined || newest === undefined || oldest.policy === newest.policy) return;

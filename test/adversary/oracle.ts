@@ -95,6 +95,8 @@ export class Oracle {
   readonly #utxos = new Map<string, GameUtxo>();
   /** The policies that were rightfully in force at each honest co-signer, in order. */
   readonly #histories = new Map<PartyIndex, Adoption[]>();
+  /** The first policy of each version that an honest co-signer adopted. */
+  readonly #adoptions = new Map<number, { readonly hash: string; readonly expiresAtMs: number }>();
   /** The newest policy version under which each device has approved. */
   readonly #approvedUnder = new Map<string, number>();
   /** The intents that each honest co-signer recorded while its rightful policy allowed them. */
@@ -131,6 +133,7 @@ export class Oracle {
   adopted(index: PartyIndex, adopting: AdoptedPolicy): void {
     const before = this.inForceAt(index);
     const { policy, mandate } = adopting;
+    if (mandate !== null) this.#judgeHistories(policy, mandate.expiresAtMs);
     if (mandate === null || policy.version !== before.version + 1) return;
     if (policy.previousHash !== policyHashOf(before) || policy.vaultId !== before.vaultId) return;
     const digest = digestOf(mandateBytes(mandate, policyHashOf(policy)));
@@ -142,6 +145,22 @@ export class Oracle {
     // time.
     if (!isInTime && ![...this.#histories.values()].some((history) => history.some(isHeld))) return;
     this.#histories.get(index)?.push({ policy, atMs: clock.nowMs });
+  }
+
+  /**
+   * Judges whether honest co-signers have two policies of one version. Two groups of t share an
+   * honest co-signer where fewer than 2t - n are hostile, and it chose one policy while the first
+   * mandate was valid.
+   */
+  #judgeHistories(policy: Policy, expiresAtMs: number): void {
+    const { threshold, count, hostile } = this.#truth;
+    const hash = policyHashOf(policy);
+    const first = this.#adoptions.get(policy.version);
+    if (first === undefined) this.#adoptions.set(policy.version, { hash, expiresAtMs });
+    const isSplit = first !== undefined && first.hash !== hash && clock.nowMs < first.expiresAtMs;
+    if (isSplit && hostile.size < 2 * threshold - count) {
+      this.faults.push(`honest co-signers adopted two policies of version ${policy.version}`);
+    }
   }
 
   /**

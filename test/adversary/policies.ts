@@ -6,10 +6,14 @@ import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { mandateBytes } from '#domain/policy/policy-change.ts';
 import type { Rules } from '#domain/policy/rules.ts';
 import { inCanonicalOrder } from '#domain/policy/rules.ts';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import { attest } from '#cosigner/policy/attestation.ts';
+import type { AttestationStage } from '#cosigner/policy/attestation.ts';
+import { attestationKeysOf } from '#cosigner/policy/attestation.ts';
+import { nameOf } from '#cosigner-client/bring-policies.ts';
 import { clock, HOUR_MS } from './clock.ts';
-import { chainName } from './cosigner.ts';
+import type { SignaturesByStage } from './cosigner.ts';
 import { BITCOIN, BTC, ETHER, ETHEREUM, TOKEN } from './networks.ts';
 import type { Owned } from './people.ts';
 import { devicesOf, digestOf, FORGED, PEOPLE } from './people.ts';
@@ -103,28 +107,25 @@ export async function keyGeneration(world: World): Promise<void> {
 
 async function isInstalled(world: World, sent: readonly AdoptedPolicy[]): Promise<boolean> {
   const { chance, honest, say } = world;
-  const chains = new Map<PartyIndex, readonly Policy[]>();
   // Sometimes a part of the co-signers is shown a shorter list.
   const isSplit = sent.length > 1 && chance.percent(20);
   for (const [index, cosigner] of honest) {
     const shown = isSplit && chance.percent(50) ? sent.slice(0, 1) : sent;
-    const read = await cosigner.readPolicies(shown, new Map());
-    if (typeof read === 'string') {
-      say(`  co-signer ${index} refuses: ${read}`);
+    const answer = await cosigner.adopt(shown, { chosen: new Map(), adopted: new Map() });
+    if (answer !== 'adopted') {
+      say(`  co-signer ${index} refuses: ${answer}`);
       return false;
     }
-    chains.set(index, read);
   }
-  // All participants sign the list in the session and in their statement before they store a share.
-  if (new Set([...chains.values()].map(chainName)).size !== 1) {
+  // All participants sign the hash of the policy in the session before they store a share.
+  const [first, ...others] = [...honest.values()].map(({ inForce }) => inForce);
+  if (first === undefined || others.some((other) => policyHashOf(other) !== policyHashOf(first))) {
     say('  the co-signers are in different sessions');
     return false;
   }
-  const installed = [...chains].map(([index, policies]) => honest.get(index)?.installed(policies));
-  if (installed.every((one) => one === true)) return true;
-  say('  the policies cannot be stored');
-  for (const cosigner of honest.values()) cosigner.forget();
-  return false;
+  const installed = [...honest.values()].map((cosigner) => cosigner.installed(first));
+  if (installed.every((one) => one)) return true;
+  throw new Error('a co-signer has another policy than before');
 }
 
 /**
@@ -155,14 +156,40 @@ export async function changePolicy(world: World): Promise<void> {
     if (chance.percent(60)) await show(world, adopting, all);
     return;
   }
+  if (chance.percent(20)) {
+    // The coordinator says that it failed, so the people sign another policy of this version later.
+    say('  the coordinator keeps it');
+    if (chance.percent(50)) await show(world, adopting, chance.some(all, 1));
+    return;
+  }
   people.policy = policy;
   if (kind === 'revoke') people.replaceDevices();
   await show(world, adopting, chance.percent(60) ? all : chance.some(all, chance.upTo(all.length + 1)));
 }
 
 /**
- * Shows any known policy to some co-signers, with every attestation that the coordinator can get.
+ * Has the people sign two policies of one version: the coordinator says that the first one failed.
+ * Then it shows each of them to a part of the co-signers.
  */
+export async function splitHistory(world: World): Promise<void> {
+  const { chance, people, coordinator, honest, say } = world;
+  const before = people.policy;
+  const policies = [nextOf(before, {}), nextOf(before, { threshold: PEOPLE.length })];
+  const [first, second] = policies.map((policy) => mandated(world, policy, people.devices));
+  if (first === undefined || second === undefined) return;
+  coordinator.policies.push(first, second);
+  say(`the people sign two policies of version ${before.version + 1}`);
+  const parts = chance.some([...honest.keys()], chance.upTo(honest.size + 1));
+  await show(world, first, parts);
+  people.policy = second.policy;
+  await show(
+    world,
+    second,
+    [...honest.keys()].filter((index) => !parts.includes(index)),
+  );
+}
+
+/** Shows any known policy to some co-signers, with all attestations that the coordinator gets. */
 export async function showAnything(world: World): Promise<void> {
   const { chance, coordinator, honest } = world;
   const all = [...honest.keys()];
@@ -186,34 +213,41 @@ function forgedChange(world: World): AdoptedPolicy {
 
 async function show(world: World, adopting: AdoptedPolicy, to: readonly PartyIndex[]): Promise<void> {
   const { honest, oracle, say } = world;
-  const attestations = await attestationsOf(world, adopting.policy);
+  const attestations = await attestationsFor(world, adopting);
   for (const index of to) {
-    const answer = await honest.get(index)?.adopt(adopting, attestations);
+    const answer = await honest.get(index)?.adopt([adopting], attestations);
     say(`shows version ${adopting.policy.version} to co-signer ${index}: ${answer}`);
     if (answer === 'adopted') oracle.adopted(index, adopting);
   }
 }
 
 /**
- * Returns attestations of a policy. Honest co-signers attest what they have; hostile ones attest
- * anything, also in the names of others.
+ * Returns attestations of a policy, of all honest co-signers or of some. Hostile ones attest
+ * anything, in both stages, and also in the names of others.
  */
-async function attestationsOf(world: World, policy: Policy): Promise<ReadonlyMap<PartyIndex, Uint8Array>> {
-  const { chance, honest, hostile } = world;
-  const attestations = new Map<PartyIndex, Uint8Array>();
-  const isSame = (other: Policy | undefined) => other !== undefined && policyHashOf(other) === policyHashOf(policy);
+async function attestationsFor(
+  { chance, honest, hostile }: World,
+  adopting: AdoptedPolicy,
+): Promise<SignaturesByStage> {
+  const attestations = { chosen: new Map<PartyIndex, Uint8Array>(), adopted: new Map<PartyIndex, Uint8Array>() };
+  const stages: readonly AttestationStage[] = ['chosen', 'adopted'];
   for (const [index, cosigner] of honest) {
-    const held = cosigner.storage.policies().find(({ version }) => version === policy.version);
-    const attestation = await cosigner.attest(policy.version);
-    // An honest attestation of another policy with the same version is sometimes included, as a
-    // false one.
-    if (attestation !== null && (isSame(held) || chance.percent(50))) attestations.set(index, attestation);
+    if (chance.percent(25)) continue;
+    const given = await cosigner.attest(adopting);
+    if (typeof given === 'string' || given.attestation === null) continue;
+    // An honest attestation is sometimes sent with the other stage.
+    const stage = chance.percent(10) ? chance.of(stages) : given.stage;
+    if (stage !== 'none') attestations[stage].set(index, hexToBytes(given.attestation));
   }
-  for (const [index, membership] of hostile) attestations.set(index, await attest(membership, policy));
-  const liar = [...hostile.values()][0];
-  for (const index of honest.keys()) {
-    if (liar === undefined || attestations.has(index)) continue;
-    attestations.set(index, await attest({ own: { ...liar.own, index } }, policy));
+  const [liar] = hostile.values();
+  for (const stage of stages) {
+    const sign = ({ own, peers }: CosignerSet) =>
+      attestationKeysOf({ own, peers }).sign(nameOf(adopting.policy), stage);
+    for (const [index, membership] of hostile) attestations[stage].set(index, await sign(membership));
+    for (const index of honest.keys()) {
+      if (liar === undefined || attestations[stage].has(index)) continue;
+      attestations[stage].set(index, await sign({ ...liar, own: { ...liar.own, index } }));
+    }
   }
   return attestations;
 }

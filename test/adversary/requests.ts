@@ -170,7 +170,7 @@ async function answersTo(world: World, query: StatementQuery) {
   const entries: StatementEntry[] = [];
   let isContradicted = false;
   for (const index of group.parties) {
-    const truth = honest.get(index)?.storage.policies().at(-1);
+    const truth = honest.get(index)?.inForce;
     const isTruthUseful = truth !== undefined && policyHashOf(truth) === policyHashOf(query.shown);
     const isHonest = honest.has(index);
     // When the policy names forged co-signer keys, the statements are signed with those keys.

@@ -8,7 +8,7 @@ import { recordBytes } from '#cosigner/policy/signed-record.ts';
 import { signingRequestOf } from '#cosigner/session/signing-request.ts';
 import type { AttemptPurpose } from '#domain/transaction/intent.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
-import { encodeApproval } from '#cosigner-client/sync-policies.ts';
+import { encodeApproval } from '#cosigner-client/bring-policies.ts';
 import { signAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { Begun, Proposal } from './coordinator.ts';
@@ -37,7 +37,7 @@ type BegunRequest = Begun['request'];
 
 function requestFor(cosigner: HonestCosigner, plan: Plan): BegunRequest {
   const { proposal, bytes, attempt, purpose } = plan;
-  const policyVersion = plan.policyVersion ?? cosigner.storage.policies().at(-1)?.version ?? 0;
+  const policyVersion = plan.policyVersion ?? cosigner.vault.version();
   const { intent } = proposal;
   return { intent, ...bytes, attempt, purpose, approvals: proposal.approvals, policyVersion };
 }

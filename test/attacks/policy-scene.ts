@@ -9,9 +9,10 @@ import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { mandateBytes } from '#domain/policy/policy-change.ts';
 import type { Actor, Approval } from '#domain/transaction/transaction.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
-import { attestationsOf, encodePolicy } from '#cosigner-client/sync-policies.ts';
+import { encodePolicy, nameOf } from '#cosigner-client/bring-policies.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { byDevice, laptop, phone } from '../cosigner/policy/device-scene.ts';
+import { present } from '../chains/evm/cast.ts';
 import { alice, bob, carol } from '../domain/cast.ts';
 
 /**
@@ -76,18 +77,59 @@ export function changeTo(
   return { policy, mandate: { ...terms, policy, approvals: approvalsOf(digest, ...signs) } };
 }
 
-/** Returns the answer of each co-signer to a policy: `adopted`, or the code of its refusal. */
-export async function shownTo(
+interface Answer {
+  readonly stage: 'chosen' | 'adopted' | 'none';
+  readonly attestation: string;
+}
+
+/** Attestations of a policy, by stage and co-signer number. */
+export type SentAttestations = Readonly<Record<'chosen' | 'adopted', Readonly<Record<string, string>>>>;
+export const NO_ATTESTATIONS: SentAttestations = { chosen: {}, adopted: {} };
+
+/** Returns attestations of the last of these policies, as a coordinator collects them. */
+export async function attestationsOf(
+  attesters: readonly CosignerClient[],
+  policies: readonly AdoptedPolicy[],
+): Promise<SentAttestations> {
+  const { vaultId, version, hash } = nameOf(present(policies.at(-1)).policy);
+  const attestations = { chosen: {} as Record<string, string>, adopted: {} as Record<string, string> };
+  for (const attester of attesters) {
+    const answer = await attester.call(`vault/${vaultId}/attest`, {
+      version,
+      hash,
+      policies: policies.map(encodePolicy),
+    });
+    if (!answer.ok) continue;
+    const { stage, attestation } = answer.value as Answer;
+    if (stage !== 'none') attestations[stage][String(attester.index)] = attestation;
+  }
+  return attestations;
+}
+
+/** Returns the answer of each co-signer to policies: `adopted`, or the code of its refusal. */
+export async function sentTo(
   cosigners: readonly CosignerClient[],
-  keyId: string,
-  adopting: AdoptedPolicy,
-  attestedBy: readonly CosignerClient[] = [],
+  policies: readonly AdoptedPolicy[],
+  attestations: SentAttestations,
 ): Promise<readonly string[]> {
-  const attestations = await attestationsOf(attestedBy, keyId, adopting.policy.version);
+  const path = `vault/${policies[0]?.policy.vaultId ?? byDevice.vaultId}/policy`;
   const answers: string[] = [];
   for (const cosigner of cosigners) {
-    const answer = await cosigner.call(`key/${keyId}/policy`, { ...encodePolicy(adopting), attestations });
+    const answer = await cosigner.call(path, { policies: policies.map(encodePolicy), ...attestations });
     answers.push(answer.ok ? 'adopted' : answer.refusal.code);
   }
   return answers;
+}
+
+/**
+ * Returns the answer of each co-signer to a policy, as `sentTo` does.
+ *
+ * @param attesters the co-signers whose attestations the coordinator collects first
+ */
+export async function shownTo(
+  cosigners: readonly CosignerClient[],
+  adopting: AdoptedPolicy,
+  attesters: readonly CosignerClient[] = cosigners,
+): Promise<readonly string[]> {
+  return sentTo(cosigners, [adopting], await attestationsOf(attesters, [adopting]));
 }

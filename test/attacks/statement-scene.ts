@@ -11,12 +11,13 @@ import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { accepted } from '#domain/result.ts';
 import { statementBytes } from '#domain/policy/statement.ts';
 import { identitySecrets } from '#mpc/identity.ts';
-import { syncPolicies } from '#cosigner-client/sync-policies.ts';
+import { bringPolicies } from '#cosigner-client/bring-policies.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import type { DeliveredStatement } from '#cosigner-client/policy-statements.ts';
 import { policyStatements } from '#cosigner-client/policy-statements.ts';
 import type { Cosigners } from '../cosigner/cosigners.ts';
 import { hashOf, mandateFor, successor } from '../devices/policy-links-scene.ts';
+import { sourceOf } from '../cosigner/policy-source.ts';
 import { party } from '../mpc/dealt-key.ts';
 
 /** Returns the identity keys of the co-signers, as their operators give them to the signers. */
@@ -39,13 +40,13 @@ export function stricter(policy: Policy): AdoptedPolicy {
   return { policy: next, mandate: { ...mandate, policy: next } };
 }
 
-/** Shows a policy change to these co-signers only. */
+/** Brings a policy change to these co-signers only, with the attestations of all. */
 export async function showTo(
-  cosigners: readonly CosignerClient[],
-  keyId: string,
+  targets: readonly CosignerClient[],
   policies: readonly AdoptedPolicy[],
+  attesters: readonly CosignerClient[] = targets,
 ): Promise<void> {
-  await syncPolicies({ cosigners, attesters: cosigners, keyId }, policies);
+  await bringPolicies(sourceOf(...policies), { targets, attesters });
 }
 
 /** Returns a signer who requests statements through the coordinator and verifies the answers. */

@@ -27,11 +27,11 @@ export async function startWithheldScene() {
   const puppet = await Puppet.ofNode2(cosigners.folder);
   const crew: readonly CosignerClient[] = [...cosigners.some(1), puppet, ...cosigners.some(3)];
   const scheme = 'ecdsa-secp256k1';
-  const made = await generateKey(crew, { scheme, threshold: 2, policies: [before] });
+  const made = await generateKey(crew, { scheme, policies: [before] });
   if (!made.ok) throw new Error(made.refusal.reason);
   const address = addressOn(anvilAdapter.chain.caip2, scheme, hexToBytes(made.value.publicKey));
   const key: VaultKey = { ...made.value, addresses: { anvil: present(address) } };
-  const [adopted] = await shownTo(cosigners.some(1), key.keyId, change);
+  const [adopted] = await shownTo(cosigners.some(1), change, cosigners.all);
   if (adopted !== 'adopted') throw new Error(`co-signer 1 answers ${adopted}`);
   const [one, three] = [present(cosigners.some(1)[0]), present(cosigners.some(3)[0])];
   /** Returns the first row that a co-signer attests for a transaction. */

@@ -17,7 +17,7 @@ import type { VaultKey } from '#domain/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { cosignerClient } from '#cosigner-client/client.ts';
 import { generateKey } from './key/generate-key.ts';
-import type { ThresholdSignRequest } from '#jobs/signing/threshold-sign.ts';
+import type { ThresholdSignRequest } from './threshold-sign.ts';
 import type { Settings } from '#local/stack/configuration.ts';
 import { configure, newCosignerSecrets } from '#local/stack/configuration.ts';
 import type { Runtime } from '#local/stack/runtime.ts';
@@ -196,7 +196,6 @@ export function inVault(id: number, first: Policy): Policy {
 export async function newKey(cosigners: readonly CosignerClient[], { governedBy = policy } = {}): Promise<VaultKey> {
   const generated = await generateKey(cosigners, {
     scheme: 'ecdsa-secp256k1',
-    threshold: governedBy.signingThreshold,
     policies: [{ policy: governedBy, mandate: null }],
   });
   if (!generated.ok) throw new Error(generated.refusal.reason);
@@ -285,7 +284,6 @@ export function approvedPayment(
 export function requestFor(key: VaultKey, { digest }: Transaction, approvedBy: readonly Actor[] = [alice, bob]) {
   return {
     key,
-    signingThreshold: 2,
     approvals: approvedBy.map((actor) => approvalBy(actor, digest)),
     policies: [{ policy, mandate: null }],
     evidence: [],

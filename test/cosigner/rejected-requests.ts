@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
 import { intentBytes } from '#domain/transaction/intent.ts';
-import type { ThresholdSignRequest } from '#jobs/signing/threshold-sign.ts';
-import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import type { ThresholdSignRequest } from './threshold-sign.ts';
+import { thresholdSign } from './threshold-sign.ts';
 import type { Cosigners } from './cosigners.ts';
 
 /** Sends the request to every pair of co-signers; each co-signer must refuse it by itself. */

@@ -2,6 +2,8 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { describe, expect, test } from 'vitest';
 import type { CheckedRequest as Checked } from '#cosigner/policy/approval-check.ts';
 import type { CosignerStorage, SignedRecord } from '#cosigner/storage.ts';
+import { parseVaultId } from '#domain/id.ts';
+import { present } from '../chains/evm/cast.ts';
 import { policy } from '../domain/cast.ts';
 
 /** The storage of one co-signer. */
@@ -302,10 +304,10 @@ export function describeStorage(book: () => Book): void {
     };
     const seen = await open((storage) => {
       const epochs = () => storage.allSealed().map(({ epoch, isActive }) => [epoch, isActive]);
-      const observations: unknown[] = [epochs(), storage.remembersSinceMs(), storage.policies().length];
+      const observations: unknown[] = [epochs(), storage.remembersSinceMs(), storage.vaultId()];
       storage.putSealed(share(1, false));
-      storage.putPolicy(policy);
-      observations.push(epochs(), storage.policies().length);
+      storage.putVaultId(policy.vaultId);
+      observations.push(epochs(), storage.vaultId());
       storage.putSealed(share(3, false));
       observations.push(epochs());
       storage.activate(3, { receipts: {}, nowMs: 1000 });
@@ -316,23 +318,23 @@ export function describeStorage(book: () => Book): void {
       [1, false],
       [3, false],
     ];
-    expect(seen).toEqual([[], 0, 0, [[1, false]], 1, both, [[3, true]], 1000]);
+    expect(seen).toEqual([[], 0, null, [[1, false]], policy.vaultId, both, [[3, true]], 1000]);
   });
 
-  test('policies are returned in order of version, and no version is written twice', async () => {
+  test('a key belongs to one vault for ever', async () => {
     const { open } = book();
-    const second = { ...policy, version: 2, threshold: 3 };
-    await open((storage) => storage.putPolicy(second));
-    await open((storage) => storage.putPolicy(policy));
-    const [policies, again] = await open((storage) => {
+    const other = present(parseVaultId(8));
+    await open((storage) => storage.putVaultId(policy.vaultId));
+    await open((storage) => storage.putVaultId(policy.vaultId));
+    const [vaultId, again] = await open((storage) => {
       try {
-        storage.putPolicy({ ...policy, threshold: 1 });
-        return [storage.policies(), 'written'];
+        storage.putVaultId(other);
+        return [storage.vaultId(), 'written'];
       } catch (error) {
-        return [storage.policies(), String(error)];
+        return [storage.vaultId(), String(error)];
       }
     });
-    expect(policies).toEqual([policy, second]);
+    expect(vaultId).toBe(policy.vaultId);
     expect(again).toContain('UNIQUE');
   });
 
@@ -341,7 +343,7 @@ export function describeStorage(book: () => Book): void {
     const tables = await open((storage, sql) => {
       const before = sql.exec('SELECT name FROM sqlite_master').toArray().length;
       storage.sealed();
-      storage.policies();
+      storage.vaultId();
       storage.ban('aa');
       storage.signOnce(TX, 1, { ...checked(1), record: false });
       return sql.exec('SELECT name FROM sqlite_master').toArray().length - before;

@@ -1,23 +1,22 @@
-import { KeyRegistration, type CosignerVault } from '#cosigner/key/key-registration.ts';
-import { VaultPolicies } from '#cosigner/key/vault-policies.ts';
+import type { CosignerVault } from '#cosigner/policy/vault-policies.ts';
+import { VaultPolicies } from '#cosigner/policy/vault-policies.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { memorySql } from '../objects/memory-sql.ts';
 
-/**
- * Returns a co-signer's vault object over storage in this process, with the methods that its key
- * objects call.
- */
-export function vaultObject(sql: SqlStorage): CosignerVault {
-  const vault = new VaultPolicies(sql);
-  return {
-    vaultPolicies: async () => vault.list(),
-    extendVault: async (chain) => vault.extend(chain),
-    extendVaultByNewKey: async (chain) => vault.extendByNewKey(chain),
-  };
+/** Returns the storage of a co-signer's vault object with these policies, pinned by a key. */
+export function pinnedPolicies(...policies: readonly Policy[]): VaultPolicies {
+  const vault = new VaultPolicies(memorySql());
+  vault.adopt(policies);
+  const head = policies.at(-1);
+  if (head !== undefined) vault.pin({ version: head.version, hash: policyHashOf(head) });
+  return vault;
 }
 
-/**
- * Returns the registration of the only key of a vault. The key and the vault object share their
- * storage.
- */
-export function registrationIn(sql: SqlStorage): KeyRegistration {
-  return new KeyRegistration(sql, () => vaultObject(sql));
+/** Returns a co-signer's vault object, with the methods that its key objects call. */
+export function vaultObject(vault: VaultPolicies): CosignerVault {
+  return {
+    policies: async (version) => vault.view(version),
+    pin: async (head) => vault.pin(head),
+  };
 }

@@ -2,20 +2,22 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { CheckedRequest, SigningRequest } from '#cosigner/policy/approval-check.ts';
 import { checkRequest } from '#cosigner/policy/approval-check.ts';
-import { isExpired } from '#cosigner/policy/policy-chain.ts';
-import type { PolicyWithMandate } from '#cosigner/signed-document.ts';
-import { policyWithMandateOf } from '#cosigner/signed-document.ts';
-import { successionFault, policyHashOf } from '#devices/policy-succession.ts';
+import type { AdoptionContext, AttestationsByStage } from '#cosigner/policy/adoption.ts';
+import { adopt, attest } from '#cosigner/policy/adoption.ts';
+import { VaultPolicies } from '#cosigner/policy/vault-policies.ts';
+import type { PolicyName, AttestationStage } from '#cosigner/policy/attestation.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import { CosignerStorage, recordOf } from '#cosigner/storage.ts';
 import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
 import { refusal, type Refused } from '#cosigner/refusal.ts';
 import type { SignedRecord } from '#cosigner/storage.ts';
 import { signingRequestOf } from '#cosigner/session/signing-request.ts';
 import { needsReceipts } from '#domain/policy/policy.ts';
-import { fieldsOf } from '#cosigner/request-parser.ts';
+import { byPartyOf, bytesOf, fieldsOf, policyNameOf } from '#cosigner/request-parser.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
+import { party } from '../mpc/dealt-key.ts';
 import { textSent } from './platform/clocks.ts';
 import type { Dealer } from './key-holders.ts';
 import type { Schedule } from './schedule.ts';
@@ -30,6 +32,10 @@ interface Session {
   readonly signers: readonly number[];
   readonly request: SigningRequest;
   readonly checked: CheckedRequest;
+}
+
+function attestationText({ version, hash }: PolicyName, stage: AttestationStage): string {
+  return `attest ${stage} ${version} ${hash}`;
 }
 
 export interface NodeTerms {
@@ -49,6 +55,8 @@ export interface NodeTerms {
 export class SimulatedCosigner {
   readonly db = new Database();
   readonly chain: CosignerStorage;
+  /** The object of the vault at this co-signer. */
+  readonly vault: VaultPolicies;
   readonly #schedule: Schedule;
   readonly #terms: NodeTerms;
   readonly #secret = crypto.getRandomValues(new Uint8Array(32));
@@ -63,7 +71,9 @@ export class SimulatedCosigner {
     this.#schedule = schedule;
     this.#terms = terms;
     this.chain = new CosignerStorage(objectSql(this.db));
-    this.chain.putPolicy(terms.policy);
+    this.vault = new VaultPolicies(objectSql(this.db));
+    this.vault.adopt([terms.policy]);
+    this.vault.pin({ version: terms.policy.version, hash: policyHashOf(terms.policy) });
   }
 
   get index(): number {
@@ -100,6 +110,7 @@ export class SimulatedCosigner {
   async #serve(path: string, body: unknown): Promise<Result<unknown, Refused>> {
     const [kind = '', keyId = '', action = ''] = path.split('/');
     if (kind === 'pairs') return accepted({});
+    if (kind === 'vault') return this.#serveVault(action, body);
     const dealer = this.#terms.dealers.find((one) => one.keyId === keyId);
     if (kind !== 'key' || dealer === undefined) return refused(refusal('unknown-key'));
     switch (action) {
@@ -109,12 +120,6 @@ export class SimulatedCosigner {
         return this.#start(body);
       case 'round':
         return this.#round(body);
-      case 'policy': {
-        const { attestations, ...adopting } = fieldsOf(body, ['policy', 'mandate', 'attestations']);
-        return this.#adopt(policyWithMandateOf(adopting), attestations as Readonly<Record<string, string>>);
-      }
-      case 'attest':
-        return this.#attest((body as { version: number }).version);
       case 'receipt':
         return this.#receipt(dealer, body);
       case 'signed':
@@ -126,11 +131,44 @@ export class SimulatedCosigner {
     }
   }
 
+  async #serveVault(action: string, body: unknown): Promise<Result<unknown, Refused>> {
+    const { vaultId } = this.#terms.policy;
+    const context: AdoptionContext = {
+      membership: { signingKeys: new Map() },
+      keys: {
+        sign: async (policy, stage) => hexToBytes(this.#signatureOf(attestationText(policy, stage))),
+        attestersOf: async (policy, stage, attestations) => {
+          const valid = this.#peers.filter((peer) => {
+            const sent = attestations.get(party(peer.index));
+            const isSigned =
+              sent !== undefined && bytesToHex(sent) === peer.#signatureOf(attestationText(policy, stage));
+            return peer !== this && isSigned;
+          });
+          return new Set(valid.map(({ index }) => party(index)));
+        },
+      },
+      vaultId,
+      vault: this.vault,
+      nowMs: this.#schedule.nowMs + this.skewMs,
+    };
+    if (action === 'attest') {
+      const { version, hash, policies } = fieldsOf(body, ['version', 'hash', 'policies']);
+      return attest(context, policyNameOf({ vaultId, version, hash }), policies);
+    }
+    const { policies, chosen, adopted } = fieldsOf(body, ['policies', 'chosen', 'adopted']);
+    const signatures = (value: unknown) => byPartyOf(value, (one) => bytesOf(one, 64));
+    const attestations: AttestationsByStage = { chosen: signatures(chosen), adopted: signatures(adopted) };
+    return adopt(context, policies, attestations);
+  }
+
   #check(dealer: Dealer, request: SigningRequest) {
+    const view = this.vault.view(request.intent.policyVersion);
+    if (view === null) throw new Error('the vault has a policy');
     const nowMs = this.#schedule.nowMs + this.skewMs;
     return checkRequest(request, {
       wallet: dealer.addressOn(request.intent.chain),
-      policies: this.chain.policies(),
+      current: view.current,
+      named: view.named,
       nowMs,
       feeCeilings: new Map(),
       isRecorded: (id, digest) => this.chain.isRecorded(id, digest),
@@ -162,7 +200,7 @@ export class SimulatedCosigner {
     if (session === undefined) return refused(refusal('unknown-session'));
     const { request, checked } = session;
     if (this.#lacksReceipt(session, receipts)) return refused(refusal('receipt-missing'));
-    if (this.chain.policies().at(-1) !== checked.policy) return refused(refusal('session-over', 'policy'));
+    if (!this.#isInForce(checked.policy)) return refused(refusal('session-over', 'policy'));
     const written = this.chain.signOnce(request.intent.transactionId, request.attempt, { ...checked, record: true });
     // A request for another digest was recorded first. A real co-signer throws here, so the
     // coordinator gets no valid answer.
@@ -180,7 +218,7 @@ export class SimulatedCosigner {
     if (session === undefined) return refused(refusal('session-over'));
     const { dealer, signers, checked, request } = session;
     const again = await this.#check(dealer, request);
-    if (!again.ok || again.value.policy !== checked.policy) {
+    if (!again.ok || !this.#isInForce(checked.policy)) {
       return refused(refusal('aborted', 'no longer allowed', this.#terms.index));
     }
     if (!this.chain.advance(hexToBytes(sid), 2)) return refused(refusal('session-over'));
@@ -191,10 +229,8 @@ export class SimulatedCosigner {
     return accepted({ sid, result: { partial: bytesToHex(concatBytes(...parts)) } });
   }
 
-  #attest(version: number): Result<unknown, Refused> {
-    const policy = this.chain.policies().find((one) => one.version === version);
-    if (policy === undefined) return refused(refusal('policy-mismatch'));
-    return accepted({ attestation: this.#signatureOf(policyHashOf(policy)) });
+  #isInForce(policy: Policy): boolean {
+    return this.vault.hashAt(this.vault.version()) === policyHashOf(policy);
   }
 
   /**
@@ -225,30 +261,6 @@ export class SimulatedCosigner {
     return this.#peers.some(
       (peer) => !signers.includes(peer.index) && peer.#receiptOf(record, checked) !== receipts[String(peer.index)],
     );
-  }
-
-  async #adopt(
-    { policy, mandate }: PolicyWithMandate,
-    attestations: Readonly<Record<string, string>>,
-  ): Promise<Result<null, Refused>> {
-    const policies = this.chain.policies();
-    const [current, known] = [policies.at(-1), policies.find(({ version }) => version === policy.version)];
-    if (current === undefined) return refused(refusal('unknown-key'));
-    if (known !== undefined) {
-      return policyHashOf(known) === policyHashOf(policy) ? accepted(null) : refused(refusal('policy-mismatch'));
-    }
-    if ((await successionFault(current, policy, mandate)) !== null) {
-      return refused(refusal('policy-mismatch', String(current.version)));
-    }
-    const hash = policyHashOf(policy);
-    const others = this.#peers.filter(
-      (peer) => peer !== this && peer.#signatureOf(hash) === attestations[String(peer.index)],
-    );
-    const isLate = mandate !== null && isExpired(mandate, this.#schedule.nowMs + this.skewMs);
-    if (isLate && others.length < this.#terms.threshold)
-      return refused(refusal('mandate-expired', String(policy.version)));
-    this.chain.putPolicy(policy);
-    return accepted(null);
   }
 
   #signedFor(transactionId: string) {

@@ -2,7 +2,9 @@ import { addressOn } from '#chains/inspect/address-on.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
+import type { VaultId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
+import type { SignedStatement } from '#domain/policy/statement.ts';
 import type { ExportList } from '#domain/policy/export-list.ts';
 import { exportListBytes } from '#domain/policy/export-list.ts';
 import type { Result } from '#domain/result.ts';
@@ -13,17 +15,14 @@ import {
   type CheckedRequest,
   type SigningRequest,
 } from '#cosigner/policy/approval-check.ts';
-import { attest, isAttested } from '#cosigner/policy/attestation.ts';
 import type { ExportLog } from '#cosigner/key/export-log.ts';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import { type CosignerStorage, recordOf, type StoredShare } from '#cosigner/storage.ts';
-import type { KeyRegistration } from '#cosigner/key/key-registration.ts';
+import type { CosignerVault, VaultView } from '#cosigner/policy/vault-policies.ts';
 import { pairContext } from '#cosigner/session/pair-store.ts';
 import type { SessionPeers } from '#cosigner/session/session-peers.ts';
-import { pinsMatch } from '#cosigner/policy/policy-statement.ts';
-import { isExpired } from '#cosigner/policy/policy-chain.ts';
-import type { PolicyWithMandate } from '#cosigner/signed-document.ts';
-import { successionFault, policyHashOf } from '#devices/policy-succession.ts';
+import { statePolicy } from '#cosigner/policy/policy-statement.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import type { SessionPlan } from '#cosigner/session/protocol.ts';
 import { receiptBytes, receiptFault } from '#cosigner/policy/receipt.ts';
 import { needsReceipts } from '#domain/policy/policy.ts';
@@ -48,7 +47,7 @@ export interface CosignerKeyContext {
   readonly membership: CosignerSet;
   readonly storage: CosignerStorage;
   readonly exportLog: ExportLog;
-  readonly registration: KeyRegistration;
+  readonly vaultOf: (vaultId: VaultId) => CosignerVault;
   readonly peers: Pick<SessionPeers, 'state' | 'isBanned'>;
 }
 
@@ -94,7 +93,6 @@ export class CosignerKey {
     const { transactionId } = request.intent;
     const { policy } = checked;
     const record = recordOf(transactionId, request.attempt, checked);
-    const isInForce = () => storage.policies().at(-1) === policy;
     const session = {
       share: wallet.share,
       signers,
@@ -104,17 +102,16 @@ export class CosignerKey {
         const fault = needsReceipts(policy)
           ? await receiptFault({ membership, keyId, signers, record, policy, isBanned }, receipts)
           : null;
-        return fault ?? (isInForce() ? null : refusal('session-over', 'policy'));
+        return fault ?? ((await this.#isInForce(policy)) ? null : refusal('session-over', 'policy'));
       },
       commitTo: () => {
-        // Other sessions of this key can start while this one waits.
-        if (!isInForce()) return refusal('session-over', 'policy');
         const written = storage.signOnce(transactionId, request.attempt, { ...checked, record: true });
         return written.ok ? null : written.refusal;
       },
       stillAllowed: async () => {
         const again = await this.#check(wallet, request);
-        return this.#shares.activeEpoch() === share.epoch && again.ok && isInForce();
+        const isSame = again.ok && policyHashOf(again.value.policy) === policyHashOf(policy);
+        return isSame && this.#shares.activeEpoch() === share.epoch;
       },
     };
     return accepted(prepareSigning(session, pairs.value));
@@ -129,8 +126,8 @@ export class CosignerKey {
     const committable = await this.#committable(keyId, request);
     if (!committable.ok) return committable;
     const { checked } = committable.value;
-    // The check awaits, so a policy change can land meanwhile. The code below does not await.
-    if (storage.policies().at(-1) !== checked.policy) return this.receipt(keyId, request);
+    // The check awaits, so a policy change can land meanwhile.
+    if (!(await this.#isInForce(checked.policy))) return this.receipt(keyId, request);
     const { transactionId } = request.intent;
     const written = storage.signOnce(transactionId, request.attempt, { ...checked, record: true });
     if (!written.ok) return written;
@@ -142,9 +139,9 @@ export class CosignerKey {
 
   /**
    * Returns what this co-signer would commit to for a request, with its share and wallet. Refuses
-   * `unknown-key`, `share-too-old`, what `unregistered` returns, `wrong-wallet` (no wallet on this
-   * chain), what `checkRequest` refuses, `second-digest`, `before-its-time` (it may have signed
-   * this intent, because its records since the creation of the intent may be lost).
+   * `unknown-key`, `share-too-old`, `wrong-wallet` (no wallet on this chain), what `checkRequest`
+   * refuses, `second-digest`, `before-its-time` (it may have signed this intent, because its
+   * records since the creation of the intent may be lost).
    */
   async #committable(
     keyId: string,
@@ -153,8 +150,6 @@ export class CosignerKey {
     const { storage } = this.#context;
     const current = await this.#shares.current(keyId);
     if (!current.ok) return current;
-    const unregistered = await this.unregistered();
-    if (unregistered !== null) return refused(unregistered);
     const share = current.value;
     const wallet = this.#walletOn(share, request.intent.chain);
     if (wallet === null) return refused(refusal('wrong-wallet'));
@@ -200,73 +195,15 @@ export class CosignerKey {
   }
 
   /**
-   * Adopts the next policy when it is a valid successor (`successionFault`); repeating it changes
-   * nothing. In token mode only the coordinator vouches for the approvals. An expired mandate, or
-   * other co-signer keys than the configured ones, count when enough other co-signers attest the
-   * policy, or when this one adopted it under another key of the vault. Refuses `unknown-key`,
-   * `share-too-old`, `policy-mismatch` (detail `vault`: another key of the vault has a different
-   * policy), `mandate-expired`, `other-cosigners`.
+   * Returns the signed statement of the policy in force in the vault of this key. Refuses
+   * `unknown-key`. Throws `Malformed`.
    */
-  async adopt(
-    keyId: string,
-    { policy, mandate }: PolicyWithMandate,
-    attestations: ReadonlyMap<PartyIndex, Uint8Array>,
-  ): Promise<Result<null, Refused>> {
-    const { storage, membership, registration } = this.#context;
-    const policies = storage.policies();
-    const current = policies.at(-1);
-    if (current === undefined) return refused(refusal('unknown-key'));
-    const known = policies.find((one) => one.version === policy.version);
-    if (known !== undefined) {
-      if (policyHashOf(known) !== policyHashOf(policy)) return refused(refusal('policy-mismatch'));
-      const unregistered = await this.unregistered();
-      return unregistered === null ? accepted(null) : refused(unregistered);
-    }
-    const share = await this.#shares.current(keyId);
-    if (!share.ok) return share;
-    const isNext = (await successionFault(current, policy, mandate)) === null;
-    const isLate = mandate !== null && isExpired(mandate, Date.now());
-    // A co-signer that was unreachable during a rotation also adopts policies with the old keys.
-    const isPinned = pinsMatch(policy, membership);
-    const needsVouching = isLate || !isPinned;
-    const isVouchedFor =
-      isNext &&
-      needsVouching &&
-      ((await registration.isAdopted(policy)) || (await isAttested(membership, policy, attestations)));
-    if (!isNext) return refused(refusal('policy-mismatch', String(current.version)));
-    if (isLate && !isVouchedFor) return refused(refusal('mandate-expired', String(policy.version)));
-    if (!isPinned && !isVouchedFor) return refused(refusal('other-cosigners', String(policy.version)));
-    const adopted = [...policies, policy];
-    const fault = await registration.extend(adopted);
-    if (fault !== null) return refused(fault);
-    // Another request may have adopted it meanwhile. The code below does not await.
-    if (storage.policies().at(-1) !== current) return this.adopt(keyId, { policy, mandate }, attestations);
-    storage.putPolicy(policy);
-    registration.mark(adopted.length);
-    return accepted(null);
-  }
-
-  /**
-   * Returns null when the vault has all policies of this key, else `policy-mismatch`. Once
-   * complete, it calls no other object.
-   */
-  unregistered(): Promise<Refused | null> {
-    const { storage, registration } = this.#context;
-    return registration.complete(storage.policies());
-  }
-
-  /**
-   * Attests a policy that this co-signer adopted (attestation.ts). Refuses `unknown-key`,
-   * `policy-mismatch`, and what `unregistered` returns.
-   */
-  async attest(version: number): Promise<Result<{ readonly attestation: string }, Refused>> {
-    const { storage, membership } = this.#context;
-    if (this.#shares.activeEpoch() === 0) return refused(refusal('unknown-key'));
-    const policy = storage.policies().find((one) => one.version === version);
-    if (policy === undefined) return refused(refusal('policy-mismatch'));
-    const unregistered = await this.unregistered();
-    if (unregistered !== null) return refused(unregistered);
-    return accepted({ attestation: bytesToHex(await attest(membership, policy)) });
+  async state(keyId: string, body: unknown): Promise<Result<SignedStatement, Refused>> {
+    const epoch = this.#shares.activeEpoch();
+    const view = await this.#vaultView(null);
+    if (epoch === 0 || view === null) return refused(refusal('unknown-key'));
+    const { membership } = this.#context;
+    return accepted(await statePolicy({ membership, keyId, policy: view.current, epoch, nowMs: Date.now() }, body));
   }
 
   /** See `prepareResharing`. */
@@ -325,24 +262,37 @@ export class CosignerKey {
     return accepted({ ...list, signature: bytesToHex(await signAsCosigner(own, exportListBytes(list))) });
   }
 
-  /** Stores a new share once, with the policies confirmed with it, which the vault already has. */
-  install(stored: StoredShare, policies: readonly Policy[]): void {
-    const { storage, registration } = this.#context;
+  /** Stores a new share once, with the vault whose object has the policies. */
+  install(stored: StoredShare, vaultId: VaultId): void {
+    const { storage } = this.#context;
     if (storage.sealed() !== null) return;
-    for (const policy of policies) storage.putPolicy(policy);
-    registration.mark(policies.length);
+    storage.putVaultId(vaultId);
     storage.putSealed({ ...stored, baseEpoch: 0, isActive: true });
   }
 
-  #check({ address }: Wallet, request: SigningRequest): Promise<Result<CheckedRequest, Refused>> {
+  /** Refuses `unknown-key`, and what `checkRequest` refuses. */
+  async #check({ address }: Wallet, request: SigningRequest): Promise<Result<CheckedRequest, Refused>> {
     const { storage, membership } = this.#context;
+    const view = await this.#vaultView(request.intent.policyVersion);
+    if (view === null) return refused(refusal('unknown-key'));
     return checkRequest(request, {
+      ...view,
       wallet: address,
-      policies: storage.policies(),
       nowMs: Date.now(),
       feeCeilings: membership.feeCeilings,
       isRecorded: (transactionId, intentDigest) => storage.isRecorded(transactionId, intentDigest),
     });
+  }
+
+  async #isInForce(policy: Policy): Promise<boolean> {
+    const view = await this.#vaultView(null);
+    return view !== null && policyHashOf(view.current) === policyHashOf(policy);
+  }
+
+  /** Reads the policies from the object of the vault, which is the only place with policies. */
+  async #vaultView(version: number | null): Promise<VaultView | null> {
+    const vaultId = this.#context.storage.vaultId();
+    return vaultId === null ? null : this.#context.vaultOf(vaultId).policies(version);
   }
 
   /**

@@ -1,22 +1,28 @@
-import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { isAttested } from '#cosigner/policy/attestation.ts';
+import { hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Origin } from '#cosigner/key/dealing.ts';
 import { prepareDealing } from '#cosigner/key/dealing.ts';
-import { policiesBytes } from '#cosigner/key/key-generation.ts';
-import type { KeyRegistration } from '#cosigner/key/key-registration.ts';
 import type { CosignerStorage } from '#cosigner/storage.ts';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
-import { pinsMatch } from '#cosigner/policy/policy-statement.ts';
-import { readChain, parsePolicies } from '#cosigner/policy/policy-chain.ts';
-import { policyHashOf } from '#devices/policy-succession.ts';
+import { pinsMatch, policyInForce } from '#cosigner/policy/policy-statement.ts';
+import type { CosignerVault } from '#cosigner/policy/vault-policies.ts';
+import type { PolicyName } from '#cosigner/policy/attestation.ts';
 import type { SessionPeers } from '#cosigner/session/session-peers.ts';
 import type { SessionPlan } from '#cosigner/session/protocol.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
 import type { ShareStore } from '#cosigner/key/share-store.ts';
-import { newKeyFault } from '#cosigner/key/vault-policies.ts';
-import { byPartyOf, bytesOf, fieldsOf, listOf, partyOf, schemeOf, wholeNumberOf } from '#cosigner/request-parser.ts';
+import {
+  byPartyOf,
+  bytesOf,
+  fieldsOf,
+  listOf,
+  partyOf,
+  policyNameOf,
+  schemeOf,
+  wholeNumberOf,
+} from '#cosigner/request-parser.ts';
 import type { KeyScheme } from '#domain/asset/chain.ts';
+import type { VaultId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -42,26 +48,20 @@ export interface ResharingRequest {
   readonly publicKey: Uint8Array;
   /** The public shares of the base epoch. */
   readonly publicShares: ReadonlyMap<PartyIndex, Uint8Array>;
-  /**
-   * Every version of the vault so far with its mandate, as received. What this co-signer holds
-   * decides how many of them it parses.
-   */
-  readonly policies: unknown;
-  /** Attestations of the newest policy, by the co-signers that adopted it. */
-  readonly attestations: ReadonlyMap<PartyIndex, Uint8Array>;
+  /** The policy in force in the vault of the key. */
+  readonly policy: PolicyName;
 }
 
 export interface ResharingContext {
   readonly membership: CosignerSet;
   readonly storage: CosignerStorage;
   readonly shares: ShareStore;
-  readonly registration: KeyRegistration;
+  readonly vaultOf: (vaultId: VaultId) => CosignerVault;
   readonly peers: Pick<SessionPeers, 'state'>;
 }
 
 /** The epoch of a stored share has 32 bits. */
 const MAX_EPOCH = 0xffff_ffff;
-const SIGNATURE_BYTES = 64;
 
 /**
  * Returns the plan that deals new shares of a key to every co-signer; as many holders deal as sign
@@ -70,53 +70,43 @@ const SIGNATURE_BYTES = 64;
  *
  * Refuses, in order: `malformed` (epochs, dealers, a key or shares that do not match the key id),
  * `other-epoch` (this co-signer uses another epoch than the request states, or has a newer share),
- * `unknown-key` (it has to deal and has no share), `share-too-old`, `policy-behind`,
- * `policy-mismatch`, what `readChain` and `newKeyFault` refuse, and for ECDSA `not-paired`,
- * `peer-banned` and `pair-too-old`: set-ups that a stolen share could be used with have to be new,
- * too.
+ * `unknown-key` (it has to deal and has no share), `share-too-old`, what `policyInForce` refuses,
+ * `not-enough-attestations` (it joins, and too few co-signers attested the policy), and for ECDSA
+ * `not-paired`, `peer-banned` and `pair-too-old`: set-ups that a stolen share could be used with
+ * have to be new, too.
  */
 export async function prepareResharing(
   context: ResharingContext,
   keyId: string,
   request: ResharingRequest,
 ): Promise<Result<SessionPlan, Refused>> {
-  const { membership, storage, shares, registration } = context;
+  const { membership, storage, shares, vaultOf } = context;
   const { own, peers, parties } = membership;
   const fault = requestFault(request, keyId, parties);
   if (fault !== null) return refused(refusal('malformed', fault));
   const share = await shareBefore(context, keyId, request);
   if (!share.ok) return share;
-  const agreed = await policiesOf(context, request);
+  const agreed = await agreedPolicy(context, request);
   if (!agreed.ok) return agreed;
   const stale = await pairFault(context, request);
   if (stale !== null) return refused(stale);
-  const policies = agreed.value;
-  if (policies.at(-1)?.signingThreshold !== request.threshold) return refused(refusal('malformed', 'threshold'));
-  const { scheme, threshold, baseEpoch, epoch, dealers, publicShares } = request;
+  const { scheme, threshold, baseEpoch, epoch, dealers, publicShares, policy } = request;
   const origin: Origin = { keyId, epoch, dealers, publicShares, share: share.value };
   const store = async (dealt: KeyShare, statement: Uint8Array) => {
-    if (shares.activeEpoch() === 0) {
-      const keyRefusal = await registration.extendByNewKey(policies);
-      if (keyRefusal !== null) return keyRefusal;
-      // The policies come before the share, because a share without a policy would sign nothing.
-      for (const policy of policies.slice(storage.policies().length)) storage.putPolicy(policy);
-      registration.mark(policies.length);
-    }
+    const unpinned = await vaultOf(policy.vaultId).pin(policy);
+    if (unpinned !== null) return unpinned;
+    storage.putVaultId(policy.vaultId);
     await shares.hold(dealt, { base: baseEpoch, statement });
     return null;
   };
   const purpose = 'reshare';
-  const bound = resharingContext(keyId, { ...request, policies }, parties);
+  const bound = resharingContext(keyId, request, parties);
   return accepted(prepareDealing({ purpose, context: bound, scheme, own, peers, parties, threshold, origin, store }));
 }
 
 /** Returns the hash of all data that the co-signers have to agree on. */
-export function resharingContext(
-  keyId: string,
-  request: ResharingRequest & { readonly policies: readonly Policy[] },
-  parties: readonly PartyIndex[],
-): Uint8Array {
-  const { scheme, threshold, baseEpoch, epoch, dealers, publicKey, publicShares, policies } = request;
+export function resharingContext(keyId: string, request: ResharingRequest, parties: readonly PartyIndex[]): Uint8Array {
+  const { scheme, threshold, baseEpoch, epoch, dealers, publicKey, publicShares, policy } = request;
   return taggedHash(
     'cosigner/reshare',
     utf8ToBytes(keyId),
@@ -128,7 +118,7 @@ export function resharingContext(
     uint32(epoch),
     publicKey,
     ...parties.map((party) => publicShares.get(party) ?? new Uint8Array()),
-    policiesBytes(policies),
+    hexToBytes(policy.hash),
   );
 }
 
@@ -136,13 +126,12 @@ export function resharingContext(
  * Returns the inconsistent field of a request, or null. Every co-signer comes to the same result.
  */
 function requestFault(request: ResharingRequest, keyId: string, parties: readonly PartyIndex[]): string | null {
-  const { scheme, threshold, baseEpoch, epoch, dealers, publicKey, publicShares, policies } = request;
+  const { scheme, threshold, baseEpoch, epoch, dealers, publicKey, publicShares } = request;
   if (threshold < minSigners(parties.length) || threshold > parties.length) return 'threshold';
   if (baseEpoch < 1 || epoch <= baseEpoch || epoch > MAX_EPOCH) return 'epoch';
   if (!isAscending(dealers) || dealers.length !== threshold || !dealers.every((dealer) => parties.includes(dealer)))
     return 'dealers';
   if (keyIdOf(scheme, publicKey) !== keyId) return 'publicKey';
-  if (!Array.isArray(policies) || policies.length === 0) return 'policies';
   return inGroupOf(scheme, (group) => {
     const parts = [...(partsOf(group, publicShares, dealers)?.values() ?? [])];
     const [first, ...rest] = parts;
@@ -183,48 +172,23 @@ function isBaseOf(share: KeyShare, { scheme, threshold, publicKey, publicShares 
 }
 
 /**
- * Returns the policies that a resharing is made under. A co-signer that has policies takes part
- * only under these. One that joins adopts the policies that as many other co-signers attest as sign
- * together: if the coordinator chose them, their devices could be the devices of the coordinator.
+ * Refuses a resharing under another policy than the one in force here. A co-signer that joins the
+ * key needs the policy attested (`adopt`): if the coordinator chose it, its devices could be the
+ * devices of the coordinator.
  */
-async function policiesOf(
-  { membership, storage, shares, registration }: ResharingContext,
-  { policies, attestations }: ResharingRequest,
-): Promise<Result<readonly Policy[], Refused>> {
-  const own = storage.policies();
-  // A co-signer whose joining was interrupted has policies and uses no share. It joins again.
-  if (own.length > 0 && shares.activeEpoch() > 0) {
-    const unregistered = await registration.complete(own);
-    return unregistered === null ? sameAs(own, policies) : refused(unregistered);
-  }
-  const chain = await readChain(parsePolicies(policies), {
-    nowMs: Date.now(),
-    isJoining: true,
-    isAttested: async (head) => (await registration.isAdopted(head)) || isAttested(membership, head, attestations),
-  });
-  if (!chain.ok) return chain;
-  const sent = chain.value.map(policyHashOf);
-  if (!own.every((policy, i) => policyHashOf(policy) === sent[i])) return refused(refusal('policy-mismatch'));
-  const [head] = chain.value.slice(-1);
-  if (head === undefined) return refused(refusal('malformed', 'policies'));
-  const fault = newKeyFault(await registration.vaultPolicies(head.vaultId), sent);
-  if (fault !== null) return refused(fault);
-  return pinsMatch(head, membership) ? chain : refused(refusal('policy-mismatch', 'cosigners'));
-}
-
-/**
- * Returns the policies of a list when they are the policies of this key. It parses at most one
- * policy more than the key has.
- */
-function sameAs(own: readonly Policy[], sent: unknown): Result<readonly Policy[], Refused> {
-  let read = 0;
-  for (const { policy } of parsePolicies(sent)) {
-    const known = own[read];
-    if (known === undefined) return refused(refusal('policy-behind', String(own.length)));
-    if (policyHashOf(policy) !== policyHashOf(known)) return refused(refusal('policy-mismatch'));
-    read += 1;
-  }
-  return read === own.length ? accepted(own) : refused(refusal('policy-mismatch'));
+async function agreedPolicy(
+  { membership, storage, shares, vaultOf }: ResharingContext,
+  { policy, threshold }: ResharingRequest,
+): Promise<Result<Policy, Refused>> {
+  const own = storage.vaultId();
+  if (own !== null && own !== policy.vaultId) return refused(refusal('malformed', 'vaultId'));
+  const view = await vaultOf(policy.vaultId).policies(null);
+  const inForce = policyInForce(view, policy);
+  if (!inForce.ok) return inForce;
+  if (inForce.value.signingThreshold !== threshold) return refused(refusal('malformed', 'threshold'));
+  if (shares.activeEpoch() > 0) return inForce;
+  if (view?.isPinned !== true) return refused(refusal('not-enough-attestations'));
+  return pinsMatch(inForce.value, membership) ? inForce : refused(refusal('policy-mismatch', 'cosigners'));
 }
 
 /**
@@ -248,17 +212,7 @@ async function pairFault(
 
 /** Parses a request. The points are checked where they are used. */
 export function resharingRequestOf(value: unknown): ResharingRequest {
-  const names = [
-    'scheme',
-    'threshold',
-    'baseEpoch',
-    'epoch',
-    'dealers',
-    'publicKey',
-    'publicShares',
-    'policies',
-    'attestations',
-  ];
+  const names = ['scheme', 'threshold', 'baseEpoch', 'epoch', 'dealers', 'publicKey', 'publicShares', 'policy'];
   const fields = fieldsOf(value, names);
   const scheme = schemeOf(fields['scheme']);
   const pointBytes = inGroupOf(scheme, (group) => group.pointBytes);
@@ -271,7 +225,6 @@ export function resharingRequestOf(value: unknown): ResharingRequest {
     dealers: listOf(fields['dealers'], 5, partyOf),
     publicKey: pointOf(fields['publicKey']),
     publicShares: byPartyOf(fields['publicShares'], pointOf),
-    policies: fields['policies'],
-    attestations: byPartyOf(fields['attestations'], (one) => bytesOf(one, SIGNATURE_BYTES)),
+    policy: policyNameOf(fields['policy']),
   };
 }

@@ -42,8 +42,10 @@ export interface SigningRequest {
 export interface Pinned {
   /** Address of the key on the intent's chain, in its canonical spelling. */
   readonly wallet: string;
-  /** Every policy since the key was generated, in order. */
-  readonly policies: readonly Policy[];
+  /** The policy in force in the vault of the key. */
+  readonly current: Policy;
+  /** The policy of the version that the intent names; null when this co-signer does not have it. */
+  readonly named: Policy | null;
   readonly nowMs: number;
   /** The largest fees that this co-signer pays, whatever was approved. */
   readonly feeCeilings: FeeCeilings;
@@ -104,14 +106,13 @@ interface Bid {
  */
 export async function checkRequest(request: SigningRequest, pinned: Pinned): Promise<Result<CheckedRequest, Refused>> {
   const { intent } = request;
-  const current = pinned.policies.at(-1);
-  if (current === undefined || intent.vaultId !== current.vaultId || intent.from !== pinned.wallet) {
+  const { current, named } = pinned;
+  if (intent.vaultId !== current.vaultId || intent.from !== pinned.wallet) {
     return refused(refusal('wrong-wallet'));
   }
   if (request.policyVersion > current.version) return refused(refusal('policy-behind', String(current.version)));
   if (request.policyVersion < current.version) return refused(refusal('policy-ahead', String(current.version)));
-  const named = pinned.policies.find((policy) => policy.version === intent.policyVersion);
-  if (named === undefined || policyHashOf(named) !== intent.policyHash) return refused(refusal('policy-mismatch'));
+  if (named === null || policyHashOf(named) !== intent.policyHash) return refused(refusal('policy-mismatch'));
   const intentDigest = bytesToHex(sha256(intentBytes(intent)));
   // A co-signer that lost its records accepts only intents created after the loss.
   if (intent.createdAtMs > pinned.nowMs + CREATION_TOLERANCE_MS) return refused(refusal('created-in-the-future'));

@@ -1,51 +1,59 @@
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
-import { policyHashOf } from '#devices/policy-succession.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
-import type { Policy } from '#domain/policy/policy.ts';
+import type { VaultId } from '#domain/id.ts';
 import { signAsCosigner, verifyAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import { equalBytes } from '#mpc/transcript.ts';
 
 /**
- * A co-signer attests a policy that it adopted. Among t attestations one is of an honest co-signer,
- * which checked the approvals of that policy and of all policies before it when they were in force.
+ * A co-signer attests a policy when it has checked its mandate and chosen it as the only policy of
+ * its version: with the stage `chosen` before it adopts the policy, and with the stage `adopted`
+ * from then on. Among t attestations one is of an honest co-signer. Those with the stage `chosen`
+ * count while the mandate has not expired; the others have no end.
  */
+export type AttestationStage = 'chosen' | 'adopted';
 
-/** Returns the signature by which this co-signer attests that it adopted a policy. */
-export function attest({ own }: Pick<CosignerSet, 'own'>, policy: Policy): Promise<Uint8Array> {
-  return signAsCosigner(own, attestationBytes(own.index, policy));
+/** What an attestation names. The hash of a policy fixes every policy before it. */
+export interface PolicyName {
+  readonly vaultId: VaultId;
+  readonly version: number;
+  /** Lower-case hex SHA-256 of the policy. */
+  readonly hash: string;
 }
 
-/**
- * Reports whether a policy is attested: by this co-signer itself (it adopted the policy with
- * another key of the vault), or by as many others as sign together.
- *
- * The policy names how many co-signers sign together, and no successor changes that number. When it
- * equals n, there are never enough others, and a co-signer that catches up needs a mandate that has
- * not expired.
- */
-export async function isAttested(
-  { own, peers }: Pick<CosignerSet, 'own' | 'peers'>,
-  policy: Policy,
-  attestations: ReadonlyMap<PartyIndex, Uint8Array>,
-): Promise<boolean> {
-  const mine = attestations.get(own.index);
-  // Ed25519 is deterministic (RFC 8032): the same key gives the same signature.
-  if (mine !== undefined && equalBytes(mine, await attest({ own }, policy))) return true;
-  let others = 0;
-  for (const [party, peer] of peers) {
-    const signature = attestations.get(party);
-    if (signature !== undefined && (await verifyAsCosigner(peer, attestationBytes(party, policy), signature)))
-      others += 1;
-  }
-  return others >= policy.signingThreshold;
+export type Attestations = ReadonlyMap<PartyIndex, Uint8Array>;
+
+/** Signs the attestations of this co-signer, and verifies those of the others. */
+export interface AttestationKeys {
+  readonly sign: (policy: PolicyName, stage: AttestationStage) => Promise<Uint8Array>;
+  /** Returns the other co-signers with a valid attestation of this stage. */
+  readonly attestersOf: (
+    policy: PolicyName,
+    stage: AttestationStage,
+    attestations: Attestations,
+  ) => Promise<ReadonlySet<PartyIndex>>;
 }
 
-function attestationBytes(cosigner: PartyIndex, policy: Policy): Uint8Array<ArrayBuffer> {
+export function attestationKeysOf({ own, peers }: Pick<CosignerSet, 'own' | 'peers'>): AttestationKeys {
+  return {
+    sign: (policy, stage) => signAsCosigner(own, attestationBytes(own.index, policy, stage)),
+    attestersOf: async (policy, stage, attestations) => {
+      const attesters = new Set<PartyIndex>();
+      for (const [party, peer] of peers) {
+        const signature = attestations.get(party);
+        if (signature === undefined) continue;
+        if (await verifyAsCosigner(peer, attestationBytes(party, policy, stage), signature)) attesters.add(party);
+      }
+      return attesters;
+    },
+  };
+}
+
+function attestationBytes(cosigner: PartyIndex, policy: PolicyName, stage: AttestationStage): Uint8Array<ArrayBuffer> {
   return canonicalBytes('conclave/policy-attestation/v1', [
     ['cosigner', String(cosigner)],
+    ['stage', stage],
     ['vaultId', String(policy.vaultId)],
     ['version', String(policy.version)],
-    ['policyHash', policyHashOf(policy)],
+    ['policyHash', policy.hash],
   ]);
 }

@@ -3,8 +3,10 @@ import { type Refused, refusal } from '#cosigner/refusal.ts';
 import { Malformed } from '#cosigner/request-parser.ts';
 import type { PolicyWithMandate } from '#cosigner/signed-document.ts';
 import { policyWithMandateOf } from '#cosigner/signed-document.ts';
+import type { VaultPolicies } from '#cosigner/policy/vault-policies.ts';
 import type { ApprovedMandate } from '#devices/policy-succession.ts';
-import { successionFault } from '#devices/policy-succession.ts';
+import { mandateFault, policyHashOf, successionFault } from '#devices/policy-succession.ts';
+import type { VaultId } from '#domain/id.ts';
 import { MAX_APPROVAL_LIFETIME_MS } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { NO_PREVIOUS_POLICY } from '#domain/policy/policy.ts';
@@ -22,54 +24,23 @@ export function isExpired({ createdAtMs, expiresAtMs }: ApprovedMandate, nowMs: 
   return nowMs >= expiresAtMs || isAhead || expiresAtMs - createdAtMs > MAX_APPROVAL_LIFETIME_MS;
 }
 
-/** The conditions under which a chain of policies is accepted. */
-export interface ChainTerms {
-  readonly nowMs: number;
-  /**
-   * True for a co-signer that joins an existing key: the last policy then needs attestations in any
-   * case.
-   */
-  readonly isJoining: boolean;
-  /**
-   * Reports whether enough co-signers attest that they adopted exactly this policy (`isAttested`).
-   */
-  readonly isAttested: (policy: Policy) => Promise<boolean>;
+/** Policies that a co-signer received and does not have. */
+export interface NewPolicies {
+  /** In order, at least one. Each is a valid successor of the one before. */
+  readonly policies: readonly Policy[];
+  readonly head: Policy;
+  /** Null for a first policy. */
+  readonly mandate: ApprovedMandate | null;
+  /** The policies replace some that this co-signer has. */
+  readonly isFork: boolean;
+  /** The version of the first policy before the head whose mandate has expired, or null. */
+  readonly expiredBefore: number | null;
+  /** The quorum of the policy in force here approved the head itself. */
+  readonly isDirect: boolean;
 }
 
-/** Ours: far more than a vault ever has. The size limit of a request bounds the list as well. */
+/** Ours: far more than one request brings. The size limit of a request bounds the list as well. */
 const MAX_POLICIES = 1000;
-
-/**
- * Returns the policies of a chain: version 1 without a predecessor, and then valid successors
- * (`successionFault`). Every policy names the hash of the one before. So the last hash commits to
- * the whole history, and attestations of the last policy replace mandates that have expired.
- *
- * The policies are parsed and checked one by one: when a coordinator sends a long list of policies
- * without mandates, the co-signer parses only two of them.
- *
- * Refuses `malformed` for an invalid chain, `mandate-expired` for one with an expired mandate that
- * too few co-signers attest, `not-enough-witnesses` for a co-signer that joins without
- * attestations. Throws `Malformed`.
- */
-export async function readChain(
-  sent: Iterable<PolicyWithMandate>,
-  terms: ChainTerms,
-): Promise<Result<readonly Policy[], Refused>> {
-  const policies: Policy[] = [];
-  let expired = 0;
-  for (const { policy, mandate } of sent) {
-    const current = policies.at(-1);
-    const isNext =
-      current === undefined ? isFirst(policy, mandate) : (await successionFault(current, policy, mandate)) === null;
-    if (!isNext) return refused(refusal('malformed', 'policies'));
-    if (mandate !== null && isExpired(mandate, terms.nowMs)) expired += 1;
-    policies.push(policy);
-  }
-  const head = policies.at(-1);
-  if (head === undefined) return refused(refusal('malformed', 'policies'));
-  if (!(terms.isJoining || expired > 0) || (await terms.isAttested(head))) return accepted(policies);
-  return refused(refusal(terms.isJoining ? 'not-enough-witnesses' : 'mandate-expired', String(head.version)));
-}
 
 /** Yields the policies of a list, each parsed on demand. Throws `Malformed`. */
 export function* parsePolicies(value: unknown): Generator<PolicyWithMandate> {
@@ -77,6 +48,44 @@ export function* parsePolicies(value: unknown): Generator<PolicyWithMandate> {
   for (const one of value) yield policyWithMandateOf(one);
 }
 
-function isFirst({ version, previousHash }: Policy, mandate: ApprovedMandate | null): boolean {
+/**
+ * Returns the policies of a list that the vault does not have, or null when it has all of them. The
+ * first of them follows a policy of the vault, and every further one is a valid successor
+ * (`successionFault`). They are parsed and checked one by one, so a long list of policies without
+ * mandates costs little.
+ *
+ * Refuses `policy-mismatch` with the version in force for a list that does not follow from the
+ * policies of the vault, or that ends below the version in force. Throws `Malformed`.
+ */
+export async function newPolicies(
+  { vaultId, vault, nowMs }: { readonly vaultId: VaultId; readonly vault: VaultPolicies; readonly nowMs: number },
+  sent: Iterable<PolicyWithMandate>,
+): Promise<Result<NewPolicies | null, Refused>> {
+  const [version, isPinned] = [vault.version(), vault.isPinned()];
+  const mismatch = refused(refusal('policy-mismatch', String(version)));
+  const policies: Policy[] = [];
+  let last: ApprovedMandate | null = null;
+  let expiredBefore: number | null = null;
+  for (const { policy, mandate } of sent) {
+    const previous: Policy | undefined = policies.at(-1);
+    if (previous === undefined && vault.hashAt(policy.version) === policyHashOf(policy)) continue;
+    const before = previous ?? vault.at(policy.version - 1);
+    const isFirst = previous === undefined && !isPinned && isFirstPolicy(policy, mandate);
+    const isNext = before !== null && (await successionFault(before, policy, mandate)) === null;
+    if (policy.vaultId !== vaultId || !(isFirst || isNext)) return mismatch;
+    if (previous !== undefined && last !== null && isExpired(last, nowMs)) expiredBefore ??= previous.version;
+    policies.push(policy);
+    last = mandate;
+  }
+  const [first, head] = [policies[0], policies.at(-1)];
+  if (first === undefined || head === undefined) return accepted(null);
+  const isFork = isPinned && first.version <= version;
+  if (isFork && head.version <= version) return mismatch;
+  const current = vault.at(version);
+  const isDirect = current !== null && last !== null && (await mandateFault(current, head, last)) === null;
+  return accepted({ policies, head, mandate: last, isFork, expiredBefore, isDirect });
+}
+
+function isFirstPolicy({ version, previousHash }: Policy, mandate: ApprovedMandate | null): boolean {
   return version === 1 && previousHash === NO_PREVIOUS_POLICY && mandate === null;
 }

@@ -1,7 +1,8 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { policyHashOf } from '#devices/policy-succession.ts';
-import type { CosignerStorage } from '#cosigner/storage.ts';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
+import type { VaultView } from '#cosigner/policy/vault-policies.ts';
+import type { PolicyName } from '#cosigner/policy/attestation.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
 import { fieldsOf, hexOf } from '#cosigner/request-parser.ts';
@@ -15,8 +16,11 @@ import { signAsCosigner } from '#mpc/envelope.ts';
 /** The input of a statement of what a co-signer has in force for one key. */
 export interface StatementContext {
   readonly membership: Pick<CosignerSet, 'own'>;
-  readonly storage: Pick<CosignerStorage, 'policies' | 'sealed'>;
   readonly keyId: string;
+  /** The policy in force in the vault of the key. */
+  readonly policy: Policy;
+  /** The epoch of the share in use. */
+  readonly epoch: number;
   readonly nowMs: number;
 }
 
@@ -27,15 +31,13 @@ export interface StatementContext {
  *
  * @param body `{ nonce }`, lower-case hex of 32 bytes
  *
- * Throws `Malformed` for another body. Refuses `unknown-key`.
+ * Throws `Malformed` for another body.
  */
 export async function statePolicy(
-  { membership: { own }, storage, keyId, nowMs }: StatementContext,
+  { membership: { own }, keyId, policy, epoch, nowMs }: StatementContext,
   body: unknown,
-): Promise<Result<SignedStatement, Refused>> {
+): Promise<SignedStatement> {
   const nonce = hexOf(fieldsOf(body, ['nonce'])['nonce'], 32);
-  const [policy, share] = [storage.policies().at(-1), storage.sealed()];
-  if (policy === undefined || share === null) return refused(refusal('unknown-key'));
   const statement = {
     cosigner: own.index,
     vaultId: policy.vaultId,
@@ -43,12 +45,23 @@ export async function statePolicy(
     policyVersion: policy.version,
     policyHash: policyHashOf(policy),
     signingThreshold: policy.signingThreshold,
-    epoch: share.epoch,
+    epoch,
     issuedAtMs: nowMs,
     nonce,
   };
   const signature = bytesToHex(await signAsCosigner(own, statementBytes(statement)));
-  return accepted({ ...statement, signature });
+  return { ...statement, signature };
+}
+
+/**
+ * Returns the policy in force of a vault when a coordinator named exactly this one. Refuses
+ * `policy-behind` and `policy-ahead` with the version in force, and `policy-mismatch`.
+ */
+export function policyInForce(view: VaultView | null, named: PolicyName): Result<Policy, Refused> {
+  const version = view?.current.version ?? 0;
+  if (view === null || version < named.version) return refused(refusal('policy-behind', String(version)));
+  if (version > named.version) return refused(refusal('policy-ahead', String(version)));
+  return policyHashOf(view.current) === named.hash ? accepted(view.current) : refused(refusal('policy-mismatch'));
 }
 
 /**

@@ -1,14 +1,9 @@
 import * as z from 'zod';
 import { KEY_SCHEMES } from '#domain/asset/chain.ts';
-import type { Policy } from '#domain/policy/policy.ts';
-import type { Actor } from '#domain/transaction/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { callObject } from '#http/edge/object-call.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
-import type { PolicyInForce } from '#cosigner-client/policy-statements.ts';
-import { statementsAfterSync, signedStatement } from '#cosigner-client/policy-statements.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { policyStatements, signedStatement } from '#cosigner-client/policy-statements.ts';
 
 /** The query with a nonce. A reader that verifies statements draws a new nonce for each request. */
 export const nonceQuery = z.strictObject({
@@ -48,38 +43,16 @@ export const statementFields = {
     }),
 };
 
-/** A reader does not wait long enough for the statements over more policies than this. */
-const MAX_SHOWN = 1000;
-
-/**
- * The keys of a vault, the policy in force and the member who requests the co-signers' statements
- * about them.
- */
-interface StatementScope {
-  readonly keys: readonly VaultKey[];
-  readonly policy: Policy;
-  readonly actor: Actor;
-}
-
 /**
  * Returns the keys and, when the caller gives a nonce, the statements of all co-signers. An
  * unreachable co-signer has an entry without a statement.
+ *
+ * It brings no policies to co-signers: the vault does so when it adopts them.
  */
-export async function statementRecord(context: HttpContext, scope: StatementScope) {
+export async function statementRecord(context: HttpContext, vaultKeys: readonly VaultKey[]) {
   const { nonce } = nonceQuery.parse(context.req.query());
-  const keys = scope.keys.map(({ keyId, scheme, publicKey }) => ({ keyId, scheme, publicKey }));
+  const keys = vaultKeys.map(({ keyId, scheme, publicKey }) => ({ keyId, scheme, publicKey }));
   if (nonce === undefined) return { keys, statements: null };
-  const { policy, actor } = scope;
-  const inForce: PolicyInForce = {
-    version: policy.version,
-    history: async () => {
-      const read = await callObject(
-        () => vaultStub(context.env, policy.vaultId),
-        (vault) => vault.policyHistory(actor, null, MAX_SHOWN),
-      );
-      return read.ok ? read.value.toReversed() : [];
-    },
-  };
-  const query = { keyIds: keys.map(({ keyId }) => keyId), nonce };
-  return { keys, statements: [...(await statementsAfterSync(cosignersOf(context.env), query, inForce))] };
+  const keyIds = keys.map(({ keyId }) => keyId);
+  return { keys, statements: [...(await policyStatements(cosignersOf(context.env), keyIds, nonce))] };
 }

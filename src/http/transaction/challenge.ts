@@ -78,9 +78,9 @@ export const challenge = route({
       (vault) => vault.challenge(actor, id),
     );
     if (!read.ok) return refusalProblem(context, read.refusal);
-    const { transaction, policy } = read.value;
+    const { transaction } = read.value;
     const keys = read.value.keys.filter(({ addresses }) => transaction.chain in addresses);
-    const statements = await statementRecord(context, { keys, policy, actor });
+    const statements = await statementRecord(context, keys);
     const request = challengeOf(read.value);
     const warnings = [...request.warnings, ...passkeyWarnings(request.devices, approvalOrigin(context.env))];
     return context.json({ ...request, warnings, ...statements });

@@ -63,6 +63,6 @@ async function read(context: HttpContext): Promise<Response> {
     version,
     cosigners: [...cosigners],
   }));
-  const statements = await statementRecord(context, { keys, policy, actor });
+  const statements = await statementRecord(context, keys);
   return context.json({ policy: policyRecord(policy, chainsFrom(context.env)), ...statements, spent, renewalsNeeded });
 }

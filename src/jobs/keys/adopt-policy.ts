@@ -1,39 +1,40 @@
 import type { ExpiredAdoption } from '#domain/policy/mandate-renewal.ts';
 import type { CosignerFault } from '#cosigner-client/client.ts';
 import { cosignersOf, faultText } from '#cosigner-client/client.ts';
-import { syncPolicies } from '#cosigner-client/sync-policies.ts';
+import type { PolicySource } from '#cosigner-client/bring-policies.ts';
+import { bringPolicies } from '#cosigner-client/bring-policies.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
+import type { AdoptionWork } from '#objects/vault/views.ts';
+
+/** Returns the policies of a vault. Its object sends only those that a co-signer lacks. */
+export function policySource(vault: DurableObjectStub<VaultObject>, work: AdoptionWork): PolicySource {
+  return { ...work, after: (version) => vault.policiesAfter(version) };
+}
 
 /**
- * Shows the policies of a vault to every co-signer, for every key. The row of the outbox stays
+ * Brings the policies of a vault to every co-signer that lacks some. The row of the outbox stays
  * until each of them has adopted the newest one: an unreachable co-signer receives it later, with
- * attestations of the others if the mandate has expired by then. The vault records which co-signer
- * refuses an expired mandate even so: its members then have to renew it.
+ * the attestations of those that have adopted it if the mandate has expired by then. The vault
+ * records which co-signer refuses an expired mandate even so: its members then have to renew it.
  */
 export async function adoptPolicy(env: CoordinatorEnv, vault: DurableObjectStub<VaultObject>): Promise<void> {
   const work = await vault.adoptionWork();
   if (work === null) return;
-  const { vaultId, keys, policies } = work;
-  const all = cosignersOf(env);
-  let missing = 0;
-  const expired = new Map<string, ExpiredAdoption>();
-  for (const { keyId } of keys) {
-    for (const cosigner of all) {
-      const shown = await syncPolicies({ cosigners: [cosigner], attesters: all, keyId }, policies);
-      if (shown.ok) continue;
-      missing += 1;
-      const reason = faultText(shown.refusal);
-      const version = expiredVersion(shown.refusal, policies.at(-1)?.policy.version ?? 0);
-      const remedy = version === null ? {} : { renewal: `POST /vault/${vaultId}/policy/${version}/renewal` };
-      console.error(JSON.stringify({ event: 'policy-adoption-delayed', vaultId, keyId, reason, ...remedy }));
-      if (version !== null) expired.set(`${cosigner.index} ${version}`, { cosigner: cosigner.index, version });
-    }
+  const { version, vaultId } = work.policy;
+  const attesters = cosignersOf(env);
+  const targets = attesters.filter(({ index }) => (work.adoptedVersions[String(index)] ?? 0) < version);
+  const { versions, faults } = await bringPolicies(policySource(vault, work), { targets, attesters });
+  const expired: ExpiredAdoption[] = [];
+  for (const fault of faults) {
+    const refused = expiredVersion(fault, version);
+    const remedy = refused === null ? {} : { renewal: `POST /vault/${vaultId}/policy/${refused}/renewal` };
+    const reason = faultText(fault);
+    console.error(JSON.stringify({ event: 'policy-adoption-delayed', vaultId, reason, ...remedy }));
+    if (refused !== null) expired.push({ cosigner: fault.cosigner, version: refused });
   }
-  const newest = policies.at(-1);
-  if (newest === undefined) return;
-  const { version } = newest.policy;
-  await vault.reportAdoption({ version, isComplete: missing === 0, expired: [...expired.values()] });
+  const isComplete = targets.every(({ index }) => (versions[String(index)] ?? 0) >= version);
+  await vault.reportAdoption({ version, isComplete, expired, adoptedVersions: versions });
 }
 
 /**

@@ -2,37 +2,27 @@ import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import { parseKeyId } from '#domain/id.ts';
-import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { KeyCandidate } from '#domain/vault.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { CosignerClient } from '#cosigner-client/client.ts';
+import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import { pairNextCosigners } from '#jobs/keys/pair-cosigners.ts';
 import type { KeyFault } from '#jobs/keys/prove-key.ts';
 import { withReason, groupName, signerGroups, proofFault } from '#jobs/keys/prove-key.ts';
 import { relay } from '#jobs/signing/relay.ts';
-import type { Attestations } from '#cosigner-client/sync-policies.ts';
-import { attestationsOf, encodePolicy } from '#cosigner-client/sync-policies.ts';
+import type { PolicySource } from '#cosigner-client/bring-policies.ts';
+import { bringPolicies, nameOf } from '#cosigner-client/bring-policies.ts';
+import { policySource } from '#jobs/keys/adopt-policy.ts';
 import { FIRST_EPOCH } from '#mpc/keygen/confirm.ts';
-import { neededRenewals } from '#domain/policy/mandate-renewal.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
+import { adoptionOf } from '#objects/vault/views.ts';
 
 export interface KeyRequest {
   readonly scheme: KeyScheme;
-  /** The number of co-signers that sign together. */
-  readonly threshold: number;
-  /**
-   * Every policy of the vault so far, in order, each with its mandate: they are pinned together
-   * with the key.
-   */
-  readonly policies: readonly AdoptedPolicy[];
-  /**
-   * Attestations of the newest policy, when another key of the vault has it in force; absent for a
-   * first key.
-   */
-  readonly attestations?: Attestations;
+  /** The policies of the vault. The one in force is part of the key generation. */
+  readonly policies: PolicySource;
 }
 
 type GeneratedKey = Omit<KeyCandidate, 'provenBy'>;
@@ -42,15 +32,15 @@ const keyResult = z.object({ keyId: z.string(), publicKey: point, publicShares: 
 
 /** The result of one step. */
 type KeyStep =
-  | { readonly type: 'paired' }
+  | { readonly type: 'prepared' }
   | { readonly type: 'candidate'; readonly candidate: KeyCandidate }
   | { readonly type: 'key'; readonly key: GeneratedKey };
 
 /**
- * Takes the next step to a key of all co-signers: two of them are paired; they generate the key; or
- * one possible group of signers proves that it can sign, over a text that no chain accepts. Only a
- * key that all groups can use is released: funds must never be on an address that cannot be spent
- * from.
+ * Takes the next step to a key of all co-signers: two of them are paired; they receive policies;
+ * they generate the key; or one possible group of signers proves that it can sign, over a text that
+ * no chain accepts. Only a key that all groups can use is released: funds must never be on an
+ * address that cannot be spent from.
  */
 export async function nextKeyStep(
   cosigners: readonly CosignerClient[],
@@ -60,13 +50,14 @@ export async function nextKeyStep(
   if (candidate === null) {
     const paired = await pairNextCosigners(cosigners);
     if (!paired.ok) return withReason('pairing', paired.refusal);
-    return paired.value ? accepted({ type: 'paired' }) : generated(cosigners, request);
+    return paired.value ? accepted({ type: 'prepared' }) : generated(cosigners, request);
   }
   const { provenBy, ...key } = candidate;
-  const unproven = signerGroups(cosigners, request.threshold).filter((group) => !provenBy.includes(groupName(group)));
+  const threshold = request.policies.policy.signingThreshold;
+  const unproven = signerGroups(cosigners, threshold).filter((group) => !provenBy.includes(groupName(group)));
   const [signers] = unproven;
   if (signers === undefined) return accepted({ type: 'key', key });
-  const fault = await proofFault(signers, { ...candidate, threshold: request.threshold, epoch: FIRST_EPOCH });
+  const fault = await proofFault(signers, { ...candidate, threshold, epoch: FIRST_EPOCH });
   if (fault !== null) return refused(fault);
   if (unproven.length === 1) return accepted({ type: 'key', key });
   return accepted({ type: 'candidate', candidate: { ...candidate, provenBy: [...provenBy, groupName(signers)] } });
@@ -77,9 +68,14 @@ async function generated(
   request: KeyRequest,
 ): Promise<Result<KeyStep, KeyFault>> {
   const run = bytesToHex(randomBytes(16));
-  const { scheme, policies, attestations = {} } = request;
-  const body = { scheme, policies: policies.map(encodePolicy), attestations };
+  const { scheme, policies } = request;
+  const body = { scheme, policy: nameOf(policies.policy) };
   const made = await relay({ cosigners, path: () => `keygen/${run}`, request: () => body });
+  if (!made.ok && lacksPolicies(made.refusal)) {
+    const { faults } = await bringPolicies(policies, { targets: cosigners, attesters: cosigners });
+    const [fault] = faults;
+    return fault === undefined ? accepted({ type: 'prepared' }) : withReason('policies', fault);
+  }
   if (!made.ok) return withReason('key generation', made.refusal);
   const keys = [...made.value.values()].map((result) => keyResult.safeParse(result));
   const [first] = keys;
@@ -92,6 +88,11 @@ async function generated(
   return accepted({ type: 'candidate', candidate: { keyId, scheme, publicKey, publicShares, provenBy: [] } });
 }
 
+/** Reports whether a co-signer lacks policies, or has another policy of this version. */
+function lacksPolicies({ code, detail }: CosignerFault): boolean {
+  return code === 'policy-behind' || (code === 'policy-mismatch' && detail === null);
+}
+
 /**
  * Takes the next step to the key that a vault lacks: one pairing, the generation itself, or one
  * proof that a group can sign with it. A step needs at most about twenty calls of co-signers,
@@ -101,25 +102,14 @@ async function generated(
 export async function generateVaultKey(env: CoordinatorEnv, vault: DurableObjectStub<VaultObject>): Promise<void> {
   const work = await vault.keyWork();
   if (work === null) return;
-  const { scheme, policies, candidate } = work;
+  const { scheme, candidate, expiredVersions } = work;
   const { id } = work.vault;
   const cosigners = cosignersOf(env);
-  const [existing] = work.vault.keys;
-  const version = policies.at(-1)?.policy.version ?? 0;
-  // Mandates of changes expire. Another key of the vault has them in force, and its co-signers
-  // attest that.
-  const attestations =
-    existing === undefined || version < 2 || candidate !== null
-      ? {}
-      : await attestationsOf(cosigners, existing.keyId, version);
-  const request = { scheme, threshold: work.vault.policy.signingThreshold, policies, attestations };
+  const request = { scheme, policies: policySource(vault, adoptionOf(work.vault)) };
   const step = await nextKeyStep(cosigners, request, candidate);
   if (!step.ok) {
     const { reason, isUseless } = step.refusal;
-    // Without a key no co-signer has adopted a policy, so none attests: these mandates must be
-    // renewed.
-    const expired = existing === undefined && candidate === null ? neededRenewals(policies, null, Date.now()) : [];
-    const renewals = expired.map(({ version: renewed }) => `POST /vault/${id}/policy/${renewed}/renewal`);
+    const renewals = expiredVersions.map((version) => `POST /vault/${id}/policy/${version}/renewal`);
     const remedy = renewals.length === 0 ? {} : { renewals };
     console.error(JSON.stringify({ event: 'key-generation-failed', vaultId: id, scheme, reason, ...remedy }));
     if (isUseless && candidate !== null) await vault.progressKey(scheme, { type: 'discarded', candidate });

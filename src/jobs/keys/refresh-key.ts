@@ -1,4 +1,3 @@
-import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { KeyRefresh, VaultKey } from '#domain/vault.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -6,7 +5,9 @@ import { pairNextCosigners, pairSetups } from '#jobs/keys/pair-cosigners.ts';
 import type { KeyFault } from '#jobs/keys/prove-key.ts';
 import { withReason, groupName, signerGroups, proofFault } from '#jobs/keys/prove-key.ts';
 import { relay } from '#jobs/signing/relay.ts';
-import { attestationsOf, encodePolicy, syncPolicies } from '#cosigner-client/sync-policies.ts';
+import type { PolicySource } from '#cosigner-client/bring-policies.ts';
+import { bringPolicies, nameOf } from '#cosigner-client/bring-policies.ts';
+import { policySource } from '#jobs/keys/adopt-policy.ts';
 import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
 import type { AgreedShares, HeldShares, HoldingCosigner } from '#cosigner-client/held-shares.ts';
 import { agreedShares, sharesHeldBy } from '#cosigner-client/held-shares.ts';
@@ -17,9 +18,11 @@ import type { VaultObject } from '#objects/vault/object.ts';
 
 export interface RefreshRequest {
   readonly key: VaultKey;
-  /** The number of co-signers that sign together. */
-  readonly threshold: number;
-  readonly policies: readonly AdoptedPolicy[];
+  readonly policies: PolicySource;
+}
+
+function thresholdOf({ policies }: RefreshRequest): number {
+  return policies.policy.signingThreshold;
 }
 
 /** The result of one step. */
@@ -48,7 +51,7 @@ export async function nextRefreshStep(
   if (unreachable !== null) return withReason('shares', unreachable);
   if (refresh.begun === null) return begun(holding, request, refresh);
   const after = refresh.begun.epoch;
-  const ready = sharesEverywhere(holding, request.threshold).findLast(({ epoch }) => epoch > after);
+  const ready = sharesEverywhere(holding, thresholdOf(request)).findLast(({ epoch }) => epoch > after);
   if (ready !== undefined) return proven(holding, ready, { request, refresh });
   if (request.key.scheme === 'ecdsa-secp256k1') {
     const paired = await pairNextCosigners(cosigners, new Set(refresh.begun.setups));
@@ -119,12 +122,12 @@ function ownReceipts(holding: readonly HoldingCosigner[], epoch: number): Readon
 /** Records what must be replaced: the shares in use, and the set-ups of the pairs. */
 async function begun(
   holding: readonly HoldingCosigner[],
-  { key, threshold }: RefreshRequest,
+  request: RefreshRequest,
   refresh: KeyRefresh,
 ): Promise<Result<RefreshStep, KeyFault>> {
-  const inUse = sharesInUse(holding, threshold);
+  const inUse = sharesInUse(holding, thresholdOf(request));
   if (inUse === null) return refused(NO_SHARES_IN_USE);
-  const isPaired = key.scheme === 'ecdsa-secp256k1';
+  const isPaired = request.key.scheme === 'ecdsa-secp256k1';
   const setups = isPaired ? await pairSetups(holding.map(({ cosigner }) => cosigner)) : accepted([]);
   if (!setups.ok) return withReason('pairs', setups.refusal);
   return accepted({
@@ -160,7 +163,8 @@ async function proven(
   { epoch, publicShares, users }: AgreedShares,
   { request, refresh }: { readonly request: RefreshRequest; readonly refresh: KeyRefresh },
 ): Promise<Result<RefreshStep, KeyFault>> {
-  const { key, threshold } = request;
+  const { key } = request;
+  const threshold = thresholdOf(request);
   const cosigners = holding.map(({ cosigner }) => cosigner);
   const proofOf = (group: readonly CosignerClient[]) => `${epoch}:${groupName(group)}`;
   // As many co-signers as sign together have the receipts of all, after the proofs.
@@ -209,6 +213,9 @@ function nextEpoch(holding: readonly HoldingCosigner[], threshold: number): numb
   return Math.max(agreed, ...named.filter((epoch) => epoch < agreed + MAX_EPOCH_STEP)) + 1;
 }
 
+/** Refusals of a co-signer that lacks policies, or attestations of those that it has. */
+const NEEDS_POLICIES: ReadonlySet<string> = new Set(['policy-behind', 'not-enough-attestations']);
+
 /** Refusals of a dealer about itself: others can deal instead, and it still receives a share. */
 const CANNOT_DEAL: ReadonlySet<string> = new Set(['share-too-old', 'unknown-key']);
 
@@ -216,19 +223,14 @@ const CANNOT_DEAL: ReadonlySet<string> = new Set(['share-too-old', 'unknown-key'
  * Lets a threshold of co-signers with shares in use deal new ones to all. Returns null on success,
  * else the fault.
  */
-async function dealingFault(
-  holding: readonly HoldingCosigner[],
-  { key, threshold, policies }: RefreshRequest,
-): Promise<KeyFault | null> {
+async function dealingFault(holding: readonly HoldingCosigner[], request: RefreshRequest): Promise<KeyFault | null> {
+  const { key, policies } = request;
+  const threshold = thresholdOf(request);
   const inUse = sharesInUse(holding, threshold);
   if (inUse === null) return NO_SHARES_IN_USE;
   const { epoch: baseEpoch, publicShares, users } = inUse;
   const holders = holding.filter(({ cosigner }) => users.includes(cosigner.index));
   const cosigners = holding.map(({ cosigner }) => cosigner);
-  // A joining co-signer adopts what the others attest.
-  const joins = holders.length < holding.length;
-  const version = policies.at(-1)?.policy.version ?? 0;
-  const attestations = joins ? await attestationsOf(cosigners, key.keyId, version) : {};
   const excluded = new Set<number>();
   let fault: KeyFault | null = null;
   for (const dealers of signerGroups(holders, threshold)) {
@@ -241,14 +243,17 @@ async function dealingFault(
       dealers: dealers.map(({ cosigner }) => cosigner.index),
       publicKey: key.publicKey,
       publicShares,
-      policies: policies.map(encodePolicy),
-      attestations,
+      policy: nameOf(policies.policy),
     };
     const dealt = await relay({ cosigners, path: () => `reshare/${key.keyId}`, request: () => body });
     if (dealt.ok) return null;
     const { cosigner, code } = dealt.refusal;
     fault = withReason('dealing', dealt.refusal).refusal;
-    if (code === 'policy-behind') await syncPolicies({ cosigners, attesters: cosigners, keyId: key.keyId }, policies);
+    if (NEEDS_POLICIES.has(code)) {
+      const { faults } = await bringPolicies(policies, { targets: cosigners, attesters: cosigners });
+      // The next step deals again. A co-signer that still lacks attestations waits for others.
+      if (faults.length === 0 && code === 'policy-behind') return null;
+    }
     if (!CANNOT_DEAL.has(code)) return fault;
     excluded.add(cosigner);
   }
@@ -262,9 +267,11 @@ async function dealingFault(
 export async function refreshVaultKey(env: CoordinatorEnv, vault: DurableObjectStub<VaultObject>): Promise<void> {
   const work = await vault.refreshWork();
   if (work === null) return;
-  const { key, refresh, policies, signingThreshold, vaultId } = work;
+  const { key, refresh, adoption } = work;
   const { keyId } = key;
-  const step = await nextRefreshStep(cosignersOf(env), { key, threshold: signingThreshold, policies }, refresh);
+  const { vaultId } = adoption.policy;
+  const request = { key, policies: policySource(vault, adoption) };
+  const step = await nextRefreshStep(cosignersOf(env), request, refresh);
   const reason = step.ok ? (step.value.type === 'set-aside' ? step.value.reason : null) : step.refusal.reason;
   if (reason !== null) {
     console.error(JSON.stringify({ event: 'key-refresh-delayed', vaultId, keyId, reason }));

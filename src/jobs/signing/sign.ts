@@ -20,6 +20,7 @@ import { adapterFor } from '#chains/adapters.ts';
 import { spendingOf } from '#chains/inspect/spending.ts';
 import type { SigningContact } from '#jobs/signing/signing-contact.ts';
 import { trackContact } from '#jobs/signing/signing-contact.ts';
+import { policySource } from '#jobs/keys/adopt-policy.ts';
 import { propagateSignedRecord } from '#jobs/signing/propagate-signed-record.ts';
 import { broadcast } from '#jobs/signing/broadcast.ts';
 import { recordObservation, observeAttempts } from '#jobs/signing/confirm.ts';
@@ -296,10 +297,10 @@ async function signAttempt(
   await broadcast(env, vault, id);
   // No caller waits for this any more, and a co-signer receives a missed record when it matters
   // (`thresholdSign`).
-  const { key, signingThreshold: threshold } = work;
+  const { key, adoption } = work;
   // With receipts every co-signer already has the record.
-  if (needsReceipts(work.policies.at(-1)?.policy)) return { isStale: false };
-  const logged = { keyId: key.keyId, transactionId: id, threshold };
+  if (needsReceipts(adoption.policy)) return { isStale: false };
+  const logged = { keyId: key.keyId, transactionId: id, threshold: adoption.policy.signingThreshold };
   await propagateSignedRecord(availableHolders(cosignersOf(env), key), logged);
   return { isStale: false };
 }
@@ -325,9 +326,10 @@ async function signaturesOf(
   attempt: Signable,
   { evidence, contact }: { readonly evidence: readonly string[]; readonly contact: SigningContact | null },
 ): Promise<readonly ChainSignature[] | null> {
-  const { key, policies, signingThreshold } = work;
+  const { key, adoption } = work;
+  const policies = policySource(vault, adoption);
   const { id, intent, approvals } = work.transaction;
-  const requested = { key, signingThreshold, intent, attempt, approvals, policies, evidence };
+  const requested = { key, intent, attempt, approvals, policies, evidence };
   const request = contact === null ? requested : { ...requested, mayStart: contact.mayStart };
   const outcome = await thresholdSign(cosignersOf(env), request);
   if (outcome.ok) return outcome.signatures;

@@ -3,19 +3,20 @@ import type { ChainSignature } from '#chains/chain-adapter.ts';
 import { inspectPayload } from '#chains/inspect/payload.ts';
 import type { Intent } from '#domain/transaction/intent.ts';
 import { actionOfAttempt, intentBytes } from '#domain/transaction/intent.ts';
-import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { Attempt, Approval } from '#domain/transaction/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { CosignerClient, CosignerFault, GroupFault } from '#cosigner-client/client.ts';
 import { faultText } from '#cosigner-client/client.ts';
 import { pairStatesOf } from '#cosigner-client/pair-states.ts';
 import type { SigningKey } from '#jobs/signing/combine.ts';
+import { refused } from '#domain/result.ts';
 import { combineSignatures, publicSharesFrom } from '#jobs/signing/combine.ts';
 import { propagateSignedRecord } from '#jobs/signing/propagate-signed-record.ts';
 import { signerGroups } from '#jobs/keys/prove-key.ts';
 import { relay } from '#jobs/signing/relay.ts';
 import { receiptsOf } from '#jobs/signing/receipts.ts';
-import { encodeApproval, syncPolicies } from '#cosigner-client/sync-policies.ts';
+import type { PolicySource } from '#cosigner-client/bring-policies.ts';
+import { bringPolicies, encodeApproval } from '#cosigner-client/bring-policies.ts';
 import { walletOf } from '#mpc/derivation.ts';
 import { needsReceipts } from '#domain/policy/policy.ts';
 
@@ -24,13 +25,11 @@ export type Signable = Pick<Attempt, 'number' | 'purpose' | 'payload' | 'signing
 
 export interface ThresholdSignRequest {
   readonly key: VaultKey;
-  /** The number of co-signers that sign together. */
-  readonly signingThreshold: number;
   readonly intent: Intent;
   readonly attempt: Signable;
   readonly approvals: readonly Approval[];
-  /** Every version, in order, so that a co-signer that missed some catches up. */
-  readonly policies: readonly AdoptedPolicy[];
+  /** The policies of the vault, so that a co-signer that missed some catches up. */
+  readonly policies: PolicySource;
   /** What the co-signers require to verify the bytes. */
   readonly evidence: readonly string[];
   /** See `Run.mayStart`. */
@@ -67,7 +66,8 @@ export async function thresholdSign(
   cosigners: readonly CosignerClient[],
   request: ThresholdSignRequest,
 ): Promise<SigningOutcome> {
-  const { key, signingThreshold } = request;
+  const { key, policies } = request;
+  const { signingThreshold } = policies.policy;
   const holders = holdersOf(cosigners, key);
   const [unreachable, judges] = [new Set<number>(), new Set<number>()];
   let why: GroupFault | null = null;
@@ -147,7 +147,8 @@ const WALLETS = new Map<string, SigningKey>();
 const MAX_WALLETS = 500;
 
 /** Returns the vault's key on the chain of the intent. */
-function signingKey({ key, signingThreshold: threshold, intent }: ThresholdSignRequest): SigningKey {
+function signingKey({ key, policies, intent }: ThresholdSignRequest): SigningKey {
+  const threshold = policies.policy.signingThreshold;
   // The public shares change with each refresh, the key does not.
   const name = `${threshold} ${key.publicKey} ${Object.values(key.publicShares).join()} ${intent.chain}`;
   const known = WALLETS.get(name);
@@ -189,13 +190,13 @@ async function runWith(
       attempt: attempt.number,
       purpose: attempt.purpose,
       approvals: approvals.map(encodeApproval),
-      policyVersion: policies.at(-1)?.policy.version ?? 0,
+      policyVersion: policies.policy.version,
       evidence,
     },
   };
   const { keyId } = key;
   const others = holders.filter((cosigner) => !signers.includes(cosigner));
-  const isReceiptNeeded = needsReceipts(policies.at(-1)?.policy);
+  const isReceiptNeeded = needsReceipts(policies.policy);
   const receipts = isReceiptNeeded ? { receipts: () => receiptsOf(others, keyId, body.request) } : {};
   const findUnreachable = isReceiptNeeded ? { findUnreachable: () => unreachableOf(others) } : {};
   const begins = request.mayStart === undefined ? {} : { mayStart: request.mayStart, ...findUnreachable };
@@ -204,11 +205,12 @@ async function runWith(
   const first = await run();
   if (!first.ok && first.refusal.code === 'second-digest' && attempt.number > 1) {
     const { transactionId } = intent;
-    await propagateSignedRecord(holders, { keyId, transactionId, threshold: request.signingThreshold });
+    await propagateSignedRecord(holders, { keyId, transactionId, threshold: policies.policy.signingThreshold });
     return run();
   }
   if (first.ok || first.refusal.code !== 'policy-behind') return first;
-  const cosigners = isReceiptNeeded ? holders : signers;
-  const shown = await syncPolicies({ cosigners, attesters: holders, keyId }, policies);
-  return shown.ok ? run() : shown;
+  const delivery = { targets: isReceiptNeeded ? holders : signers, attesters: holders };
+  const { faults } = await bringPolicies(policies, delivery);
+  const fault = faults.find(({ cosigner }) => indices.includes(cosigner));
+  return fault === undefined ? run() : refused(fault);
 }

@@ -347,9 +347,12 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
     return this.#refreshes.report(keyId, report);
   }
 
-  /** See `PolicyCommands`. */
   adoptionWork(): AdoptionWork | null {
     return this.#policies.adoptionWork();
+  }
+
+  policiesAfter(version: number): readonly AdoptedPolicy[] {
+    return this.#storage.policies.adoptedAfter(version);
   }
 
   reportAdoption(report: AdoptionReport): Promise<void> {

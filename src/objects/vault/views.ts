@@ -4,9 +4,9 @@ import type { AssetAmount } from '#domain/transaction/exposure.ts';
 import type { NeededRenewal } from '#domain/policy/mandate-renewal.ts';
 import type { Member } from '#domain/access/member.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import type { AdoptedPolicy, PolicyChange } from '#domain/policy/policy-change.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
-import type { KeyId, TransactionId, VaultId } from '#domain/id.ts';
+import type { PolicyChange } from '#domain/policy/policy-change.ts';
+import type { KeyId, TransactionId } from '#domain/id.ts';
 import type { KeyCandidate, KeyRefresh, Vault, VaultKey } from '#domain/vault.ts';
 import type { Wallet } from '#objects/vault/wallets.ts';
 
@@ -98,9 +98,7 @@ export interface TransactionWork {
   readonly transaction: Transaction;
   readonly chain: Chain;
   readonly key: VaultKey;
-  /** Every version, in order, so that a co-signer that was unreachable can adopt them. */
-  readonly policies: readonly AdoptedPolicy[];
-  readonly signingThreshold: number;
+  readonly adoption: AdoptionWork;
 }
 
 /** A transaction in flight with the nonce of its attempts; null before the first one. */
@@ -116,25 +114,29 @@ export interface HeldNonceRecord {
 }
 
 /** A key refresh that is due. */
-export interface RefreshWork extends Pick<TransactionWork, 'key' | 'policies' | 'signingThreshold'> {
-  readonly vaultId: VaultId;
+export interface RefreshWork extends Pick<TransactionWork, 'key' | 'adoption'> {
   /** The progress of the refresh. */
   readonly refresh: KeyRefresh;
   /** Every key that waits for a refresh, this one first. */
   readonly underWay: readonly KeyId[];
 }
 
-/** The policies that are propagated to the co-signers of these keys. */
-export interface AdoptionWork extends Pick<TransactionWork, 'policies'> {
-  readonly vaultId: VaultId;
-  readonly keys: readonly VaultKey[];
+/** The policy in force, and which co-signers have which version of it. */
+export interface AdoptionWork {
+  readonly policy: Policy;
+  readonly adoptedVersions: Readonly<Record<string, number>>;
+}
+
+export function adoptionOf({ policy, adoptedVersions = {} }: Vault): AdoptionWork {
+  return { policy, adoptedVersions };
 }
 
 export interface KeyWork {
   readonly vault: Vault;
   /** The scheme of the missing key. */
   readonly scheme: KeyScheme;
-  readonly policies: readonly AdoptedPolicy[];
+  /** Versions whose mandates have expired. Without a key no co-signer attests them. */
+  readonly expiredVersions: readonly number[];
   /** The progress of the key; null before the first step. */
   readonly candidate: KeyCandidate | null;
 }

@@ -45,8 +45,8 @@ test('revoked devices cannot spend fees at a co-signer that knows the revocation
   // A harmless policy follows, which every co-signer adopts after the revocation.
   const harmless = { ...after, version: 3, previousHash: policyHashOf(after), threshold: 3 };
   const next = changeTo(harmless, [NEW_LAPTOP, NEW_PHONE]);
-  expect(await shownTo([three], key.keyId, change)).toEqual(['adopted']);
-  expect(await shownTo([one, three], key.keyId, next)).toEqual(['adopted', 'adopted']);
+  expect(await shownTo([three], change, scene.cosigners.all)).toEqual(['adopted']);
+  expect(await shownTo([one, three], next, scene.cosigners.all)).toEqual(['adopted', 'adopted']);
   puppet.inForce = harmless;
   const later = openBody({ ...requested, attempt, policies: [before, change, next] }, [1, 2]);
   const receipts = () => receiptsOf([three], key.keyId, later.request);

@@ -28,10 +28,10 @@ beforeAll(async () => {
   cosigners = await startCosigners(4);
   pins = await pinsOf(cosigners);
   const policies = [{ policy: first, mandate: null }];
-  const made = await generateKey(cosigners.all, { scheme: 'ecdsa-secp256k1', threshold: 3, policies });
+  const made = await generateKey(cosigners.all, { scheme: 'ecdsa-secp256k1', policies });
   if (!made.ok) throw new Error(made.refusal.reason);
   keyId = made.value.keyId;
-  await showTo(cosigners.some(1, 2, 3), keyId, [{ policy: first, mandate: null }, change]);
+  await showTo(cosigners.some(1, 2, 3), [{ policy: first, mandate: null }, change]);
 }, 120_000);
 afterAll(() => cosigners.stop());
 

@@ -9,7 +9,7 @@
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { CosignerClient } from '#cosigner-client/client.ts';
-import { encodePolicy } from '#cosigner-client/sync-policies.ts';
+import { nameOf } from '#cosigner-client/bring-policies.ts';
 import type { HeldShares } from '#cosigner-client/held-shares.ts';
 import { accepted } from '#domain/result.ts';
 import type { VaultKey } from '#domain/vault.ts';
@@ -84,8 +84,7 @@ test('a coordinator cannot have shares dealt for an epoch that leaves none for l
   const key = await frostKey(cosigners.all);
   const terms = { scheme: key.scheme, threshold: 2, baseEpoch: 1, dealers: [1, 2], publicKey: key.publicKey };
   const dealtAt = async (epoch: number) => {
-    const policies = [encodePolicy({ policy, mandate: null })];
-    const request = { ...terms, epoch, publicShares: key.publicShares, policies, attestations: {} };
+    const request = { ...terms, epoch, publicShares: key.publicShares, policy: nameOf(policy) };
     const dealt = await relay({
       cosigners: cosigners.all,
       path: () => `reshare/${key.keyId}`,

@@ -65,7 +65,7 @@ test('a lying co-signer cannot give a statement for another one', async () => {
 });
 
 test('a signer signs only with t agreements, of which one is by an honest co-signer', async () => {
-  await showTo(cosigners.some(1), key.keyId, [{ policy: byDevice, mandate: null }, change]);
+  await showTo(cosigners.some(1), [{ policy: byDevice, mandate: null }, change], cosigners.all);
   const [first, , third] = cosigners.all;
   const enough = await alice().request([first, lying(2)]);
   expect(inWords(enough)).toEqual(['agrees', 'agrees', 'unknown: missing']);

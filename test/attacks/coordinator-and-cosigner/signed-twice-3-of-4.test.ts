@@ -14,7 +14,7 @@ import { defaultRules } from '#domain/policy/optional-rules.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { signerGroups } from '#jobs/keys/prove-key.ts';
-import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { thresholdSign } from '../../cosigner/threshold-sign.ts';
 import { generateKey } from '../../cosigner/key/generate-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { byDevice } from '../../cosigner/policy/device-scene.ts';
@@ -50,7 +50,7 @@ function crew(): readonly CosignerClient[] {
 }
 
 async function keyOf(group: readonly CosignerClient[]): Promise<VaultKey> {
-  const terms = { scheme: SCHEME, threshold: 3, policies: [{ policy, mandate: null }] } as const;
+  const terms = { scheme: SCHEME, policies: [{ policy, mandate: null }] } as const;
   const made = await generateKey(group, terms);
   if (!made.ok) throw new Error(made.refusal.reason);
   const address = addressOn(anvilAdapter.chain.caip2, SCHEME, hexToBytes(made.value.publicKey));
@@ -60,7 +60,7 @@ async function keyOf(group: readonly CosignerClient[]): Promise<VaultKey> {
 function paid(by: VaultKey, nonce: bigint): ApprovedTransfer {
   const request = approvedTransfer({ key: by, governedBy: policy, nonce });
   const approvals = approvalsOf(request.transaction.digest, LAPTOP, PHONE);
-  return { ...request, signingThreshold: 3, approvals, policies: [{ policy, mandate: null }] };
+  return { ...request, approvals, policies: [{ policy, mandate: null }] };
 }
 
 function atNonce(request: ApprovedTransfer, nonce: bigint, attempt = 1): ApprovedTransfer {

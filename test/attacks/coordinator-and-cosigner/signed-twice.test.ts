@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Policy } from '#domain/policy/policy.ts';
 import { generateKey } from '../../cosigner/key/generate-key.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { thresholdSign } from '../../cosigner/threshold-sign.ts';
 import { relay } from '#jobs/signing/relay.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { addressOn } from '#chains/inspect/address-on.ts';
@@ -41,7 +41,7 @@ beforeAll(async () => {
   puppet = await Puppet.ofNode2(cosigners.folder);
   for (const policy of [guarded, byDevice]) {
     const scheme = 'ecdsa-secp256k1';
-    const made = await generateKey(crew(), { scheme, threshold: 2, policies: [{ policy, mandate: null }] });
+    const made = await generateKey(crew(), { scheme, policies: [{ policy, mandate: null }] });
     if (!made.ok) throw new Error(made.refusal.reason);
     const address = addressOn(anvilAdapter.chain.caip2, scheme, hexToBytes(made.value.publicKey));
     keys.set(policy, { ...made.value, addresses: { anvil: present(address) } });

@@ -15,7 +15,7 @@ import type { Policy } from '#domain/policy/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { generateKey } from '../../cosigner/key/generate-key.ts';
 import { relay } from '#jobs/signing/relay.ts';
-import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { thresholdSign } from '../../cosigner/threshold-sign.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { byDevice } from '../../cosigner/policy/device-scene.ts';
 import type { Cosigners } from '../../cosigner/cosigners.ts';
@@ -44,13 +44,13 @@ beforeAll(async () => {
   cosigners = await startCosigners();
   puppet = await Puppet.ofNode2(cosigners.folder);
   key = await keyUnder(byDevice);
-  expect(await shownTo(cosigners.some(1), key.keyId, change)).toEqual(['adopted']);
+  expect(await shownTo(cosigners.some(1), change, cosigners.all)).toEqual(['adopted']);
 }, 120_000);
 afterAll(() => cosigners.stop());
 
 async function keyUnder(policy: Policy): Promise<VaultKey> {
   const scheme = 'ecdsa-secp256k1';
-  const made = await generateKey(crew(), { scheme, threshold: 2, policies: [{ policy, mandate: null }] });
+  const made = await generateKey(crew(), { scheme, policies: [{ policy, mandate: null }] });
   if (!made.ok) throw new Error(made.refusal.reason);
   const address = addressOn(anvilAdapter.chain.caip2, scheme, hexToBytes(made.value.publicKey));
   return { ...made.value, addresses: { anvil: present(address) } };
@@ -73,7 +73,7 @@ test('two honest co-signers do not sign together if only one of them knows the r
   });
   // Now both co-signers know the revocation, and the current signers can pay.
   const mine = { ...payment(NEW_LAPTOP, NEW_PHONE), policies: [first, change] };
-  expect(await shownTo(cosigners.some(3), key.keyId, change)).toEqual(['adopted']);
+  expect(await shownTo(cosigners.some(3), change, cosigners.all)).toEqual(['adopted']);
   expect(await thresholdSign(cosigners.some(1, 3), mine)).toMatchObject({ ok: true });
 });
 
@@ -96,7 +96,7 @@ test('with receipts of every co-signer, one that knows the revocation stops one 
   };
   puppet.inForce = guarded;
   expect(await thresholdSign(crew(), theft())).toMatchObject({ ok: true });
-  expect(await shownTo(cosigners.some(1), guardedKey.keyId, after)).toEqual(['adopted']);
+  expect(await shownTo(cosigners.some(1), after, cosigners.all)).toEqual(['adopted']);
   // Co-signer 3 does not know the revocation and co-signer 2 is hostile. Co-signer 1 gives no
   // receipt.
   puppet.inForce = guarded;
@@ -115,7 +115,7 @@ test('two honest co-signers with different policies in force do not sign even wh
   };
   const before = { policy: own, mandate: null };
   const after = changeTo(harmless, [LAPTOP, PHONE]);
-  expect(await shownTo(cosigners.some(1), ownKey.keyId, after)).toEqual(['adopted']);
+  expect(await shownTo(cosigners.some(1), after, cosigners.all)).toEqual(['adopted']);
   const request = approvedTransfer({ key: ownKey, governedBy: own });
   const approvals = approvalsOf(request.transaction.digest, LAPTOP, PHONE);
   // The coordinator names to each co-signer the policy version that it has in force.

@@ -10,7 +10,8 @@
 import { expect, test } from 'vitest';
 import { CosignerStorage } from '#cosigner/storage.ts';
 import type { PolicyWithMandate } from '#cosigner/signed-document.ts';
-import { readChain } from '#cosigner/policy/policy-chain.ts';
+import { newPolicies } from '#cosigner/policy/policy-chain.ts';
+import { VaultPolicies } from '#cosigner/policy/vault-policies.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import { byDevice } from '../../cosigner/policy/device-scene.ts';
 import { memorySql } from '../../objects/memory-sql.ts';
@@ -46,9 +47,9 @@ test('of a thousand policies without mandates, only the first one without a mand
       yield { policy: { ...byDevice, version, previousHash: policyHashOf(byDevice) }, mandate: null };
     }
   }
-  const terms = { nowMs: HOUR_MS, isJoining: false, isAttested: async () => true };
-  const chain = await readChain(sent(), terms);
-  expect(chain).toMatchObject({ ok: false, refusal: { code: 'malformed' } });
+  const vault = new VaultPolicies(memorySql());
+  const chain = await newPolicies({ vaultId: byDevice.vaultId, vault, nowMs: HOUR_MS }, sent());
+  expect(chain).toMatchObject({ ok: false, refusal: { code: 'policy-mismatch' } });
   expect(read).toBe(1);
 });
 

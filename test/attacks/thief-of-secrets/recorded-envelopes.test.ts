@@ -14,7 +14,7 @@ import { hkdf } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { thresholdSign } from '../../cosigner/threshold-sign.ts';
 import { identitySecrets } from '#mpc/identity.ts';
 import { encodePoint, GENERATOR, invertScalar, modOrder, SECP256K1 } from '#mpc/secp256k1.ts';
 import type { Cosigners } from '../../cosigner/cosigners.ts';

@@ -1,17 +1,24 @@
 import type { KeyScheme } from '#domain/asset/chain.ts';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 import type { KeyCandidate } from '#domain/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
-import type { KeyRequest } from '#jobs/keys/generate-key.ts';
 import { nextKeyStep } from '#jobs/keys/generate-key.ts';
 import { policy } from '../../domain/cast.ts';
+import { sourceOf } from '../policy-source.ts';
+
+/** A key of a vault whose policies are these, in order. */
+export interface KeyRequest {
+  readonly scheme: KeyScheme;
+  readonly policies: readonly AdoptedPolicy[];
+}
 
 /**
  * Returns the request for a key under the first policy of the cast, with which two co-signers sign.
  */
 export function twoOfThree<S extends KeyScheme>(scheme: S): KeyRequest & { readonly scheme: S } {
-  return { scheme, threshold: 2, policies: [{ policy, mandate: null }] };
+  return { scheme, policies: [{ policy, mandate: null }] };
 }
 
 /**
@@ -20,8 +27,9 @@ export function twoOfThree<S extends KeyScheme>(scheme: S): KeyRequest & { reado
  */
 export async function generateKey(
   cosigners: readonly CosignerClient[],
-  request: KeyRequest,
+  { scheme, policies }: KeyRequest,
 ): Promise<Result<Omit<KeyCandidate, 'provenBy'>, { readonly reason: string }>> {
+  const request = { scheme, policies: sourceOf(...policies) };
   let candidate: KeyCandidate | null = null;
   for (;;) {
     const step: Awaited<ReturnType<typeof nextKeyStep>> = await nextKeyStep(cosigners, request, candidate);

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
-import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { thresholdSign } from '../threshold-sign.ts';
 import { generateKey } from './generate-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { policy } from '../../domain/cast.ts';
@@ -89,7 +89,6 @@ test('an interrupted refresh is completed without a co-signer whose statement on
   try {
     const made = await generateKey(four.all, {
       scheme: 'frost-ed25519',
-      threshold: 3,
       policies: [{ policy: threeTogether, mandate: null }],
     });
     if (!made.ok) throw new Error(made.refusal.reason);

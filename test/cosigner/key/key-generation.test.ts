@@ -9,6 +9,8 @@ import { nextKeyStep } from '#jobs/keys/generate-key.ts';
 import { inTurn } from '../../setup/turns.ts';
 import { generateKey, twoOfThree } from './generate-key.ts';
 import { Cut, cutAt, cutsOf } from '../session/interrupted-client.ts';
+import { policy } from '../../domain/cast.ts';
+import { sourceOf } from '../policy-source.ts';
 import { present } from '../cosigners.ts';
 import { cosignersInMemory } from '../cosigners-in-memory.ts';
 
@@ -25,10 +27,13 @@ const cosigners = cosignersInMemory();
  */
 const MAX_CALLS = 24;
 
+/** Returns the request of a coordinator for a key under the first policy of the cast. */
+const requestFor = (scheme: KeyScheme) => ({ scheme, policies: sourceOf({ policy, mandate: null }) });
+
 async function countedStep(scheme: KeyScheme, candidate: KeyCandidate | null) {
   let calls = 0;
   cosigners.watch(() => void (calls += 1));
-  const step = await nextKeyStep(cosigners.all, twoOfThree(scheme), candidate);
+  const step = await nextKeyStep(cosigners.all, requestFor(scheme), candidate);
   cosigners.watch(() => {});
   if (!step.ok) throw new Error(step.refusal.reason);
   expect(calls).toBeLessThanOrEqual(MAX_CALLS);
@@ -48,7 +53,7 @@ test('every step of the first key and of one key of each other scheme stays belo
     }
   }
   const generated = ['candidate', 'candidate', 'candidate', 'key'];
-  expect(names).toEqual(['paired', 'paired', 'paired', ...generated, ...generated, ...generated]);
+  expect(names).toEqual(['prepared', 'prepared', 'prepared', 'prepared', ...generated, ...generated, ...generated]);
 }, 60_000);
 
 /** Returns a candidate that no group of co-signers has proven. */
@@ -70,7 +75,7 @@ test('a candidate is kept while a co-signer is unreachable, and its generation c
   };
   const without = await nextKeyStep(
     [...cosigners.some(1, 2), unreachable],
-    twoOfThree('frost-ed25519'),
+    requestFor('frost-ed25519'),
     first.candidate,
   );
   expect(without).toMatchObject({ ok: false, refusal: { isUseless: false } });
@@ -81,11 +86,11 @@ test('a candidate is kept while a co-signer is unreachable, and its generation c
 
 test('a candidate with which a co-signer cannot sign is reported as useless', async () => {
   const candidate = await fresh('frost-ed25519');
-  const lost = await nextKeyStep(cosigners.all, twoOfThree('frost-ed25519'), { ...candidate, ...NOBODYS });
+  const lost = await nextKeyStep(cosigners.all, requestFor('frost-ed25519'), { ...candidate, ...NOBODYS });
   expect(lost).toMatchObject({ ok: false, refusal: { isUseless: true } });
   const other = await fresh('frost-ed25519');
   const wrong = { ...candidate, publicKey: other.publicKey };
-  const unverified = await nextKeyStep(cosigners.all, twoOfThree('frost-ed25519'), wrong);
+  const unverified = await nextKeyStep(cosigners.all, requestFor('frost-ed25519'), wrong);
   expect(unverified).toMatchObject({ ok: false, refusal: { isUseless: true } });
 });
 

@@ -4,18 +4,15 @@ import { relay } from '#jobs/signing/relay.ts';
 import { sharesHeldBy } from '#cosigner-client/held-shares.ts';
 import { policy } from '../../domain/cast.ts';
 import type { Cosigners } from '../cosigners.ts';
-import { present, startCosigners } from '../cosigners.ts';
+import { inVault, present, startCosigners } from '../cosigners.ts';
 import { Puppet } from '../signing/byzantine-cosigner.ts';
 import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refresh-scene.ts';
-import { encodePolicy } from '#cosigner-client/sync-policies.ts';
-import type { Policy } from '#domain/policy/policy.ts';
+import { nameOf } from '#cosigner-client/bring-policies.ts';
 
 /**
  * Tests that an attacker who controls the coordinator or one co-signer during a key refresh learns
  * nothing, and cannot make the key unusable.
  */
-
-const shown = (one: Policy) => encodePolicy({ policy: one, mandate: null });
 
 let cosigners: Cosigners;
 
@@ -38,8 +35,7 @@ const requestedKey = ({ scheme, publicKey, publicShares }: VaultKey) => ({
   dealers: [1, 2],
   publicKey,
   publicShares,
-  policies: [shown(policy)],
-  attestations: {},
+  policy: nameOf(policy),
 });
 
 function deal(key: VaultKey, change: (cosigner: number) => Record<string, unknown> = () => ({}), crew = cosigners.all) {
@@ -82,27 +78,10 @@ describe('a coordinator that attacks a key refresh', () => {
     ['the epoch before', () => ({ baseEpoch: 0 }), 'malformed'],
     ['a base epoch that does not exist', () => ({ baseEpoch: 2, epoch: 3 }), 'unknown-key'],
     ['an epoch that no record can have', () => ({ epoch: 70_000 }), 'malformed'],
-    ['no policy', () => ({ policies: [] }), 'malformed'],
-    ['another policy', () => ({ policies: [shown({ ...policy, threshold: 1 })] }), 'policy-mismatch'],
-    [
-      'a policy more',
-      () => ({
-        policies: [shown(policy), shown({ ...policy, version: 2, threshold: 1 })],
-      }),
-      'policy-behind',
-    ],
-    [
-      'a list whose second policy it has not adopted, and whose third it need not read',
-      () => ({
-        policies: [shown(policy), shown({ ...policy, version: 2, threshold: 1 }), 'no policy'],
-      }),
-      'policy-behind',
-    ],
-    [
-      'a list whose first policy is another one, and whose second it need not read',
-      () => ({ policies: [shown({ ...policy, threshold: 1 }), 'no policy'] }),
-      'policy-mismatch',
-    ],
+    ['no policy', () => ({ policy: null }), 'malformed'],
+    ['another policy', () => ({ policy: nameOf({ ...policy, threshold: 1 }) }), 'policy-mismatch'],
+    ['a later policy', () => ({ policy: nameOf({ ...policy, version: 2 }) }), 'policy-behind'],
+    ['a policy of another vault', () => ({ policy: nameOf(inVault(8, policy)) }), 'malformed'],
     ['another scheme', () => ({ scheme: 'ecdsa-secp256k1' }), 'malformed'],
     ['a field more', () => ({ extra: 1 }), 'malformed'],
   ])('a coordinator that requests a refresh with %s gets no shares dealt', async (_name, change, code) => {

@@ -7,6 +7,7 @@ import type { CosignerClient } from '#cosigner-client/client.ts';
 import { sharesHeldBy } from '#cosigner-client/held-shares.ts';
 import { generateKey, twoOfThree } from './generate-key.ts';
 import { policy } from '../../domain/cast.ts';
+import { sourceOf } from '../policy-source.ts';
 
 /** Every group of two of the three co-signers. */
 export const EVERYBODY = ['1+2', '1+3', '2+3'];
@@ -38,8 +39,7 @@ export class RefreshRun {
    * steps follow, or the reason why the step failed.
    */
   async step(cosigners: readonly CosignerClient[]): Promise<VaultKey | string | null> {
-    const policies = [{ policy: this.#policy, mandate: null }];
-    const request = { key: this.#key, threshold: this.#policy.signingThreshold, policies };
+    const request = { key: this.#key, policies: sourceOf({ policy: this.#policy, mandate: null }) };
     const step = await nextRefreshStep(cosigners, request, this.refresh);
     if (!step.ok) return step.refusal.reason;
     if (step.value.type === 'refreshed') return { ...this.#key, publicShares: step.value.publicShares };

@@ -6,13 +6,13 @@ import type { VaultKey } from '#domain/vault.ts';
 import { refused } from '#domain/result.ts';
 import { pairSetups } from '#jobs/keys/pair-cosigners.ts';
 import { relay } from '#jobs/signing/relay.ts';
-import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { thresholdSign } from '../threshold-sign.ts';
 import { policy } from '../../domain/cast.ts';
 import { Cut } from '../session/interrupted-client.ts';
 import type { Cosigners } from '../cosigners.ts';
 import { approvedTransfer, newKey, present, startCosigners } from '../cosigners.ts';
 import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refresh-scene.ts';
-import { encodePolicy } from '#cosigner-client/sync-policies.ts';
+import { encodePolicy, nameOf } from '#cosigner-client/bring-policies.ts';
 
 /**
  * Tests key refreshes in steps, each started by a message of its own, among three co-signers in
@@ -107,8 +107,7 @@ test('an ECDSA refresh replaces the pair set-ups, and no co-signer deals to a pe
       dealers: [1, 2],
       publicKey: key.publicKey,
       publicShares: refreshed.publicShares,
-      policies: [encodePolicy({ policy, mandate: null })],
-      attestations: {},
+      policy: nameOf(policy),
     }),
   });
   expect(dealt.ok ? 'dealt' : dealt.refusal.code).toBe('pair-too-old');
@@ -187,9 +186,10 @@ test('a new machine checks each request against the policy of the vault', async 
     ok: false,
     reason: expect.stringContaining('not-enough-approvals') as string,
   });
-  const answer = await present(cosigners.all[1]).call(`key/${key.keyId}/policy`, {
-    ...encodePolicy({ policy: { ...policy, threshold: 1 }, mandate: null }),
-    attestations: {},
+  const answer = await present(cosigners.all[1]).call(`vault/${policy.vaultId}/policy`, {
+    policies: [encodePolicy({ policy: { ...policy, threshold: 1 }, mandate: null })],
+    chosen: {},
+    adopted: {},
   });
   expect(answer.ok ? 'taken' : answer.refusal.code).toBe('policy-mismatch');
 }, 120_000);

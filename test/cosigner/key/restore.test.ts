@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
 import { propagateSignedRecord } from '#jobs/signing/propagate-signed-record.ts';
 import { signerGroups } from '#jobs/keys/prove-key.ts';
-import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { thresholdSign } from '../threshold-sign.ts';
 import type { ApprovedTransfer, Cosigners } from '../cosigners.ts';
 import { approvedTransfer, attemptOf, newKey, present, startCosigners } from '../cosigners.ts';
 

@@ -106,10 +106,6 @@ describe('the wallet and the policy are those that were pinned with the key', ()
     expect(await answer(request(), { wallet: WALLET.replace('0x11', '0xAA') })).toBe('wrong-wallet');
   });
 
-  test('a co-signer without a policy signs nothing', async () => {
-    expect(await answer(request(), { policies: [] })).toBe('wrong-wallet');
-  });
-
   test('a policy that the co-signer has not adopted, or another policy with the same version, is refused', async () => {
     const strange = { ...policy, threshold: 1 };
     expect(await answer(request({}, { ...intent, policyVersion: 2 }))).toBe('policy-mismatch');

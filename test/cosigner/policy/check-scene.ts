@@ -26,7 +26,8 @@ export const intent: TransferIntent = {
 };
 export const pinned: Pinned = {
   wallet: WALLET,
-  policies: [policy],
+  current: policy,
+  named: policy,
   nowMs: NOON_MS,
   feeCeilings: new Map(),
   isRecorded: () => false,
@@ -57,12 +58,22 @@ export function request(differences: Partial<SigningRequest> = {}, of: OnChainIn
   };
 }
 
+/** What a co-signer has, with the policies of its vault in order. */
+type Held = Partial<Omit<Pinned, 'current' | 'named'>> & { readonly policies?: readonly Policy[] };
+
+/** Returns what a co-signer compares a request with. */
+export function heldFor(sent: SigningRequest, { policies = [policy], ...held }: Held): Pinned {
+  const current = policies.at(-1);
+  if (current === undefined) throw new Error('a vault has a policy');
+  const named = policies.find(({ version }) => version === sent.intent.policyVersion) ?? null;
+  return { ...pinned, ...held, current, named };
+}
+
 /** Returns 'signs', or the code and detail of the refusal. */
-export async function answer(sent: SigningRequest, held: Partial<Pinned> = {}): Promise<string> {
-  const against = { ...pinned, ...held };
+export async function answer(sent: SigningRequest, held: Held = {}): Promise<string> {
+  const against = heldFor(sent, held);
   // By default the coordinator knows the newest policy.
-  const newest = against.policies.at(-1)?.version ?? 1;
-  const policyVersion = sent.policyVersion === 1 ? newest : sent.policyVersion;
+  const policyVersion = sent.policyVersion === 1 ? against.current.version : sent.policyVersion;
   const checked = await checkRequest({ ...sent, policyVersion }, against);
   if (checked.ok) return 'signs';
   const { code, detail } = checked.refusal;

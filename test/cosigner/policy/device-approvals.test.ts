@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { encodePolicy } from '#cosigner-client/bring-policies.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
 import { sortedByKeyId } from '#domain/access/device.ts';
@@ -9,8 +10,8 @@ import type { Policy } from '#domain/policy/policy.ts';
 import { mandateBytes } from '#domain/policy/policy-change.ts';
 import type { Actor, Approval } from '#domain/transaction/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import type { ThresholdSignRequest } from '#jobs/signing/threshold-sign.ts';
-import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import type { ThresholdSignRequest } from '../threshold-sign.ts';
+import { thresholdSign } from '../threshold-sign.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { alice, bob, carol } from '../../domain/cast.ts';
 import { byDevice, laptop, phone } from './device-scene.ts';
@@ -121,11 +122,11 @@ test('a policy with a device that has another device’s name or an invalid key 
     { ...first, extra: '' },
   ];
   for (const device of renamed) {
-    const next = { ...byDevice, version: 2, devices: [device, ...rest] };
-    const answer = await cosigners.all[0].call(`key/${key.keyId}/policy`, {
-      policy: next,
-      mandate: null,
-      attestations: {},
+    const next = { ...byDevice, version: 2, devices: [device, ...rest] } as Policy;
+    const answer = await cosigners.all[0].call(`vault/${next.vaultId}/policy`, {
+      policies: [encodePolicy({ policy: next, mandate: null })],
+      chosen: {},
+      adopted: {},
     });
     expect(answer.ok ? 'adopted' : answer.refusal.code).toMatch(/malformed|policy-mismatch/);
   }

@@ -12,9 +12,10 @@ import { parseKeyId } from '#domain/id.ts';
 import { INTENT_DOMAIN } from '#domain/transaction/intent.ts';
 import type { Approval } from '#domain/transaction/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import type { ThresholdSignRequest } from '#jobs/signing/threshold-sign.ts';
+import type { ThresholdSignRequest } from '../threshold-sign.ts';
 import { seededRandom } from '#local/stack/seeded-random.ts';
 import { alice, amount, bob, NOON_MS } from '../../domain/cast.ts';
+import { heldFor } from './check-scene.ts';
 import { byDevice, laptop, phone } from './device-scene.ts';
 import { approvedMessage, attemptOf, entered, requestFor, approvalBy } from '../cosigners.ts';
 import { openBody } from '../rejected-requests.ts';
@@ -33,7 +34,6 @@ const TOKEN = '0x3333333333333333333333333333333333333333';
 
 const pinned = {
   wallet: WALLET,
-  policies: [byDevice],
   nowMs: NOON_MS,
   feeCeilings: new Map(),
   isRecorded: () => false,
@@ -204,7 +204,8 @@ function effectOf(request: Json): Json {
 
 async function answerTo(request: Json) {
   try {
-    return await checkRequest(signingRequestOf(encoded(request)), pinned);
+    const read = signingRequestOf(encoded(request));
+    return await checkRequest(read, heldFor(read, { ...pinned, policies: [byDevice] }));
   } catch (error) {
     if (error instanceof Malformed) return null;
     throw error;

@@ -2,9 +2,11 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { thresholdSign } from '../threshold-sign.ts';
 import { generateKey } from '../key/generate-key.ts';
-import { syncPolicies } from '#cosigner-client/sync-policies.ts';
+import { bringPolicies } from '#cosigner-client/bring-policies.ts';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
+import { sourceOf } from '../policy-source.ts';
 import {
   approvalsOf,
   changeTo,
@@ -13,7 +15,9 @@ import {
   NEW_PHONE,
   OF_THREE,
   PHONE,
+  sentTo,
   shownTo,
+  attestationsOf,
 } from '../../attacks/policy-scene.ts';
 import type { Cosigners } from '../cosigners.ts';
 import { approvedTransfer, newKey, startCosigners } from '../cosigners.ts';
@@ -41,33 +45,35 @@ beforeAll(async () => {
 afterAll(() => cosigners.stop());
 
 /** Reports whether a payment that the new devices approve under the policy in force is signed. */
-async function pays(policies: Parameters<typeof syncPolicies>[1], governedBy: Policy): Promise<boolean> {
+async function pays(policies: readonly AdoptedPolicy[], governedBy: Policy): Promise<boolean> {
   const transfer = approvedTransfer({ key, governedBy });
   const approvals = approvalsOf(transfer.transaction.digest, NEW_LAPTOP, NEW_PHONE);
-  return (await thresholdSign(cosigners.all, { ...transfer, signingThreshold: 3, approvals, policies })).ok;
+  return (await thresholdSign(cosigners.all, { ...transfer, approvals, policies })).ok;
 }
 
 test('a co-signer that was unreachable for longer than the mandate adopts the renewed one, and all three sign', async () => {
-  expect(await shownTo(cosigners.some(1, 2), key.keyId, changeTo(revoked, [LAPTOP, PHONE]))).toEqual([
-    'adopted',
-    'adopted',
-  ]);
-  expect(await shownTo(cosigners.some(3), key.keyId, late, cosigners.all)).toEqual(['mandate-expired']);
+  const inTime = changeTo(revoked, [LAPTOP, PHONE]);
+  const attestations = await attestationsOf(cosigners.all, [inTime]);
+  expect(await sentTo(cosigners.some(1, 2), [inTime], attestations)).toEqual(['adopted', 'adopted']);
+  // Only two other co-signers adopted it, and their attestations are one too few.
+  expect(await shownTo(cosigners.some(3), late, cosigners.some(1, 2))).toEqual(['mandate-expired']);
   expect(await pays([first, late], revoked)).toBe(false);
-  const audience = { cosigners: cosigners.all, attesters: cosigners.all, keyId: key.keyId };
-  expect(await syncPolicies(audience, [first, renewed])).toMatchObject({ ok: true });
+  const everyone = { targets: cosigners.all, attesters: cosigners.all };
+  expect(await bringPolicies(sourceOf(first, renewed), everyone)).toMatchObject({ faults: [] });
   expect(await pays([first, renewed], revoked)).toBe(true);
 }, 60_000);
 
 test('the quorum of the version before renews a mandate, and the quorum of the version itself does not', async () => {
   const signs = [NEW_LAPTOP, NEW_PHONE];
   const inTime = changeTo(third, signs);
-  expect(await shownTo(cosigners.some(1, 2), key.keyId, inTime)).toEqual(['adopted', 'adopted']);
+  const [one, last] = [cosigners.some(1, 2), cosigners.some(3)];
+  expect(await sentTo(one, [inTime], await attestationsOf(cosigners.all, [inTime]))).toEqual(['adopted', 'adopted']);
   // Version 3 requires one approval. Versions 2 and 3 have the same devices, and version 2 requires
   // two of them.
-  expect(await shownTo(cosigners.some(3), key.keyId, changeTo(third, [NEW_LAPTOP]))).toEqual(['policy-mismatch']);
-  expect(await shownTo(cosigners.some(3), key.keyId, changeTo(third, [LAPTOP, PHONE]))).toEqual(['policy-mismatch']);
-  expect(await shownTo(cosigners.some(3), key.keyId, changeTo(third, signs))).toEqual(['adopted']);
+  const attestations = await attestationsOf(one, [inTime]);
+  expect(await sentTo(last, [changeTo(third, [NEW_LAPTOP])], attestations)).toEqual(['policy-mismatch']);
+  expect(await sentTo(last, [changeTo(third, [LAPTOP, PHONE])], attestations)).toEqual(['policy-mismatch']);
+  expect(await sentTo(last, [changeTo(third, signs)], attestations)).toEqual(['adopted']);
 });
 
 test('a vault gets a key under a policy with a renewed mandate, and none while the mandate is expired', async () => {

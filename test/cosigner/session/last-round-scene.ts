@@ -5,7 +5,7 @@ import { policyHashOf } from '#devices/policy-succession.ts';
 import { ExportLog } from '#cosigner/key/export-log.ts';
 import type { CosignerConfig } from '#cosigner/configuration.ts';
 import { CosignerKey } from '#cosigner/key/key.ts';
-import type { KeyRegistration } from '#cosigner/key/key-registration.ts';
+import type { VaultPolicies } from '#cosigner/policy/vault-policies.ts';
 import { CosignerStorage } from '#cosigner/storage.ts';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
@@ -22,7 +22,7 @@ import { memorySql } from '../../objects/memory-sql.ts';
 import { intent } from '../policy/check-scene.ts';
 import { type EcdsaKey, ecdsaKey, signatureOf } from '../signing/ecdsa-scene.ts';
 import { HONEST, MALLORY } from './sessions-scene.ts';
-import { registrationIn } from '../vault-scene.ts';
+import { pinnedPolicies, vaultObject } from '../vault-scene.ts';
 
 /**
  * A signature with a pause before its last round. The honest co-signer is a real `CosignerKey` with
@@ -33,6 +33,8 @@ export const KEY_ID = 'a'.repeat(26);
 
 export interface Paused {
   readonly storage: CosignerStorage;
+  /** The policies of the vault of the key. */
+  readonly vault: VaultPolicies;
   readonly cosignerKey: CosignerKey;
   /** Returns a transfer from the wallet of the key under a policy. */
   readonly transfer: (governedBy: Policy) => OnChainIntent;
@@ -45,7 +47,7 @@ export interface Paused {
   readonly refresh: () => Promise<void>;
 }
 
-export async function pausedSignature(governedBy: Policy, registered?: KeyRegistration): Promise<Paused> {
+export async function pausedSignature(governedBy: Policy): Promise<Paused> {
   const key = ecdsaKey(KEY_ID);
   const membership = await honestMembership();
   const sql = memorySql();
@@ -58,17 +60,19 @@ export async function pausedSignature(governedBy: Policy, registered?: KeyRegist
       isActive,
     });
   };
-  storage.putPolicy(governedBy);
+  const vault = pinnedPolicies(governedBy);
+  storage.putVaultId(governedBy.vaultId);
   await keep(1, true);
   const cosignerKey = new CosignerKey({
     membership,
     storage,
     exportLog: new ExportLog(sql),
-    registration: registered ?? registrationIn(sql),
+    vaultOf: () => vaultObject(vault),
     peers: { state: async () => pairState(membership, key), isBanned: async () => false },
   });
   return {
     storage,
+    vault,
     cosignerKey,
     transfer: (policy) => ({
       ...intent,

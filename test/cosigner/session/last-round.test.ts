@@ -38,8 +38,8 @@ test.each<[string, Partial<Policy>, string]>([
   // The policy in force is part of the session. The next session signs under the new policy.
   ['asks for no more than there is', { signers: [alice.userId, bob.userId] }, NOT_ALLOWED],
 ])('the last round is refused after a policy that %s comes into force in the pause', async (_name, change, outcome) => {
-  const { sign, request: signing, storage } = await approvedByTwo();
-  expect(await sign(signing, async () => storage.putPolicy(next(policy, change)))).toBe(outcome);
+  const { sign, request: signing, vault } = await approvedByTwo();
+  expect(await sign(signing, async () => vault.adopt([next(policy, change)]))).toBe(outcome);
 });
 
 test.each([

@@ -1,4 +1,3 @@
-import { bytesToHex } from '@noble/hashes/utils.js';
 import { describe, expect, test } from 'vitest';
 import type { Book } from '../storage-contract.ts';
 import { sid } from '../storage-contract.ts';
@@ -73,28 +72,6 @@ export function describeSessions(book: () => Book): void {
         });
       });
       expect(left).toEqual([151, 52, 3]);
-    });
-
-    test('a session table without a time column stays usable, and its rows are deleted', async () => {
-      const { open, restart } = book();
-      await open((_storage, sql) => {
-        sql.exec('CREATE TABLE session (sid TEXT PRIMARY KEY, round INTEGER NOT NULL) WITHOUT ROWID');
-        sql.exec('CREATE TABLE policy (version INTEGER PRIMARY KEY, document TEXT NOT NULL)');
-        sql.exec('INSERT INTO session (sid, round) VALUES (?, 1)', bytesToHex(sid(1)));
-      });
-      // Every object reads its storage before it opens a session.
-      const before = await open((storage) => [storage.policies().length, storage.advance(sid(1), 2)]);
-      expect(before).toEqual([0, true]);
-      const moves = await open((storage) => {
-        storage.openSession(sid(2), 2 * DAY_MS);
-        return [storage.advance(sid(1), 3), storage.advance(sid(2), 2)];
-      });
-      expect(moves).toEqual([false, true]);
-      await restart();
-      // The migrated table also accepts rows that older code writes without a time.
-      await open((_storage, sql) => sql.exec('INSERT INTO session (sid, round) VALUES (?, 1)', bytesToHex(sid(3))));
-      await open((storage) => storage.openSession(sid(4), 2 * DAY_MS));
-      expect(await open((_storage, sql) => sessionsIn(sql))).toBe(2);
     });
   });
 }

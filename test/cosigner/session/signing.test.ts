@@ -12,7 +12,8 @@ import type { AttemptPurpose } from '#domain/transaction/intent.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { cosignerClient } from '#cosigner-client/client.ts';
-import { availableHolders, thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { availableHolders } from '#jobs/signing/threshold-sign.ts';
+import { thresholdSign } from '../threshold-sign.ts';
 import type { SigningOutcome } from '#jobs/signing/threshold-sign.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import { alice, amount, bob, carol, mallory, NOON_MS, policy } from '../../domain/cast.ts';
@@ -29,7 +30,7 @@ import {
   approvalBy,
 } from '../cosigners.ts';
 import { openBody, opening, refusedByAll } from '../rejected-requests.ts';
-import { encodePolicy } from '#cosigner-client/sync-policies.ts';
+import { shownTo } from '../../attacks/policy-scene.ts';
 
 /** Tests three real co-signers with a coordinator that is first honest and then hostile. */
 
@@ -84,11 +85,12 @@ test('a key with threshold three is used by three co-signers, and not by two', a
   const governedBy = inVault(9, { ...policy, signingThreshold: 3 });
   const strict = await newKey(cosigners.all, { governedBy });
   const policies = [{ policy: governedBy, mandate: null }];
-  const request = { ...approvedTransfer({ key: strict, governedBy }), signingThreshold: 3, policies };
+  const request = { ...approvedTransfer({ key: strict, governedBy }), policies };
   const raw = signed(await thresholdSign(cosigners.all, request), request);
   const payer = await recoverTransactionAddress({ serializedTransaction: raw as `0x02${string}` });
   expect(payer).toBe(strict.addresses['anvil']);
-  expect((await thresholdSign(cosigners.some(1, 2), { ...request, signingThreshold: 2 })).ok).toBe(false);
+  const lower = { ...request, policies: [{ policy: { ...governedBy, signingThreshold: 2 }, mandate: null }] };
+  expect((await thresholdSign(cosigners.some(1, 2), lower)).ok).toBe(false);
 });
 
 test('a repeated request gets a signature over the same bytes, because the first reply may be lost', async () => {
@@ -322,16 +324,13 @@ test('a co-signer adopts only the policy that follows its own, and then counts a
     const mandate = { ...terms, createdAtMs: NOON_MS, expiresAtMs: Date.now() + 3_600_000 };
     const digest = bytesToHex(sha256(mandateBytes(mandate, policyHashOf(next))));
     const approvals = approvers.map((actor) => ({ actor, digest, device: null, atMs: NOON_MS }));
-    const sent = encodePolicy({ policy: next, mandate: { ...mandate, policy: next, approvals } });
-    const adopted = await cosigner.call(`key/${keyId}/policy`, { ...sent, attestations: {} });
-    return adopted.ok ? 'adopted' : adopted.refusal.code;
+    const adopting = { policy: next, mandate: { ...mandate, policy: next, approvals } };
+    return (await shownTo([cosigner], adopting, cosigners.all))[0];
   };
   for (const one of [skip, forged, rewritten]) expect(await adopt(one, [alice, bob])).toBe('policy-mismatch');
   for (const approvers of [[], [alice], [alice, mallory]])
     expect(await adopt(named, approvers)).toBe('policy-mismatch');
-  const unapproved = { ...encodePolicy({ policy: named, mandate: null }), attestations: {} };
-  const alone = await cosigner.call(`key/${keyId}/policy`, unapproved);
-  expect(alone.ok ? '' : alone.refusal.code).toBe('policy-mismatch');
+  expect(await shownTo([cosigner], { policy: named, mandate: null }, cosigners.all)).toEqual(['policy-mismatch']);
   const behind = await cosigner.call(
     `key/${keyId}/open`,
     opening({

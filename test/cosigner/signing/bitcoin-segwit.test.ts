@@ -7,7 +7,7 @@ import type { Utxo, SpendPlan } from '#chains/bitcoin/rules/utxo.ts';
 import { unsignedAttempt } from '#domain/transaction/event.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { thresholdSign } from '../threshold-sign.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { BTC, localNetwork, regtest, sourceOf, stranger } from '../../chains/bitcoin/cast.ts';
 import { amount } from '../../domain/cast.ts';

@@ -8,7 +8,7 @@ import type { AttemptPurpose, TransferIntent } from '#domain/transaction/intent.
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { generateKey } from '../key/generate-key.ts';
-import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { thresholdSign } from '../threshold-sign.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { BTC, localNetwork, stranger } from '../../chains/bitcoin/cast.ts';
 import { amount, policy } from '../../domain/cast.ts';
@@ -31,7 +31,6 @@ beforeAll(async () => {
   cosigners = await startCosigners();
   const made = await generateKey(cosigners.all, {
     scheme: 'frost-secp256k1-tr',
-    threshold: 2,
     policies: [{ policy, mandate: null }],
   });
   if (!made.ok) throw new Error(made.refusal.reason);

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
 import { generateKey } from '../key/generate-key.ts';
-import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { thresholdSign } from '../threshold-sign.ts';
 import { policy } from '../../domain/cast.ts';
 import type { Cosigners } from '../cosigners.ts';
 import { approvedTransfer, newKey, present, startCosigners } from '../cosigners.ts';
@@ -23,7 +23,6 @@ beforeAll(async () => {
   puppet = await Puppet.ofNode2(cosigners.folder);
   const made = await generateKey(cosigners.all, {
     scheme: 'frost-ed25519',
-    threshold: 2,
     policies: [{ policy, mandate: null }],
   });
   if (!made.ok) throw new Error(made.refusal.reason);
@@ -60,7 +59,6 @@ test.each([
     lieAt('keygen', round, path);
     const generated = await generateKey(crew(), {
       scheme: 'ecdsa-secp256k1',
-      threshold: 2,
       policies: [{ policy, mandate: null }],
     });
     puppet.lie = (message) => message;
@@ -69,7 +67,7 @@ test.each([
 );
 
 describe.each(['frost-ed25519', 'frost-secp256k1-tr'] as const)('%s', (scheme) => {
-  const generated = () => generateKey(crew(), { scheme, threshold: 2, policies: [{ policy, mandate: null }] });
+  const generated = () => generateKey(crew(), { scheme, policies: [{ policy, mandate: null }] });
   afterEach(() => {
     puppet.lie = (message) => message;
   });
@@ -199,7 +197,6 @@ test('another machine in the place of the banned co-signer is not banned', async
   expect(states).toMatchObject({ ok: true, value: { '2': { banned: false } } });
   const made = await generateKey(cosigners.all, {
     scheme: 'ecdsa-secp256k1',
-    threshold: 2,
     policies: [{ policy, mandate: null }],
   });
   expect(made).toMatchObject({ ok: true });

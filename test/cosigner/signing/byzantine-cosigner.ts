@@ -9,10 +9,13 @@ import { prepareDealing } from '#cosigner/key/dealing.ts';
 import { preparePairing } from '#cosigner/session/pairing.ts';
 import type { SessionPlan, Round } from '#cosigner/session/protocol.ts';
 import { parsePolicies } from '#cosigner/policy/policy-chain.ts';
-import { intentOf, policyWithMandateOf } from '#cosigner/signed-document.ts';
+import { intentOf } from '#cosigner/signed-document.ts';
 import { resharingContext, resharingRequestOf } from '#cosigner/key/resharing.ts';
-import { attest } from '#cosigner/policy/attestation.ts';
+import type { AttestationStage } from '#cosigner/policy/attestation.ts';
+import { attestationKeysOf } from '#cosigner/policy/attestation.ts';
 import type { SignedRecord } from '#cosigner/storage.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
+import { nameOf } from '#cosigner-client/bring-policies.ts';
 import { recordBytes } from '#cosigner/policy/signed-record.ts';
 import { receiptBytes } from '#cosigner/policy/receipt.ts';
 import { prepareSigning } from '#cosigner/session/signing.ts';
@@ -108,16 +111,21 @@ export class Puppet implements CosignerClient {
     const [kind = '', name = '', action] = path.split('/');
     const fields = body as Readonly<Record<string, unknown>>;
     try {
+      if (kind === 'keygen' && this.#inForce === null) return this.#refusal('policy-behind', '0');
       if (path === 'pairs/status') return accepted(this.#pairStates());
       if (action === 'open') return accepted(await this.#open(kind, name, fields as unknown as OpenBody));
-      if (action === 'policy') return accepted(this.#adopt(policyOf(fields['policy'])));
-      if (action === 'attest') return accepted({ attestation: await this.attestation(this.inForce) });
+      if (action === 'attest') return accepted(await this.#attest(fields));
+      if (action === 'policy') return accepted({ version: this.#adopt(fields['policies']) });
       if (action === 'receipt') return accepted({ receipt: await this.receipt(name, fields) });
       if (action === 'start') return accepted(await this.#start(fields as unknown as Invitation));
       return accepted(await this.#round(fields as unknown as RoundBody));
     } catch (error) {
-      return refused({ cosigner: this.index, code: 'aborted', detail: String(error), culprit: null });
+      return this.#refusal('aborted', String(error));
     }
+  }
+
+  #refusal(code: string, detail: string) {
+    return refused({ cosigner: this.index, code, detail, culprit: null });
   }
 
   /**
@@ -132,14 +140,29 @@ export class Puppet implements CosignerClient {
     this.#inForce = policy;
   }
 
-  #adopt(policy: Policy): null {
-    this.#inForce = policy;
-    return null;
+  #adopt(sent: unknown): number {
+    for (const { policy } of parsePolicies(sent)) this.#inForce = policy;
+    return this.inForce.version;
+  }
+
+  /** Attestations for any policy. */
+  async #attest({ version, hash, policies }: Readonly<Record<string, unknown>>) {
+    const inForce = this.#inForce;
+    if (inForce !== null && policyHashOf(inForce) === hash)
+      return { stage: 'adopted', attestation: await this.attest(inForce, 'adopted'), version };
+    const head = [...parsePolicies(policies)].map(({ policy }) => policy).at(-1);
+    if (head === undefined || policyHashOf(head) !== hash) throw new Error('the list has no such policy');
+    return {
+      stage: 'chosen',
+      attestation: await this.attest(head, 'chosen'),
+      version: inForce?.vaultId === head.vaultId ? inForce.version : 0,
+    };
   }
 
   /** Attests any policy. */
-  async attestation(policy: Policy): Promise<string> {
-    return bytesToHex(await attest({ own: this.#own }, policy));
+  async attest(policy: Policy, stage: AttestationStage): Promise<string> {
+    const keys = attestationKeysOf({ own: this.#own, peers: this.#peers });
+    return bytesToHex(await keys.sign(nameOf(policy), stage));
   }
 
   /** Returns a receipt for any request, and records nothing. */
@@ -220,17 +243,14 @@ export class Puppet implements CosignerClient {
       return preparePairing({ self: this.index, peer, store: async (setup) => void this.#pairs.set(peer, setup) });
     }
     if (kind === 'keygen') {
-      const { scheme } = fields as unknown as KeyRequest;
-      const policies = [...parsePolicies(fields['policies'])].map(({ policy }) => policy);
-      policies.forEach((policy) => this.#adopt(policy));
+      const { scheme } = fields as unknown as Pick<KeyRequest, 'scheme'>;
       const parties = this.#parties();
       return prepareKeyGeneration({
         scheme,
         own,
         peers,
         parties,
-        threshold: present(policies.at(-1)).signingThreshold,
-        policies,
+        policy: this.inForce,
         store: async (share) => {
           this.#shares.set(share.keyId, share);
           return null;
@@ -241,8 +261,7 @@ export class Puppet implements CosignerClient {
       const request = resharingRequestOf(fields);
       const { scheme, threshold, epoch, dealers, publicShares } = request;
       const parties = this.#parties();
-      const policies = [...parsePolicies(request.policies)].map(({ policy }) => policy);
-      const context = resharingContext(name, { ...request, policies }, parties);
+      const context = resharingContext(name, request, parties);
       const origin = { keyId: name, epoch, dealers, publicShares, share: this.#shares.get(name) ?? null };
       const store = async (share: KeyShare) => {
         this.#shares.set(`${name} ${epoch}`, share);
@@ -344,9 +363,6 @@ interface Occasion {
 }
 
 /** Returns the policy of a request, without its mandate: the puppet adopts any policy. */
-function policyOf(sent: unknown): Policy {
-  return policyWithMandateOf({ policy: sent, mandate: null }).policy;
-}
 
 function proofOf(keyId: string, fields: Readonly<Record<string, unknown>>): Occasion {
   const { signers } = fields as unknown as Pick<Occasion, 'signers'>;

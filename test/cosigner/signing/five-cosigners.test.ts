@@ -8,7 +8,7 @@ import type { VaultKey } from '#domain/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { cosignerClient } from '#cosigner-client/client.ts';
 import { signerGroups, proofFault } from '#jobs/keys/prove-key.ts';
-import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { thresholdSign } from '../threshold-sign.ts';
 import { generateKey } from '../key/generate-key.ts';
 import { refused } from '#domain/result.ts';
 import { policy } from '../../domain/cast.ts';
@@ -39,7 +39,7 @@ const keyOf = (threshold: number) => newKey(cosigners.all, { governedBy: policyO
 const transferBy = (key: VaultKey, threshold: number, terms: { readonly nonce?: bigint } = {}) => {
   const governedBy = policyOf(threshold);
   const policies = [{ policy: governedBy, mandate: null }];
-  return { ...approvedTransfer({ key, governedBy, ...terms }), signingThreshold: threshold, policies };
+  return { ...approvedTransfer({ key, governedBy, ...terms }), policies };
 };
 
 test.each([3, 4, 5])(
@@ -56,7 +56,10 @@ test.each([3, 4, 5])(
     const serializedTransaction = `0x${assembled.value.raw.replace(/^0x/, '')}` as `0x02${string}`;
     expect(await recoverTransactionAddress({ serializedTransaction })).toBe(key.addresses['anvil']);
     const said = vi.spyOn(console, 'error').mockImplementation(() => {});
-    const fewer = { ...request, signingThreshold: threshold - 1 };
+    const fewer = {
+      ...request,
+      policies: [{ policy: { ...policyOf(threshold), signingThreshold: threshold - 1 }, mandate: null }],
+    };
     expect(await thresholdSign(cosigners.all, fewer)).toMatchObject({ ok: false });
     said.mockRestore();
   },
@@ -74,7 +77,6 @@ test.each<[KeyScheme, number]>([
   async (scheme, threshold) => {
     const made = await generateKey(cosigners.all, {
       scheme,
-      threshold,
       policies: [{ policy: policyOf(threshold), mandate: null }],
     });
     if (!made.ok) throw new Error(made.refusal.reason);
@@ -91,7 +93,6 @@ test('a key with which two groups without a common member could sign is not gene
   for (const threshold of [1, 2, 6]) {
     const made = await generateKey(cosigners.all, {
       scheme: 'frost-ed25519',
-      threshold,
       policies: [{ policy: policyOf(threshold), mandate: null }],
     });
     expect([threshold, made.ok, made.ok ? '' : made.refusal.reason]).toEqual([
@@ -183,7 +184,6 @@ test('a co-signer that was added later and has no share of a key gets no request
 test('after two of five machines are replaced the other three deal, and every three of the five sign', async () => {
   const made = await generateKey(cosigners.all, {
     scheme: 'frost-ed25519',
-    threshold: 3,
     policies: [{ policy: policyOf(3), mandate: null }],
   });
   if (!made.ok) throw new Error(made.refusal.reason);

@@ -8,7 +8,7 @@ import { defaultRules } from '#domain/policy/optional-rules.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { thresholdSign } from '../threshold-sign.ts';
 import { generateKey } from '../key/generate-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { cosignerClient } from '#cosigner-client/client.ts';
@@ -49,7 +49,7 @@ function without(...absent: readonly number[]): readonly CosignerClient[] {
 }
 
 async function keyUnder(governedBy: Policy): Promise<VaultKey> {
-  const terms = { scheme: SCHEME, threshold: 3, policies: [{ policy: governedBy, mandate: null }] } as const;
+  const terms = { scheme: SCHEME, policies: [{ policy: governedBy, mandate: null }] } as const;
   const made = await generateKey(cosigners.all, terms);
   if (!made.ok) throw new Error(made.refusal.reason);
   const address = addressOn(anvilAdapter.chain.caip2, SCHEME, hexToBytes(made.value.publicKey));
@@ -63,7 +63,7 @@ async function keyUnder(governedBy: Policy): Promise<VaultKey> {
 function approvedBy(key: VaultKey, policies: readonly AdoptedPolicy[]) {
   const request = approvedTransfer({ key, governedBy: present(policies.at(-1)).policy });
   const approvals = approvalsOf(request.transaction.digest, LAPTOP, PHONE);
-  return { ...request, signingThreshold: 3, approvals, policies };
+  return { ...request, approvals, policies };
 }
 
 test('a payment is signed while any one of the four co-signers is absent', async () => {

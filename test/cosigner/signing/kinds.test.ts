@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Intent } from '#domain/transaction/intent.ts';
 import { actionOfAttempt, intentBytes } from '#domain/transaction/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { thresholdSign } from '../threshold-sign.ts';
 import { present } from '../../chains/evm/cast.ts';
 import { alice, amount, bob } from '../../domain/cast.ts';
 import type { Cosigners } from '../cosigners.ts';

@@ -10,7 +10,7 @@ import type { AttemptPurpose, TransferIntent } from '#domain/transaction/intent.
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { generateKey } from '../key/generate-key.ts';
-import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { thresholdSign } from '../threshold-sign.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { present } from '../../chains/evm/cast.ts';
 import { localCluster, message, stranger } from '../../chains/solana/cast.ts';
@@ -35,7 +35,6 @@ beforeAll(async () => {
   cosigners = await startCosigners();
   const made = await generateKey(cosigners.all, {
     scheme: 'frost-ed25519',
-    threshold: 2,
     policies: [{ policy, mandate: null }],
   });
   if (!made.ok) throw new Error(made.refusal.reason);
@@ -191,7 +190,7 @@ test('a request with more signers than the threshold is refused', async () => {
   const request = transfer();
   const outcome = await thresholdSign(cosigners.all, {
     ...request,
-    signingThreshold: 3,
+    policies: [{ policy: { ...policy, signingThreshold: 3 }, mandate: null }],
     attempt: attempt(request.intent, nonce()),
   });
   expect(outcome.ok ? '' : outcome.reason).toContain('malformed');

@@ -59,8 +59,8 @@ async function baseFee(baseFeePerGas: bigint): Promise<void> {
  */
 async function approvedAt(nonce: string, isGuarded = false) {
   const scope = isGuarded ? { key: guardedKey, governedBy: guarded } : { key, governedBy: policy };
-  const { intent, approvals, signingThreshold, transaction } = approvedTransfer({ ...scope, nonce: BigInt(nonce) });
-  const policies = [{ policy: scope.governedBy, mandate: null }];
+  const { intent, approvals, transaction } = approvedTransfer({ ...scope, nonce: BigInt(nonce) });
+  const adopted = { policy: scope.governedBy, mandate: null };
   await miner().setBalance({ address: intent.from as `0x${string}`, value: 10n ** 18n });
   const state: { now: Transaction } = {
     now: { ...transaction, approvals, state: 'SIGNING', nonceHeld: true, attempts: [] },
@@ -72,8 +72,15 @@ async function approvedAt(nonce: string, isGuarded = false) {
     return state.now;
   };
   const { chain } = anvilAdapter;
-  const work = async () => ({ transaction: state.now, chain, key: scope.key, policies, signingThreshold });
-  const vault = { record, work, heldNonces: async () => [] } as unknown as DurableObjectStub<VaultObject>;
+  const adoption = { policy: scope.governedBy, adoptedVersions: {} };
+  const work = async () => ({ transaction: state.now, chain, key: scope.key, adoption });
+  const policiesAfter = async () => [adopted];
+  const vault = {
+    record,
+    work,
+    policiesAfter,
+    heldNonces: async () => [],
+  } as unknown as DurableObjectStub<VaultObject>;
   const settled = { block: 0n };
   const allocator = {
     settledBlock: async () => settled.block.toString(),

@@ -91,6 +91,11 @@ test('a member reads which co-signers wait for a renewal', async () => {
     (await request(treasury.victor, `GET /vault/${treasury.id}/policy`)).body['renewalsNeeded'];
   expect(await needed()).toEqual([]);
   const object = coordinator.VAULT.getByName(`vault:${treasury.id}`);
-  await object.reportAdoption({ version: 2, isComplete: false, expired: [{ cosigner: 3, version: 2 }] });
+  await object.reportAdoption({
+    version: 2,
+    isComplete: false,
+    expired: [{ cosigner: 3, version: 2 }],
+    adoptedVersions: {},
+  });
   expect(await needed()).toEqual([{ version: 2, cosigners: [3] }]);
 });

@@ -8,8 +8,15 @@ export const ADVERSARY_BUGS: readonly Bug[] = [
   {
     name: 'games: a policy without a mandate is pinned at key generation (2.1)',
     file: 'src/cosigner/policy/policy-chain.ts',
-    was: "    if (!isNext) return refused(refusal('malformed', 'policies'));\n",
-    is: '',
+    was: 'if (policy.vaultId !== vaultId || !(isFirst || isNext)) return mismatch;',
+    is: 'if (policy.vaultId !== vaultId) return mismatch;',
+    caughtBy: ADVERSARY,
+  },
+  {
+    name: 'games: a co-signer chooses two policies of one version (F7)',
+    file: 'src/cosigner/policy/adoption.ts',
+    was: "return isIncluded ? null : refusal('other-choice', String(choice.version));",
+    is: 'return isIncluded ? null : null;',
     caughtBy: ADVERSARY,
   },
   {

@@ -107,15 +107,15 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
   {
     name: 'the last round does not check the request again',
     file: 'src/cosigner/key/key.ts',
-    was: 'return this.#shares.activeEpoch() === share.epoch && again.ok && isInForce();',
-    is: 'return this.#shares.activeEpoch() === share.epoch && (again.ok || !again.ok);',
+    was: 'const isSame = again.ok && policyHashOf(again.value.policy) === policyHashOf(policy);',
+    is: 'const isSame = again.ok || !again.ok;',
     caughtBy: [inAttacks('policy-revoked-between-rounds')],
   },
   {
     name: 'the last round signs with the share of an old epoch',
     file: 'src/cosigner/key/key.ts',
-    was: 'return this.#shares.activeEpoch() === share.epoch && again.ok && isInForce();',
-    is: 'return again.ok && isInForce();',
+    was: 'return isSame && this.#shares.activeEpoch() === share.epoch;',
+    is: 'return isSame;',
     caughtBy: ['test/cosigner/session/last-round.test.ts'],
   },
   {

@@ -83,13 +83,6 @@ export const STATEMENT_BUGS: readonly Bug[] = [
     caughtBy: ['test/devices/pin-fingerprint.test.ts'],
   },
   {
-    name: 'a co-signer that is behind stays behind after a request for statements',
-    file: 'src/cosigner-client/policy-statements.ts',
-    was: 'if (!delivered.some(isBehind)) return delivered;',
-    is: 'return delivered;',
-    caughtBy: ['test/cosigner-client/policy-statements.test.ts'],
-  },
-  {
     name: 'a device signs with one agreement too few',
     file: 'src/devices/cosigner-agreement.ts',
     was: 'return agreements.length - exceptions.length < threshold ?',

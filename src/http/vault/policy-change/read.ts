@@ -50,7 +50,7 @@ async function read(context: HttpContext): Promise<Response> {
   );
   if (!found.ok) return refusalProblem(context, found.refusal);
   const { policy, decider, keys } = found.value;
-  const [chains, statements] = [chainsFrom(context.env), await statementRecord(context, { keys, policy, actor })];
+  const [chains, statements] = [chainsFrom(context.env), await statementRecord(context, keys)];
   const record = policyChangeRecord(found.value, chains);
   const policies = { policyInForce: policyRecord(policy, chains), decidedBy: policyRecord(decider, chains) };
   return context.json({ ...record, ...policies, ...statements });

@@ -2,6 +2,7 @@ import type { KeyRefresh, Vault, VaultKey } from '#domain/vault.ts';
 import type { UpdateVault } from '#objects/vault/commands/key.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type { RefreshWork } from '#objects/vault/views.ts';
+import { adoptionOf } from '#objects/vault/views.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 
@@ -51,9 +52,8 @@ export class KeyRefreshCommands {
     const [refresh] = all;
     const key = vault?.keys.find(({ keyId }) => keyId === refresh?.keyId);
     if (vault === null || refresh === undefined || key === undefined) return null;
-    const { signingThreshold } = vault.policy;
     const underWay = all.map(({ keyId }) => keyId);
-    return { vaultId: vault.id, key, refresh, underWay, policies: storage.policies.adopted(), signingThreshold };
+    return { key, refresh, underWay, adoption: adoptionOf(vault) };
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { KeyScheme } from '#domain/asset/chain.ts';
+import { neededRenewals } from '#domain/policy/mandate-renewal.ts';
 import type { KeyCandidate, Vault, VaultKey } from '#domain/vault.ts';
 import { recordExport, type RecoveryExport } from '#objects/vault/writes/recovery-exports.ts';
 import { enqueueAdoption } from '#objects/vault/writes/policy-change-writes.ts';
@@ -9,8 +10,8 @@ import { formerWalletsOf, missingSchemes, withKey, withNetworkKeys } from '#obje
 
 /** The progress of a run of the job. */
 export type KeyProgress =
-  /** Two co-signers have created a missing set-up. */
-  | { readonly type: 'paired' }
+  /** Two co-signers have created a missing set-up, or co-signers have received policies. */
+  | { readonly type: 'prepared' }
   /** There is a key, or one more group has proven it. */
   | { readonly type: 'candidate'; readonly candidate: KeyCandidate }
   /** A co-signer cannot sign with it: it is never used, and another key is generated. */
@@ -44,7 +45,10 @@ export class KeyCommands {
     const vault = this.#host.vault();
     const [scheme] = vault === null ? [] : missingSchemes(vault, chains);
     if (vault === null || scheme === undefined) return null;
-    return { vault, scheme, policies: storage.policies.adopted(), candidate: storage.keyCandidate(scheme) };
+    const candidate = storage.keyCandidate(scheme);
+    const isFirst = vault.keys.length === 0 && candidate === null;
+    const expired = isFirst ? neededRenewals(storage.policies.adopted(), null, Date.now()) : [];
+    return { vault, scheme, candidate, expiredVersions: expired.map(({ version }) => version) };
   }
 
   /**

@@ -18,6 +18,7 @@ import type { Proposal, RenewalRequest } from '#objects/vault/writes/policy-chan
 import { newChange, writeChangeDecision, writeNewChange } from '#objects/vault/writes/policy-change-writes.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type { AdoptionWork, PolicyChangeInFull, PolicyChangeView, PolicyView } from '#objects/vault/views.ts';
+import { adoptionOf } from '#objects/vault/views.ts';
 
 /** The consequences of an adopted policy. */
 export interface PolicyEffects {
@@ -36,9 +37,11 @@ export type ChangeDecision =
 export interface AdoptionReport {
   /** The newest propagated version. */
   readonly version: number;
-  /** Whether every co-signer has adopted it under every key. */
+  /** Whether every co-signer has adopted it. */
   readonly isComplete: boolean;
   readonly expired: readonly ExpiredAdoption[];
+  /** Co-signer number to the version that it has in force, as far as it answered. */
+  readonly adoptedVersions: Readonly<Record<string, number>>;
 }
 
 /** The commands with which the signers of a vault read and change its policy. */
@@ -154,28 +157,32 @@ export class PolicyCommands {
   }
 
   /**
-   * Returns the policies and keys for the consumers, which propagate them to the co-signers; null
-   * when all have adopted the newest.
+   * Returns the policy for the consumers, which bring it to the co-signers; null when all have
+   * adopted it.
    */
   adoptionWork(): AdoptionWork | null {
     const { storage } = this.#host;
     const vault = this.#host.vault();
     if (vault === null || storage.queuedJob('', 'adopt-policy') === null) return null;
-    return { vaultId: vault.id, keys: vault.keys, policies: storage.policies.adopted() };
+    return adoptionOf(vault);
   }
 
   /**
-   * Records which co-signers refused a policy for its expired mandate. When every co-signer has
-   * adopted the newest policy, its adoption is complete. It changes nothing when a newer policy was
-   * adopted meanwhile.
+   * Records the version that each co-signer has, and which of them refused a policy for its expired
+   * mandate. When every co-signer has adopted the newest policy, its adoption is complete.
    */
-  async reportAdoption({ version, isComplete, expired }: AdoptionReport): Promise<void> {
+  async reportAdoption(report: AdoptionReport): Promise<void> {
     const { storage, commits } = this.#host;
     const vault = this.#host.vault();
-    if (vault?.policy.version !== version) return;
-    const { expiredAdoptions = [], ...others } = vault;
-    const isChanged = JSON.stringify(expired) !== JSON.stringify(expiredAdoptions);
-    const after: Vault = !isChanged ? vault : expired.length === 0 ? others : { ...others, expiredAdoptions: expired };
+    if (vault === null) return;
+    const isNewest = vault.policy.version === report.version;
+    const after: Vault = {
+      ...vault,
+      adoptedVersions: { ...vault.adoptedVersions, ...report.adoptedVersions },
+      expiredAdoptions: isNewest ? report.expired : (vault.expiredAdoptions ?? []),
+    };
+    const isChanged = JSON.stringify(after) !== JSON.stringify(vault);
+    const isComplete = isNewest && report.isComplete;
     const write = () => {
       if (isComplete) storage.completeJob('', 'adopt-policy');
       if (isChanged) storage.putVault(after);

@@ -32,6 +32,7 @@ import type {
   TransactionWork,
   ApprovalOutcome,
 } from '#objects/vault/views.ts';
+import { adoptionOf } from '#objects/vault/views.ts';
 import type { Wallet } from '#objects/vault/wallets.ts';
 import { rescheduleAfter, writeCreation, writeDecision } from '#objects/vault/writes/vault-writes.ts';
 
@@ -268,8 +269,7 @@ export class TransactionCommands {
     const chain = findChain(chains, transaction.chain);
     const key = vault.keys.find((candidate) => transaction.chain in candidate.addresses);
     if (chain === null || key === undefined) return null;
-    const { signingThreshold } = vault.policy;
-    return { transaction, chain, key, policies: storage.policies.adopted(), signingThreshold };
+    return { transaction, chain, key, adoption: adoptionOf(vault) };
   }
 
   /**

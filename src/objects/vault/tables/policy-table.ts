@@ -19,6 +19,12 @@ export const POLICY_SCHEMA = `
 `;
 
 /**
+ * A co-signer takes 4 MB in one request. Its canonical bytes in hex are at most about twice as long
+ * as the document.
+ */
+const MAX_CARRIED_LENGTH = 1_500_000;
+
+/**
  * A vault object's storage of policies. Every write happens inside the object's `transactionSync`.
  */
 export class PolicyStorage {
@@ -32,6 +38,22 @@ export class PolicyStorage {
   adopted(): readonly AdoptedPolicy[] {
     const rows = this.#sql.exec<{ document: string }>('SELECT document FROM policy ORDER BY version').toArray();
     return rows.map((row) => JSON.parse(row.document) as AdoptedPolicy);
+  }
+
+  /**
+   * Returns the versions above this one, in order: at least one when there is one, and then as many
+   * as their documents fit into `MAX_CARRIED_LENGTH`.
+   */
+  adoptedAfter(version: number): readonly AdoptedPolicy[] {
+    const query = 'SELECT document FROM policy WHERE version > ? ORDER BY version';
+    const policies: AdoptedPolicy[] = [];
+    let length = 0;
+    for (const { document } of this.#sql.exec<{ document: string }>(query, version)) {
+      length += document.length;
+      if (policies.length > 0 && length > MAX_CARRIED_LENGTH) break;
+      policies.push(JSON.parse(document) as AdoptedPolicy);
+    }
+    return policies;
   }
 
   /** Returns the versions below this one, the newest first. */

@@ -54,7 +54,7 @@ function approved(text: string, policy: Policy): SigningRequest & { readonly int
 }
 
 async function answered(text: string, policy: Policy): Promise<string> {
-  const checked = await checkRequest(approved(text, policy), { ...pinned, policies: [policy] });
+  const checked = await checkRequest(approved(text, policy), { ...pinned, current: policy, named: policy });
   return checked.ok ? 'signs' : `${checked.refusal.code} ${checked.refusal.detail ?? ''}`;
 }
 

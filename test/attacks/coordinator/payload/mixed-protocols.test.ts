@@ -10,7 +10,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
 import { relay } from '#jobs/signing/relay.ts';
-import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { thresholdSign } from '../../../cosigner/threshold-sign.ts';
 import type { Cosigners } from '../../../cosigner/cosigners.ts';
 import { approvedTransfer, newKey, present, startCosigners } from '../../../cosigner/cosigners.ts';
 import type { Release } from '../../../cosigner/session/session-scene.ts';

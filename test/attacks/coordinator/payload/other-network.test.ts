@@ -21,7 +21,7 @@ import type { Action, MessageIntent, TransferIntent } from '#domain/transaction/
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { thresholdSign } from '../../../cosigner/threshold-sign.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { BTC, sourceOf } from '../../../chains/bitcoin/cast.ts';
 import { byDevice, laptop, phone } from '../../../cosigner/policy/device-scene.ts';

@@ -10,7 +10,7 @@
 import { describe, expect, test } from 'vitest';
 import { Malformed } from '#cosigner/request-parser.ts';
 import { policyWithMandateOf } from '#cosigner/signed-document.ts';
-import { encodePolicy } from '#cosigner-client/sync-policies.ts';
+import { encodePolicy } from '#cosigner-client/bring-policies.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Rules } from '#domain/policy/rules.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';

@@ -7,7 +7,6 @@
  * Defence: a co-signer accepts version 1 alone, or a chain in which each further version has a
  *   mandate by the quorum of the version before.
  */
-import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import { sortedByKeyId } from '#domain/access/device.ts';
@@ -16,13 +15,23 @@ import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { generateKey } from '../../../cosigner/key/generate-key.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
-import { attestationsOf, encodePolicy } from '#cosigner-client/sync-policies.ts';
 import { byDevice } from '../../../cosigner/policy/device-scene.ts';
-import { opening } from '../../../cosigner/rejected-requests.ts';
 import type { Cosigners } from '../../../cosigner/cosigners.ts';
 import { present, startCosigners } from '../../../cosigner/cosigners.ts';
 import { alice, bob } from '../../../domain/cast.ts';
-import { changeTo, first, LAPTOP, NEW_LAPTOP, NEW_PHONE, PHONE, revoked, shownTo } from '../../policy-scene.ts';
+import {
+  changeTo,
+  first,
+  LAPTOP,
+  NEW_LAPTOP,
+  NEW_PHONE,
+  NO_ATTESTATIONS,
+  PHONE,
+  revoked,
+  sentTo,
+  shownTo,
+  attestationsOf,
+} from '../../policy-scene.ts';
 
 let cosigners: Cosigners;
 beforeAll(async () => {
@@ -63,70 +72,59 @@ const CHAINS: Readonly<Record<string, readonly AdoptedPolicy[]>> = {
     first,
     changeTo({ ...hidden, vaultId: present(parseVaultId(8)) }, [LAPTOP, PHONE]),
   ],
-  'no policy': [],
 };
 
-/** Opens a key generation at each co-signer. Returns their answers. */
-async function opened(policies: readonly AdoptedPolicy[], attestations = {}): Promise<readonly string[]> {
-  const run = bytesToHex(randomBytes(16));
-  const body = { scheme: 'frost-ed25519', policies: policies.map(encodePolicy), attestations };
-  const answers: string[] = [];
-  for (const cosigner of cosigners.all) {
-    const answer = await cosigner.call(`keygen/${run}/open`, opening(body));
-    answers.push(answer.ok ? 'opened' : answer.refusal.code);
-  }
-  return answers;
-}
+const inVault = (vaultId: number, { policy, mandate }: AdoptedPolicy): AdoptedPolicy => {
+  const moved = { ...policy, vaultId: present(parseVaultId(vaultId)) };
+  return { policy: moved, mandate };
+};
 
-describe('at key generation every co-signer refuses', () => {
+describe('before a key exists every co-signer refuses', () => {
   test.each(Object.entries(CHAINS))('%s', async (_name, policies) => {
-    expect(await opened(policies)).toEqual(['malformed', 'malformed', 'malformed']);
+    const malformed = ['malformed', 'malformed', 'malformed'];
+    const refused = ['policy-mismatch', 'policy-mismatch', 'policy-mismatch'];
+    expect([malformed, refused]).toContainEqual(await sentTo(cosigners.all, policies, NO_ATTESTATIONS));
   });
 
-  test('at key generation every co-signer accepts version 1, and a chain of policies with valid mandates', async () => {
-    const everyone = ['opened', 'opened', 'opened'];
-    expect(await opened([first])).toEqual(everyone);
-    expect(await opened([first, changeTo(revoked, [LAPTOP, PHONE])])).toEqual(everyone);
+  test('before a key exists every co-signer accepts version 1, and a chain of policies with valid mandates', async () => {
+    const everyone = ['adopted', 'adopted', 'adopted'];
+    expect(await sentTo(cosigners.all, [first], NO_ATTESTATIONS)).toEqual(everyone);
+    expect(await sentTo(cosigners.all, [first, changeTo(revoked, [LAPTOP, PHONE])], NO_ATTESTATIONS)).toEqual(everyone);
+    // Nothing is pinned before a key exists, so another first policy replaces these.
+    expect(await sentTo(cosigners.all, [unsigned({ ...byDevice, threshold: 1 })], NO_ATTESTATIONS)).toEqual(everyone);
+    expect(await sentTo(cosigners.all, [inVault(8, first)], NO_ATTESTATIONS)).toEqual(everyone);
   });
 });
 
-describe('for a further key of the vault', () => {
+describe('for a vault with a key', () => {
   const lapsed = changeTo(revoked, [LAPTOP, PHONE], Date.now() - 1);
-  const key = { keyId: '' };
   beforeAll(async () => {
-    const made = await generateKey(cosigners.all, { scheme: 'frost-ed25519', threshold: 2, policies: [first] });
+    const made = await generateKey(cosigners.all, { scheme: 'frost-ed25519', policies: [first] });
     if (!made.ok) throw new Error(made.refusal.reason);
-    key.keyId = made.value.keyId;
   }, 60_000);
 
-  test('an expired mandate counts only if as many co-signers as sign together attest its adoption', async () => {
+  test('an expired mandate counts only if as many co-signers as sign together adopted the policy', async () => {
     const chain = [first, lapsed];
-    const everyone = ['opened', 'opened', 'opened'];
-    expect(await opened(chain)).toEqual(['mandate-expired', 'mandate-expired', 'mandate-expired']);
-    // The same policy is adopted in time under the existing key.
+    const expired = ['mandate-expired', 'mandate-expired', 'mandate-expired'];
+    const everyone = ['adopted', 'adopted', 'adopted'];
+    expect(await sentTo(cosigners.all, chain, await attestationsOf(cosigners.all, chain))).toEqual(expired);
     const inTime = changeTo(revoked, [LAPTOP, PHONE]);
-    expect(await shownTo(cosigners.all, key.keyId, inTime)).toEqual(['adopted', 'adopted', 'adopted']);
-    // A co-signer that adopted the policy under one key of the vault knows the policy under all
-    // keys.
-    expect(await opened(chain)).toEqual(everyone);
-    const all = await attestationsOf(cosigners.all, key.keyId, 2);
+    expect(await shownTo(cosigners.all, inTime)).toEqual(everyone);
+    expect(await sentTo(cosigners.all, chain, NO_ATTESTATIONS)).toEqual(everyone);
+    const all = await attestationsOf(cosigners.all, [inTime]);
     await cosigners.replace(3);
     // Co-signer 3 has lost its storage, and needs two attestations.
-    expect(await opened(chain)).toEqual(['opened', 'opened', 'mandate-expired']);
-    expect(await opened(chain, { 1: all['1'] })).toEqual(['opened', 'opened', 'mandate-expired']);
-    expect(await opened(chain, all)).toEqual(everyone);
-    // Attestations replace the expiry of a mandate, and not its approvals.
-    expect(await opened([first, { ...lapsed, mandate: { ...present(lapsed.mandate), approvals: [] } }], all)).toEqual([
-      'malformed',
-      'malformed',
-      'malformed',
+    const third = cosigners.some(3);
+    expect(await sentTo(third, chain, NO_ATTESTATIONS)).toEqual(['mandate-expired']);
+    expect(await sentTo(third, chain, { chosen: {}, adopted: { 1: all.adopted['1'] ?? '' } })).toEqual([
+      'mandate-expired',
     ]);
+    // Attestations replace the expiry of a mandate, and not its approvals.
+    const unapproved = { ...lapsed, mandate: { ...present(lapsed.mandate), approvals: [] } };
+    expect(await sentTo(third, [first, unapproved], all)).toEqual(['policy-mismatch']);
+    expect(await sentTo(third, chain, all)).toEqual(['adopted']);
     const later = { ...revoked, version: 3, previousHash: policyHashOf(revoked), threshold: 1 };
     const further = changeTo(later, [NEW_LAPTOP, NEW_PHONE], Date.now() - 1);
-    expect(await opened([first, lapsed, further], all)).toEqual([
-      'mandate-expired',
-      'mandate-expired',
-      'mandate-expired',
-    ]);
+    expect(await sentTo(cosigners.all, [first, lapsed, further], all)).toEqual(expired);
   });
 });

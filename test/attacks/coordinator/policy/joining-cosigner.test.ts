@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { sortedByKeyId } from '#domain/access/device.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { attestationsOf, encodePolicy } from '#cosigner-client/sync-policies.ts';
+import { nameOf } from '#cosigner-client/bring-policies.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { byDevice } from '../../../cosigner/policy/device-scene.ts';
 import { opening } from '../../../cosigner/rejected-requests.ts';
@@ -18,14 +18,15 @@ import type { Cosigners } from '../../../cosigner/cosigners.ts';
 import { startCosigners } from '../../../cosigner/cosigners.ts';
 import { generateKey } from '../../../cosigner/key/generate-key.ts';
 import { alice, bob } from '../../../domain/cast.ts';
-import { first } from '../../policy-scene.ts';
+import type { SentAttestations } from '../../policy-scene.ts';
+import { first, NO_ATTESTATIONS, sentTo, attestationsOf } from '../../policy-scene.ts';
 
 let cosigners: Cosigners;
 let key: Omit<VaultKey, 'addresses'>;
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   cosigners = await startCosigners();
-  const made = await generateKey(cosigners.all, { scheme: 'frost-ed25519', threshold: 2, policies: [first] });
+  const made = await generateKey(cosigners.all, { scheme: 'frost-ed25519', policies: [first] });
   if (!made.ok) throw new Error(made.refusal.reason);
   key = made.value;
   await cosigners.replace(3);
@@ -41,31 +42,29 @@ const stolen: AdoptedPolicy = {
   mandate: null,
 };
 
-/** Returns the answer of co-signer 3, which has no storage, to a resharing under this policy. */
-async function joins(policy: AdoptedPolicy, attestations: Readonly<Record<string, string>>): Promise<string> {
+/** Returns the answer of co-signer 3, which has no storage, to a policy and then to a resharing. */
+async function joins(policy: AdoptedPolicy, attestations: SentAttestations): Promise<readonly string[]> {
   const { scheme, publicKey, publicShares } = key;
   const epochs = { baseEpoch: 1, epoch: 2, dealers: [1, 2] };
-  const body = {
-    scheme,
-    threshold: 2,
-    ...epochs,
-    publicKey,
-    publicShares,
-    policies: [encodePolicy(policy)],
-    attestations,
-  };
-  const [third] = cosigners.some(3);
-  const answer = await third?.call(`reshare/${key.keyId}/open`, opening(body));
-  return answer?.ok === true ? 'opened' : (answer?.refusal.code ?? 'nothing');
+  const body = { scheme, threshold: 2, ...epochs, publicKey, publicShares, policy: nameOf(policy.policy) };
+  const third = cosigners.some(3);
+  const adopted = await sentTo(third, [policy], attestations);
+  const answer = await third[0]?.call(`reshare/${key.keyId}/open`, opening(body));
+  return [...adopted, answer?.ok === true ? 'opened' : (answer?.refusal.code ?? 'nothing')];
 }
 
-test('a joining co-signer refuses a policy without attestations, and one that the others did not adopt', async () => {
-  const all = await attestationsOf(cosigners.some(1, 2), key.keyId, 1);
-  expect(Object.keys(all)).toEqual(['1', '2']);
-  expect(await joins(stolen, {})).toBe('not-enough-witnesses');
-  expect(await joins(stolen, all)).toBe('not-enough-witnesses');
-  expect(await joins(first, {})).toBe('not-enough-witnesses');
-  expect(await joins(first, { 1: all['1'] ?? '' })).toBe('not-enough-witnesses');
-  expect(await joins(first, { 1: all['1'] ?? '', 2: all['1'] ?? '' })).toBe('not-enough-witnesses');
-  expect(await joins(first, all)).toBe('opened');
+test('a joining co-signer takes part under no policy without attestations, or that the others did not adopt', async () => {
+  const { adopted } = await attestationsOf(cosigners.some(1, 2), [first]);
+  expect(Object.keys(adopted)).toEqual(['1', '2']);
+  const { 1: one = '', 2: two = '' } = adopted;
+  const notEnough = ['adopted', 'not-enough-attestations'];
+  expect(await joins(stolen, NO_ATTESTATIONS)).toEqual(notEnough);
+  expect(await joins(stolen, { chosen: {}, adopted })).toEqual(notEnough);
+  expect(await joins(first, NO_ATTESTATIONS)).toEqual(notEnough);
+  expect(await joins(first, { chosen: {}, adopted: { 1: one } })).toEqual(notEnough);
+  expect(await joins(first, { chosen: {}, adopted: { 1: one, 2: one } })).toEqual(notEnough);
+  expect(await joins(first, { chosen: { 1: one, 2: two }, adopted: {} })).toEqual(notEnough);
+  // What the coordinator showed before is replaced: nothing was pinned.
+  expect(await joins(first, { chosen: {}, adopted })).toEqual(['adopted', 'opened']);
+  expect(await joins(stolen, NO_ATTESTATIONS)).toEqual(['policy-mismatch', 'policy-mismatch']);
 });

@@ -12,11 +12,13 @@ import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { KeyRefresh } from '#domain/vault.ts';
 import { nextRefreshStep } from '#jobs/keys/refresh-key.ts';
 import { generateKey } from '../../../cosigner/key/generate-key.ts';
-import { attestationsOf, encodePolicy } from '#cosigner-client/sync-policies.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { sourceOf } from '../../../cosigner/policy-source.ts';
+import { nameOf } from '#cosigner-client/bring-policies.ts';
 import { opening } from '../../../cosigner/rejected-requests.ts';
 import type { Cosigners } from '../../../cosigner/cosigners.ts';
 import { startCosigners } from '../../../cosigner/cosigners.ts';
-import { changeTo, first, LAPTOP, PHONE, revoked, shownTo } from '../../policy-scene.ts';
+import { changeTo, first, LAPTOP, PHONE, revoked, sentTo, shownTo, attestationsOf } from '../../policy-scene.ts';
 
 let cosigners: Cosigners;
 beforeAll(async () => {
@@ -28,7 +30,7 @@ afterAll(() => cosigners.stop());
 const change = changeTo(revoked, [LAPTOP, PHONE]);
 
 async function newKey() {
-  const made = await generateKey(cosigners.all, { scheme: 'frost-ed25519', threshold: 2, policies: [first] });
+  const made = await generateKey(cosigners.all, { scheme: 'frost-ed25519', policies: [first] });
   if (!made.ok) throw new Error(made.refusal.reason);
   return made.value;
 }
@@ -39,7 +41,7 @@ type Key = Awaited<ReturnType<typeof newKey>>;
 async function refreshed(key: Key, policies: readonly AdoptedPolicy[]): Promise<void> {
   let refresh: KeyRefresh = { keyId: key.keyId, scheme: key.scheme, begun: null, provenBy: [] };
   for (;;) {
-    const request = { key: { ...key, addresses: {} }, threshold: 2, policies };
+    const request = { key: { ...key, addresses: {} }, policies: sourceOf(...policies) };
     const step = await nextRefreshStep(cosigners.all, request, refresh);
     if (!step.ok) throw new Error(step.refusal.reason);
     if (step.value.type === 'refreshed') return;
@@ -47,11 +49,10 @@ async function refreshed(key: Key, policies: readonly AdoptedPolicy[]): Promise<
   }
 }
 
-/** Returns the answer of co-signer 3 to a request to join a key under these policies. */
-async function joins({ keyId, scheme, publicKey, publicShares }: Key, policies: readonly AdoptedPolicy[]) {
-  const attestations = await attestationsOf(cosigners.some(1, 2), keyId, policies.length);
+/** Returns the answer of co-signer 3 to a request to join a key under this policy. */
+async function joins({ keyId, scheme, publicKey, publicShares }: Key, policy: Policy) {
   const epochs = { baseEpoch: 1, epoch: 2, dealers: [1, 2], threshold: 2 };
-  const body = { scheme, publicKey, publicShares, ...epochs, policies: policies.map(encodePolicy), attestations };
+  const body = { scheme, publicKey, publicShares, ...epochs, policy: nameOf(policy) };
   const [third] = cosigners.some(3);
   const answer = await third?.call(`reshare/${keyId}/open`, opening(body));
   return answer?.ok === true ? 'opened' : answer?.refusal.code;
@@ -59,12 +60,15 @@ async function joins({ keyId, scheme, publicKey, publicShares }: Key, policies: 
 
 test('a co-signer that has joined one key of a vault joins no other key under the policies from before a revocation', async () => {
   const [one, other] = [await newKey(), await newKey()];
-  expect(await shownTo(cosigners.all, one.keyId, change)).toEqual(['adopted', 'adopted', 'adopted']);
+  const versionOne = await attestationsOf(cosigners.some(1, 2), [first]);
+  expect(await shownTo(cosigners.all, change)).toEqual(['adopted', 'adopted', 'adopted']);
   await cosigners.replace(3);
-  // Co-signer 3 has no policies yet, and both other co-signers attest that they adopted version 1.
-  expect(await joins(other, [first])).toBe('opened');
+  // Co-signer 3 has no policies yet, and both other co-signers adopted version 1.
+  expect(await sentTo(cosigners.some(3), [first], versionOne)).toEqual(['adopted']);
+  expect(await joins(other, first.policy)).toBe('opened');
   await refreshed(one, [first, change]);
-  expect(await joins(other, [first])).toBe('policy-ahead');
-  expect(await shownTo(cosigners.some(1, 2), other.keyId, change)).toEqual(['adopted', 'adopted']);
-  expect(await joins(other, [first, change])).toBe('opened');
+  expect(await joins(other, first.policy)).toBe('policy-ahead');
+  expect(await sentTo(cosigners.some(3), [first], versionOne)).toEqual(['adopted']);
+  expect(await joins(other, first.policy)).toBe('policy-ahead');
+  expect(await joins(other, change.policy)).toBe('opened');
 }, 60_000);

@@ -40,7 +40,7 @@ function candidate(letter: string, ...provenBy: string[]): KeyCandidate {
 test('a candidate is kept with the proofs of all runs, and each report enqueues the next run', async () => {
   const { commands, storage, queued } = newScene();
   expect(commands.work()).toMatchObject({ scheme: SCHEME, candidate: null });
-  await commands.progress(SCHEME, { type: 'paired' });
+  await commands.progress(SCHEME, { type: 'prepared' });
   expect([queued(), commands.work()?.candidate]).toEqual([0, null]);
   for (const proven of [[], ['1+2'], ['1+3'], []]) {
     await commands.progress(SCHEME, { type: 'candidate', candidate: candidate('a', ...proven) });
@@ -65,7 +65,7 @@ test('a report about an existing key, or a key that the vault does not need, cha
     type: 'candidate',
     candidate: { ...candidate('c'), scheme: 'ecdsa-secp256k1' },
   });
-  await commands.progress('frost-secp256k1-tr', { type: 'paired' });
+  await commands.progress('frost-secp256k1-tr', { type: 'prepared' });
   expect([storage.keyCandidate('ecdsa-secp256k1'), storage.queuedJob('', 'generate-key')]).toEqual([null, null]);
 });
 

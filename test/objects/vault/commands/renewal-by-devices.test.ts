@@ -5,7 +5,7 @@ import { policyWithMandateOf } from '#cosigner/signed-document.ts';
 import { hasPermission } from '#domain/access/member.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Vault } from '#domain/vault.ts';
-import { encodePolicy } from '#cosigner-client/sync-policies.ts';
+import { encodePolicy } from '#cosigner-client/bring-policies.ts';
 import { PolicyCommands } from '#objects/vault/commands/policy.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type { Signs } from '../../../attacks/policy-scene.ts';

@@ -41,9 +41,12 @@ type Refuses = { readonly code: string; readonly detail: string | null } | null;
 function settings(third: Refuses): CoordinatorEnv {
   const binding = (refuses: Refuses) => ({
     fetch: async (request: RequestInfo | URL) => {
-      const isPolicy = String(request instanceof Request ? request.url : request).endsWith('/policy');
+      const path = String(request instanceof Request ? request.url : request);
       const refusal = refuses === null ? null : { ...refuses, culprit: null };
-      const answer = isPolicy && refusal !== null ? { ok: false, refusal } : { ok: true, value: null };
+      const attested = { stage: 'chosen', attestation: 'ab'.repeat(64), version: 1 };
+      const value = path.endsWith('/attest') ? attested : { version: 2 };
+      const isPolicy = path.endsWith('/attest') || path.endsWith('/policy');
+      const answer = isPolicy && refusal !== null ? { ok: false, refusal } : { ok: true, value };
       return new Response(JSON.stringify(answer));
     },
   });
@@ -51,11 +54,12 @@ function settings(third: Refuses): CoordinatorEnv {
   return env as unknown as CoordinatorEnv;
 }
 
-/** Returns the report to the vault after the job has propagated the policies for two keys. */
+/** Returns the report to the vault after the job has brought the policies to the co-signers. */
 async function spread(third: Refuses): Promise<AdoptionReport | undefined> {
   const reports: AdoptionReport[] = [];
   const vault = {
-    adoptionWork: async () => ({ vaultId: 7, keys: [{ keyId: 'a' }, { keyId: 'b' }], policies }),
+    adoptionWork: async () => ({ policy: second, adoptedVersions: {} }),
+    policiesAfter: async (version: number) => policies.filter((adopted) => adopted.policy.version > version),
     reportAdoption: async (report: AdoptionReport) => void reports.push(report),
   };
   await adoptPolicy(settings(third), vault as unknown as DurableObjectStub<VaultObject>);
@@ -64,14 +68,23 @@ async function spread(third: Refuses): Promise<AdoptionReport | undefined> {
 
 test('a co-signer that refuses an expired mandate is recorded once, and the log names the renewal route', async () => {
   const report = await spread({ code: 'mandate-expired', detail: '2' });
-  expect(report).toEqual({ version: 2, isComplete: false, expired: [{ cosigner: 3, version: 2 }] });
-  expect(log).toMatchObject([{ renewal: 'POST /vault/7/policy/2/renewal' }, { keyId: 'b' }]);
+  expect(report).toEqual({
+    version: 2,
+    isComplete: false,
+    expired: [{ cosigner: 3, version: 2 }],
+    adoptedVersions: { 1: 2, 2: 2 },
+  });
+  expect(log).toMatchObject([{ renewal: 'POST /vault/7/policy/2/renewal' }]);
 });
 
 test('a co-signer that is unreachable or adopts the policy does not wait for a renewal', async () => {
-  expect(await spread({ code: 'unknown-key', detail: null })).toEqual({ version: 2, isComplete: false, expired: [] });
+  expect(await spread({ code: 'unknown-key', detail: null })).toMatchObject({
+    version: 2,
+    isComplete: false,
+    expired: [],
+  });
   expect(log.some((line) => 'renewal' in line)).toBe(false);
-  expect(await spread(null)).toEqual({ version: 2, isComplete: true, expired: [] });
+  expect(await spread(null)).toMatchObject({ version: 2, isComplete: true, adoptedVersions: { 1: 2, 2: 2, 3: 2 } });
 });
 
 test('a co-signer cannot name a version that the vault does not have', async () => {
@@ -81,16 +94,20 @@ test('a co-signer cannot name a version that the vault does not have', async () 
 });
 
 test('if a key cannot be made, the log names each mandate that has to be renewed', async () => {
-  const work = {
-    vault: { id: 7, keys: [], configuration: { signingThreshold: 3 } },
+  const work = (expiredVersions: readonly number[]) => ({
+    vault: { id: 7, keys: [], policy: second },
     scheme: 'ecdsa-secp256k1',
-    policies,
+    expiredVersions,
     candidate: null,
+  });
+  const run = async (expiredVersions: readonly number[]) => {
+    const vault = { keyWork: async () => work(expiredVersions) } as unknown as DurableObjectStub<VaultObject>;
+    await generateVaultKey(settings(null), vault);
+    return log.at(-1) ?? {};
   };
-  const vault = { keyWork: async () => work } as unknown as DurableObjectStub<VaultObject>;
-  await generateVaultKey(settings(null), vault);
-  expect(log.at(-1)).toMatchObject({ event: 'key-generation-failed', renewals: ['POST /vault/7/policy/2/renewal'] });
-  vi.setSystemTime(EXPIRES_AT_MS - 1);
-  await generateVaultKey(settings(null), vault);
-  expect('renewals' in (log.at(-1) ?? {})).toBe(false);
+  expect(await run([2])).toMatchObject({
+    event: 'key-generation-failed',
+    renewals: ['POST /vault/7/policy/2/renewal'],
+  });
+  expect('renewals' in (await run([]))).toBe(false);
 });

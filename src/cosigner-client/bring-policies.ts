@@ -1,0 +1,146 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
+import * as z from 'zod';
+import { policyHashOf } from '#devices/policy-succession.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { policyBytes } from '#domain/policy/policy.ts';
+import { mandateBytes } from '#domain/policy/policy-change.ts';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
+import type { Approval } from '#domain/transaction/transaction.ts';
+import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
+
+/** The policies of a vault, as the coordinator has them. */
+export interface PolicySource {
+  /** The policy in force. */
+  readonly policy: Policy;
+  /** Co-signer number to the version that it reported last. Absent ones reported none. */
+  readonly adoptedVersions: Readonly<Record<string, number>>;
+  /** Returns the policies above a version, in order, as many as one request carries. */
+  readonly after: (version: number) => Promise<readonly AdoptedPolicy[]>;
+}
+
+/** What co-signers have after they received policies. */
+export interface PolicyDelivery {
+  /** Co-signer number to the version that it has in force, as far as it answered. */
+  readonly versions: Readonly<Record<string, number>>;
+  readonly faults: readonly CosignerFault[];
+}
+
+const attestationAnswer = z.object({
+  stage: z.enum(['chosen', 'adopted', 'none']),
+  attestation: z
+    .string()
+    .regex(/^[0-9a-f]{128}$/)
+    .nullable(),
+  version: z.int(),
+});
+const adoptionAnswer = z.object({ version: z.int() });
+
+/**
+ * Brings to each of these co-signers the policies that it has not adopted, as one list, and adopts
+ * them there by the attestations of all. It takes at most two calls for each co-signer. A history
+ * that is too long for one request takes several runs.
+ *
+ * @param attesters all co-signers of the vault; the targets are among them
+ */
+export async function bringPolicies(
+  source: PolicySource,
+  {
+    targets,
+    attesters,
+  }: { readonly targets: readonly CosignerClient[]; readonly attesters: readonly CosignerClient[] },
+): Promise<PolicyDelivery> {
+  const reported = ({ index }: CosignerClient) => source.adoptedVersions[String(index)] ?? 0;
+  const policies = await source.after(Math.min(...targets.map(reported)));
+  const head = policies.at(-1)?.policy ?? source.policy;
+  const delivery = new Delivery(source, head);
+  await Promise.all(attesters.map((cosigner) => delivery.attest(cosigner, { policies, version: reported(cosigner) })));
+  await Promise.all(targets.map((cosigner) => delivery.adopt(cosigner, policies)));
+  return delivery.result();
+}
+
+/** One delivery of policies up to a head: the attestations for the head, and who has it. */
+class Delivery {
+  readonly #source: PolicySource;
+  readonly #head: Policy;
+  readonly #attestations = { chosen: new Map<number, string>(), adopted: new Map<number, string>() };
+  readonly #versions = new Map<number, number>();
+  readonly #faults: CosignerFault[] = [];
+
+  constructor(source: PolicySource, head: Policy) {
+    this.#source = source;
+    this.#head = head;
+  }
+
+  result(): PolicyDelivery {
+    return { versions: Object.fromEntries(this.#versions), faults: this.#faults };
+  }
+
+  /** Requests the attestation of a co-signer, and the version that it has. */
+  async attest(
+    cosigner: CosignerClient,
+    { policies, version: reported }: { readonly policies: readonly AdoptedPolicy[]; readonly version: number },
+  ): Promise<void> {
+    const { vaultId, version, hash } = nameOf(this.#head);
+    const sent = policies.filter(({ policy }) => policy.version > reported).map(encodePolicy);
+    const answer = await cosigner.call(`vault/${vaultId}/attest`, { version, hash, policies: sent });
+    const { index } = cosigner;
+    if (!answer.ok) {
+      const has = versionIn(answer.refusal);
+      // A co-signer with another policy of this version needs the policies from the first on.
+      if (has !== null) this.#versions.set(index, has < version ? has : 0);
+      return;
+    }
+    const read = attestationAnswer.safeParse(answer.value);
+    if (!read.success) return;
+    const { stage, attestation } = read.data;
+    // Without a key there is nothing to protect, and any first policy can be replaced.
+    this.#versions.set(index, stage === 'none' ? 0 : read.data.version);
+    if (stage !== 'none' && attestation !== null) this.#attestations[stage].set(index, attestation);
+  }
+
+  async adopt(cosigner: CosignerClient, carried: readonly AdoptedPolicy[]): Promise<void> {
+    const { index } = cosigner;
+    const has = this.#versions.get(index) ?? this.#source.adoptedVersions[String(index)] ?? 0;
+    const { vaultId, version } = this.#head;
+    if (has >= version) return;
+    const isCarried = carried[0] !== undefined && carried[0].policy.version <= has + 1;
+    const policies = isCarried ? carried : await this.#source.after(has);
+    const sent = policies.filter(({ policy }) => policy.version > has && policy.version <= version).map(encodePolicy);
+    const { chosen, adopted } = this.#attestations;
+    const answer = await cosigner.call(`vault/${vaultId}/policy`, {
+      policies: sent,
+      chosen: Object.fromEntries(chosen),
+      adopted: Object.fromEntries(adopted),
+    });
+    if (!answer.ok) {
+      this.#faults.push(answer.refusal);
+      return;
+    }
+    const read = adoptionAnswer.safeParse(answer.value);
+    if (read.success) this.#versions.set(index, read.data.version);
+  }
+}
+
+/** Returns the version in force that a co-signer names when policies do not follow from it. */
+function versionIn({ code, detail }: CosignerFault): number | null {
+  if (code !== 'policy-mismatch') return null;
+  return detail !== null && /^[0-9]{1,9}$/.test(detail) ? Number.parseInt(detail, 10) : null;
+}
+
+/** Returns how requests name a policy. */
+export function nameOf(policy: Policy) {
+  return { vaultId: policy.vaultId, version: policy.version, hash: policyHashOf(policy) };
+}
+
+/** Encodes an approval for co-signers. The origin of the request stays with the coordinator. */
+export function encodeApproval({ actor: { userId, tokenId }, digest, device, atMs }: Approval) {
+  return { actor: { userId, tokenId }, digest, device, atMs };
+}
+
+/** Returns the canonical bytes of a policy and of its mandate, in hex, with the approvals. */
+export function encodePolicy({ policy, mandate }: AdoptedPolicy) {
+  const document = bytesToHex(policyBytes(policy));
+  if (mandate === null) return { policy: document, mandate };
+  const canonical = bytesToHex(mandateBytes(mandate, policyHashOf(policy)));
+  return { policy: document, mandate: { canonical, approvals: mandate.approvals.map(encodeApproval) } };
+}

@@ -1,0 +1,166 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
+import type { CosignerSet } from '#cosigner/cosigner-set.ts';
+import type { NewPolicies } from '#cosigner/policy/policy-chain.ts';
+import { isExpired, newPolicies, parsePolicies } from '#cosigner/policy/policy-chain.ts';
+import { pinsMatch } from '#cosigner/policy/policy-statement.ts';
+import type { VaultPolicies } from '#cosigner/policy/vault-policies.ts';
+import type { PolicyName, AttestationKeys, Attestations, AttestationStage } from '#cosigner/policy/attestation.ts';
+import type { Refused } from '#cosigner/refusal.ts';
+import { refusal } from '#cosigner/refusal.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
+import type { VaultId } from '#domain/id.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+
+/**
+ * How the policies of a vault change at one co-signer.
+ *
+ * A co-signer chooses one policy of each version, writes its choice and then attests it. It adopts
+ * a policy on the attestations of as many co-signers as sign together. So a coordinator cannot put
+ * two policies of one version in force at two co-signers. A choice ends with the mandate: a policy
+ * that never had enough attestations does not block its version for ever.
+ *
+ * Two policies of one version are in force only where hostile co-signers attested both, or where
+ * the coordinator withheld an adopted policy until its mandate expired. A co-signer leaves its own
+ * history for a longer one when the quorum of the policy that it has in force approved the new
+ * head. So a successor with the approvals of both quorums unites them.
+ */
+export interface AdoptionContext {
+  readonly membership: Pick<CosignerSet, 'signingKeys'>;
+  readonly keys: AttestationKeys;
+  readonly vaultId: VaultId;
+  readonly vault: VaultPolicies;
+  readonly nowMs: number;
+}
+
+/** Attestations of other co-signers for the last policy of a list, by their stage. */
+export type AttestationsByStage = Readonly<Record<AttestationStage, Attestations>>;
+
+/** An attestation; `none` while the vault has no key here, because its policies need none then. */
+export interface AttestationAnswer {
+  readonly stage: AttestationStage | 'none';
+  /** Hex; null for `none`. */
+  readonly attestation: string | null;
+  /** The version in force here; 0 without a policy. */
+  readonly version: number;
+}
+
+/** Ours: the clocks of two co-signers differ by less, so a choice outlives its attestation. */
+const CLOCK_MARGIN_MS = 60 * 60 * 1000;
+
+/**
+ * Attests a policy, which is the last one of the list, or one that this co-signer has. Refuses what
+ * `newPolicies` refuses, `mandate-expired`, `other-cosigners` (the policy names other identity keys
+ * than the configured ones), `other-choice` (with the version).
+ */
+export async function attest(
+  context: AdoptionContext,
+  policy: PolicyName,
+  sent: unknown,
+): Promise<Result<AttestationAnswer, Refused>> {
+  const { vault, keys } = context;
+  if (!vault.isPinned()) return accepted({ stage: 'none', attestation: null, version: vault.version() });
+  const signed = async (stage: AttestationStage) => {
+    const signature = await keys.sign(policy, stage);
+    return accepted({ stage, attestation: bytesToHex(signature), version: vault.version() });
+  };
+  if (vault.hashAt(policy.version) === policy.hash) return signed('adopted');
+  const { revision } = vault;
+  const read = await newPolicies(context, parsePolicies(sent));
+  if (!read.ok) return read;
+  const proposed = read.value;
+  if (proposed === null || policyHashOf(proposed.head) !== policy.hash) {
+    return refused(refusal('policy-mismatch', String(vault.version())));
+  }
+  const fault = choiceFault(context, proposed);
+  if (fault !== null) return refused(fault);
+  // Another request may have changed the vault meanwhile. The code below does not await.
+  if (vault.revision !== revision) return attest(context, policy, sent);
+  choose(context, proposed);
+  return signed('chosen');
+}
+
+/**
+ * Adopts the policies of a list that this co-signer does not have, and returns the version in
+ * force. Repeating it changes nothing. While the vault has no key here, its policies protect
+ * nothing: they need no attestations and can be replaced.
+ *
+ * Refuses what `newPolicies` and `attest` refuse, and `not-enough-attestations`.
+ */
+export async function adopt(
+  context: AdoptionContext,
+  sent: unknown,
+  attestations: AttestationsByStage,
+): Promise<Result<{ readonly version: number }, Refused>> {
+  const { vault, keys } = context;
+  const { revision } = vault;
+  const read = await newPolicies(context, parsePolicies(sent));
+  if (!read.ok) return read;
+  const proposed = read.value;
+  const head = proposed?.head ?? vault.at(vault.version());
+  // Policies that this co-signer has still need attestations before it joins a key under them.
+  if (head === null || (proposed === null && vault.isPinned())) return accepted({ version: vault.version() });
+  const named = { vaultId: head.vaultId, version: head.version, hash: policyHashOf(head) };
+  const adopters = await keys.attestersOf(named, 'adopted', attestations.adopted);
+  const attesters = await keys.attestersOf(named, 'chosen', attestations.chosen);
+  // Another request may have changed the vault meanwhile. The code below does not await.
+  if (vault.revision !== revision) return adopt(context, sent, attestations);
+  const isAttested = adopters.size >= head.signingThreshold;
+  if (proposed !== null) {
+    const others = new Set([...attesters, ...adopters]).size;
+    const fault = vault.isPinned()
+      ? adoptionFault(context, proposed, { isAttested, others })
+      : isAttested
+        ? null
+        : termsFault(context, proposed);
+    if (fault !== null) return refused(fault);
+    vault.adopt(proposed.policies);
+  }
+  if (isAttested) vault.pin(named);
+  return accepted({ version: head.version });
+}
+
+/** Returns why this co-signer does not adopt policies, or null. Writes its own choice first. */
+function adoptionFault(
+  context: AdoptionContext,
+  proposed: NewPolicies,
+  { isAttested, others }: { readonly isAttested: boolean; readonly others: number },
+): Refused | null {
+  const { mandate, head } = proposed;
+  if (proposed.isFork && !proposed.isDirect) return mismatch(context);
+  if (isAttested) return null;
+  const fault = choiceFault(context, proposed);
+  if (fault === null) choose(context, proposed);
+  const isInTime = mandate !== null && !isExpired(mandate, context.nowMs);
+  const count = others + (fault === null ? 1 : 0);
+  if (isInTime && count >= head.signingThreshold) return null;
+  return fault ?? refusal('not-enough-attestations', String(head.version));
+}
+
+/** Returns why this co-signer does not choose the head of new policies, or null. */
+function choiceFault(context: AdoptionContext, proposed: NewPolicies): Refused | null {
+  const { vault, nowMs } = context;
+  if (proposed.isFork && !proposed.isDirect) return mismatch(context);
+  const fault = termsFault(context, proposed);
+  if (fault !== null) return fault;
+  const choice = vault.choice();
+  if (choice === null || choice.version <= vault.version() || nowMs >= choice.untilMs) return null;
+  const isIncluded = proposed.policies.some((policy) => policyHashOf(policy) === choice.hash);
+  return isIncluded ? null : refusal('other-choice', String(choice.version));
+}
+
+/** Returns the first term of new policies that does not count now, or null. */
+function termsFault({ membership, nowMs }: AdoptionContext, proposed: NewPolicies): Refused | null {
+  const { head, mandate, expiredBefore, isDirect } = proposed;
+  if (mandate !== null && isExpired(mandate, nowMs)) return refusal('mandate-expired', String(head.version));
+  if (expiredBefore !== null && !isDirect) return refusal('mandate-expired', String(expiredBefore));
+  return pinsMatch(head, membership) ? null : refusal('other-cosigners', String(head.version));
+}
+
+function choose({ vault }: AdoptionContext, { head, mandate }: NewPolicies): void {
+  vault.putChoice(head, (mandate?.expiresAtMs ?? 0) + CLOCK_MARGIN_MS);
+}
+
+function mismatch({ vault }: AdoptionContext): Refused {
+  return refusal('policy-mismatch', String(vault.version()));
+}
