@@ -40,6 +40,8 @@ const approvalPage: UserConfig = {
   root: resolve(import.meta.dirname, 'src/approval-page'),
   // The base is relative, so that the page also works under a path.
   base: './',
+  // The derivation of keys is code of the co-signers, which have the native hash of their runtime.
+  resolve: { alias: { 'node:crypto': resolve(import.meta.dirname, 'src/approval-page/browser-hash.ts') } },
   build: {
     outDir: resolve(import.meta.dirname, 'dist/approval-page'),
     emptyOutDir: true,

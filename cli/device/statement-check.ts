@@ -1,5 +1,4 @@
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import { addressOn } from '#chains/inspect/address-on.ts';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import type { PolicyLink } from '#devices/policy-links.ts';
 import { pinsUnder } from '#devices/policy-links.ts';
 import type { CosignerAgreement, Agreement } from '#devices/cosigner-agreement.ts';
@@ -9,8 +8,7 @@ import { verifyStatements } from '#devices/statement.ts';
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import { walletKey } from '#mpc/derivation.ts';
-import { keyIdOf } from '#mpc/keygen/confirm.ts';
+import { KEY_FAULTS, keyFault } from '#review/statement-keys.ts';
 import type { Client } from '../api-client.ts';
 import type { PinnedVault } from './pin-file.ts';
 import { fetchPolicyChain } from './fetch-policies.ts';
@@ -178,19 +176,10 @@ const PIN_FAULTS = {
     'Pin them again with their fingerprint.',
 } as const;
 
-/**
- * Returns the ids of the keys that the service names, each checked against its public key. A wallet
- * has the one key that its address is derived from.
- */
-function keysOf({ delivered, wallet }: StatementQuery): readonly string[] {
-  const { keys } = delivered;
-  for (const { keyId, scheme, publicKey } of keys) {
-    if (keyIdOf(scheme, hexToBytes(publicKey)) !== keyId) throw new Unproven('A key id does not match its public key.');
-    if (wallet === undefined) continue;
-    const key = walletKey({ scheme, publicKey: hexToBytes(publicKey) }, wallet.chain);
-    const isOfWallet = addressOn(wallet.chain, scheme, key) === wallet.address;
-    if (!isOfWallet) throw new Unproven('The key from the service is not the key of the wallet.');
-  }
+/** Returns the ids of the keys that the service names, after the check of `keyFault`. */
+function keysOf({ delivered: { keys }, wallet }: StatementQuery): readonly string[] {
+  const fault = keyFault(keys, wallet ?? null);
+  if (fault !== null) throw new Unproven(KEY_FAULTS[fault]);
   return keys.map(({ keyId }) => keyId);
 }
 

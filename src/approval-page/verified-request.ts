@@ -19,6 +19,7 @@ import { MANDATE_DOMAIN } from '#domain/policy/policy-change.ts';
 import { describeChange } from '#review/describe-change.ts';
 import type { Description } from '#review/describe-intent.ts';
 import { describeIntent } from '#review/describe-intent.ts';
+import { KEY_FAULTS, keyFault } from '#review/statement-keys.ts';
 
 /**
  * The content of a request, read from its bytes alone. The co-signers have not confirmed it yet.
@@ -37,7 +38,8 @@ export interface VerifiedRequest {
 
 /**
  * Reads a request. Throws `InvalidDocument` for malformed bytes, and `InvalidRequest` for bytes
- * that are unknown or expired, or that name a policy other than the one in the request.
+ * that are unknown or expired, that name a policy other than the one in the request, or that come
+ * with statements about other keys.
  */
 export function verifyRequest(request: ApprovalRequest, nowMs: number): VerifiedRequest {
   const inForce = readPolicy(bytesOfHex(request.policy));
@@ -49,7 +51,15 @@ export function verifyRequest(request: ApprovalRequest, nowMs: number): Verified
   if (expiresAtMs <= nowMs) throw new InvalidRequest('The request has expired.');
   if (subject.kind === 'intent') holdIntent(subject.intent, verified);
   else holdChange(subject, verified);
+  holdKeys(request, subject);
   return verified;
+}
+
+/** Throws unless the statements are about the key of the wallet, or about keys of the vault. */
+function holdKeys({ keys }: ApprovalRequest, subject: VerifiedRequest['subject']): void {
+  const wallet = subject.kind === 'intent' ? { chain: subject.intent.chain, address: subject.intent.from } : null;
+  const fault = keyFault(keys, wallet);
+  if (fault !== null) throw new InvalidRequest(KEY_FAULTS[fault]);
 }
 
 function readSubject({ canonical, proposed }: ApprovalRequest): VerifiedRequest['subject'] {
@@ -117,7 +127,7 @@ export function claimedPins({ cosigners }: ApprovalRequest, { inForce }: Verifie
  */
 export function confirm(
   { inForce, inForceHash, subject }: VerifiedRequest,
-  { statements, keyIds }: ApprovalRequest,
+  { statements, keys }: ApprovalRequest,
   { pins, nonce, nowMs }: { readonly pins: Pins; readonly nonce: string; readonly nowMs: number },
 ): Confirmation {
   const { vaultId, version, previousHash } = inForce;
@@ -125,6 +135,7 @@ export function confirm(
   const after = subject.kind === 'change' ? [{ version: version + 1, hash: subject.mandate.policyHash }] : [];
   const chain = [...before, { version, hash: inForceHash }, ...after];
   const claim = { vaultId, shown: { chain, since: version }, nonce, nowMs };
+  const keyIds = keys.map(({ keyId }) => keyId);
   const confirmation = confirmedBy(statements, keyIds, { pins, claim });
   const { signingThreshold } = inForce;
   if (signingThreshold === pins.threshold) return confirmation;

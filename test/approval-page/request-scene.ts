@@ -1,6 +1,8 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { addressOn } from '#chains/inspect/address-on.ts';
 import { parseDevice } from '#devices/device-key.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { ApprovalRequest, RelayedStatement } from '#domain/access/approval-page-message.ts';
@@ -17,6 +19,7 @@ import { mandateBytes } from '#domain/policy/policy-change.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
 import type { PolicyStatement } from '#domain/policy/statement.ts';
 import { statementBytes } from '#domain/policy/statement.ts';
+import { keyIdOf } from '#mpc/keygen/confirm.ts';
 
 /**
  * A vault of alice and bob with three co-signers, and the requests that a coordinator can send
@@ -25,9 +28,7 @@ import { statementBytes } from '#domain/policy/statement.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 23, 12);
 export const NONCE = '5a'.repeat(32);
-const KEY_ID = 'abcdefghijklmnopqrstuvwxyz';
 const ANVIL = 'eip155:31337';
-const WALLET = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 export const SUPPLIER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 export const THIEF = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
 
@@ -41,6 +42,17 @@ export const BOB = parsed(parseUserId('usr_01J00000000000000000000001'));
 const VAULT = parsed(parseVaultId(7));
 
 const secretOf = (name: string) => sha256(utf8ToBytes(name));
+
+/** Returns an ECDSA key in the format of the API. */
+export function keyNamed(name: string): ApprovalRequest['keys'][number] {
+  const publicKey = secp256k1.getPublicKey(secretOf(name));
+  const scheme = 'ecdsa-secp256k1';
+  return { keyId: keyIdOf(scheme, publicKey), scheme, publicKey: bytesToHex(publicKey) };
+}
+
+/** The key of the wallet. */
+export const KEY = keyNamed('key of the wallet');
+const WALLET = parsed(addressOn(ANVIL, KEY.scheme, hexToBytes(KEY.publicKey)));
 
 export function scriptOf(userId: UserId, name: string): Device {
   const publicKey = bytesToHex(ed25519.getPublicKey(secretOf(name)));
@@ -110,7 +122,7 @@ export function statementOf(cosigner: number, said: Partial<PolicyStatement>, op
   const statement: PolicyStatement = {
     cosigner,
     vaultId: VAULT,
-    keyId: KEY_ID,
+    keyId: KEY.keyId,
     policyVersion: 1,
     policyHash: '',
     signingThreshold: 2,
@@ -141,7 +153,7 @@ export function requestOf(policy: Policy, intent: Intent, changes: Partial<Appro
     canonical: bytesToHex(intentBytes(intent)),
     policy: bytesToHex(policyBytes(policy)),
     proposed: null,
-    keyIds: [KEY_ID],
+    keys: [KEY],
     statements: statementsOf(policy),
     cosigners: [],
     remarks: [],

@@ -13,6 +13,8 @@ import type { CanonicalField } from '#domain/canonical/bytes.ts';
 import {
   changeOf,
   hashOf,
+  KEY,
+  keyNamed,
   NONCE,
   NOW_MS,
   PINS,
@@ -114,7 +116,7 @@ test.each<[string, ApprovalRequest]>([
   ['too old', requestOf(policy, intent, { statements: statementsOf(policy, { issuedAtMs: NOW_MS - 300_001 }) })],
   ['of another vault', requestOf(policy, intent, { statements: statementsOf(policy, { vaultId: 8 }) })],
   ['of keys that were not confirmed', requestOf(policy, intent, { statements: foreign() })],
-  ['about no key', requestOf(policy, intent, { keyIds: [] })],
+  ['about no key', changeOf(policy, policyOf({ version: 2, previousHash: hashOf(policy) }), { keys: [] })],
   ['one statement three times', requestOf(policy, intent, { statements: copies() })],
 ])('statements that are %s do not confirm a policy', (_name, request) => {
   expect(judged(request).fault).toMatch(/^Too few co-signers/);
@@ -193,6 +195,27 @@ test('a policy change must follow the policy in force and be the policy that its
   }
 });
 
+test('the statements of a payment are about the one key that its wallet belongs to', () => {
+  const other = keyNamed('other key of the vault');
+  for (const [keys, sentence] of [
+    [[other], 'The key from the service is not the key of the wallet.'],
+    [[{ ...other, keyId: KEY.keyId }], 'A key id does not match its public key.'],
+    [[{ ...KEY, keyId: other.keyId }], 'A key id does not match its public key.'],
+    [[KEY, other], 'A wallet has exactly one key, and the service named another number of keys.'],
+    [[], 'A wallet has exactly one key, and the service named another number of keys.'],
+  ] as const) {
+    expect(() => verifyRequest(requestOf(policy, intent, { keys }), NOW_MS)).toThrow(new InvalidRequest(sentence));
+  }
+});
+
+test('each key of a policy change has the id of its public key', () => {
+  const proposed = policyOf({ version: 2, previousHash: hashOf(policy) });
+  const other = keyNamed('other key of the vault');
+  expect(verifyRequest(changeOf(policy, proposed, { keys: [KEY, other] }), NOW_MS).subject.kind).toBe('change');
+  const swapped = { keys: [KEY, { ...other, keyId: KEY.keyId }] };
+  expect(() => verifyRequest(changeOf(policy, proposed, swapped), NOW_MS)).toThrow('A key id does not match');
+});
+
 test('a policy without co-signer keys is checked with the keys from the server, and without keys it is refused', () => {
   const { cosigners: _cosigners, ...old } = policyOf();
   const request = requestOf(old, transferOf(old), { cosigners: PINS });
@@ -215,5 +238,9 @@ test('a message with a field that the page does not know is refused as a request
   expect(parseApprovalRequest({ ...request, digest: '00'.repeat(32) })).toBe(null);
   expect(parseApprovalRequest({ ...request, version: 2 })).toBe(null);
   expect(parseApprovalRequest({ ...request, canonical: 'FF' })).toBe(null);
+  expect(parseApprovalRequest({ ...request, keyIds: [KEY.keyId] })).toBe(null);
+  for (const change of [{ use: 'all' }, { scheme: 'bls' }, { publicKey: KEY.publicKey.toUpperCase() }, { keyId: 7 }]) {
+    expect(parseApprovalRequest({ ...request, keys: [{ ...KEY, ...change }] })).toBe(null);
+  }
   expect(parseApprovalRequest(null)).toBe(null);
 });

@@ -81,7 +81,7 @@ async function transactionRequest(txId: string, { nonce, requestId, me }: Statem
     canonical: answer.canonical,
     policy: answer.policy.canonical,
     proposed: null,
-    keyIds: answer.keys.map(({ keyId }) => keyId),
+    keys: answer.keys,
     statements: (answer.statements ?? []).map(({ cosigner, keyId, statement }) => ({ cosigner, keyId, statement })),
     cosigners: [],
     remarks: createdBy === null ? [] : [{ label: 'Created by', text: createdBy }],
@@ -105,7 +105,7 @@ async function changeRequest(
     // renewal is for.
     policy: decidedBy.canonical,
     proposed: answer.policy.canonical,
-    keyIds: keys.map(({ keyId }) => keyId),
+    keys,
     statements: (statements ?? []).map(({ cosigner, keyId, statement }) => ({ cosigner, keyId, statement })),
     // A first policy without co-signer keys receives them by this change. The person confirms them
     // first.

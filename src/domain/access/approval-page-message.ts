@@ -1,3 +1,5 @@
+import type { KeyScheme } from '#domain/asset/chain.ts';
+import { KEY_SCHEMES } from '#domain/asset/chain.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { Passkey } from '#domain/access/device.ts';
 import { CREDENTIAL_ID, MAX_DEVICES } from '#domain/access/device.ts';
@@ -30,6 +32,17 @@ export interface RelayedStatement {
   readonly statement: unknown;
 }
 
+/**
+ * A key of the vault. Its id and the addresses of its wallets follow from the public key, so the
+ * page derives both and believes neither.
+ */
+interface StatementKey {
+  readonly keyId: string;
+  readonly scheme: KeyScheme;
+  /** Lower-case hex, as the scheme encodes it. */
+  readonly publicKey: string;
+}
+
 /** A text of the server that nothing proves. The page shows it apart. */
 export interface UnverifiedNote {
   readonly label: string;
@@ -51,7 +64,7 @@ export interface ApprovalRequest {
   /**
    * The keys whose co-signers make the statements: the key of the wallet, or all keys of the vault.
    */
-  readonly keyIds: readonly string[];
+  readonly keys: readonly StatementKey[];
   readonly statements: readonly RelayedStatement[];
   /**
    * Identity keys of the co-signers, for a policy that pins none. The signer confirms their
@@ -158,6 +171,8 @@ export function isDecline(message: unknown, requestId: string): boolean {
 
 const NONCE = /^[0-9a-f]{64}$/;
 const HEX = /^(?:[0-9a-f]{2})+$/;
+/** 33 bytes, or 32 for Ed25519. */
+const PUBLIC_KEY = /^(?:[0-9a-f]{64}|[0-9a-f]{66})$/;
 const ANSWER_FIELDS = [
   'type',
   'version',
@@ -175,7 +190,7 @@ const REQUEST_FIELDS = [
   'canonical',
   'policy',
   'proposed',
-  'keyIds',
+  'keys',
   'statements',
   'cosigners',
   'remarks',
@@ -184,11 +199,11 @@ type Fields = Readonly<Record<string, unknown>>;
 
 function isRequest(message: unknown): message is ApprovalRequest {
   if (!isObject(message) || !hasExactly(message, REQUEST_FIELDS)) return false;
-  const { type, requestId, userId, canonical, policy, proposed, keyIds, statements, cosigners, remarks } = message;
+  const { type, requestId, userId, canonical, policy, proposed, keys, statements, cosigners, remarks } = message;
   return (
     type === 'conclave/approval/request' &&
     [requestId, userId].every(isText) &&
-    isListOf(keyIds, MAX_KEYS, isText) &&
+    isListOf(keys, MAX_KEYS, isKey) &&
     [canonical, policy].every(isHex) &&
     (proposed === null || isHex(proposed)) &&
     isListOf(statements, MAX_STATEMENTS, isShownStatement) &&
@@ -211,6 +226,13 @@ function isEnrolment(message: unknown): message is EnrolmentRequest {
 function isShownStatement(shown: unknown): boolean {
   if (!isObject(shown) || !hasExactly(shown, ['cosigner', 'keyId', 'statement'])) return false;
   return isCount(shown['cosigner']) && isText(shown['keyId']);
+}
+
+function isKey(key: unknown): boolean {
+  if (!isObject(key) || !hasExactly(key, ['keyId', 'scheme', 'publicKey'])) return false;
+  const { keyId, scheme, publicKey } = key;
+  const isScheme = KEY_SCHEMES.some((one) => one === scheme);
+  return isText(keyId) && isScheme && typeof publicKey === 'string' && PUBLIC_KEY.test(publicKey);
 }
 
 function isPin(pin: unknown): boolean {

@@ -214,7 +214,9 @@ test("statements about another key than the wallet's prove nothing", async () =>
   const mallorys = newKey();
   expect(await prove({ keys: [mallorys] })).toContain('not the key of the wallet');
   expect(await prove({ keys: [{ ...mallorys, publicKey: key.publicKey }] })).toContain('does not match its public key');
-  expect(await prove({ keys: [] })).toContain('no key yet');
+  expect(await prove({ keys: [] })).toContain('A wallet has exactly one key');
+  expect(await prove({ keys: [key, mallorys] })).toContain('A wallet has exactly one key');
+  expect(await prove({ keys: [], wallet: null, device: { ...pinned, keyIds: [] } })).toContain('no key yet');
 });
 
 test('a request about the whole vault also requires statements for a key that the service omits', async () => {

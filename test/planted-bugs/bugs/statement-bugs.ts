@@ -71,7 +71,7 @@ export const STATEMENT_BUGS: readonly Bug[] = [
   {
     name: 'a device believes statements about any key',
     file: 'cli/device/statement-check.ts',
-    was: "if (!isOfWallet) throw new Unproven('The key from the service is not the key of the wallet.');",
+    was: 'if (fault !== null) throw new Unproven(KEY_FAULTS[fault]);',
     is: '',
     caughtBy: ['test/cli/device/statement-check.test.ts'],
   },
