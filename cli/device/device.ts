@@ -21,9 +21,11 @@ import { readPolicy } from '#devices/policy-document.ts';
 import { readIntent } from '#domain/canonical/read-intent.ts';
 import { readMandate } from '#domain/canonical/read-mandate.ts';
 import type { Policy } from '#domain/policy/policy.ts';
+import { rejectionBytes } from '#domain/policy/policy-rejection.ts';
 import { describeChange } from '#review/describe-change.ts';
 import type { Description } from '#review/describe-intent.ts';
 import { describeIntent } from '#review/describe-intent.ts';
+import { describeRejection } from '#review/describe-rejection.ts';
 import { reviewLines } from './review-lines.ts';
 import { ScriptDevice } from './script-device.ts';
 
@@ -87,6 +89,7 @@ const COMMANDS: Readonly<Record<string, DeviceCommand>> = {
     usage: `--key FILE --vault ID --change ID [--fingerprint TEXT] ${DESPITE} [--yes]`,
     run: approvePolicy,
   },
+  'reject-policy': { usage: '--key FILE --vault ID --change ID [--yes]', run: rejectPolicy },
 };
 
 /** Creates a key file that only its owner can read. An existing file is never overwritten. */
@@ -165,12 +168,8 @@ async function approvePolicy(options: Options) {
   const param = { vaultId: String(vaultId), changeId: need(options, 'change') };
   const api = client.api.vault[':vaultId']['policy-change'][':changeId'];
   const { canonical, policy, ...delivered } = await unwrap(api.$get({ param, query: { nonce } }));
-  const [mandate, next] = [readMandate(hexToBytes(canonical)), readPolicy(hexToBytes(policy.canonical))];
-  hold(mandate.id === param.changeId, 'The bytes belong to another policy change.');
-  const hash = bytesToHex(sha256(hexToBytes(policy.canonical)));
-  hold(mandate.policyHash === hash, 'The policy change does not match the policy that the service sent.');
-  hold(next.vaultId === vaultId, 'The policy change belongs to another vault.');
-  const proposed = { version: next.version, hash };
+  const { mandate, next } = readChange({ canonical, policy }, { vaultId, changeId: param.changeId });
+  const proposed = { version: next.version, hash: mandate.policyHash };
   const query = { vaultId, nonce, delivered, proposed };
   const proven = await provePolicies(client, pinnedVault(file, vaultId), query);
   hold(proven.isRenewal || isNext(next, proven), 'The proposed policy does not follow the policy in force.');
@@ -195,8 +194,43 @@ async function approvePolicy(options: Options) {
   print({ ...description, warnings: [...description.warnings, ...renewal] });
   await confirm(options, proven.exceptions);
   file.write(vaultId, proven.pinned);
-  const json = device.sign(bytesToHex(sha256(hexToBytes(canonical))));
+  const json = device.sign(hashOfHex(canonical));
   return unwrap(api.approve.$post({ param, json }));
+}
+
+/**
+ * Rejects a policy change. It needs no pins and no statements: a rejection moves nothing and puts
+ * no policy in force. It signs bytes that it builds itself, of another type than an approval.
+ */
+async function rejectPolicy(options: Options) {
+  const [client, device, vaultId] = [clientOf('CONCLAVE_TOKEN'), keyOf(options), vaultOf(options)];
+  const param = { vaultId: String(vaultId), changeId: need(options, 'change') };
+  const api = client.api.vault[':vaultId']['policy-change'][':changeId'];
+  const { canonical, policy, decidedBy } = await unwrap(api.$get({ param, query: {} }));
+  const { mandate, next } = readChange({ canonical, policy }, { vaultId, changeId: param.changeId });
+  const before = readPolicy(hexToBytes(decidedBy.canonical));
+  hold(
+    next.previousHash === hashOfHex(decidedBy.canonical),
+    'The service sent another policy before the proposed one.',
+  );
+  const rejection = { vaultId: next.vaultId, changeId: mandate.id, mandateDigest: hashOfHex(canonical) };
+  print(describeRejection(rejection, { mandate, before, proposed: next }));
+  await confirm(options, []);
+  const json = device.sign(bytesToHex(sha256(rejectionBytes(rejection))));
+  return unwrap(api.reject.$post({ param, json }));
+}
+
+/** Returns a policy change that its bytes describe. Throws when they are not of this change. */
+function readChange(
+  { canonical, policy }: { readonly canonical: string; readonly policy: { readonly canonical: string } },
+  { vaultId, changeId }: { readonly vaultId: number; readonly changeId: string },
+) {
+  const [mandate, next] = [readMandate(hexToBytes(canonical)), readPolicy(hexToBytes(policy.canonical))];
+  hold(mandate.id === changeId, 'The bytes belong to another policy change.');
+  const isMatch = mandate.policyHash === hashOfHex(policy.canonical);
+  hold(isMatch, 'The policy change does not match the policy that the service sent.');
+  hold(next.vaultId === vaultId, 'The policy change belongs to another vault.');
+  return { mandate, next };
 }
 
 /**
@@ -222,6 +256,10 @@ async function cancelReset(options: Options) {
 /** Reports whether a policy is the next version after the one that the co-signers have in force. */
 function isNext(next: Policy, { pinned: { policy } }: ProvenPolicies): boolean {
   return next.previousHash === policy.hash && next.version === policy.version + 1;
+}
+
+function hashOfHex(hex: string): string {
+  return bytesToHex(sha256(hexToBytes(hex)));
 }
 
 function hold(holds: boolean, fault: string): asserts holds {

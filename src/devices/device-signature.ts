@@ -28,7 +28,8 @@ export async function signatureFault(
 }
 
 /**
- * Returns why an approval is refused, or null. A signature that is not required must be valid, too.
+ * Returns why an approval, or a rejection of a policy change, is refused, or null. A signature that
+ * is not required must be valid, too.
  * Refuses, in order: `device-signature-required`, `device-signature-refused`.
  */
 export async function deviceSignatureRefusal(

@@ -59,6 +59,7 @@ export interface PolicyChange extends PolicyMandate {
   readonly state: PolicyChangeState;
   /** A signer is in one of the two lists at most: the newest decision counts. */
   readonly approvals: readonly Approval[];
+  /** Their digest is the one of the change. A device signed the rejection (`rejectionBytes`). */
   readonly rejections: readonly Approval[];
   /** Null for an operator, over the internal interface. */
   readonly createdBy: Actor | null;
@@ -66,8 +67,8 @@ export interface PolicyChange extends PolicyMandate {
 }
 
 export type PolicyChangeEvent =
-  | { readonly type: 'approve'; readonly actor: Actor; readonly device: DeviceSignature | null }
-  | { readonly type: 'reject' | 'cancel'; readonly actor: Actor }
+  | { readonly type: 'approve' | 'reject'; readonly actor: Actor; readonly device: DeviceSignature | null }
+  | { readonly type: 'cancel'; readonly actor: Actor }
   | { readonly type: 'expire' | 'supersede' };
 
 /**
@@ -102,8 +103,10 @@ export function mandateBytes(mandate: Omit<PolicyMandate, 'policy'>, policyHash:
  * Returns the change after an event. Pure. Returns the same object when nothing changes: for a
  * repetition, or for a timer that fires late.
  *
- * A rejection ends the change only when it can no longer be adopted. Otherwise one signer, or one
- * stolen token, would have a veto over every change.
+ * A rejection ends the change only when it can no longer be adopted. Otherwise one signer would
+ * have a veto over every change. In device mode a rejection needs a device, as an approval does.
+ * Otherwise the thief of one token could withdraw the approvals of its owner, and with few signers
+ * end every change.
  *
  * Refuses, in order: `policy-change-not-pending` for a decision after the end, unless it repeats
  * the caller's own; `removed-by-change`; `device-signature-required`.
@@ -132,8 +135,9 @@ export function decideChange(
     case 'cancel':
       return accepted(ended('CANCELLED'));
     case 'reject': {
+      if (lacksDeviceSignature(event, current)) return refused({ code: 'device-signature-required' });
       if (isRepeated(change, event)) return accepted(change);
-      const rejections = [...change.rejections, approvalOf(change, { ...event, device: null }, nowMs)];
+      const rejections = [...change.rejections, approvalOf(change, event, nowMs)];
       // The approval is removed, so that no mandate contains an approval that was withdrawn.
       const approvals = without(change.approvals, event.actor);
       const rejecters = new Set(rejections.map(({ actor }) => actor.userId));

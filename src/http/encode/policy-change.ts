@@ -7,6 +7,7 @@ import type { Approval } from '#domain/transaction/transaction.ts';
 import { POLICY_CHANGE_STATES } from '#domain/policy/change-state.ts';
 import { approvalRecord } from '#http/encode/transaction.ts';
 import { approvalSchema } from '#http/transaction/record-schema.ts';
+import { rejectionOf } from '#devices/policy-rejection.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
 import { policyRecord, policySchema } from '#http/encode/policy.ts';
@@ -35,10 +36,17 @@ export const policyChangeSchema = z
     canonical: text.meta({
       description: 'Canonical bytes of the mandate, in hex; they include the hash of the policy',
     }),
+    rejection: z.strictObject({ canonical: text, digest: text }).meta({
+      description:
+        'What a device signs to reject the change: `digest` is the hex SHA-256 of the bytes `canonical`, which have ' +
+        'another domain than those of an approval',
+    }),
     requiredApprovals: z.int(),
     approvals: z.array(approvalSchema),
     rejections: z.array(approvalSchema).meta({
-      description: 'The change ends as REJECTED when the signers who have not rejected it can no longer adopt it',
+      description:
+        'The change ends as REJECTED when the signers who have not rejected it can no longer adopt it. `digest` is the ' +
+        'one of the change; the device signed `rejection.digest`',
     }),
     actionsForMe: z.array(z.enum(['approve', 'reject', 'cancel'])),
     createdBy: text.nullable().meta({ description: 'Null when an operator created the change' }),
@@ -68,6 +76,7 @@ export function policyChangeRecord(
     note: change.note,
     digest: change.digest,
     canonical: bytesToHex(mandateBytes(change, policyHashOf(change.policy))),
+    rejection: rejectionOf(change),
     requiredApprovals: change.requiredApprovals,
     approvals: change.approvals.map(approvalRecord),
     rejections: change.rejections.map(approvalRecord),

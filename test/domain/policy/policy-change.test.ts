@@ -47,7 +47,7 @@ const stateAfter = (...[before, event, nowMs]: Parameters<typeof after>) => {
 
 const EVENTS: Record<PolicyChangeEvent['type'], PolicyChangeEvent> = {
   approve: { type: 'approve', actor: bob, device: null },
-  reject: { type: 'reject', actor: bob },
+  reject: { type: 'reject', actor: bob, device: null },
   cancel: { type: 'cancel', actor: alice },
   expire: { type: 'expire' },
   supersede: { type: 'supersede' },
@@ -118,8 +118,8 @@ test('a signer who repeats a decision after a lost response gets the same result
   const adopted = change({ state: 'ADOPTED', approvals: [approvalBy(alice), approvalBy(bob)] });
   expect(after(adopted, { type: 'approve', actor: bob, device: null })).toBe(adopted);
   const rejected = change({ state: 'REJECTED', rejections: [approvalBy(bob)] });
-  expect(after(rejected, { type: 'reject', actor: bob })).toBe(rejected);
-  expect(after(rejected, { type: 'reject', actor: carol })).toBe(NO);
+  expect(after(rejected, { type: 'reject', actor: bob, device: null })).toBe(rejected);
+  expect(after(rejected, { type: 'reject', actor: carol, device: null })).toBe(NO);
 });
 
 test('the refusal of an approval names its exact reason', () => {
@@ -132,6 +132,11 @@ test('the refusal of an approval names its exact reason', () => {
   expect(refusalOf(change({ state: 'REJECTED' }), policy, NOON_MS)).toEqual({ code: NO, state: 'REJECTED' });
   const byDevice: Policy = { ...policy, approvalMode: 'device' };
   expect(refusalOf(change(), byDevice, NOON_MS)).toEqual({ code: 'device-signature-required' });
+  const reject: PolicyChangeEvent = { type: 'reject', actor: bob, device: null };
+  expect(decideChange(change(), reject, { current: byDevice, nowMs: NOON_MS })).toEqual({
+    ok: false,
+    refusal: { code: 'device-signature-required' },
+  });
 });
 
 test('an approval of a change that has ended is refused, also from a signer who approved it before', () => {

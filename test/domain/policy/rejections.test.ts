@@ -62,9 +62,7 @@ function decided(change: PolicyChange, current: Policy, word: string): PolicyCha
   const types = { '+': 'approve', '-': 'reject', x: 'cancel' } as const;
   const type = types[sign as keyof typeof types];
   const event =
-    type === 'approve'
-      ? { type, actor: signerOf(name), device: signature }
-      : ({ type, actor: signerOf(name) } as const);
+    type === 'cancel' ? ({ type, actor: signerOf(name) } as const) : { type, actor: signerOf(name), device: signature };
   const result = decideChange(change, event, { current, nowMs: NOON_MS });
   return result.ok ? result.value : result.refusal.code;
 }

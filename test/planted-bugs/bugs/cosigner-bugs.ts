@@ -292,8 +292,8 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   {
     name: 'a renewal takes signatures of the devices in force',
     file: 'src/objects/vault/commands/policy.ts',
-    was: 'deviceSignatureRefusal({ ...decision, actor, digest }, before.value.decider)',
-    is: 'deviceSignatureRefusal({ ...decision, actor, digest }, before.value.policy)',
+    was: 'await signatureRefusal(actor, decision, before.value);',
+    is: 'await signatureRefusal(actor, decision, { ...before.value, decider: before.value.policy });',
     caughtBy: ['test/objects/vault/commands/renewal-by-devices.test.ts'],
   },
   {

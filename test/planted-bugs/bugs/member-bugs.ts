@@ -86,4 +86,42 @@ export const MEMBER_BUGS: readonly Bug[] = [
     is: 'if (cancellation.userId.length < userId.length || lastCancelledAtMs === null) return null;',
     caughtBy: ['test/domain/access/reset-cancellation.test.ts'],
   },
+  {
+    name: 'in device mode a bare token rejects a policy change',
+    file: 'src/domain/policy/policy-change.ts',
+    was: "case 'reject': {\n      if (lacksDeviceSignature(event, current))",
+    is: "case 'reject': {\n      if (lacksDeviceSignature(event, current) && nowMs < 0)",
+    caughtBy: domain('policy/policy-change'),
+  },
+  {
+    name: 'the signature of a rejection is not verified',
+    file: 'src/objects/vault/commands/policy.ts',
+    was: "if (decision.type === 'cancel') return null;",
+    is: "if (decision.type !== 'approve') return null;",
+    caughtBy: [
+      'test/objects/vault/commands/policy-rejection.test.ts',
+      'test/attacks/member/rejects-with-stolen-token.worker.test.ts',
+    ],
+  },
+  {
+    name: 'the signature of an approval rejects the policy change',
+    file: 'src/objects/vault/commands/policy.ts',
+    was: "const { digest } = decision.type === 'approve' ? change : rejectionOf(change);",
+    is: 'const { digest } = change;',
+    caughtBy: ['test/objects/vault/commands/policy-rejection.test.ts'],
+  },
+  {
+    name: 'a rejection has the domain of an approval',
+    file: 'src/domain/policy/policy-rejection.ts',
+    was: "'conclave/policy-rejection/v1'",
+    is: "'conclave/policy-change/v1'",
+    caughtBy: domain('policy/policy-rejection'),
+  },
+  {
+    name: 'the device command signs the policy change that its owner rejects',
+    file: 'cli/device/device.ts',
+    was: 'device.sign(bytesToHex(sha256(rejectionBytes(rejection))))',
+    is: 'device.sign(hashOfHex(canonical))',
+    caughtBy: ['test/cli/device/reject-policy.test.ts'],
+  },
 ];

@@ -1,3 +1,4 @@
+import { deviceSignatureBody, readDeviceSignature } from '#http/encode/device-signature.ts';
 import { decideOnChange } from '#http/vault/policy-change/decision.ts';
 import { route } from '#http/edge/context.ts';
 import { policyChangeSchema } from '#http/encode/policy-change.ts';
@@ -5,17 +6,27 @@ import { policyChangeSchema } from '#http/encode/policy-change.ts';
 /**
  * POST /vault/{vaultId}/policy-change/{changeId}/reject: rejects a policy change. The change ends
  * when the signers who have not rejected it can no longer adopt it. An earlier approval of the
- * caller is withdrawn. A repeated request gives 200 and changes nothing.
+ * caller is withdrawn. In device mode, a device of the caller signs `rejection.digest` of the
+ * change. A repeated request gives 200 and changes nothing.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`,
- * `policy-change-not-pending`, `removed-by-change`.
+ * `policy-change-not-pending`, `removed-by-change`, `device-signature-required`,
+ * `device-signature-refused`.
  */
 export const rejectPolicyChange = route({
   method: 'POST',
   path: '/vault/:vaultId/policy-change/:changeId/reject',
   access: 'write',
   summary: 'Reject a policy change',
+  optionalBody: deviceSignatureBody,
   answer: { status: 200, schema: policyChangeSchema },
-  refuses: ['forbidden', 'policy-change-not-found', 'policy-change-not-pending', 'removed-by-change'],
-  handle: (context) => decideOnChange(context, { type: 'reject' }),
+  refuses: [
+    'forbidden',
+    'policy-change-not-found',
+    'policy-change-not-pending',
+    'removed-by-change',
+    'device-signature-required',
+    'device-signature-refused',
+  ],
+  handle: async (context) => decideOnChange(context, { type: 'reject', device: await readDeviceSignature(context) }),
 });

@@ -1,4 +1,5 @@
 import { deviceSignatureRefusal } from '#devices/device-signature.ts';
+import { rejectionOf } from '#devices/policy-rejection.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
 import type { PolicyChangeId } from '#domain/id.ts';
 import type { ExpiredAdoption } from '#domain/policy/mandate-renewal.ts';
@@ -28,10 +29,10 @@ export interface PolicyEffects {
   readonly replaceVault: (vault: Vault) => void;
 }
 
-/** A signer's decision on a change. A device signs its digest. */
+/** A signer's decision on a change. A device signs the digest of the change or of its rejection. */
 export type ChangeDecision =
-  | { readonly type: 'approve'; readonly device: DeviceSignature | null }
-  | { readonly type: 'reject' | 'cancel' };
+  | { readonly type: 'approve' | 'reject'; readonly device: DeviceSignature | null }
+  | { readonly type: 'cancel' };
 
 /** The result of a propagation of the policies to the co-signers. */
 export interface AdoptionReport {
@@ -129,11 +130,7 @@ export class PolicyCommands {
     const act = decision.type === 'cancel' ? 'view' : decision.type;
     const before = this.#find(actor, id, act);
     if (!before.ok) return before;
-    const { digest } = before.value.change;
-    const signatureFault =
-      decision.type === 'approve'
-        ? await deviceSignatureRefusal({ ...decision, actor, digest }, before.value.decider)
-        : null;
+    const signatureFault = await signatureRefusal(actor, decision, before.value);
     // Verifying the signature awaits, so other decisions can land meanwhile. All other checks run
     // now.
     if (this.#host.vault()?.policy !== before.value.policy) return this.decide(actor, id, decision);
@@ -228,4 +225,15 @@ export class PolicyCommands {
   #view(change: PolicyChange, { policy }: Vault, viewer: Member | null): PolicyChangeView {
     return { change, policy, decider: this.#host.storage.policies.deciderOver(change, policy), viewer };
   }
+}
+
+/** Returns why the device signature of a decision is refused, or null. */
+async function signatureRefusal(
+  actor: Actor,
+  decision: ChangeDecision,
+  { change, decider }: Pick<PolicyChangeView, 'change' | 'decider'>,
+): Promise<Refusal | null> {
+  if (decision.type === 'cancel') return null;
+  const { digest } = decision.type === 'approve' ? change : rejectionOf(change);
+  return deviceSignatureRefusal({ actor, digest, device: decision.device }, decider);
 }

@@ -191,10 +191,14 @@ test('after a renewal is rejected, cancelled or expired, another one can be requ
   const { renewed, approve, commands, expire, storage } = await newScene();
   expire();
   const first = await renewed();
-  expect(await commands.decide(bob, first.id, { type: 'reject' })).toMatchObject({ refusal: { code: 'forbidden' } });
+  expect(await commands.decide(bob, first.id, { type: 'reject', device: null })).toMatchObject({
+    refusal: { code: 'forbidden' },
+  });
   // Carol cannot approve the renewal, so her rejection does not count either.
-  expect(await commands.decide(carol, first.id, { type: 'reject' })).toMatchObject({ refusal: { code: 'forbidden' } });
-  await commands.decide(alice, first.id, { type: 'reject' });
+  expect(await commands.decide(carol, first.id, { type: 'reject', device: null })).toMatchObject({
+    refusal: { code: 'forbidden' },
+  });
+  await commands.decide(alice, first.id, { type: 'reject', device: null });
   const second = await renewed();
   await commands.decide(alice, second.id, { type: 'cancel' });
   const third = await renewed();
