@@ -9,7 +9,7 @@ import { Nothing, reasonOf } from '#approval-page/nothing.tsx';
  * The version of the protocol and of this page. A release that changes what the page shows
  * increases it.
  */
-const PAGE_VERSION = '1.3';
+const PAGE_VERSION = '1.4';
 
 /** Waits for the request of a dashboard and shows it, or shows why there is nothing to approve. */
 export function ApprovalPage() {

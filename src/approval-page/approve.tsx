@@ -19,7 +19,10 @@ interface RequestedApproval {
   readonly request: ApprovalRequest;
 }
 
-/** Handles one request: it confirms the co-signers' keys, then their statements, then it signs. */
+/**
+ * Handles one request: it confirms the co-signers' keys, then their statements, then it signs. A
+ * rejection needs neither keys nor statements, because it moves nothing.
+ */
 export function Approve({ requested, request }: RequestedApproval) {
   // The bytes are read once. The passkey later signs the digest of exactly these bytes.
   const read = useMemo(() => attempt(() => verifyRequest(request, Date.now())), [request]);
@@ -28,6 +31,9 @@ export function Approve({ requested, request }: RequestedApproval) {
   const [pins, setPins] = useState<Pins | null>(() => storedPins(localStorage, scope));
   if (!read.ok) return <Nothing why={read.why} />;
   const verified = read.value;
+  if (verified.subject.kind === 'rejection') {
+    return <Signing {...{ requested, request, verified, confirmation: null }} />;
+  }
   if (pins === null) {
     const claimed = attempt(() => claimedPins(request, verified));
     if (!claimed.ok) return <Nothing why={claimed.why} />;
@@ -77,14 +83,19 @@ function Confirmed(
 }
 
 function Signing(
-  props: RequestedApproval & { readonly verified: VerifiedRequest; readonly confirmation: Confirmation },
+  props: RequestedApproval & {
+    readonly verified: VerifiedRequest;
+    /** Null for a rejection. */
+    readonly confirmation: Confirmation | null;
+  },
 ) {
   const { requested, request, verified, confirmation } = props;
   const { description } = verified;
+  const isRejection = verified.subject.kind === 'rejection';
   const [fault, setFault] = useState<string | null>(null);
   const [isDone, setDone] = useState(false);
   const [named, setNamed] = useState<ReadonlySet<number>>(new Set());
-  const isReady = confirmation.exceptions.every(({ cosigner }) => named.has(cosigner));
+  const isReady = (confirmation?.exceptions ?? []).every(({ cosigner }) => named.has(cosigner));
   const passkeys = passkeysOf(verified.inForce, request.userId);
   const sign = async () => {
     setFault(null);
@@ -106,19 +117,21 @@ function Signing(
       <p class="quiet">
         This page read these details from the bytes that you sign. SHA-256: <code>{verified.digest}</code>
       </p>
-      <section aria-label="Confirmation by the co-signers">
-        <h2>Confirmation by the co-signers</h2>
-        <Verdicts confirmation={confirmation} />
-        <Exceptions {...{ confirmation, named, setNamed }} />
-      </section>
+      {confirmation !== null && (
+        <section aria-label="Confirmation by the co-signers">
+          <h2>Confirmation by the co-signers</h2>
+          <Verdicts confirmation={confirmation} />
+          <Exceptions {...{ confirmation, named, setNamed }} />
+        </section>
+      )}
       {passkeys.length === 0 ? (
         <p class="refusal" role="alert">
           The policy in force contains no passkey of yours for this page. Add one in the dashboard.
         </p>
       ) : (
         <SignButton
-          label="Approve with a passkey"
-          {...{ isReady, sign }}
+          label={isRejection ? 'Reject with a passkey' : 'Approve with a passkey'}
+          {...{ isRejection, isReady, sign }}
           close={requested.way === 'window' ? requested.leave : null}
         >
           <p class="title detail">{description.title}</p>

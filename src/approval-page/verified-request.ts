@@ -11,14 +11,19 @@ import { arePins } from '#domain/policy/cosigner-pin.ts';
 import { readIntent } from '#domain/canonical/read-intent.ts';
 import type { MandateDocument } from '#domain/canonical/read-mandate.ts';
 import { readMandate } from '#domain/canonical/read-mandate.ts';
+import { readRejection } from '#domain/canonical/read-rejection.ts';
 import { readCanonical } from '#domain/canonical/read-text.ts';
 import type { Intent } from '#domain/transaction/intent.ts';
 import { INTENT_DOMAIN } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { MANDATE_DOMAIN } from '#domain/policy/policy-change.ts';
+import type { PolicyRejection } from '#domain/policy/policy-rejection.ts';
+import { REJECTION_DOMAIN } from '#domain/policy/policy-rejection.ts';
 import { describeChange } from '#review/describe-change.ts';
 import type { Description } from '#review/describe-intent.ts';
 import { describeIntent } from '#review/describe-intent.ts';
+import type { RejectedChange } from '#review/describe-rejection.ts';
+import { describeRejection } from '#review/describe-rejection.ts';
 import { KEY_FAULTS, keyFault } from '#review/statement-keys.ts';
 
 /**
@@ -31,8 +36,9 @@ export interface VerifiedRequest {
   readonly inForceHash: string;
   readonly subject:
     | { readonly kind: 'intent'; readonly intent: Intent }
-    | { readonly kind: 'change'; readonly mandate: MandateDocument; readonly proposed: Policy };
-  /** Everything that the approval binds, in words. */
+    | { readonly kind: 'change'; readonly mandate: MandateDocument; readonly proposed: Policy }
+    | { readonly kind: 'rejection'; readonly rejection: PolicyRejection; readonly change: RejectedChange | null };
+  /** Everything that the signature binds, in words. */
   readonly description: Description;
 }
 
@@ -44,9 +50,13 @@ export interface VerifiedRequest {
 export function verifyRequest(request: ApprovalRequest, nowMs: number): VerifiedRequest {
   const inForce = readPolicy(bytesOfHex(request.policy));
   const inForceHash = hashOfHex(request.policy);
-  const subject = readSubject(request);
+  const subject = readSubject(request, inForce);
   const description = described(subject, inForce);
   const verified = { digest: hashOfHex(request.canonical), inForce, inForceHash, subject, description };
+  if (subject.kind === 'rejection') {
+    holdRejection(subject, verified);
+    return verified;
+  }
   const { expiresAtMs } = subject.kind === 'intent' ? subject.intent : subject.mandate;
   if (expiresAtMs <= nowMs) throw new InvalidRequest('The request has expired.');
   if (subject.kind === 'intent') holdIntent(subject.intent, verified);
@@ -62,22 +72,67 @@ function holdKeys({ keys }: ApprovalRequest, subject: VerifiedRequest['subject']
   if (fault !== null) throw new InvalidRequest(KEY_FAULTS[fault]);
 }
 
-function readSubject({ canonical, proposed }: ApprovalRequest): VerifiedRequest['subject'] {
-  switch (domainOf(canonical)) {
+function readSubject(request: ApprovalRequest, inForce: Policy): VerifiedRequest['subject'] {
+  const { canonical, proposed, mandate: rejected } = request;
+  const domain = domainOf(canonical);
+  if (rejected !== null && domain !== REJECTION_DOMAIN) {
+    throw new InvalidRequest('An approval must not include a rejected policy change.');
+  }
+  switch (domain) {
     case INTENT_DOMAIN:
       if (proposed !== null) throw new InvalidRequest('A transaction must not include a proposed policy.');
       return { kind: 'intent', intent: readIntent(bytesOfHex(canonical)) };
     case MANDATE_DOMAIN: {
       if (proposed === null) throw new InvalidRequest('The proposed policy is missing.');
-      const mandate = readMandate(bytesOfHex(canonical));
-      if (hashOfHex(proposed) !== mandate.policyHash) {
-        throw new InvalidRequest('The policy that the server sent does not match the policy change.');
-      }
-      return { kind: 'change', mandate, proposed: readPolicy(bytesOfHex(proposed)) };
+      return { kind: 'change', ...readChange(canonical, proposed) };
+    }
+    case REJECTION_DOMAIN: {
+      const rejection = readRejection(bytesOfHex(canonical));
+      return { kind: 'rejection', rejection, change: rejectedChange(rejection, request, inForce) };
     }
     default:
       throw new InvalidRequest('This page does not support this type of request.');
   }
+}
+
+/**
+ * Returns the policy change that a rejection names, or null when the dashboard sent none. Throws
+ * for another change: the person would reject something else than the page shows.
+ */
+function rejectedChange(
+  { changeId, mandateDigest }: PolicyRejection,
+  { mandate: bytes, proposed }: ApprovalRequest,
+  before: Policy,
+): RejectedChange | null {
+  if (bytes === null && proposed === null) return null;
+  if (bytes === null || proposed === null) throw new InvalidRequest('A part of the rejected policy change is missing.');
+  const change = readChange(bytes, proposed);
+  if (hashOfHex(bytes) !== mandateDigest || change.mandate.id !== changeId) {
+    throw new InvalidRequest('The rejection belongs to another policy change.');
+  }
+  return { ...change, before };
+}
+
+/** Returns a mandate and the policy that it names. Throws for another policy. */
+function readChange(canonical: string, proposed: string): Pick<RejectedChange, 'mandate' | 'proposed'> {
+  const mandate = readMandate(bytesOfHex(canonical));
+  if (hashOfHex(proposed) !== mandate.policyHash) {
+    throw new InvalidRequest('The policy that the server sent does not match the policy change.');
+  }
+  return { mandate, proposed: readPolicy(bytesOfHex(proposed)) };
+}
+
+/**
+ * Throws unless the policy is of the vault of the rejection, and the change follows it. There is no
+ * check of the time, of keys or of statements: a rejection moves nothing and puts no policy in
+ * force, so nothing is lost when the policy is not in force.
+ */
+function holdRejection(
+  { rejection, change }: Extract<VerifiedRequest['subject'], { readonly kind: 'rejection' }>,
+  { inForce, inForceHash }: Pick<VerifiedRequest, 'inForce' | 'inForceHash'>,
+): void {
+  if (rejection.vaultId !== inForce.vaultId) throw new InvalidRequest('The policy belongs to another vault.');
+  if (change !== null) holdSuccessor(change.proposed, { inForce, inForceHash });
 }
 
 /**
@@ -97,15 +152,22 @@ function holdChange(
   { proposed }: { readonly proposed: Policy },
   { inForce, inForceHash }: Pick<VerifiedRequest, 'inForce' | 'inForceHash'>,
 ): void {
-  if (proposed.vaultId !== inForce.vaultId) throw new InvalidRequest('The proposed policy belongs to another vault.');
-  if (proposed.version !== inForce.version + 1 || proposed.previousHash !== inForceHash) {
-    throw new InvalidRequest('The proposed policy is not the successor of the policy in force.');
-  }
+  holdSuccessor(proposed, { inForce, inForceHash });
   if (changedDevice(inForce.devices, proposed.devices) !== null) {
     throw new InvalidRequest('The proposed policy changes a device in force. It may only add or remove devices.');
   }
   if (proposed.signingThreshold !== inForce.signingThreshold) {
     throw new InvalidRequest('The proposed policy changes how many co-signers sign together. No co-signer adopts it.');
+  }
+}
+
+function holdSuccessor(
+  proposed: Policy,
+  { inForce, inForceHash }: Pick<VerifiedRequest, 'inForce' | 'inForceHash'>,
+): void {
+  if (proposed.vaultId !== inForce.vaultId) throw new InvalidRequest('The proposed policy belongs to another vault.');
+  if (proposed.version !== inForce.version + 1 || proposed.previousHash !== inForceHash) {
+    throw new InvalidRequest('The proposed policy is not the successor of the policy in force.');
   }
 }
 
@@ -162,6 +224,7 @@ export function pinsAfter(pins: Pins, { inForce: { cosigners } }: VerifiedReques
 
 function described(subject: VerifiedRequest['subject'], inForce: Policy): Description {
   if (subject.kind === 'intent') return describeIntent(subject.intent, inForce);
+  if (subject.kind === 'rejection') return describeRejection(subject.rejection, subject.change);
   return describeChange(subject.mandate, inForce, subject.proposed);
 }
 

@@ -6,6 +6,7 @@ import { addressOn } from '#chains/inspect/address-on.ts';
 import { parseDevice } from '#devices/device-key.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { ApprovalRequest, RelayedStatement } from '#domain/access/approval-page-message.ts';
+import { readMandate } from '#domain/canonical/read-mandate.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { Device } from '#domain/access/device.ts';
 import { sortedByKeyId } from '#domain/access/device.ts';
@@ -16,6 +17,7 @@ import { intentBytes } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { NO_PREVIOUS_POLICY, policyBytes } from '#domain/policy/policy.ts';
 import { mandateBytes } from '#domain/policy/policy-change.ts';
+import { rejectionBytes } from '#domain/policy/policy-rejection.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
 import type { PolicyStatement } from '#domain/policy/statement.ts';
 import { statementBytes } from '#domain/policy/statement.ts';
@@ -153,6 +155,7 @@ export function requestOf(policy: Policy, intent: Intent, changes: Partial<Appro
     canonical: bytesToHex(intentBytes(intent)),
     policy: bytesToHex(policyBytes(policy)),
     proposed: null,
+    mandate: null,
     keys: [KEY],
     statements: statementsOf(policy),
     cosigners: [],
@@ -173,4 +176,23 @@ export function changeOf(policy: Policy, proposed: Policy, changes: Partial<Appr
     proposed: bytesToHex(policyBytes(proposed)),
     ...changes,
   });
+}
+
+/** Returns the request to reject the change of `changeOf`, with the whole change. */
+export function rejectionOf(policy: Policy, proposed: Policy, changes: Partial<ApprovalRequest> = {}): ApprovalRequest {
+  const { canonical: mandate, proposed: bytes } = changeOf(policy, proposed);
+  const rejection = {
+    vaultId: VAULT,
+    changeId: readMandate(hexToBytes(mandate)).id,
+    mandateDigest: bytesToHex(sha256(hexToBytes(mandate))),
+  };
+  return {
+    ...requestOf(policy, transferOf(policy)),
+    canonical: bytesToHex(rejectionBytes(rejection)),
+    proposed: bytes,
+    mandate,
+    keys: [],
+    statements: [],
+    ...changes,
+  };
 }

@@ -172,6 +172,33 @@ describe.skipIf(executable === null)('with an approval page', () => {
     }
     const done = await finished(people().alice, id);
     expect([done.state, done.approvals.length]).toEqual(['SUCCEEDED', 2]);
+  }, 120_000);
+
+  test('a policy change is shown and rejected on the approval page', async () => {
+    const { alice } = scene.world.people();
+    const line = alice.client.api.vault[':vaultId']['policy-change'];
+    const json = { recipients: 'address-book' as const, note: 'Known recipients alone' };
+    const { id } = await unwrap(line.$post({ param: vaultParam(), json }));
+    const path = line[':changeId'];
+    const bare = await path.reject.$post({ param: { ...vaultParam(), changeId: id } });
+    expect([bare.status, await bare.json()]).toMatchObject([403, { code: 'device-signature-required' }]);
+    for (const name of ['alice', 'bob'] as const) {
+      await pageOf(name).goto(`${scene.url}/#/vault/${scene.vault.id}/policy`);
+      await pageOf(name).reload();
+      await onApprovalPage(name, 'Reject on the approval page', async (page) => {
+        await page.getByRole('heading', { name: 'Reject the change to policy version' }).waitFor();
+        await page.getByText('Changed: Recipients').first().waitFor();
+        expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+        expect(await page.locator('.verdicts').count()).toBe(0);
+        if (name === 'alice') expect(await barriersOf(page)).toEqual([]);
+        const closed = page.waitForEvent('close');
+        await readAndClick(page.getByRole('button', { name: 'Reject with a passkey' }));
+        await closed;
+      });
+      await pageOf(name).getByText('rejected').first().waitFor();
+    }
+    const { state, rejections } = await unwrap(path.$get({ param: { ...vaultParam(), changeId: id }, query: {} }));
+    expect([state, rejections.map(({ device }) => device !== null)]).toEqual(['REJECTED', [true, true]]);
     expect(complaints.flat().filter((one) => !one.includes('pubKeyCredParams'))).toEqual([]);
   }, 120_000);
 });

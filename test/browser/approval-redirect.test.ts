@@ -154,6 +154,23 @@ describe.skipIf(executable === null)('an approval page without a second window',
     expect(opened).toEqual([]);
   }, 120_000);
 
+  test('a policy change is shown on the approval page, rejected, and submitted after the return', async () => {
+    const json = { recipients: 'anyone' as const, note: 'Any recipient' };
+    const { id } = await unwrap(changes().$post({ param: vaultParam(), json }));
+    for (const name of ['alice', 'carol']) {
+      await tabOf(name).goto(`${scene.url}/#/vault/${scene.vault.id}/policy`);
+      await tabOf(name).reload();
+      await button(name, name === 'carol' ? 'Reject in this tab' : 'Reject on the approval page').click();
+      await tabOf(name).getByText('Changed: Recipients').first().waitFor();
+      await readAndClick(button(name, 'Reject with a passkey'));
+      await tabOf(name).getByText('Your rejection was sent.').waitFor();
+    }
+    const line = changes()[':changeId'];
+    const { state } = await unwrap(line.$get({ param: { ...vaultParam(), changeId: id }, query: {} }));
+    expect(state).toBe('REJECTED');
+    expect(opened).toEqual([]);
+  }, 120_000);
+
   test('an answer that the tab did not request is not submitted, and is removed from the address bar', async () => {
     const tab = tabOf('carol');
     const sent: string[] = [];

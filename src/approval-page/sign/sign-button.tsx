@@ -10,6 +10,8 @@ import { useReview } from '#approval-page/sign/use-review.ts';
  */
 export function SignButton(props: {
   readonly label: string;
+  /** True for a rejection, whose button must not look like the one of an approval. */
+  readonly isRejection?: boolean;
   /** False until the person has completed the steps before. */
   readonly isReady?: boolean;
   readonly sign: () => Promise<void>;
@@ -17,7 +19,7 @@ export function SignButton(props: {
   readonly close: (() => void) | null;
   readonly children: ComponentChildren;
 }) {
-  const { label, isReady = true, sign, close, children } = props;
+  const { label, isRejection = false, isReady = true, sign, close, children } = props;
   const block = useRef<HTMLElement>(null);
   const { isReviewed, isLargeEnough } = useReview(block);
   const [isBusy, setBusy] = useState(false);
@@ -34,7 +36,12 @@ export function SignButton(props: {
         </p>
       )}
       <p class="detail">
-        <button type="button" class="yes" disabled={!isReviewed || isBusy || !isReady} onClick={click}>
+        <button
+          type="button"
+          class={isRejection ? 'no' : 'yes'}
+          disabled={!isReviewed || isBusy || !isReady}
+          onClick={click}
+        >
           {label}
         </button>{' '}
         {close !== null && (

@@ -18,6 +18,8 @@ interface StatementContext {
   readonly me: Person;
 }
 
+type ChangeTask = Pick<Extract<SigningTask, { readonly changeId: string }>, 'vaultId' | 'changeId'>;
+
 /** Returns the request for the approval page. */
 export function requestFor(task: SigningTask, context: StatementContext): Promise<ApprovalRequest | EnrolmentRequest> {
   switch (task.kind) {
@@ -25,6 +27,8 @@ export function requestFor(task: SigningTask, context: StatementContext): Promis
       return transactionRequest(task.txId, context);
     case 'policy-change':
       return changeRequest(task, context);
+    case 'policy-rejection':
+      return rejectionRequest(task, context);
     case 'enrolment':
       return enrolmentRequest(task, context);
   }
@@ -42,10 +46,12 @@ export async function complete(
   switch (task.kind) {
     case 'transaction':
       return good(api.transaction[':txId'].approve.$post({ param: { txId: task.txId }, json: signatureIn(answer) }));
-    case 'policy-change': {
+    case 'policy-change':
+    case 'policy-rejection': {
       const { vaultId, changeId } = task;
       const line = api.vault[':vaultId']['policy-change'][':changeId'];
-      return good(line.approve.$post({ param: { vaultId, changeId }, json: signatureIn(answer) }));
+      const decision = { param: { vaultId, changeId }, json: signatureIn(answer) };
+      return good(task.kind === 'policy-change' ? line.approve.$post(decision) : line.reject.$post(decision));
     }
     case 'enrolment': {
       if (answer.type !== 'conclave/approval/enrolled') throw new NotSigned('The approval page created no passkey.');
@@ -81,6 +87,7 @@ async function transactionRequest(txId: string, { nonce, requestId, me }: Statem
     canonical: answer.canonical,
     policy: answer.policy.canonical,
     proposed: null,
+    mandate: null,
     keys: answer.keys,
     statements: (answer.statements ?? []).map(({ cosigner, keyId, statement }) => ({ cosigner, keyId, statement })),
     cosigners: [],
@@ -89,7 +96,7 @@ async function transactionRequest(txId: string, { nonce, requestId, me }: Statem
 }
 
 async function changeRequest(
-  { vaultId, changeId }: Extract<SigningTask, { kind: 'policy-change' }>,
+  { vaultId, changeId }: ChangeTask,
   { nonce, requestId, me }: StatementContext,
 ): Promise<ApprovalRequest> {
   const line = api.vault[':vaultId']['policy-change'][':changeId'];
@@ -105,11 +112,36 @@ async function changeRequest(
     // renewal is for.
     policy: decidedBy.canonical,
     proposed: answer.policy.canonical,
+    mandate: null,
     keys,
     statements: (statements ?? []).map(({ cosigner, keyId, statement }) => ({ cosigner, keyId, statement })),
     // A first policy without co-signer keys receives them by this change. The person confirms them
     // first.
     cosigners: answer.policy.cosigners ?? [],
+    remarks: createdBy === null ? [] : [{ label: 'Proposed by', text: createdBy }],
+  };
+}
+
+/** Returns the request to reject a policy change. The approval page needs no statements for it. */
+async function rejectionRequest(
+  { vaultId, changeId }: ChangeTask,
+  { requestId, me }: StatementContext,
+): Promise<ApprovalRequest> {
+  const line = api.vault[':vaultId']['policy-change'][':changeId'];
+  const answer = await good(line.$get({ param: { vaultId, changeId }, query: {} }));
+  const { rejection, canonical, decidedBy, createdBy } = answer;
+  return {
+    type: 'conclave/approval/request',
+    version: APPROVAL_PROTOCOL,
+    requestId,
+    userId: me.id,
+    canonical: rejection.canonical,
+    policy: decidedBy.canonical,
+    proposed: answer.policy.canonical,
+    mandate: canonical,
+    keys: [],
+    statements: [],
+    cosigners: [],
     remarks: createdBy === null ? [] : [{ label: 'Proposed by', text: createdBy }],
   };
 }

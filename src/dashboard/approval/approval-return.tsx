@@ -68,6 +68,7 @@ function startOf(returned: Returned | null): Outcome {
 const SENT = {
   transaction: 'Your approval was sent.',
   'policy-change': 'Your approval was sent.',
+  'policy-rejection': 'Your rejection was sent.',
   enrolment: 'Your passkey was submitted for approval. It is active when the signers have approved the policy change.',
 } as const;
 

@@ -56,15 +56,17 @@ export function Decision(props: {
   readonly subject: () => Promise<{ readonly subject: DecisionSubject; readonly pending: PendingDecision }>;
   readonly actions: readonly string[];
   readonly approve: (signature: SignatureBody | undefined) => Promise<unknown>;
-  readonly reject: () => Promise<unknown>;
+  readonly reject: (signature: SignatureBody | undefined) => Promise<unknown>;
   /** The task for the approval page. */
   readonly task: SigningTask;
+  /** The same for a rejection in device mode. Absent where a session always suffices to reject. */
+  readonly rejection?: SigningTask;
   readonly me: Person;
   /** Renders the bytes in words. Without it the page shows the fields. */
   readonly summary?: (texts: readonly CanonicalText[]) => ComponentChildren;
   readonly name: string;
 }) {
-  const { actions, approve, reject, summary, name } = props;
+  const { actions, approve, reject, rejection, me, summary, name } = props;
   const { loaded, reload } = useLoaded(name, async () => {
     const { subject, pending } = await props.subject();
     return { subject, pending, texts: await textsOf(subject) };
@@ -73,6 +75,7 @@ export function Decision(props: {
   const origin = useApprovalOrigin();
   const [isSending, send] = useState(false);
   const [fault, setError] = useState<string | null>(null);
+  const rejectBySession = () => decide(() => reject(undefined));
   const decide = (said: () => Promise<unknown>) => {
     send(true);
     setError(null);
@@ -106,13 +109,22 @@ export function Decision(props: {
                 session={() => decide(() => approve(undefined))}
               />
             )}
+            {actions.includes('reject') && rejection !== undefined && (
+              <No
+                pending={pending}
+                isSending={isSending}
+                origin={origin}
+                page={(way) =>
+                  decide(async () => reject(await signedByPage(origin ?? '', { task: rejection, me, way })))
+                }
+                session={rejectBySession}
+              />
+            )}
           </>
         )}
       </LoadedContent>
-      {actions.includes('reject') && (
-        <button type="button" class="no" disabled={isSending} onClick={() => decide(reject)}>
-          Reject
-        </button>
+      {actions.includes('reject') && rejection === undefined && (
+        <RejectButton isSending={isSending} reject={rejectBySession} />
       )}
       <ErrorText why={fault} />
     </section>
@@ -155,14 +167,16 @@ async function signedByPage(
   return signatureIn(await requestSignature(origin, { task, me, way }));
 }
 
-function Yes(props: {
+interface SignedDecision {
   readonly pending: PendingDecision;
   readonly isSending: boolean;
   /** The origin of the approval page. */
   readonly origin: string | null;
   readonly page: (way: ApprovalChannel) => void;
   readonly session: () => void;
-}) {
+}
+
+function Yes(props: SignedDecision) {
   const { pending, isSending, origin, page, session } = props;
   if (pending.approvalMode === 'token') {
     return (
@@ -197,6 +211,39 @@ function Yes(props: {
         : 'Add a passkey on the policy page.'}{' '}
       With an Ed25519 key, use <code>npm run conclave -- device approve</code>.
     </p>
+  );
+}
+
+/** Shows the rejection of a policy change, which a device signs in device mode. */
+function No({ pending, isSending, origin, page, session }: SignedDecision) {
+  if (pending.approvalMode === 'token') return <RejectButton isSending={isSending} reject={session} />;
+  if (passkeysOfPage(pending.devices, origin).length > 0) {
+    return (
+      <p>
+        <button type="button" class="no" disabled={isSending} onClick={() => page('window')}>
+          Reject on the approval page
+        </button>{' '}
+        {!isPhone() && (
+          <button type="button" disabled={isSending} onClick={() => page('redirect')}>
+            Reject in this tab
+          </button>
+        )}
+      </p>
+    );
+  }
+  return (
+    <p>
+      You need a device key to reject this policy change. With an Ed25519 key, use{' '}
+      <code>npm run conclave -- device reject-policy</code>.
+    </p>
+  );
+}
+
+function RejectButton({ isSending, reject }: { readonly isSending: boolean; readonly reject: () => void }) {
+  return (
+    <button type="button" class="no" disabled={isSending} onClick={reject}>
+      Reject
+    </button>
   );
 }
 

@@ -5,7 +5,7 @@ import { parseRedirectResult } from '#domain/access/approval-redirect.ts';
 /** The reason why a person opens the approval page. */
 export type SigningTask =
   | { readonly kind: 'transaction'; readonly txId: string }
-  | { readonly kind: 'policy-change'; readonly vaultId: string; readonly changeId: string }
+  | { readonly kind: 'policy-change' | 'policy-rejection'; readonly vaultId: string; readonly changeId: string }
   | { readonly kind: 'enrolment'; readonly vaultId: string };
 
 /** The state of this tab while the browser is at the approval page. */
@@ -80,6 +80,7 @@ function partsOf(task: SigningTask): readonly string[] {
     case 'transaction':
       return [task.kind, task.txId];
     case 'policy-change':
+    case 'policy-rejection':
       return [task.kind, task.vaultId, task.changeId];
     case 'enrolment':
       return [task.kind, task.vaultId];
@@ -90,5 +91,6 @@ function taskOf([kind, id, changeId]: readonly string[]): SigningTask | null {
   if (id === undefined) return null;
   if (kind === 'transaction') return { kind, txId: id };
   if (kind === 'enrolment') return { kind, vaultId: id };
-  return kind === 'policy-change' && changeId !== undefined ? { kind, vaultId: id, changeId } : null;
+  const isOfChange = kind === 'policy-change' || kind === 'policy-rejection';
+  return isOfChange && changeId !== undefined ? { kind, vaultId: id, changeId } : null;
 }

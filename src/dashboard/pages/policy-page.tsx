@@ -355,11 +355,12 @@ function Proposal(props: {
             await good(line.approve.$post({ param, ...(signature === undefined ? {} : { json: signature }) }));
             decided();
           }}
-          reject={async () => {
-            await good(line.reject.$post({ param }));
+          reject={async (signature) => {
+            await good(line.reject.$post({ param, ...(signature === undefined ? {} : { json: signature }) }));
             decided();
           }}
           task={{ kind: 'policy-change', ...param }}
+          rejection={{ kind: 'policy-rejection', ...param }}
           me={me}
         />
       )}

@@ -55,14 +55,20 @@ export interface ApprovalRequest {
   readonly requestId: string;
   /** The user whose passkeys the browser offers. */
   readonly userId: string;
-  /** Hex of the canonical bytes of the intent, or of the mandate of a policy change. */
+  /** Hex of the canonical bytes of the intent, of a mandate, or of the rejection of a mandate. */
   readonly canonical: string;
   /** Hex of the canonical bytes of the policy in force. */
   readonly policy: string;
-  /** Hex of the canonical bytes of the policy that a mandate puts in force; null for an intent. */
+  /**
+   * Hex of the canonical bytes of the policy that a mandate puts in force; null for an intent. With
+   * a rejection the page shows the change when this and `mandate` match.
+   */
   readonly proposed: string | null;
+  /** Hex of the canonical bytes of the mandate that is rejected; null for an approval. */
+  readonly mandate: string | null;
   /**
    * The keys whose co-signers make the statements: the key of the wallet, or all keys of the vault.
+   * A rejection has no statements.
    */
   readonly keys: readonly StatementKey[];
   readonly statements: readonly RelayedStatement[];
@@ -190,6 +196,7 @@ const REQUEST_FIELDS = [
   'canonical',
   'policy',
   'proposed',
+  'mandate',
   'keys',
   'statements',
   'cosigners',
@@ -199,13 +206,14 @@ type Fields = Readonly<Record<string, unknown>>;
 
 function isRequest(message: unknown): message is ApprovalRequest {
   if (!isObject(message) || !hasExactly(message, REQUEST_FIELDS)) return false;
-  const { type, requestId, userId, canonical, policy, proposed, keys, statements, cosigners, remarks } = message;
+  const { type, requestId, userId, canonical, policy, proposed, mandate } = message;
+  const { keys, statements, cosigners, remarks } = message;
   return (
     type === 'conclave/approval/request' &&
     [requestId, userId].every(isText) &&
     isListOf(keys, MAX_KEYS, isKey) &&
     [canonical, policy].every(isHex) &&
-    (proposed === null || isHex(proposed)) &&
+    [proposed, mandate].every((bytes) => bytes === null || isHex(bytes)) &&
     isListOf(statements, MAX_STATEMENTS, isShownStatement) &&
     isListOf(cosigners, MAX_COSIGNERS, isPin) &&
     isListOf(remarks, MAX_REMARKS, isRemark)

@@ -157,4 +157,32 @@ export const PAGE_BUGS: readonly Bug[] = [
     is: 'isInForce: isEnough,',
     caughtBy: ['test/approval-page/verified-request.test.ts'],
   },
+  {
+    name: 'page: another policy change is shown than the one that is rejected',
+    file: 'src/approval-page/verified-request.ts',
+    was: 'if (hashOfHex(bytes) !== mandateDigest || change.mandate.id !== changeId) {',
+    is: 'if (change.mandate.id !== changeId) {',
+    caughtBy: ['test/approval-page/rejection.test.ts'],
+  },
+  {
+    name: 'page: a rejection of another vault is shown with the policy of this one',
+    file: 'src/approval-page/verified-request.ts',
+    was: 'if (rejection.vaultId !== inForce.vaultId) throw',
+    is: 'if (inForce.vaultId < 0) throw',
+    caughtBy: ['test/approval-page/rejection.test.ts'],
+  },
+  {
+    name: 'page: the change of a rejection follows any policy',
+    file: 'src/approval-page/verified-request.ts',
+    was: 'if (change !== null) holdSuccessor(',
+    is: 'if (change !== null && inForce.version < 0) holdSuccessor(',
+    caughtBy: ['test/approval-page/rejection.test.ts'],
+  },
+  {
+    name: 'page: an approval carries the mandate of a rejection',
+    file: 'src/approval-page/verified-request.ts',
+    was: 'if (rejected !== null && domain !== REJECTION_DOMAIN) {',
+    is: "if (rejected !== null && domain === '') {",
+    caughtBy: ['test/approval-page/rejection.test.ts'],
+  },
 ];
