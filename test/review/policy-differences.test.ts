@@ -72,6 +72,7 @@ const anyPolicy = fc
   .record({
     signers: fc.constantFrom([ALICE, BOB], [ALICE, carol], [ALICE]),
     threshold: fc.constantFrom(1, 2),
+    signingThreshold: fc.constantFrom(2, 3),
     approvalMode: fc.constantFrom('token' as const, 'device' as const),
     devices: fc.oneof(
       fc.constant([]),

@@ -354,7 +354,10 @@ test('a late or repeated message has no effect', async () => {
   expect(await vault.work(id, 'sign')).toBeNull();
   await vault.approve(alice, id);
   await vault.approve(bob, id);
-  expect(await vault.work(id, 'sign')).toMatchObject({ transaction: { id }, adoption: { policy: { signingThreshold: 2 } } });
+  expect(await vault.work(id, 'sign')).toMatchObject({
+    transaction: { id },
+    adoption: { policy: { signingThreshold: 2 } },
+  });
   expect(await vault.work(id, 'broadcast')).toBeNull();
   const before = await stateOf(vault, id);
   await vault.record(id, { type: 'include', inclusion: inclusion(), confirmationsNeeded: 1 });
