@@ -32,6 +32,7 @@ const attestationAnswer = z.object({
     .regex(/^[0-9a-f]{128}$/)
     .nullable(),
   version: z.int(),
+  hash: z.string().nullable(),
 });
 const adoptionAnswer = z.object({ version: z.int() });
 
@@ -93,16 +94,30 @@ class Delivery {
     const read = attestationAnswer.safeParse(answer.value);
     if (!read.success) return;
     const { stage, attestation } = read.data;
-    // Without a key there is nothing to protect, and any first policy can be replaced.
-    this.#versions.set(index, stage === 'none' ? 0 : read.data.version);
+    this.#versions.set(index, await this.#sharedVersion(policies, read.data));
     if (stage !== 'none' && attestation !== null) this.#attestations[stage].set(index, attestation);
+  }
+
+  /**
+   * Returns the version of a co-signer, or 0 when its policy is another one: before the vault has a
+   * key, a co-signer may have a policy that this coordinator does not know.
+   */
+  async #sharedVersion(
+    carried: readonly AdoptedPolicy[],
+    { version, hash }: { readonly version: number; readonly hash: string | null },
+  ): Promise<number> {
+    if (version < 1 || policyHashOf(this.#head) === hash) return version;
+    const known = carried.find(({ policy }) => policy.version === version);
+    const [own] = known === undefined ? await this.#source.after(version - 1) : [known];
+    return own !== undefined && policyHashOf(own.policy) === hash ? version : 0;
   }
 
   async adopt(cosigner: CosignerClient, carried: readonly AdoptedPolicy[]): Promise<void> {
     const { index } = cosigner;
     const has = this.#versions.get(index) ?? this.#source.adoptedVersions[String(index)] ?? 0;
     const { vaultId, version } = this.#head;
-    if (has >= version) return;
+    // A co-signer without a key needs the attestations also for policies that it has.
+    if (this.#attestations.adopted.has(index)) return;
     const isCarried = carried[0] !== undefined && carried[0].policy.version <= has + 1;
     const policies = isCarried ? carried : await this.#source.after(has);
     const sent = policies.filter(({ policy }) => policy.version > has && policy.version <= version).map(encodePolicy);

@@ -27,6 +27,7 @@ const FILES_BY_TURNS: readonly (readonly string[])[] = [
   ['test/cosigner/key/refresh.test.ts', 'test/e2e/faulty-monitor.test.ts'],
   [
     'test/cosigner/key/identity-rotation.test.ts',
+    'test/cosigner/policy/many-policies.test.ts',
     'test/browser/guard.test.ts',
     'test/e2e/bitcoin/child-pays-for-parent.test.ts',
   ],

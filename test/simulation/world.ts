@@ -15,6 +15,7 @@ import { BitcoinChain } from './chains/bitcoin-chain.ts';
 import { BitcoinRest } from './chains/bitcoin-rest.ts';
 import { ChainNode } from './chains/chain-node.ts';
 import type { ChainApi, SimulatedChain } from './chains/chain.ts';
+import { MAX_CALLS } from '../cosigner/one-invocation.ts';
 import type { NodeTerms } from './cosigners.ts';
 import { SimulatedCosigner } from './cosigners.ts';
 import { SimulatedD1 } from './platform/d1.ts';
@@ -113,7 +114,7 @@ export class World {
   }
 
   #environment({ tokens, sessions, persons }: Readonly<Record<'tokens' | 'sessions' | 'persons', ObjectNamespace>>) {
-    const work = (batch: MessageBatch<unknown>) => consume(batch, this.env);
+    const work = (batch: MessageBatch<unknown>) => consume(batch, this.#invocation());
     const onSend = (body: unknown) => this.resendWaits.sent(body as JobMessage);
     const queue = (name: string, mostAtOnce: number, mostRetries: number) => {
       const dead = { name: `conclave-${name}-dead`, mostAtOnce: 10, mostRetries: 3, deadLetters: null };
@@ -159,6 +160,27 @@ export class World {
       }),
       SERVICE_KEY_HASHES: createHash('sha256').update(SERVICE_KEY).digest('hex'),
     } as unknown as CoordinatorEnv;
+  }
+
+  /** Returns the environment of one invocation: the platform bounds the calls of its bindings. */
+  #invocation(): CoordinatorEnv {
+    let calls = 0;
+    const bounded = (binding: Fetcher | undefined): Fetcher => {
+      if (binding === undefined) throw new Error('the Worker has this binding');
+      const bind = (url: RequestInfo, init?: RequestInit) => {
+        calls += 1;
+        if (calls > MAX_CALLS) throw new Error(`call ${calls} of one invocation (simulated)`);
+        return binding.fetch(url, init);
+      };
+      return { fetch: bind } as unknown as Fetcher;
+    };
+    const { COSIGNER_1, COSIGNER_2, COSIGNER_3 } = this.env;
+    const bindings = {
+      COSIGNER_1: bounded(COSIGNER_1),
+      COSIGNER_2: bounded(COSIGNER_2),
+      COSIGNER_3: bounded(COSIGNER_3),
+    };
+    return { ...this.env, ...bindings };
   }
 
   #rpcUrls(): string {

@@ -41,8 +41,9 @@ export interface AttestationAnswer {
   readonly stage: AttestationStage | 'none';
   /** Hex; null for `none`. */
   readonly attestation: string | null;
-  /** The version in force here; 0 without a policy. */
+  /** The version in force here, and its hash; 0 and null without a policy. */
   readonly version: number;
+  readonly hash: string | null;
 }
 
 /** Ours: the clocks of two co-signers differ by less, so a choice outlives its attestation. */
@@ -59,10 +60,11 @@ export async function attest(
   sent: unknown,
 ): Promise<Result<AttestationAnswer, Refused>> {
   const { vault, keys } = context;
-  if (!vault.isPinned()) return accepted({ stage: 'none', attestation: null, version: vault.version() });
+  const inForce = () => ({ version: vault.version(), hash: vault.hashAt(vault.version()) });
+  if (!vault.isPinned()) return accepted({ stage: 'none', attestation: null, ...inForce() });
   const signed = async (stage: AttestationStage) => {
     const signature = await keys.sign(policy, stage);
-    return accepted({ stage, attestation: bytesToHex(signature), version: vault.version() });
+    return accepted({ stage, attestation: bytesToHex(signature), ...inForce() });
   };
   if (vault.hashAt(policy.version) === policy.hash) return signed('adopted');
   const { revision } = vault;

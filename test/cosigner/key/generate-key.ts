@@ -6,6 +6,7 @@ import type { KeyCandidate } from '#domain/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { nextKeyStep } from '#jobs/keys/generate-key.ts';
 import { policy } from '../../domain/cast.ts';
+import { inOneInvocation } from '../one-invocation.ts';
 import { sourceOf } from '../policy-source.ts';
 
 /** A key of a vault whose policies are these, in order. */
@@ -32,7 +33,11 @@ export async function generateKey(
   const request = { scheme, policies: sourceOf(...policies) };
   let candidate: KeyCandidate | null = null;
   for (;;) {
-    const step: Awaited<ReturnType<typeof nextKeyStep>> = await nextKeyStep(cosigners, request, candidate);
+    const step: Awaited<ReturnType<typeof nextKeyStep>> = await nextKeyStep(
+      inOneInvocation(cosigners),
+      request,
+      candidate,
+    );
     if (!step.ok) return step;
     if (step.value.type === 'key') return accepted(step.value.key);
     if (step.value.type === 'candidate') candidate = step.value.candidate;

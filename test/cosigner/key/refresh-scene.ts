@@ -7,6 +7,7 @@ import type { CosignerClient } from '#cosigner-client/client.ts';
 import { sharesHeldBy } from '#cosigner-client/held-shares.ts';
 import { generateKey, twoOfThree } from './generate-key.ts';
 import { policy } from '../../domain/cast.ts';
+import { inOneInvocation } from '../one-invocation.ts';
 import { sourceOf } from '../policy-source.ts';
 
 /** Every group of two of the three co-signers. */
@@ -40,7 +41,7 @@ export class RefreshRun {
    */
   async step(cosigners: readonly CosignerClient[]): Promise<VaultKey | string | null> {
     const request = { key: this.#key, policies: sourceOf({ policy: this.#policy, mandate: null }) };
-    const step = await nextRefreshStep(cosigners, request, this.refresh);
+    const step = await nextRefreshStep(inOneInvocation(cosigners), request, this.refresh);
     if (!step.ok) return step.refusal.reason;
     if (step.value.type === 'refreshed') return { ...this.#key, publicShares: step.value.publicShares };
     ({ refresh: this.refresh } = step.value);

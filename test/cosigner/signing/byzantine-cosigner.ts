@@ -149,13 +149,14 @@ export class Puppet implements CosignerClient {
   async #attest({ version, hash, policies }: Readonly<Record<string, unknown>>) {
     const inForce = this.#inForce;
     if (inForce !== null && policyHashOf(inForce) === hash)
-      return { stage: 'adopted', attestation: await this.attest(inForce, 'adopted'), version };
+      return { stage: 'adopted', attestation: await this.attest(inForce, 'adopted'), version, hash };
     const head = [...parsePolicies(policies)].map(({ policy }) => policy).at(-1);
     if (head === undefined || policyHashOf(head) !== hash) throw new Error('the list has no such policy');
     return {
       stage: 'chosen',
       attestation: await this.attest(head, 'chosen'),
       version: inForce?.vaultId === head.vaultId ? inForce.version : 0,
+      hash: inForce?.vaultId === head.vaultId ? policyHashOf(inForce) : null,
     };
   }
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
 import { generateVaultKey } from '#jobs/keys/generate-key.ts';
 import { adoptPolicy } from '#jobs/keys/adopt-policy.ts';
@@ -43,7 +44,7 @@ function settings(third: Refuses): CoordinatorEnv {
     fetch: async (request: RequestInfo | URL) => {
       const path = String(request instanceof Request ? request.url : request);
       const refusal = refuses === null ? null : { ...refuses, culprit: null };
-      const attested = { stage: 'chosen', attestation: 'ab'.repeat(64), version: 1 };
+      const attested = { stage: 'chosen', attestation: 'ab'.repeat(64), version: 1, hash: policyHashOf(policy) };
       const value = path.endsWith('/attest') ? attested : { version: 2 };
       const isPolicy = path.endsWith('/attest') || path.endsWith('/policy');
       const answer = isPolicy && refusal !== null ? { ok: false, refusal } : { ok: true, value };

@@ -1,0 +1,21 @@
+import { refused } from '#domain/result.ts';
+import type { CosignerClient } from '#cosigner-client/client.ts';
+
+/** The calls of other Workers that the platform permits to one invocation through bindings. */
+export const MAX_CALLS = 32;
+
+/**
+ * Returns clients of the co-signers as one invocation of a Worker has them: the platform refuses
+ * every further call.
+ */
+export function inOneInvocation(cosigners: readonly CosignerClient[]): readonly CosignerClient[] {
+  let calls = 0;
+  return cosigners.map((cosigner) => ({
+    index: cosigner.index,
+    call: async (path, body) => {
+      calls += 1;
+      if (calls <= MAX_CALLS) return cosigner.call(path, body);
+      return refused({ cosigner: cosigner.index, code: 'unreachable', detail: 'too many calls', culprit: null });
+    },
+  }));
+}
