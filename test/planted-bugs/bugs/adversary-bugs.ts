@@ -13,6 +13,20 @@ export const ADVERSARY_BUGS: readonly Bug[] = [
     caughtBy: ADVERSARY,
   },
   {
+    name: 'games: one attestation counts for as many as sign together (F3)',
+    file: 'src/cosigner/policy/adoption.ts',
+    was: 'const isAttested = adopters.size >= head.signingThreshold;',
+    is: 'const isAttested = adopters.size >= 1;',
+    caughtBy: ADVERSARY,
+  },
+  {
+    name: 'games: a key goes on with the policies that it read first (F10)',
+    file: 'src/cosigner/key/key.ts',
+    was: 'return vaultId === null ? null : this.#context.vaultOf(vaultId).policies(version);',
+    is: 'return vaultId === null ? null : ((this.#context as { first?: VaultView | null }).first ??= await this.#context.vaultOf(vaultId).policies(version));',
+    caughtBy: ADVERSARY,
+  },
+  {
     name: 'games: a co-signer chooses two policies of one version (F7)',
     file: 'src/cosigner/policy/adoption.ts',
     was: "return isIncluded ? null : refusal('other-choice', String(choice.version));",
