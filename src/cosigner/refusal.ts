@@ -1,6 +1,7 @@
 /**
  * The reason why a co-signer does not take part. The coordinator may try other co-signers for some
- * of these. A refusal changes nothing in the co-signer.
+ * of these. A refusal changes nothing in the co-signer, except that `not-enough-attestations`
+ * leaves the choice of a policy.
  */
 export type CosignerRefusal =
   | 'malformed'

@@ -33,9 +33,8 @@ export const KEY_FAULTS: Readonly<Record<KeyFault, string>> = {
  * Returns why statements about these keys prove nothing, or null. Each key id must follow from its
  * public key. For an intent there is one key, and the address of the wallet must follow from it.
  *
- * A hostile service could otherwise name another key of the vault, to which it never showed the
- * policy in force. The co-signers' statements about that key are true, and say nothing about the
- * key that moves the money.
+ * A hostile service could otherwise name another key than the one that moves the money. At an
+ * honest co-signer all keys of a vault have the same policy in force.
  *
  * @param wallet the wallet of an intent; null for a request about all keys of a vault
  */

@@ -13,7 +13,7 @@ import type { Refusal } from '#domain/refusal.ts';
  */
 export interface ExpiredAdoption {
   readonly cosigner: number;
-  /** The version that it refused: the one after the policy that it has in force. */
+  /** The version whose mandate has expired: the newest one, or else the first before it. */
   readonly version: number;
 }
 
@@ -39,9 +39,9 @@ export function renewalRefusal(adopted: AdoptedPolicy | null, nowMs: number): Re
 }
 
 /**
- * Returns the versions whose mandates must be renewed, in order. A co-signer adopts one version
- * after the other, so one that refused a version also waits for every later one whose mandate has
- * expired.
+ * Returns the versions whose mandates must be renewed, in order. A co-signer adopts all versions
+ * that it lacks as one list, so one that refused a version also waits for every later one whose
+ * mandate has expired.
  *
  * @param refused refusals of the co-signers that have a key of the vault; null for a vault without
  *   a key

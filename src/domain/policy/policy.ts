@@ -11,10 +11,10 @@ import { highestThreshold, ruleFields, rulesFault, triggeredThresholds } from '#
 
 /**
  * The signers of a vault, the number of approvals, and the rules that they are bound to. Every
- * co-signer pins version 1 at key generation. Afterwards it accepts only the next version, which
- * names the hash of the version before and has the approvals that the version before requires.
- * Therefore a coordinator can neither return to a weaker policy nor show two co-signers two
- * histories.
+ * co-signer pins the policies of the vault with its first key. Afterwards it accepts only the next
+ * version, which names the hash of the version before and has the approvals that the version before
+ * requires. Therefore a coordinator cannot return to a weaker policy. `adoption.ts` of the
+ * co-signer limits two histories of one vault.
  */
 export interface Policy {
   readonly vaultId: VaultId;

@@ -95,9 +95,9 @@ function lacksPolicies({ code, detail }: CosignerFault): boolean {
 
 /**
  * Takes the next step to the key that a vault lacks: one pairing, the generation itself, or one
- * proof that a group can sign with it. A step needs at most about twenty calls of co-signers,
- * because a Worker is limited in calls. Each step is stored before the next one: after an
- * interruption it continues there. Two concurrent runs leave at most an unused key.
+ * proof that a group can sign with it. A step takes at most seven calls of each co-signer, because
+ * a Worker is limited in calls. Each step is stored before the next one: after an interruption it
+ * continues there. Two concurrent runs leave at most an unused key.
  */
 export async function generateVaultKey(env: CoordinatorEnv, vault: DurableObjectStub<VaultObject>): Promise<void> {
   const work = await vault.keyWork();
