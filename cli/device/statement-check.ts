@@ -83,7 +83,7 @@ export async function provePolicies(
   const isRenewal = links.some(({ policy, hash }) => policy.version === proposed?.version && hash === proposed.hash);
   const policy = { version: head.policy.version, hash: head.hash };
   const answered = keysOf(query);
-  // A key that the service omits could be one that still has an older policy.
+  // The statements are about keys, and a key that the service omits could be any other one.
   const keyIds = query.wallet === undefined ? [...new Set([...pinned.keyIds, ...answered])] : answered;
   if (keyIds.length === 0) throw new Unproven('The vault has no key yet, so no co-signer can state a policy.');
   const since = isRenewal ? decidedUnder : policy.version;

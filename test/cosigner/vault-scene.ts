@@ -13,6 +13,13 @@ export function pinnedPolicies(...policies: readonly Policy[]): VaultPolicies {
   return vault;
 }
 
+/** Returns the storage of a vault object that lost its policies, and then received these. */
+export function unpinnedPolicies(...policies: readonly Policy[]): VaultPolicies {
+  const vault = new VaultPolicies(memorySql());
+  vault.adopt(policies);
+  return vault;
+}
+
 /** Returns a co-signer's vault object, with the methods that its key objects call. */
 export function vaultObject(vault: VaultPolicies): CosignerVault {
   return {

@@ -270,11 +270,11 @@ export class CosignerKey {
     storage.putSealed({ ...stored, baseEpoch: 0, isActive: true });
   }
 
-  /** Refuses `unknown-key`, and what `checkRequest` refuses. */
+  /** Refuses `policy-behind`, and what `checkRequest` refuses. */
   async #check({ address }: Wallet, request: SigningRequest): Promise<Result<CheckedRequest, Refused>> {
     const { storage, membership } = this.#context;
     const view = await this.#vaultView(request.intent.policyVersion);
-    if (view === null) return refused(refusal('unknown-key'));
+    if (view === null) return refused(refusal('policy-behind', '0'));
     return checkRequest(request, {
       ...view,
       wallet: address,
@@ -289,10 +289,15 @@ export class CosignerKey {
     return view !== null && policyHashOf(view.current) === policyHashOf(policy);
   }
 
-  /** Reads the policies from the object of the vault, which is the only place with policies. */
+  /**
+   * Reads the policies from the object of the vault, which is the only place with policies. Returns
+   * null when they are not pinned: the object has lost its storage, and what it has since then was
+   * chosen by the coordinator alone.
+   */
   async #vaultView(version: number | null): Promise<VaultView | null> {
     const vaultId = this.#context.storage.vaultId();
-    return vaultId === null ? null : this.#context.vaultOf(vaultId).policies(version);
+    const view = vaultId === null ? null : await this.#context.vaultOf(vaultId).policies(version);
+    return view?.isPinned === true ? view : null;
   }
 
   /**

@@ -154,8 +154,8 @@ function choiceFault(context: AdoptionContext, proposed: NewPolicies): Refused |
 /** Returns the first term of new policies that does not count now, or null. */
 function termsFault({ membership, nowMs }: AdoptionContext, proposed: NewPolicies): Refused | null {
   const { head, mandate, expiredBefore, isDirect } = proposed;
-  if (mandate !== null && isExpired(mandate, nowMs)) return refusal('mandate-expired', String(head.version));
   if (expiredBefore !== null && !isDirect) return refusal('mandate-expired', String(expiredBefore));
+  if (mandate !== null && isExpired(mandate, nowMs)) return refusal('mandate-expired', String(head.version));
   return pinsMatch(head, membership) ? null : refusal('other-cosigners', String(head.version));
 }
 

@@ -13,7 +13,7 @@ import type { Refusal } from '#domain/refusal.ts';
  */
 export interface ExpiredAdoption {
   readonly cosigner: number;
-  /** The version whose mandate has expired: the newest one, or else the first before it. */
+  /** The first version that it lacks and whose mandate has expired. */
   readonly version: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Attack: a coordinator keeps a policy change from the key of a wallet, and serves a dashboard that
- *   names another key of the vault, about which the statements of the co-signers are true.
+ * Attack: a coordinator serves a dashboard that names another key than the one of the wallet, about
+ *   which the statements of the co-signers are true.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: F10

@@ -31,7 +31,7 @@ afterEach(() => vi.restoreAllMocks());
 const keyOf = (scheme: KeyScheme) =>
   scheme === 'ecdsa-secp256k1' ? newKey(cosigners.all) : frostKey(cosigners.all, scheme);
 
-/** The maximum number of calls in one step, as in key-steps.test.ts. */
+/** The maximum number of calls in one step, as in key-generation.test.ts. */
 const MAX_CALLS = 24;
 
 interface Refreshed {

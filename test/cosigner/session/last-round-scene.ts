@@ -47,7 +47,7 @@ export interface Paused {
   readonly refresh: () => Promise<void>;
 }
 
-export async function pausedSignature(governedBy: Policy): Promise<Paused> {
+export async function pausedSignature(governedBy: Policy, vault = pinnedPolicies(governedBy)): Promise<Paused> {
   const key = ecdsaKey(KEY_ID);
   const membership = await honestMembership();
   const sql = memorySql();
@@ -60,7 +60,6 @@ export async function pausedSignature(governedBy: Policy): Promise<Paused> {
       isActive,
     });
   };
-  const vault = pinnedPolicies(governedBy);
   storage.putVaultId(governedBy.vaultId);
   await keep(1, true);
   const cosignerKey = new CosignerKey({

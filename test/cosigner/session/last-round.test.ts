@@ -6,7 +6,8 @@ import type { Policy } from '#domain/policy/policy.ts';
 import { dealt } from '../../mpc/frost/signing-room.ts';
 import { alice, bob, carol, mallory, NOON_MS, policy } from '../../domain/cast.ts';
 import { next, request, approvalsBy } from '../policy/check-scene.ts';
-import { pausedSignature } from './last-round-scene.ts';
+import { unpinnedPolicies } from '../vault-scene.ts';
+import { KEY_ID, pausedSignature } from './last-round-scene.ts';
 import { HONEST, MALLORY } from './sessions-scene.ts';
 
 /** Tests that every check at the opening of a session is repeated before its last round. */
@@ -29,6 +30,16 @@ async function approvedByTwo(governedBy: Policy = policy) {
 test('the last round signs when nothing changes in the pause before it', async () => {
   const { sign, request: signing } = await approvedByTwo();
   expect(await sign(signing, async () => {})).toBe('signs');
+});
+
+test('a key whose vault lost its policies signs under none that the coordinator chose', async () => {
+  const { sign, transfer, cosignerKey } = await pausedSignature(policy, unpinnedPolicies(policy));
+  const intent = transfer(policy);
+  const requested = request({ approvals: approvalsBy(intent, alice, bob) }, intent);
+  expect(await sign(requested, async () => {})).toBe('policy-behind');
+  expect(await cosignerKey.receipt(KEY_ID, requested)).toMatchObject({ refusal: { code: 'policy-behind' } });
+  const stated = await cosignerKey.state(KEY_ID, { nonce: 'ab'.repeat(32) });
+  expect(stated).toMatchObject({ refusal: { code: 'unknown-key' } });
 });
 
 test.each<[string, Partial<Policy>, string]>([

@@ -22,8 +22,8 @@ export const ADVERSARY_BUGS: readonly Bug[] = [
   {
     name: 'games: a key goes on with the policies that it read first (F10)',
     file: 'src/cosigner/key/key.ts',
-    was: 'return vaultId === null ? null : this.#context.vaultOf(vaultId).policies(version);',
-    is: 'return vaultId === null ? null : ((this.#context as { first?: VaultView | null }).first ??= await this.#context.vaultOf(vaultId).policies(version));',
+    was: 'const view = vaultId === null ? null : await this.#context.vaultOf(vaultId).policies(version);',
+    is: 'const view = vaultId === null ? null : ((this.#context as { first?: VaultView | null }).first ??= await this.#context.vaultOf(vaultId).policies(version));',
     caughtBy: ADVERSARY,
   },
   {
