@@ -23,7 +23,8 @@ export interface SignedRecord {
 }
 
 const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS session (sid TEXT PRIMARY KEY, round INTEGER NOT NULL, opened_at_ms INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS session (sid TEXT PRIMARY KEY, round INTEGER NOT NULL, opened_at_ms INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS session_age ON session (opened_at_ms);
   CREATE TABLE IF NOT EXISTS sealed (epoch INTEGER PRIMARY KEY, base_epoch INTEGER NOT NULL, is_active INTEGER NOT NULL CHECK (is_active IN (0, 1)), made_at_ms INTEGER NOT NULL, kek_id TEXT NOT NULL, salt TEXT NOT NULL, iv TEXT NOT NULL, ciphertext TEXT NOT NULL, label TEXT NOT NULL, receipts TEXT NOT NULL DEFAULT '{}');
   CREATE TABLE IF NOT EXISTS memory (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), since_ms INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS vault (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), id INTEGER NOT NULL);
@@ -90,7 +91,6 @@ interface SignedRow {
 export class CosignerStorage {
   readonly #sql: SqlStorage;
   #created = false;
-  #sessionsHaveAge = false;
   /** There is no other writer, so the values below are read once. */
   #vaultId: VaultId | null = null;
   #remembersSinceMs: number | null = null;
@@ -108,12 +108,7 @@ export class CosignerStorage {
   }
 
   #read<T extends Record<string, SqlStorageValue>>(query: string, ...bindings: (string | number)[]): T[] {
-    const isThere = () => this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'session'").toArray().length > 0;
-    if (!this.#created && isThere()) {
-      // An older storage lacks the newest tables.
-      this.#sql.exec(SCHEMA);
-      this.#created = true;
-    }
+    this.#created ||= this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'session'").toArray().length > 0;
     return this.#created ? this.#sql.exec<T>(query, ...bindings).toArray() : [];
   }
 
@@ -123,27 +118,12 @@ export class CosignerStorage {
    * at the start of a session, and a session without its row can only end.
    */
   openSession(sid: Uint8Array, nowMs: number): void {
-    this.#giveSessionsAnAge();
     this.#write('INSERT INTO session (sid, round, opened_at_ms) VALUES (?, 1, ?)', bytesToHex(sid), nowMs);
     this.#write(
       'DELETE FROM session WHERE sid IN (SELECT sid FROM session WHERE opened_at_ms < ? LIMIT ?)',
       nowMs - SESSION_TTL_MS,
       MAX_EXPIRED_AT_ONCE,
     );
-  }
-
-  /**
-   * Adds the column to an older table. Its rows count as expired, since their sessions are gone.
-   */
-  #giveSessionsAnAge(): void {
-    if (this.#sessionsHaveAge) return;
-    this.#write('SELECT 1');
-    const made = this.#read<{ sql: string }>("SELECT sql FROM sqlite_master WHERE name = 'session'");
-    if (made.every(({ sql }) => !sql.includes('opened_at_ms'))) {
-      this.#write('ALTER TABLE session ADD COLUMN opened_at_ms INTEGER NOT NULL DEFAULT 0');
-    }
-    this.#write('CREATE INDEX IF NOT EXISTS session_age ON session (opened_at_ms)');
-    this.#sessionsHaveAge = true;
   }
 
   /** Advances a session by exactly one round. Returns false when it is not in the round before. */

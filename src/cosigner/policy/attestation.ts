@@ -49,7 +49,7 @@ export function attestationKeysOf({ own, peers }: Pick<CosignerSet, 'own' | 'pee
 }
 
 function attestationBytes(cosigner: PartyIndex, policy: PolicyName, stage: AttestationStage): Uint8Array<ArrayBuffer> {
-  return canonicalBytes('conclave/policy-attestation/v1', [
+  return canonicalBytes('conclave/policy-attestation/v2', [
     ['cosigner', String(cosigner)],
     ['stage', stage],
     ['vaultId', String(policy.vaultId)],
