@@ -88,6 +88,11 @@ const COMMANDS: Readonly<Record<string, Endpoint>> = {
   },
   'key show': { usage: '--vault ID --key KEY', method: 'GET', path: keyPath },
   'key refresh': { usage: '--vault ID --key KEY', method: 'POST', path: (args) => `${keyPath(args)}/refresh` },
+  'key give-up-refresh': {
+    usage: '--vault ID --key KEY',
+    method: 'DELETE',
+    path: (args) => `${keyPath(args)}/refresh`,
+  },
   'wallet add': {
     usage: '--vault ID --chain CHAIN',
     method: 'PUT',

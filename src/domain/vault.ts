@@ -71,6 +71,11 @@ export interface KeyRefresh {
   readonly keyId: KeyId;
   readonly scheme: KeyScheme;
   /**
+   * Identifies one request among all for the same key, so that a late report of a refresh that has
+   * ended changes no later one. Absent in records from before refreshes could be given up.
+   */
+  readonly requestId?: string;
+  /**
    * What existed at the start and is replaced: the epoch of the shares, and the set-ups of pairs.
    * Null before the first check.
    */
@@ -80,6 +85,21 @@ export interface KeyRefresh {
    * `2:1+3`.
    */
   readonly provenBy: readonly string[];
+  /**
+   * The epoch that co-signers are instructed to use. It is recorded before the first instruction.
+   * Absent while no co-signer can have received one.
+   */
+  readonly activating?: number;
+}
+
+/**
+ * Returns the newest epoch that a refresh has reached: the one that is activated, proven or
+ * replaced. Null before its first check.
+ */
+export function epochReached({ begun, provenBy, activating }: KeyRefresh): number | null {
+  if (begun === null) return null;
+  const proven = provenBy.map((proof) => Number.parseInt(proof, 10));
+  return Math.max(begun.epoch, activating ?? 0, ...proven);
 }
 
 export interface Vault {

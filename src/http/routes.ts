@@ -5,7 +5,7 @@ import { deadLetters } from '#http/internal/dead-letter.ts';
 import { status } from '#http/internal/status.ts';
 import { putMember, removeMember } from '#http/internal/member.ts';
 import { proposeAsOperator } from '#http/internal/policy-change.ts';
-import { readKey, refreshKey } from '#http/internal/key.ts';
+import { giveUpRefresh, readKey, refreshKey } from '#http/internal/key.ts';
 import { rebuildReadModel } from '#http/internal/rebuild-read-model.ts';
 import { exportRecovery } from '#http/internal/recovery.ts';
 import {
@@ -137,6 +137,7 @@ const routes = [
   readVault,
   readKey,
   refreshKey,
+  giveUpRefresh,
   exportRecovery,
   putMember,
   removeMember,

@@ -53,6 +53,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'too-many-policy-changes': [409, 'Too many policy changes are pending'],
   'too-many-own-policy-changes': [409, 'Too many of your policy changes are pending'],
   'mandate-in-force': [409, 'The mandate of the policy has not expired'],
+  'key-refresh-activating': [409, 'The key refresh must be completed'],
   'needs-quorum': [409, 'Requires a policy change approved by the signers'],
   'credential-reset-required': [409, 'A credential reset is required'],
   'credential-reset-not-ready': [409, 'The credential reset is not in effect yet'],

@@ -1,10 +1,15 @@
 import * as z from 'zod';
+import type { VaultKey } from '#domain/vault.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { route } from '#http/edge/context.ts';
 import { noSuchVault, vaultOfPath } from '#http/internal/vault.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { problem } from '#http/encode/problem.ts';
+import type { CosignerFault } from '#cosigner-client/client.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
+import type { HeldShares } from '#cosigner-client/held-shares.ts';
 import { sharesHeldBy } from '#cosigner-client/held-shares.ts';
 
 const text = z.string();
@@ -45,7 +50,7 @@ export const readKey = route({
   summary: 'List the share of a key that each co-signer holds',
   answer: { status: 200, schema: keySchema },
   refuses: ['vault-not-found', 'key-not-found'],
-  handle: (context) => keyAnswer(context, { isToRefresh: false }),
+  handle: readRequestedKey,
 });
 
 /**
@@ -63,30 +68,123 @@ export const refreshKey = route({
   summary: 'Refresh the shares of a key',
   answer: { status: 202, schema: keySchema },
   refuses: ['vault-not-found', 'key-not-found'],
-  handle: (context) => keyAnswer(context, { isToRefresh: true }),
+  handle: startRefresh,
 });
 
-/** Returns the key with 200, or with 202 after a refresh was requested. */
-async function keyAnswer(context: HttpContext, { isToRefresh }: { readonly isToRefresh: boolean }): Promise<Response> {
+/**
+ * DELETE /internal/vault/{vaultId}/key/{keyId}/refresh: gives up the refresh of a key, for example
+ * because one co-signer never gets a usable share. The shares in use stay in use. A repeated
+ * request, and one for a key without a refresh, changes nothing and gets the same response.
+ *
+ * Refuses, in order: the service key, `vault-not-found`, `key-not-found`, `key-refresh-activating`
+ * (co-signers may use the new shares already, so the refresh must be completed).
+ */
+export const giveUpRefresh = route({
+  method: 'DELETE',
+  path: '/internal/vault/:vaultId/key/:keyId/refresh',
+  access: 'service',
+  summary: 'Give up the refresh of a key',
+  answer: { status: 200, schema: keySchema },
+  refuses: ['vault-not-found', 'key-not-found', 'key-refresh-activating'],
+  handle: endRefresh,
+});
+
+interface RequestedKey {
+  readonly object: NonNullable<ReturnType<typeof vaultOfPath>>;
+  readonly key: VaultKey;
+}
+
+/** Returns the key that the path names. Refuses `vault-not-found`, `key-not-found`. */
+async function keyOfPath(context: HttpContext): Promise<Result<RequestedKey, Response>> {
   const object = vaultOfPath(context);
   const vault = object === null ? null : await callObject(object, (stub) => stub.describe());
-  if (object === null || vault === null) return noSuchVault(context);
+  if (object === null || vault === null) return refused(noSuchVault(context));
   const key = vault.keys.find(({ keyId }) => keyId === context.req.param('keyId'));
-  if (key === undefined) return problem(context, 'key-not-found', { detail: 'The vault has no key with this id.' });
-  const { keyId, scheme, publicKey } = key;
-  if (isToRefresh) await callObject(object, (stub) => stub.requestRefresh(keyId));
+  if (key !== undefined) return accepted({ object, key });
+  return refused(problem(context, 'key-not-found', { detail: 'The vault has no key with this id.' }));
+}
+
+async function readRequestedKey(context: HttpContext): Promise<Response> {
+  const found = await keyOfPath(context);
+  return found.ok ? context.json(await keyRecord(found.value, await sharesOf(context, found.value))) : found.refusal;
+}
+
+async function startRefresh(context: HttpContext): Promise<Response> {
+  const found = await keyOfPath(context);
+  if (!found.ok) return found.refusal;
+  const { object, key } = found.value;
+  await callObject(object, (stub) => stub.requestRefresh(key.keyId));
+  return context.json(await keyRecord(found.value, await sharesOf(context, found.value)), 202);
+}
+
+async function endRefresh(context: HttpContext): Promise<Response> {
+  const found = await keyOfPath(context);
+  if (!found.ok) return found.refusal;
+  const { object, key } = found.value;
+  const reports = await sharesOf(context, found.value);
+  const { refreshing } = await keyRecord(found.value, reports);
+  if (refreshing && isActivationBegun(reports)) return mustBeCompleted(context);
+  const ended = await callObject(object, (stub) => stub.giveUpRefresh(key.keyId));
+  return ended.ok ? context.json(await keyRecord(found.value, reports)) : mustBeCompleted(context);
+}
+
+function mustBeCompleted(context: HttpContext): Response {
+  const detail = 'Co-signers may use the new shares already. Repair or replace the co-signer that the log names.';
+  return problem(context, 'key-refresh-activating', { detail });
+}
+
+/** The answer of a co-signer about its shares of a key. */
+interface ShareReport {
+  readonly cosigner: number;
+  readonly held: Result<HeldShares, CosignerFault>;
+}
+
+async function sharesOf({ env }: HttpContext, { key }: RequestedKey): Promise<readonly ShareReport[]> {
+  const reports: ShareReport[] = [];
+  for (const cosigner of cosignersOf(env)) {
+    reports.push({ cosigner: cosigner.index, held: await sharesHeldBy(cosigner, key.keyId) });
+  }
+  return reports;
+}
+
+/**
+ * Reports whether a co-signer already uses shares that another one only holds. The record of a
+ * refresh shows this by itself, except in a vault object that was set back to an earlier state.
+ *
+ * The report of one co-signer is not enough, because a false one could keep a refresh from being
+ * given up for ever. It must show the receipt of the other one, which a coordinator sends only to
+ * activate the shares. An identity that was rotated since signs another receipt, and then the
+ * change is not noticed here. The next refresh completes it.
+ */
+function isActivationBegun(reports: readonly ShareReport[]): boolean {
+  const all = reports.flatMap(({ cosigner, held }) =>
+    held.ok ? held.value.map((share) => ({ ...share, cosigner: String(cosigner) })) : [],
+  );
+  const waiting = all.filter(({ isActive }) => !isActive);
+  return all.some(
+    (used) =>
+      used.isActive &&
+      waiting.some(({ cosigner, epoch, statement, receipts }) => {
+        const receipt = receipts[cosigner];
+        const isSame = epoch === used.epoch && statement === used.statement;
+        return isSame && receipt !== undefined && receipt === used.receipts[cosigner];
+      }),
+  );
+}
+
+async function keyRecord(
+  { object, key: { keyId, scheme, publicKey } }: RequestedKey,
+  reports: readonly ShareReport[],
+): Promise<z.infer<typeof keySchema>> {
   const work = await callObject(object, (stub) => stub.refreshWork());
-  const shares: z.infer<typeof keySchema>['shares'] = [];
-  for (const node of cosignersOf(context.env)) {
-    const held = await sharesHeldBy(node, keyId);
+  const shares = reports.map(({ cosigner, held }) => {
     const all = held.ok ? held.value : [];
-    shares.push({
-      node: node.index,
+    return {
+      node: cosigner,
       epoch: all.find(({ isActive }) => isActive)?.epoch ?? null,
       waiting: all.filter(({ isActive }) => !isActive).map(({ epoch }) => epoch),
       fault: held.ok ? null : held.refusal.code,
-    });
-  }
-  const refreshing = work?.underWay.includes(keyId) ?? false;
-  return context.json({ keyId, scheme, publicKey, refreshing, shares }, isToRefresh ? 202 : 200);
+    };
+  });
+  return { keyId, scheme, publicKey, refreshing: work?.underWay.includes(keyId) ?? false, shares };
 }

@@ -119,7 +119,11 @@ function ownReceipts(holding: readonly HoldingCosigner[], epoch: number): Readon
   );
 }
 
-/** Records what must be replaced: the shares in use, and the set-ups of the pairs. */
+/**
+ * Records what must be replaced: all shares up to the newest dealing, in use or waiting, and the
+ * set-ups of the pairs. Waiting shares of a refresh that was given up are as old as those in use. A
+ * thief may have stolen both at once, so this refresh must not use them.
+ */
 async function begun(
   holding: readonly HoldingCosigner[],
   request: RefreshRequest,
@@ -130,9 +134,10 @@ async function begun(
   const isPaired = request.key.scheme === 'ecdsa-secp256k1';
   const setups = isPaired ? await pairSetups(holding.map(({ cosigner }) => cosigner)) : accepted([]);
   if (!setups.ok) return withReason('pairs', setups.refusal);
+  const newest = agreedShares(holding, thresholdOf(request)).at(-1);
   return accepted({
     type: 'progress',
-    refresh: { ...refresh, begun: { epoch: inUse.epoch, setups: setups.value } },
+    refresh: { ...refresh, begun: { epoch: newest?.epoch ?? inUse.epoch, setups: setups.value } },
   });
 }
 
@@ -174,6 +179,11 @@ async function proven(
     : signerGroups(cosigners, threshold).filter((group) => !refresh.provenBy.includes(proofOf(group)));
   const [signers] = unproven;
   if (signers === undefined) {
+    // The record comes first: a refresh without it can be given up, and then no co-signer has been
+    // instructed to use the new shares.
+    if ((refresh.activating ?? 0) < epoch) {
+      return accepted({ type: 'progress', refresh: { ...refresh, activating: epoch } });
+    }
     const fault = await activationFault(holding, epoch, key.keyId);
     return fault === null ? accepted({ type: 'refreshed', epoch, publicShares }) : refused(fault);
   }
@@ -276,5 +286,5 @@ export async function refreshVaultKey(env: CoordinatorEnv, vault: DurableObjectS
   if (reason !== null) {
     console.error(JSON.stringify({ event: 'key-refresh-delayed', vaultId, keyId, reason }));
   }
-  if (step.ok) await vault.reportRefresh(keyId, step.value);
+  if (step.ok) await vault.reportRefresh(refresh, step.value);
 }

@@ -22,7 +22,7 @@ import { authorize, withMember } from '#domain/access/membership.ts';
 import { type VaultSpec, vaultFromSpec } from '#domain/new-vault.ts';
 import type { PolicyPatchFault } from '#domain/policy/next-policy.ts';
 import { KeyCommands, type KeyProgress, type UpdateVault } from '#objects/vault/commands/key.ts';
-import { KeyRefreshCommands, type RefreshReport } from '#objects/vault/commands/key-refresh.ts';
+import { KeyRefreshCommands, type RefreshName, type RefreshReport } from '#objects/vault/commands/key-refresh.ts';
 import { BalanceCommands, type BalanceView, type HoldingsReport } from '#objects/vault/commands/balance.ts';
 import type { ReconcileWork, BlockRange } from '#objects/vault/commands/balance.ts';
 import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';
@@ -95,9 +95,7 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
     this.#resets = new CredentialResetCommands(host);
     this.#policies = new PolicyCommands(host, {
       dropVotes: (policy) => this.#transactions.dropStaleApprovals(policy),
-      replaceVault: (vault) => {
-        this.#vault = vault;
-      },
+      replaceVault: (vault) => void (this.#vault = vault),
     });
     if (this.#storage.exists()) this.#vault = this.#storage.vault();
     if (this.#vault !== null) void ctx.blockConcurrencyWhile(() => this.#keys.deriveNetworks());
@@ -343,8 +341,12 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
     return this.#refreshes.work();
   }
 
-  reportRefresh(keyId: string, report: RefreshReport): Promise<void> {
-    return this.#refreshes.report(keyId, report);
+  giveUpRefresh(keyId: string): Promise<Result<null, 'key-refresh-activating'>> {
+    return this.#refreshes.giveUp(keyId);
+  }
+
+  reportRefresh(refresh: RefreshName, report: RefreshReport): Promise<void> {
+    return this.#refreshes.report(refresh, report);
   }
 
   adoptionWork(): AdoptionWork | null {
@@ -393,8 +395,6 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
       writeVaultChange(this.#storage, after, { ...line, actor: null });
       also();
     };
-    await this.#commits.run(write, () => {
-      this.#vault = after;
-    });
+    await this.#commits.run(write, () => void (this.#vault = after));
   };
 }

@@ -3,11 +3,54 @@ import type { Bug } from '../bug.ts';
 const FURTHER_KEY = 'test/attacks/coordinator/policy/further-key.test.ts';
 const COMMITMENT = 'test/cosigner/session/commitment.test.ts';
 
+const GIVE_UP_COMMAND = ['test/objects/vault/commands/key-refresh.test.ts'];
+const GIVE_UP_STEPS = ['test/jobs/keys/give-up-refresh.test.ts'];
+
+/** Bugs by which a refresh that is given up divides the co-signers, or goes on. */
+const GIVE_UP_BUGS: readonly Bug[] = [
+  {
+    name: 'a refresh is given up after co-signers were instructed to use its shares',
+    file: 'src/objects/vault/commands/key-refresh.ts',
+    was: "    if (known.activating !== undefined) return refused('key-refresh-activating');\n",
+    is: '',
+    caughtBy: GIVE_UP_COMMAND,
+  },
+  {
+    name: 'a late report of a refresh that was given up changes the next one',
+    file: 'src/objects/vault/commands/key-refresh.ts',
+    was: ' || known.requestId !== requestId) return;',
+    is: ') return;',
+    caughtBy: GIVE_UP_COMMAND,
+  },
+  {
+    name: 'a report of an older run removes the record of an activation',
+    file: 'src/objects/vault/commands/key-refresh.ts',
+    was: 'Math.max(known.activating ?? 0, reported.activating ?? 0)',
+    is: 'reported.activating ?? 0',
+    caughtBy: GIVE_UP_COMMAND,
+  },
+  {
+    name: 'co-signers are instructed to use new shares before the record says so',
+    file: 'src/jobs/keys/refresh-key.ts',
+    was: '(refresh.activating ?? 0) < epoch',
+    is: 'refresh.activating === 0',
+    caughtBy: GIVE_UP_STEPS,
+  },
+  {
+    name: 'a refresh uses shares that wait since an earlier one was given up',
+    file: 'src/jobs/keys/refresh-key.ts',
+    was: 'epoch: newest?.epoch ?? inUse.epoch, setups',
+    is: 'epoch: inUse.epoch, setups',
+    caughtBy: GIVE_UP_STEPS,
+  },
+];
+
 /**
  * Bugs by which a co-signer accepts a request because another key of the vault has other policies,
  * or because another session was first.
  */
 export const VAULT_BUGS: readonly Bug[] = [
+  ...GIVE_UP_BUGS,
   {
     name: 'a key generation opens under any policy that the coordinator names',
     file: 'src/cosigner/policy/policy-statement.ts',

@@ -1,4 +1,7 @@
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
 import type { KeyRefresh, Vault, VaultKey } from '#domain/vault.ts';
+import { epochReached } from '#domain/vault.ts';
 import type { UpdateVault } from '#objects/vault/commands/key.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type { RefreshWork } from '#objects/vault/views.ts';
@@ -14,6 +17,9 @@ export type RefreshReport =
   | { readonly type: 'set-aside'; readonly refresh: KeyRefresh }
   /** Every co-signer uses its new share. */
   | { readonly type: 'refreshed'; readonly epoch: number; readonly publicShares: VaultKey['publicShares'] };
+
+/** The refresh that a run of the job has worked on. */
+export type RefreshName = Pick<KeyRefresh, 'keyId' | 'requestId'>;
 
 /** The commands for the key refreshes of a vault, one key after the other. */
 export class KeyRefreshCommands {
@@ -37,11 +43,35 @@ export class KeyRefreshCommands {
     if (storage.keyRefreshes().some((refresh) => refresh.keyId === key.keyId)) return true;
     const { keyId: id, scheme } = key;
     await commits.run(() => {
-      storage.putKeyRefresh({ keyId: id, scheme, begun: null, provenBy: [] });
+      storage.putKeyRefresh({ keyId: id, scheme, requestId: crypto.randomUUID(), begun: null, provenBy: [] });
       writeVaultChange(storage, vault, { action: 'key-refresh', detail: id, actor: null });
       enqueueNextStep(storage);
     });
     return true;
+  }
+
+  /**
+   * Gives up the refresh of a key. Without one it changes nothing. Refuses `key-refresh-activating`
+   * once co-signers may have been instructed to use the new shares: one that uses them has deleted
+   * its old share, so the others must follow, and only the refresh instructs them. The record says
+   * so before the first instruction, and a run that recorded nothing instructs no co-signer.
+   *
+   * Waiting shares stay with the co-signers and do no harm: no co-signer uses them without the
+   * receipts of all, and the next refresh deals shares of a newer epoch.
+   */
+  async giveUp(keyId: string): Promise<Result<null, 'key-refresh-activating'>> {
+    const { storage, commits } = this.#host;
+    const vault = this.#host.vault();
+    const known = storage.keyRefreshes().find((refresh) => refresh.keyId === keyId);
+    if (vault === null || known === undefined) return accepted(null);
+    if (known.activating !== undefined) return refused('key-refresh-activating');
+    const epoch = epochReached(known);
+    const detail = epoch === null ? keyId : `${keyId} ${epoch}`;
+    await commits.run(() => {
+      endRefresh(storage, keyId);
+      writeVaultChange(storage, vault, { action: 'key-refresh-given-up', detail, actor: null });
+    });
+    return accepted(null);
   }
 
   /** Returns the next key refresh with its progress, for the consumers; null without one. */
@@ -57,13 +87,14 @@ export class KeyRefreshCommands {
   }
 
   /**
-   * Records the progress of a run of the job. A late report of a completed refresh changes nothing.
+   * Records the progress of a run of the job on a refresh. A late report of a refresh that was
+   * completed or given up changes nothing, not even when the same key is refreshed again.
    */
-  async report(keyId: string, report: RefreshReport): Promise<void> {
+  async report({ keyId, requestId }: RefreshName, report: RefreshReport): Promise<void> {
     const { storage, commits } = this.#host;
     const vault = this.#host.vault();
     const known = storage.keyRefreshes().find((refresh) => refresh.keyId === keyId);
-    if (vault === null || known === undefined) return;
+    if (vault === null || known === undefined || known.requestId !== requestId) return;
     if (report.type !== 'refreshed') {
       await commits.run(() => {
         storage.putKeyRefresh(merged(known, report.refresh));
@@ -75,11 +106,7 @@ export class KeyRefreshCommands {
     await this.#updateVault(
       withShares(vault, keyId, publicShares),
       { action: 'key-refreshed', detail: `${keyId} ${epoch}` },
-      () => {
-        storage.dropKeyRefresh(keyId);
-        if (storage.keyRefreshes().length === 0) storage.completeJob('', 'refresh-key');
-        else enqueueNextStep(storage);
-      },
+      () => endRefresh(storage, keyId),
     );
   }
 }
@@ -89,8 +116,10 @@ export class KeyRefreshCommands {
  */
 function merged(known: KeyRefresh, reported: KeyRefresh): KeyRefresh {
   const isFurther = (reported.begun?.epoch ?? 0) > (known.begun?.epoch ?? 0);
+  const activating = Math.max(known.activating ?? 0, reported.activating ?? 0);
   return {
     ...known,
+    ...(activating === 0 ? {} : { activating }),
     begun: isFurther ? reported.begun : known.begun,
     provenBy: [...new Set([...known.provenBy, ...reported.provenBy])],
   };
@@ -98,6 +127,13 @@ function merged(known: KeyRefresh, reported: KeyRefresh): KeyRefresh {
 
 function withShares(vault: Vault, keyId: string, publicShares: VaultKey['publicShares']): Vault {
   return { ...vault, keys: vault.keys.map((key) => (key.keyId === keyId ? { ...key, publicShares } : key)) };
+}
+
+/** Ends a refresh, and its job when no other refresh waits. Runs inside a commit. */
+function endRefresh(storage: VaultStorage, keyId: string): void {
+  storage.dropKeyRefresh(keyId);
+  if (storage.keyRefreshes().length === 0) storage.completeJob('', 'refresh-key');
+  else enqueueNextStep(storage);
 }
 
 function enqueueNextStep(storage: VaultStorage): void {

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { parseKeyId } from '#domain/id.ts';
+import { accepted, refused } from '#domain/result.ts';
 import type { KeyRefresh, Vault } from '#domain/vault.ts';
 import type { RefreshReport } from '#objects/vault/commands/key-refresh.ts';
 import { KeyRefreshCommands } from '#objects/vault/commands/key-refresh.ts';
+import type { VaultStorage } from '#objects/vault/storage.ts';
 import { present } from '../../../chains/evm/cast.ts';
 import { newVaultScene } from '../vault-scene.ts';
 
@@ -33,7 +35,10 @@ function newScene() {
       also();
     },
   );
-  return { commands, storage, lines, sharesOf: (i: number) => vault.keys[i]?.publicShares };
+  /** Reports like a run of the job that has read the refresh which is due now. */
+  const report = (progressed: RefreshReport) =>
+    commands.report(commands.work()?.refresh ?? { keyId: KEY, requestId: 'none' }, progressed);
+  return { commands, report, storage, lines, sharesOf: (i: number) => vault.keys[i]?.publicShares };
 }
 
 const refresh = (change: Partial<KeyRefresh> = {}): KeyRefresh => ({
@@ -44,10 +49,14 @@ const refresh = (change: Partial<KeyRefresh> = {}): KeyRefresh => ({
   ...change,
 });
 const progress = (change: Partial<KeyRefresh> = {}): RefreshReport => ({ type: 'progress', refresh: refresh(change) });
+
+/** Returns the history entries of refreshes, the newest last. */
+const historyOf = (storage: VaultStorage) =>
+  storage.historyAfter(0, 100).map(({ action, detail }) => `${action} ${detail}`);
 const DONE: RefreshReport = { type: 'refreshed', epoch: 2, publicShares: { '1': '03' } };
 
 test('a key of the vault is refreshed once, and the refresh of another key waits for it', async () => {
-  const { commands, storage } = newScene();
+  const { commands, report, storage } = newScene();
   expect(commands.work()).toBeNull();
   expect([await commands.request(KEY), await commands.request(KEY), await commands.request(OTHER)]).toEqual([
     true,
@@ -57,43 +66,93 @@ test('a key of the vault is refreshed once, and the refresh of another key waits
   expect(await commands.request('c'.repeat(26))).toBe(false);
   expect(commands.work()).toMatchObject({ key: { keyId: KEY }, refresh: { begun: null }, underWay: [KEY, OTHER] });
   expect(storage.queuedJob('', 'refresh-key')).toMatchObject({ tries: 0 });
-  await commands.report(KEY, progress());
-  await commands.report(KEY, DONE);
+  await report(progress());
+  await report(DONE);
   expect(commands.work()).toMatchObject({ key: { keyId: OTHER }, underWay: [OTHER] });
   expect(storage.queuedJob('', 'refresh-key')).not.toBeNull();
-  await commands.report(OTHER, DONE);
+  await report(DONE);
   expect([commands.work(), storage.queuedJob('', 'refresh-key')]).toEqual([null, null]);
 });
 
 test('of two simultaneous runs the earlier one is kept, and the proofs of both count', async () => {
-  const { commands } = newScene();
+  const { commands, report } = newScene();
   await commands.request(KEY);
-  await commands.report(KEY, progress());
-  await commands.report(KEY, progress({ begun: { epoch: 1, setups: ['y'] }, provenBy: ['2:1+2'] }));
-  await commands.report(KEY, progress({ begun: null, provenBy: ['2:1+3'] }));
-  expect(commands.work()?.refresh).toEqual(refresh({ provenBy: ['2:1+2', '2:1+3'] }));
+  await report(progress());
+  await report(progress({ begun: { epoch: 1, setups: ['y'] }, provenBy: ['2:1+2'] }));
+  await report(progress({ begun: null, provenBy: ['2:1+3'] }));
+  expect(commands.work()?.refresh).toMatchObject(refresh({ provenBy: ['2:1+2', '2:1+3'] }));
 });
 
 test('unusable shares are set aside, and the next step is not due at once', async () => {
-  const { commands, storage } = newScene();
+  const { commands, report, storage } = newScene();
   await commands.request(KEY);
-  await commands.report(KEY, progress());
+  await report(progress());
   storage.completeJob('', 'refresh-key');
-  await commands.report(KEY, { type: 'set-aside', refresh: refresh({ begun: { epoch: 2, setups: ['x'] } }) });
+  await report({ type: 'set-aside', refresh: refresh({ begun: { epoch: 2, setups: ['x'] } }) });
   expect(commands.work()?.refresh.begun?.epoch).toBe(2);
   // A late report does not change the epoch back.
-  await commands.report(KEY, { type: 'set-aside', refresh: refresh() });
+  await report({ type: 'set-aside', refresh: refresh() });
   expect([commands.work()?.refresh.begun?.epoch, storage.queuedJob('', 'refresh-key')]).toEqual([2, null]);
 });
 
 test('the public shares change once, only with the last step, and only for the refreshed key', async () => {
-  const { commands, lines, sharesOf } = newScene();
-  await commands.report(KEY, DONE);
+  const { commands, report, lines, sharesOf } = newScene();
+  await report(DONE);
   expect([sharesOf(0), lines]).toEqual([{}, []]);
   await commands.request(KEY);
-  await commands.report(KEY, progress({ provenBy: ['2:1+2'] }));
+  await report(progress({ provenBy: ['2:1+2'] }));
   expect(sharesOf(0)).toEqual({});
-  await commands.report(KEY, DONE);
-  await commands.report(KEY, DONE);
+  await report(DONE);
+  await report(DONE);
   expect([sharesOf(0), sharesOf(1), lines]).toEqual([{ '1': '03' }, {}, [`key-refreshed ${KEY} 2`]]);
+});
+
+test('a refresh is given up with a history entry that names the epoch, and its job ends', async () => {
+  const { commands, report, storage } = newScene();
+  await commands.request(KEY);
+  await report(progress({ provenBy: ['2:1+2', '3:1+2'] }));
+  expect(await commands.giveUp(KEY)).toEqual(accepted(null));
+  expect([commands.work(), storage.queuedJob('', 'refresh-key')]).toEqual([null, null]);
+  expect(historyOf(storage)).toEqual([`key-refresh ${KEY}`, `key-refresh-given-up ${KEY} 3`]);
+});
+
+test('a refresh that is given up again, or was never requested, is accepted and leaves no history entry', async () => {
+  const { commands, storage } = newScene();
+  expect(await commands.giveUp(KEY)).toEqual(accepted(null));
+  await commands.request(KEY);
+  expect([await commands.giveUp(KEY), await commands.giveUp(KEY)]).toEqual([accepted(null), accepted(null)]);
+  expect(historyOf(storage)).toEqual([`key-refresh ${KEY}`, `key-refresh-given-up ${KEY}`]);
+});
+
+test('the refresh of another key goes on when one is given up', async () => {
+  const { commands, storage } = newScene();
+  await commands.request(KEY);
+  await commands.request(OTHER);
+  await commands.giveUp(KEY);
+  expect(commands.work()).toMatchObject({ key: { keyId: OTHER }, underWay: [OTHER] });
+  expect(storage.queuedJob('', 'refresh-key')).not.toBeNull();
+});
+
+test('a refresh cannot be given up once co-signers may use its shares, whatever an older run reports', async () => {
+  const { commands, report, storage } = newScene();
+  await commands.request(KEY);
+  await report(progress({ activating: 2 }));
+  await report(progress({ provenBy: ['2:1+2'] }));
+  expect(await commands.giveUp(KEY)).toEqual(refused('key-refresh-activating'));
+  expect(commands.work()?.refresh).toMatchObject({ activating: 2 });
+  expect([storage.queuedJob('', 'refresh-key') === null, historyOf(storage)]).toEqual([false, [`key-refresh ${KEY}`]]);
+});
+
+test('a late report revives no refresh that was given up, and changes no later refresh of the same key', async () => {
+  const { commands, storage, sharesOf } = newScene();
+  await commands.request(KEY);
+  const { refresh: former } = present(commands.work());
+  await commands.giveUp(KEY);
+  const late = [progress({ activating: 2 }), progress({ provenBy: ['2:1+2'] }), DONE];
+  for (const report of late) await commands.report(former, report);
+  expect([commands.work(), storage.queuedJob('', 'refresh-key'), sharesOf(0)]).toEqual([null, null, {}]);
+  await commands.request(KEY);
+  for (const report of late) await commands.report(former, report);
+  expect(commands.work()?.refresh).toMatchObject({ begun: null, provenBy: [] });
+  expect([commands.work()?.refresh.activating, sharesOf(0)]).toEqual([undefined, {}]);
 });
