@@ -214,13 +214,33 @@ async function activationFault(
 }
 
 /**
- * Returns the epoch of the next dealing: above every share that a co-signer can hold. A share that
- * too few co-signers name counts only within the step that co-signers accept.
+ * Returns the epoch of the next dealing. Each co-signer accepts an epoch that is above its newest
+ * share, and at most `MAX_EPOCH_STEP` above the larger of its newest and the base. So the epoch is
+ * above every share that a co-signer names, except those that leave no epoch which all accept. What
+ * a single co-signer names must not lead beyond that limit: another one would refuse it, also after
+ * the first one is replaced.
  */
-function nextEpoch(holding: readonly HoldingCosigner[], threshold: number): number {
-  const agreed = agreedShares(holding, threshold).at(-1)?.epoch ?? 0;
+function nextEpoch(holding: readonly HoldingCosigner[], { epoch: baseEpoch }: AgreedShares, threshold: number): number {
+  const agreed = agreedShares(holding, threshold).at(-1)?.epoch ?? baseEpoch;
+  const limit = Math.min(...holding.map((one) => Math.max(newestEpoch(one), baseEpoch))) + MAX_EPOCH_STEP;
   const named = holding.flatMap(({ shares }) => shares.map(({ epoch }) => epoch));
-  return Math.max(agreed, ...named.filter((epoch) => epoch < agreed + MAX_EPOCH_STEP)) + 1;
+  return Math.max(agreed, ...named.filter((epoch) => epoch < limit)) + 1;
+}
+
+/** Returns the epoch of the newest share that a co-signer names, or 0. */
+function newestEpoch({ shares }: HoldingCosigner): number {
+  return Math.max(0, ...shares.map(({ epoch }) => epoch));
+}
+
+/**
+ * Returns the co-signers in the order in which they store new shares: the one with the oldest share
+ * first. When a dealing ends while they store, the oldest share has become the newest, or no share
+ * has changed. So the newest shares of co-signers stay within a few epochs, however often dealings
+ * are interrupted. If all stored at once, a co-signer that fails in each last round would fall
+ * behind by more than `MAX_EPOCH_STEP`, and no epoch would be left that all accept.
+ */
+function inStoringOrder(holding: readonly HoldingCosigner[]): readonly CosignerClient[] {
+  return holding.toSorted((a, b) => newestEpoch(a) - newestEpoch(b)).map(({ cosigner }) => cosigner);
 }
 
 /** Refusals of a co-signer that lacks policies, or attestations of those that it has. */
@@ -240,7 +260,7 @@ async function dealingFault(holding: readonly HoldingCosigner[], request: Refres
   if (inUse === null) return NO_SHARES_IN_USE;
   const { epoch: baseEpoch, publicShares, users } = inUse;
   const holders = holding.filter(({ cosigner }) => users.includes(cosigner.index));
-  const cosigners = holding.map(({ cosigner }) => cosigner);
+  const cosigners = inStoringOrder(holding);
   const excluded = new Set<number>();
   let fault: KeyFault | null = null;
   for (const dealers of signerGroups(holders, threshold)) {
@@ -249,13 +269,13 @@ async function dealingFault(holding: readonly HoldingCosigner[], request: Refres
       scheme: key.scheme,
       threshold,
       baseEpoch,
-      epoch: nextEpoch(holding, threshold),
+      epoch: nextEpoch(holding, inUse, threshold),
       dealers: dealers.map(({ cosigner }) => cosigner.index),
       publicKey: key.publicKey,
       publicShares,
       policy: nameOf(policies.policy),
     };
-    const dealt = await relay({ cosigners, path: () => `reshare/${key.keyId}`, request: () => body });
+    const dealt = await relay({ cosigners, path: () => `reshare/${key.keyId}`, request: () => body, isInTurn: true });
     if (dealt.ok) return null;
     const { cosigner, code } = dealt.refusal;
     fault = withReason('dealing', dealt.refusal).refusal;

@@ -4,10 +4,15 @@ const FURTHER_KEY = 'test/attacks/coordinator/policy/further-key.test.ts';
 const COMMITMENT = 'test/cosigner/session/commitment.test.ts';
 
 const GIVE_UP_COMMAND = ['test/objects/vault/commands/key-refresh.test.ts'];
+const GIVE_UP_ENDPOINT = ['test/http/internal/key-refresh.worker.test.ts'];
+const NEXT_EPOCH = ['test/jobs/keys/next-epoch.test.ts'];
 const GIVE_UP_STEPS = ['test/jobs/keys/give-up-refresh.test.ts'];
 
-/** Bugs by which a refresh that is given up divides the co-signers, or goes on. */
-const GIVE_UP_BUGS: readonly Bug[] = [
+/**
+ * Bugs by which a refresh that is given up divides the co-signers or goes on, and by which no epoch
+ * is left for the next dealing.
+ */
+const REFRESH_BUGS: readonly Bug[] = [
   {
     name: 'a refresh is given up after co-signers were instructed to use its shares',
     file: 'src/objects/vault/commands/key-refresh.ts',
@@ -43,6 +48,41 @@ const GIVE_UP_BUGS: readonly Bug[] = [
     is: 'epoch: inUse.epoch, setups',
     caughtBy: GIVE_UP_STEPS,
   },
+  {
+    name: 'a false report of one co-signer keeps a refresh from being given up',
+    file: 'src/http/internal/key.ts',
+    was: 'return isSame && receipt !== undefined && receipt === used.receipts[cosigner];',
+    is: 'return isSame && receipt !== undefined;',
+    caughtBy: GIVE_UP_ENDPOINT,
+  },
+  {
+    name: 'a refresh is given up while a co-signer uses shares that another one only holds',
+    file: 'src/http/internal/key.ts',
+    was: '  if (refreshing && isActivationBegun(reports)) return mustBeCompleted(context);\n',
+    is: '',
+    caughtBy: GIVE_UP_ENDPOINT,
+  },
+  {
+    name: 'an epoch that one co-signer names leads beyond what another one accepts',
+    file: 'src/jobs/keys/refresh-key.ts',
+    was: 'named.filter((epoch) => epoch < limit)',
+    is: 'named.filter((epoch) => epoch < agreed + MAX_EPOCH_STEP)',
+    caughtBy: NEXT_EPOCH,
+  },
+  {
+    name: 'all co-signers store new shares at once, so one falls behind for ever',
+    file: 'src/jobs/keys/refresh-key.ts',
+    was: ', isInTurn: true });',
+    is: ' });',
+    caughtBy: NEXT_EPOCH,
+  },
+  {
+    name: 'the co-signer with the oldest share does not store its new share first',
+    file: 'src/jobs/keys/refresh-key.ts',
+    was: 'newestEpoch(a) - newestEpoch(b)',
+    is: 'a.cosigner.index - b.cosigner.index',
+    caughtBy: NEXT_EPOCH,
+  },
 ];
 
 /**
@@ -50,7 +90,7 @@ const GIVE_UP_BUGS: readonly Bug[] = [
  * or because another session was first.
  */
 export const VAULT_BUGS: readonly Bug[] = [
-  ...GIVE_UP_BUGS,
+  ...REFRESH_BUGS,
   {
     name: 'a key generation opens under any policy that the coordinator names',
     file: 'src/cosigner/policy/policy-statement.ts',
