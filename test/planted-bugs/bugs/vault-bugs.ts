@@ -28,7 +28,7 @@ const REFRESH_BUGS: readonly Bug[] = [
     caughtBy: GIVE_UP_COMMAND,
   },
   {
-    name: 'a report of an older run removes the record of an activation',
+    name: 'a report of an older run moves the record of an activation back',
     file: 'src/objects/vault/commands/key-refresh.ts',
     was: 'Math.max(known.activating ?? 0, reported.activating ?? 0)',
     is: 'reported.activating ?? 0',

@@ -137,6 +137,7 @@ test('a refresh cannot be given up once co-signers may use its shares, whatever 
   const { commands, report, storage } = newScene();
   await commands.request(KEY);
   await report(progress({ activating: 2 }));
+  await report(progress({ activating: 1 }));
   await report(progress({ provenBy: ['2:1+2'] }));
   expect(await commands.giveUp(KEY)).toEqual(refused('key-refresh-activating'));
   expect(commands.work()?.refresh).toMatchObject({ activating: 2 });
