@@ -27,6 +27,7 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS session_age ON session (opened_at_ms);
   CREATE TABLE IF NOT EXISTS sealed (epoch INTEGER PRIMARY KEY, base_epoch INTEGER NOT NULL, is_active INTEGER NOT NULL CHECK (is_active IN (0, 1)), made_at_ms INTEGER NOT NULL, kek_id TEXT NOT NULL, salt TEXT NOT NULL, iv TEXT NOT NULL, ciphertext TEXT NOT NULL, label TEXT NOT NULL, receipts TEXT NOT NULL DEFAULT '{}');
   CREATE TABLE IF NOT EXISTS memory (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), since_ms INTEGER NOT NULL);
+  CREATE TABLE IF NOT EXISTS confirmed (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), epoch INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS vault (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), id INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS signed (tx_id TEXT NOT NULL, attempt INTEGER NOT NULL, purpose TEXT NOT NULL, intent_digest TEXT NOT NULL, signing_digest TEXT NOT NULL, nonce TEXT, max_fee TEXT, max_tip TEXT, PRIMARY KEY (tx_id, attempt)) WITHOUT ROWID;
   CREATE UNIQUE INDEX IF NOT EXISTS signed_once ON signed (signing_digest) WHERE nonce IS NOT NULL;
@@ -204,6 +205,18 @@ export class CosignerStorage {
   remembersSinceMs(): number {
     this.#remembersSinceMs ??= this.#read<{ since_ms: number }>('SELECT since_ms FROM memory')[0]?.since_ms ?? 0;
     return this.#remembersSinceMs;
+  }
+
+  /** Returns the newest epoch whose shares this co-signer confirmed to the others, or 0. */
+  confirmedEpoch(): number {
+    return this.#read<{ epoch: number }>('SELECT epoch FROM confirmed')[0]?.epoch ?? 0;
+  }
+
+  confirmEpoch(epoch: number): void {
+    this.#write(
+      'INSERT OR REPLACE INTO confirmed (only_row, epoch) VALUES (0, ?)',
+      Math.max(epoch, this.confirmedEpoch()),
+    );
   }
 
   /** Returns the vault of the key, whose object has the policies; null before there is a share. */

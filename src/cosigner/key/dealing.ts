@@ -27,6 +27,8 @@ export interface Origin {
   readonly publicShares: ReadonlyMap<PartyIndex, Uint8Array>;
   /** The old share of this co-signer, or null when it only receives. */
   readonly share: KeyShare | null;
+  /** Records the epoch. Called before the confirmation of this co-signer leaves. */
+  readonly confirming: () => void;
 }
 
 /** The input of a dealing of shares, for a new key or an existing one. */
@@ -126,6 +128,7 @@ function confirmRound<P extends GroupPoint<P>>(
       const round = confirm(state, inbox);
       if (!round.ok) return aborted(round.abort);
       const statement = concatBytes(utf8ToBytes('conclave/keygen-confirmation/v1'), round.value.statement);
+      request.origin?.confirming();
       const signature = await signAsCosigner(request.own, statement);
       return sent(toAll(session, signature), activateRound(request, { state: round.value.state, statement }));
     },

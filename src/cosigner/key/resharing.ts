@@ -91,7 +91,8 @@ export async function prepareResharing(
   const stale = await pairFault(context, request);
   if (stale !== null) return refused(stale);
   const { scheme, threshold, baseEpoch, epoch, dealers, publicShares, policy } = request;
-  const origin: Origin = { keyId, epoch, dealers, publicShares, share: share.value };
+  const confirming = () => storage.confirmEpoch(epoch);
+  const origin: Origin = { keyId, epoch, dealers, publicShares, share: share.value, confirming };
   const store = async (dealt: KeyShare, statement: Uint8Array) => {
     const unpinned = await vaultOf(policy.vaultId).pin(policy);
     if (unpinned !== null) return unpinned;
@@ -143,9 +144,13 @@ function requestFault(request: ResharingRequest, keyId: string, parties: readonl
 
 /**
  * Returns the share of this co-signer in the base epoch, or null when it has none or an older one.
+ *
+ * The new epoch is at most 16 above the newest one that this co-signer confirmed. Others store
+ * shares only with its confirmation, so no honest co-signer ever has a share that is too new for
+ * another one. A co-signer that joins has confirmed nothing, and the dealers check the bound.
  */
 async function shareBefore(
-  { shares, membership }: ResharingContext,
+  { shares, membership, storage }: ResharingContext,
   keyId: string,
   request: ResharingRequest,
 ): Promise<Result<KeyShare | null, Refused>> {
@@ -153,7 +158,8 @@ async function shareBefore(
   const deals = dealers.includes(membership.own.index);
   const active = shares.activeEpoch();
   const newest = shares.newestEpoch();
-  if (epoch > Math.max(newest, baseEpoch) + MAX_EPOCH_STEP) return refused(refusal('malformed', 'epoch'));
+  const known = Math.max(newest, baseEpoch, storage.confirmedEpoch());
+  if (active >= baseEpoch && epoch > known + MAX_EPOCH_STEP) return refused(refusal('malformed', 'epoch'));
   if (active > baseEpoch || newest >= epoch) {
     return refused(refusal('other-epoch', String(newest)));
   }

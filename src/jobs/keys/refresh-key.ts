@@ -214,33 +214,36 @@ async function activationFault(
 }
 
 /**
- * Returns the epoch of the next dealing. Each co-signer accepts an epoch that is above its newest
- * share, and at most `MAX_EPOCH_STEP` above the larger of its newest and the base. So the epoch is
- * above every share that a co-signer names, except those that leave no epoch which all accept. What
- * a single co-signer names must not lead beyond that limit: another one would refuse it, also after
- * the first one is replaced.
+ * Returns the epochs to try in a dealing, in order. The new epoch has to be above every share that
+ * an honest co-signer has, and within `MAX_EPOCH_STEP` of what each of them confirmed. So the first
+ * one passes over what a single co-signer names beyond the reach of another. The second one is
+ * above all: a co-signer that was lost in the last rounds confirmed more than it has.
  */
-function nextEpoch(holding: readonly HoldingCosigner[], { epoch: baseEpoch }: AgreedShares, threshold: number): number {
+function nextEpochs(
+  holding: readonly HoldingCosigner[],
+  { epoch: baseEpoch }: AgreedShares,
+  threshold: number,
+): ReadonlySet<number> {
   const agreed = agreedShares(holding, threshold).at(-1)?.epoch ?? baseEpoch;
   const limit = Math.min(...holding.map((one) => Math.max(newestEpoch(one), baseEpoch))) + MAX_EPOCH_STEP;
-  const named = holding.flatMap(({ shares }) => shares.map(({ epoch }) => epoch));
-  return Math.max(agreed, ...named.filter((epoch) => epoch < limit)) + 1;
+  const named = holding.map(newestEpoch);
+  return new Set([Math.max(agreed, ...named.filter((epoch) => epoch < limit)) + 1, Math.max(agreed, ...named) + 1]);
+}
+
+/** Deals for the first epoch, and for the next one when a co-signer has a newer share. */
+async function firstAccepted(
+  epochs: ReadonlySet<number>,
+  deal: (epoch: number) => ReturnType<typeof relay>,
+): ReturnType<typeof relay> {
+  const [first = 0, ...others] = epochs;
+  const dealt = await deal(first);
+  const [second] = others;
+  return dealt.ok || dealt.refusal.code !== 'other-epoch' || second === undefined ? dealt : deal(second);
 }
 
 /** Returns the epoch of the newest share that a co-signer names, or 0. */
 function newestEpoch({ shares }: HoldingCosigner): number {
   return Math.max(0, ...shares.map(({ epoch }) => epoch));
-}
-
-/**
- * Returns the co-signers in the order in which they store new shares: the one with the oldest share
- * first. When a dealing ends while they store, the oldest share has become the newest, or no share
- * has changed. So the newest shares of co-signers stay within a few epochs, however often dealings
- * are interrupted. If all stored at once, a co-signer that fails in each last round would fall
- * behind by more than `MAX_EPOCH_STEP`, and no epoch would be left that all accept.
- */
-function inStoringOrder(holding: readonly HoldingCosigner[]): readonly CosignerClient[] {
-  return holding.toSorted((a, b) => newestEpoch(a) - newestEpoch(b)).map(({ cosigner }) => cosigner);
 }
 
 /** Refusals of a co-signer that lacks policies, or attestations of those that it has. */
@@ -260,22 +263,25 @@ async function dealingFault(holding: readonly HoldingCosigner[], request: Refres
   if (inUse === null) return NO_SHARES_IN_USE;
   const { epoch: baseEpoch, publicShares, users } = inUse;
   const holders = holding.filter(({ cosigner }) => users.includes(cosigner.index));
-  const cosigners = inStoringOrder(holding);
+  const cosigners = holding.map(({ cosigner }) => cosigner);
+  const epochs = nextEpochs(holding, inUse, threshold);
   const excluded = new Set<number>();
   let fault: KeyFault | null = null;
   for (const dealers of signerGroups(holders, threshold)) {
     if (dealers.some(({ cosigner }) => excluded.has(cosigner.index))) continue;
-    const body = {
+    const body = (epoch: number) => ({
       scheme: key.scheme,
       threshold,
       baseEpoch,
-      epoch: nextEpoch(holding, inUse, threshold),
+      epoch,
       dealers: dealers.map(({ cosigner }) => cosigner.index),
       publicKey: key.publicKey,
       publicShares,
       policy: nameOf(policies.policy),
-    };
-    const dealt = await relay({ cosigners, path: () => `reshare/${key.keyId}`, request: () => body, isInTurn: true });
+    });
+    const deal = (epoch: number) =>
+      relay({ cosigners, path: () => `reshare/${key.keyId}`, request: () => body(epoch) });
+    const dealt = await firstAccepted(epochs, deal);
     if (dealt.ok) return null;
     const { cosigner, code } = dealt.refusal;
     fault = withReason('dealing', dealt.refusal).refusal;

@@ -28,11 +28,6 @@ export interface Run {
    * does not answer; null without one. Absent like `receipts`.
    */
   readonly findUnreachable?: () => Promise<CosignerFault | null>;
-  /**
-   * True to call the co-signers of a round one after the other, in their order, and none after a
-   * fault. Then a co-signer stores the result of the last round only after all those before it.
-   */
-  readonly isInTurn?: boolean;
 }
 
 /** More rounds than any protocol has. */
@@ -70,15 +65,14 @@ export async function relay(
     openings: Object.fromEntries([...begun.value].map(([index, { opening }]) => [String(index), opening])),
     receipts: receipts.value,
   };
-  const callAll = run.isInTurn === true ? eachInTurn : all;
-  let answers = await callAll(run.cosigners, (cosigner) =>
+  let answers = await all(run.cosigners, (cosigner) =>
     callParty(cosigner, `${run.path(cosigner)}/start`, invitation, answered),
   );
   for (let round = 2; round <= MAX_ROUNDS && answers.ok; round++) {
     const results = resultsOf(answers.value);
     if (results !== null) return accepted(results);
     const before = answers.value;
-    answers = await callAll(run.cosigners, (cosigner) => {
+    answers = await all(run.cosigners, (cosigner) => {
       const sid = before.get(cosigner.index)?.sid ?? '';
       return callParty(
         cosigner,
@@ -148,20 +142,6 @@ async function all<T>(
   callOne: (cosigner: CosignerClient) => Promise<Result<T, CosignerFault>>,
 ): Promise<Result<ReadonlyMap<PartyIndex, T>, CosignerFault>> {
   return gathered(cosigners, await Promise.all(cosigners.map(callOne)));
-}
-
-/** Calls every co-signer after the one before it has answered; stops at the first fault. */
-async function eachInTurn<T>(
-  cosigners: readonly CosignerClient[],
-  callOne: (cosigner: CosignerClient) => Promise<Result<T, CosignerFault>>,
-): Promise<Result<ReadonlyMap<PartyIndex, T>, CosignerFault>> {
-  const values = new Map<PartyIndex, T>();
-  for (const cosigner of cosigners) {
-    const answer = await callOne(cosigner);
-    if (!answer.ok) return answer;
-    values.set(cosigner.index, answer.value);
-  }
-  return accepted(values);
 }
 
 /**

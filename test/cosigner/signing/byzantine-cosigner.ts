@@ -263,7 +263,14 @@ export class Puppet implements CosignerClient {
       const { scheme, threshold, epoch, dealers, publicShares } = request;
       const parties = this.#parties();
       const context = resharingContext(name, request, parties);
-      const origin = { keyId: name, epoch, dealers, publicShares, share: this.#shares.get(name) ?? null };
+      const origin = {
+        keyId: name,
+        epoch,
+        dealers,
+        publicShares,
+        share: this.#shares.get(name) ?? null,
+        confirming: () => {},
+      };
       const store = async (share: KeyShare) => {
         this.#shares.set(`${name} ${epoch}`, share);
         return null;

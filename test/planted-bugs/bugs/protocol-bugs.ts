@@ -9,7 +9,7 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
   {
     name: 'one request uses up all epochs',
     file: 'src/cosigner/key/resharing.ts',
-    was: "  if (epoch > Math.max(newest, baseEpoch) + MAX_EPOCH_STEP) return refused(refusal('malformed', 'epoch'));\n",
+    was: "if (active >= baseEpoch && epoch > known + MAX_EPOCH_STEP) return refused(refusal('malformed', 'epoch'));",
     is: '',
     caughtBy: ['test/attacks/coordinator-and-cosigner/lying-about-shares.test.ts'],
   },
