@@ -258,7 +258,7 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
 
   async #adoption(vaultId: VaultId): Promise<AdoptionContext> {
     const { membership } = await this.#open();
-    return { membership, keys: attestationKeysOf(membership), vaultId, vault: this.#vault, nowMs: Date.now() };
+    return { membership, keys: attestationKeysOf(membership), vaultId, vault: this.#vault, now: Date.now };
   }
 
   async #prepare(ref: ObjectRef, body: unknown): Promise<Result<SessionPlan, Refused>> {

@@ -184,7 +184,7 @@ export class HonestCosigner {
 
   #adoption(): AdoptionContext {
     const membership = this.#membership;
-    return { membership, keys: attestationKeysOf(membership), vaultId, vault: this.vault, nowMs: Date.now() };
+    return { membership, keys: attestationKeysOf(membership), vaultId, vault: this.vault, now: Date.now };
   }
 
   /**

@@ -241,8 +241,9 @@ async function attestationsFor(
   }
   const [liar] = hostile.values();
   for (const stage of stages) {
-    const sign = ({ own, peers }: CosignerSet) =>
-      attestationKeysOf({ own, peers }).sign(nameOf(adopting.policy), stage);
+    const endsAtMs = stage === 'adopted' ? null : (adopting.mandate?.expiresAtMs ?? null);
+    const attested = { policy: nameOf(adopting.policy), stage, endsAtMs };
+    const sign = ({ own, peers }: CosignerSet) => attestationKeysOf({ own, peers }).sign(attested);
     for (const [index, membership] of hostile) attestations[stage].set(index, await sign(membership));
     for (const index of honest.keys()) {
       if (liar === undefined || attestations[stage].has(index)) continue;

@@ -5,7 +5,7 @@ import { checkRequest } from '#cosigner/policy/approval-check.ts';
 import type { AdoptionContext, AttestationsByStage } from '#cosigner/policy/adoption.ts';
 import { adopt, attest } from '#cosigner/policy/adoption.ts';
 import { VaultPolicies } from '#cosigner/policy/vault-policies.ts';
-import type { PolicyName, AttestationStage } from '#cosigner/policy/attestation.ts';
+import type { Attested } from '#cosigner/policy/attestation.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import { CosignerStorage, recordOf } from '#cosigner/storage.ts';
 import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
@@ -34,8 +34,8 @@ interface Session {
   readonly checked: CheckedRequest;
 }
 
-function attestationText({ version, hash }: PolicyName, stage: AttestationStage): string {
-  return `attest ${stage} ${version} ${hash}`;
+function attestationText({ policy: { version, hash }, stage, endsAtMs }: Attested): string {
+  return `attest ${stage} ${endsAtMs} ${version} ${hash}`;
 }
 
 export interface NodeTerms {
@@ -136,20 +136,19 @@ export class SimulatedCosigner {
     const context: AdoptionContext = {
       membership: { signingKeys: new Map() },
       keys: {
-        sign: async (policy, stage) => hexToBytes(this.#signatureOf(attestationText(policy, stage))),
-        attestersOf: async (policy, stage, attestations) => {
+        sign: async (attested) => hexToBytes(this.#signatureOf(attestationText(attested))),
+        attestersOf: async (attested, attestations) => {
+          const text = attestationText(attested);
           const valid = this.#peers.filter((peer) => {
             const sent = attestations.get(party(peer.index));
-            const isSigned =
-              sent !== undefined && bytesToHex(sent) === peer.#signatureOf(attestationText(policy, stage));
-            return peer !== this && isSigned;
+            return peer !== this && sent !== undefined && bytesToHex(sent) === peer.#signatureOf(text);
           });
           return new Set(valid.map(({ index }) => party(index)));
         },
       },
       vaultId,
       vault: this.vault,
-      nowMs: this.#schedule.nowMs + this.skewMs,
+      now: () => this.#schedule.nowMs + this.skewMs,
     };
     if (action === 'attest') {
       const { version, hash, policies } = fieldsOf(body, ['version', 'hash', 'policies']);

@@ -9,8 +9,10 @@ import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import type { VaultId } from '#domain/id.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
+import { minSigners } from '#mpc/party.ts';
 
 /**
  * How the policies of a vault change at one co-signer.
@@ -30,7 +32,8 @@ export interface AdoptionContext {
   readonly keys: AttestationKeys;
   readonly vaultId: VaultId;
   readonly vault: VaultPolicies;
-  readonly nowMs: number;
+  /** The clock. It is read after each wait, because a choice may end meanwhile. */
+  readonly now: () => number;
 }
 
 /** Attestations of other co-signers for the last policy of a list, by their stage. */
@@ -61,14 +64,16 @@ export async function attest(
 ): Promise<Result<AttestationAnswer, Refused>> {
   const { vault, keys } = context;
   const inForce = () => ({ version: vault.version(), hash: vault.hashAt(vault.version()) });
-  if (!vault.isPinned()) return accepted({ stage: 'none', attestation: null, ...inForce() });
-  const signed = async (stage: AttestationStage) => {
-    const signature = await keys.sign(policy, stage);
+  const isPinned = vault.isPinned();
+  // A first policy has no mandate to check.
+  if (!isPinned && policy.version < 2) return accepted({ stage: 'none', attestation: null, ...inForce() });
+  const signed = async (stage: AttestationStage, endsAtMs: number | null) => {
+    const signature = await keys.sign({ policy, stage, endsAtMs });
     return accepted({ stage, attestation: bytesToHex(signature), ...inForce() });
   };
-  if (vault.hashAt(policy.version) === policy.hash) return signed('adopted');
+  if (isPinned && vault.hashAt(policy.version) === policy.hash) return signed('adopted', null);
   const { revision } = vault;
-  const read = await newPolicies(context, parsePolicies(sent));
+  const read = await newPolicies({ ...context, nowMs: context.now() }, parsePolicies(sent));
   if (!read.ok) return read;
   const proposed = read.value;
   if (proposed === null || policyHashOf(proposed.head) !== policy.hash) {
@@ -79,7 +84,7 @@ export async function attest(
   // Another request may have changed the vault meanwhile. The code below does not await.
   if (vault.revision !== revision) return attest(context, policy, sent);
   choose(context, proposed);
-  return signed('chosen');
+  return signed('chosen', endOf(proposed));
 }
 
 /**
@@ -96,18 +101,21 @@ export async function adopt(
 ): Promise<Result<{ readonly version: number }, Refused>> {
   const { vault, keys } = context;
   const { revision } = vault;
-  const read = await newPolicies(context, parsePolicies(sent));
+  const read = await newPolicies({ ...context, nowMs: context.now() }, parsePolicies(sent));
   if (!read.ok) return read;
   const proposed = read.value;
   const head = proposed?.head ?? vault.at(vault.version());
   // Policies that this co-signer has still need attestations before it joins a key under them.
   if (head === null || (proposed === null && vault.isPinned())) return accepted({ version: vault.version() });
-  const named = { vaultId: head.vaultId, version: head.version, hash: policyHashOf(head) };
-  const adopters = await keys.attestersOf(named, 'adopted', attestations.adopted);
-  const attesters = await keys.attestersOf(named, 'chosen', attestations.chosen);
+  const policy = { vaultId: head.vaultId, version: head.version, hash: policyHashOf(head) };
+  const endsAtMs = proposed === null ? null : endOf(proposed);
+  const adopters = await keys.attestersOf({ policy, stage: 'adopted', endsAtMs: null }, attestations.adopted);
+  const attesters = await keys.attestersOf({ policy, stage: 'chosen', endsAtMs }, attestations.chosen);
   // Another request may have changed the vault meanwhile. The code below does not await.
   if (vault.revision !== revision) return adopt(context, sent, attestations);
-  const isAttested = adopters.size >= head.signingThreshold;
+  const isAttested = vault.isPinned()
+    ? adopters.size >= head.signingThreshold
+    : isAttestedForJoining(context, head, adopters.size);
   if (proposed !== null) {
     const others = new Set([...attesters, ...adopters]).size;
     const fault = vault.isPinned()
@@ -118,7 +126,7 @@ export async function adopt(
     if (fault !== null) return refused(fault);
     vault.adopt(proposed.policies);
   }
-  if (isAttested) vault.pin(named);
+  if (isAttested) vault.pin(policy);
   return accepted({ version: head.version });
 }
 
@@ -133,7 +141,7 @@ function adoptionFault(
   if (isAttested) return null;
   const fault = choiceFault(context, proposed);
   if (fault === null) choose(context, proposed);
-  const isInTime = mandate !== null && !isExpired(mandate, context.nowMs);
+  const isInTime = mandate !== null && !isExpired(mandate, context.now());
   const count = others + (fault === null ? 1 : 0);
   if (isInTime && count >= head.signingThreshold) return null;
   return fault ?? refusal('not-enough-attestations', String(head.version));
@@ -141,26 +149,46 @@ function adoptionFault(
 
 /** Returns why this co-signer does not choose the head of new policies, or null. */
 function choiceFault(context: AdoptionContext, proposed: NewPolicies): Refused | null {
-  const { vault, nowMs } = context;
+  const { vault } = context;
   if (proposed.isFork && !proposed.isDirect) return mismatch(context);
   const fault = termsFault(context, proposed);
   if (fault !== null) return fault;
   const choice = vault.choice();
-  if (choice === null || choice.version <= vault.version() || nowMs >= choice.untilMs) return null;
+  if (choice === null || choice.version <= vault.version() || context.now() >= choice.untilMs) return null;
   const isIncluded = proposed.policies.some((policy) => policyHashOf(policy) === choice.hash);
   return isIncluded ? null : refusal('other-choice', String(choice.version));
 }
 
 /** Returns the first term of new policies that does not count now, or null. */
-function termsFault({ membership, nowMs }: AdoptionContext, proposed: NewPolicies): Refused | null {
+function termsFault({ membership, now }: AdoptionContext, proposed: NewPolicies): Refused | null {
   const { head, mandate, expiredBefore, isDirect } = proposed;
   if (expiredBefore !== null && !isDirect) return refusal('mandate-expired', String(expiredBefore));
-  if (mandate !== null && isExpired(mandate, nowMs)) return refusal('mandate-expired', String(head.version));
+  if (mandate !== null && isExpired(mandate, now())) return refusal('mandate-expired', String(head.version));
   return pinsMatch(head, membership) ? null : refusal('other-cosigners', String(head.version));
 }
 
-function choose({ vault }: AdoptionContext, { head, mandate }: NewPolicies): void {
-  vault.putChoice(head, (mandate?.expiresAtMs ?? 0) + CLOCK_MARGIN_MS);
+/**
+ * Writes the choice. It never ends before an earlier one, whose attestation still counts: the same
+ * policy can have two mandates.
+ */
+function choose({ vault }: AdoptionContext, proposed: NewPolicies): void {
+  const earlier = vault.choice();
+  const isOpen = earlier !== null && earlier.version > vault.version();
+  const untilMs = Math.max((endOf(proposed) ?? 0) + CLOCK_MARGIN_MS, isOpen ? earlier.untilMs : 0);
+  vault.putChoice(proposed.head, untilMs);
+}
+
+function endOf({ mandate }: NewPolicies): number | null {
+  return mandate?.expiresAtMs ?? null;
+}
+
+/**
+ * Reports whether enough co-signers adopted a policy for one that joins. It has no policy yet that
+ * says how many sign together, and a forged one could say two. So it requires a majority, too.
+ */
+function isAttestedForJoining({ membership }: AdoptionContext, head: Policy, adopters: number): boolean {
+  const least = Math.max(head.signingThreshold, minSigners(membership.signingKeys.size));
+  return adopters >= least && pinsMatch(head, membership);
 }
 
 function mismatch({ vault }: AdoptionContext): Refused {

@@ -68,7 +68,8 @@ export async function newPolicies(
   let expiredBefore: number | null = null;
   for (const { policy, mandate } of sent) {
     const previous: Policy | undefined = policies.at(-1);
-    if (previous === undefined && vault.hashAt(policy.version) === policyHashOf(policy)) continue;
+    const isKnown = isPinned && vault.hashAt(policy.version) === policyHashOf(policy);
+    if (previous === undefined && isKnown) continue;
     const before = previous ?? vault.at(policy.version - 1);
     const isFirst = previous === undefined && !isPinned && isFirstPolicy(policy, mandate);
     const isNext = before !== null && (await successionFault(before, policy, mandate)) === null;

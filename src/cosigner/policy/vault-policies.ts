@@ -109,6 +109,9 @@ export class VaultPolicies {
 
   /** Writes the choice, which replaces an earlier one. */
   putChoice(policy: Policy, untilMs: number): void {
+    const known = this.choice();
+    // A repeated request changes nothing, so it does not delay an adoption that waits.
+    if (known?.hash === policyHashOf(policy) && known.untilMs === untilMs) return;
     this.#write();
     this.#sql.exec(
       'INSERT OR REPLACE INTO vault_choice (only_row, version, hash, until_ms) VALUES (0, ?, ?, ?)',

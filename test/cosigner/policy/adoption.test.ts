@@ -42,7 +42,7 @@ class Cosigner {
   async #context() {
     const membership = present((await groupOf(3, 4)).memberships.get(this.#index));
     const keys = attestationKeysOf(membership);
-    return { membership, keys, vaultId: first.vaultId, vault: this.vault, nowMs: this.nowMs };
+    return { membership, keys, vaultId: first.vaultId, vault: this.vault, now: () => this.nowMs };
   }
 
   /** Returns the stage of the attestation with its bytes, or the code and detail of the refusal. */
@@ -134,6 +134,34 @@ describe('one policy of each version', () => {
     expect(await sent([4], [change], await collected([1, 2, 3], change))).toEqual([2]);
   });
 
+  describe('two mandates of the same policy', () => {
+    const soon = Date.now() + HOUR_MS;
+    const far = Date.now() + 480 * HOUR_MS;
+    const afterSoon = soon + HOUR_MS + 1;
+    const rival = changeTo(other, OLD, far);
+
+    test('the shorter one does not end a choice that was attested with the longer one', async () => {
+      const long = changeTo(second, OLD, far);
+      expect((await collected([1, 2, 3], long)).chosen.size).toBe(3);
+      await collected([1, 2, 3], changeTo(second, OLD, soon));
+      // A successor with a short mandate does not end it either.
+      await collected([2, 3], long, changeTo(successor(second), OLD, soon));
+      for (const cosigner of all) cosigner.nowMs = afterSoon;
+      expect(await Promise.all(some(1, 2, 3).map((cosigner) => cosigner.attest(rival)))).toEqual([
+        'other-choice 2',
+        'other-choice 3',
+        'other-choice 3',
+      ]);
+    });
+
+    test('attestations of one do not count with the other', async () => {
+      const old = await collected([1, 2, 3], changeTo(second, OLD, soon));
+      for (const cosigner of all) cosigner.nowMs = afterSoon;
+      expect(await sent([1, 2, 3], [rival], await collected([1, 2, 3], rival))).toEqual([2, 2, 2]);
+      expect(await sent([4], [changeTo(second, OLD, far)], old)).toEqual(['not-enough-attestations 2']);
+    });
+  });
+
   test('of two policies that a co-signer receives at once it chooses one', async () => {
     const [one] = some(1);
     const answers = await Promise.all([one?.attest(changeTo(second, OLD)), one?.attest(changeTo(other, OLD))]);
@@ -216,6 +244,30 @@ describe('before the first key', () => {
     expect(await joining.adopt(list, await collected([1, 2], change))).toBe('mandate-expired 2');
     expect(await joining.adopt(list, await collected([1, 2, 3], change))).toBe(2);
     expect([joining.vault.isPinned(), joining.vault.version()]).toEqual([true, 2]);
+  });
+
+  test('a forged policy with a lower signing threshold does not pin with less than a majority', async () => {
+    const { parties, memberships } = await groupOf(3, 4);
+    const joining = new Cosigner(present(parties[3]));
+    const forged = { ...first, signingThreshold: 2 };
+    const attested = { policy: nameOf(forged), stage: 'adopted', endsAtMs: null } as const;
+    const adopted = new Map<PartyIndex, Uint8Array>();
+    for (const liar of parties.slice(0, 2))
+      adopted.set(liar, await attestationKeysOf(present(memberships.get(liar))).sign(attested));
+    expect(await joining.adopt([{ policy: forged, mandate: null }], { chosen: new Map(), adopted })).toBe(1);
+    expect(joining.vault.isPinned()).toBe(false);
+    const genesis = { policy: first, mandate: null };
+    expect(await joining.adopt([genesis], await collected([1, 2, 3], genesis))).toBe(1);
+    expect([joining.vault.isPinned(), joining.vault.hashAt(1)]).toEqual([true, policyHashOf(first)]);
+  });
+
+  test('a co-signer without a key attests a change, so one with a key can adopt it', async () => {
+    // A key generation that was cut off in its last round pins one co-signer alone.
+    const fresh = (await groupOf(3, 4)).parties.map((index) => new Cosigner(index));
+    all = [present(all[0]), ...fresh.slice(1)];
+    const list = [{ policy: first, mandate: null }, changeTo(second, OLD)];
+    const attestations = await collected([1, 2, 3], ...list);
+    expect(await sent([1, 2, 3], list, attestations)).toEqual([2, 2, 2]);
   });
 });
 

@@ -150,20 +150,21 @@ export class Puppet implements CosignerClient {
     const inForce = this.#inForce;
     if (inForce !== null && policyHashOf(inForce) === hash)
       return { stage: 'adopted', attestation: await this.attest(inForce, 'adopted'), version, hash };
-    const head = [...parsePolicies(policies)].map(({ policy }) => policy).at(-1);
-    if (head === undefined || policyHashOf(head) !== hash) throw new Error('the list has no such policy');
+    const last = [...parsePolicies(policies)].at(-1);
+    if (last === undefined || policyHashOf(last.policy) !== hash) throw new Error('the list has no such policy');
+    const { policy: head, mandate } = last;
     return {
       stage: 'chosen',
-      attestation: await this.attest(head, 'chosen'),
+      attestation: await this.attest(head, 'chosen', mandate?.expiresAtMs ?? null),
       version: inForce?.vaultId === head.vaultId ? inForce.version : 0,
       hash: inForce?.vaultId === head.vaultId ? policyHashOf(inForce) : null,
     };
   }
 
   /** Attests any policy. */
-  async attest(policy: Policy, stage: AttestationStage): Promise<string> {
+  async attest(policy: Policy, stage: AttestationStage, endsAtMs: number | null = null): Promise<string> {
     const keys = attestationKeysOf({ own: this.#own, peers: this.#peers });
-    return bytesToHex(await keys.sign(nameOf(policy), stage));
+    return bytesToHex(await keys.sign({ policy: nameOf(policy), stage, endsAtMs }));
   }
 
   /** Returns a receipt for any request, and records nothing. */

@@ -194,9 +194,30 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   {
     name: 'one attestation is enough',
     file: 'src/cosigner/policy/adoption.ts',
-    was: 'const isAttested = adopters.size >= head.signingThreshold;',
-    is: 'const isAttested = adopters.size >= 1;',
+    was: '? adopters.size >= head.signingThreshold',
+    is: '? adopters.size >= 1',
     caughtBy: ['test/attacks/coordinator/policy/expired-mandate.test.ts'],
+  },
+  {
+    name: 'a shorter mandate for the same policy ends a choice',
+    file: 'src/cosigner/policy/adoption.ts',
+    was: 'isOpen ? earlier.untilMs : 0',
+    is: '0',
+    caughtBy: ['test/cosigner/policy/adoption.test.ts'],
+  },
+  {
+    name: 'an attestation counts with another mandate for the same policy',
+    file: 'src/cosigner/policy/attestation.ts',
+    was: "['endsAtMs', endsAtMs === null ? null : String(endsAtMs)],",
+    is: '',
+    caughtBy: ['test/cosigner/policy/adoption.test.ts'],
+  },
+  {
+    name: 'fewer than a majority pin the policies of a co-signer that joins',
+    file: 'src/cosigner/policy/adoption.ts',
+    was: 'adopters >= least &&',
+    is: 'adopters >= head.signingThreshold &&',
+    caughtBy: ['test/cosigner/policy/adoption.test.ts'],
   },
   {
     name: 'a co-signer that joins believes the coordinator',
