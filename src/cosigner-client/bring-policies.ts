@@ -51,11 +51,16 @@ export async function bringPolicies(
   }: { readonly targets: readonly CosignerClient[]; readonly attesters: readonly CosignerClient[] },
 ): Promise<PolicyDelivery> {
   const reported = ({ index }: CosignerClient) => source.adoptedVersions[String(index)] ?? 0;
-  const policies = await source.after(Math.min(...targets.map(reported)));
-  const head = policies.at(-1)?.policy ?? source.policy;
-  const delivery = new Delivery(source, head);
-  await Promise.all(attesters.map((cosigner) => delivery.attest(cosigner, { policies, version: reported(cosigner) })));
-  await Promise.all(targets.map((cosigner) => delivery.adopt(cosigner, policies)));
+  const starts = targets.map(reported);
+  const whole = await source.after(Math.min(...starts));
+  const isWhole = whole.length === 0 || whole.at(-1)?.policy.version === source.policy.version;
+  // A co-signer that lacks more than one request carries must not delay the others.
+  const start = Math.max(...starts);
+  const policies = isWhole ? whole : await source.after(start);
+  const delivery = new Delivery(source, policies.at(-1)?.policy ?? source.policy);
+  await Promise.all(attesters.map((cosigner) => delivery.attest(cosigner, policies)));
+  const reached = targets.filter((cosigner) => isWhole || reported(cosigner) === start);
+  await Promise.all(reached.map((cosigner) => delivery.adopt(cosigner, policies)));
   return delivery.result();
 }
 
@@ -77,13 +82,10 @@ class Delivery {
   }
 
   /** Requests the attestation of a co-signer, and the version that it has. */
-  async attest(
-    cosigner: CosignerClient,
-    { policies, version: reported }: { readonly policies: readonly AdoptedPolicy[]; readonly version: number },
-  ): Promise<void> {
+  async attest(cosigner: CosignerClient, policies: readonly AdoptedPolicy[]): Promise<void> {
     const { vaultId, version, hash } = nameOf(this.#head);
-    const sent = policies.filter(({ policy }) => policy.version > reported).map(encodePolicy);
-    const answer = await cosigner.call(`vault/${vaultId}/attest`, { version, hash, policies: sent });
+    const request = { version, hash, policies: policies.map(encodePolicy) };
+    const answer = await cosigner.call(`vault/${vaultId}/attest`, request);
     const { index } = cosigner;
     if (!answer.ok) {
       const has = versionIn(answer.refusal);

@@ -89,7 +89,8 @@ async function isBroughtOn(holding: readonly HoldingCosigner[], keyId: string): 
   for (const { cosigner, shares } of holding) {
     const own = activeEpoch(shares);
     const waiting = shares.filter(({ epoch, isActive }) => !isActive && epoch > own).map(({ epoch }) => epoch);
-    const shown = holding.flatMap((other) =>
+    const others = holding.filter((other) => other.cosigner !== cosigner);
+    const shown = others.flatMap((other) =>
       other.shares.filter(({ isActive, epoch }) => isActive && waiting.includes(epoch)),
     );
     // A receipt that another co-signer stores may be from an identity that was rotated since. Its
@@ -285,11 +286,8 @@ async function dealingFault(holding: readonly HoldingCosigner[], request: Refres
     if (dealt.ok) return null;
     const { cosigner, code } = dealt.refusal;
     fault = withReason('dealing', dealt.refusal).refusal;
-    if (NEEDS_POLICIES.has(code)) {
-      const { faults } = await bringPolicies(policies, { targets: cosigners, attesters: cosigners });
-      // The next step deals again. A co-signer that still lacks attestations waits for others.
-      if (faults.length === 0 && code === 'policy-behind') return null;
-    }
+    // The next step deals again, after a wait: a liar must not make a loop without one.
+    if (NEEDS_POLICIES.has(code)) await bringPolicies(policies, { targets: cosigners, attesters: cosigners });
     if (!CANNOT_DEAL.has(code)) return fault;
     excluded.add(cosigner);
   }

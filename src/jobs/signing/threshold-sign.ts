@@ -82,10 +82,9 @@ export async function thresholdSign(
     if (fault.code === 'superseded') return { ok: false, verdict: 'unavailable', reason: fault.code };
     console.error(JSON.stringify({ event: 'cosigner-fault', keyId: key.keyId, ...fault }));
     const { cosigner, code } = fault;
-    if (cosigner !== null && code === 'unreachable') {
-      unreachable.add(cosigner);
-      UNREACHABLE_SINCE_MS.set(cosigner, Date.now());
-    }
+    if (cosigner !== null && code === 'unreachable') UNREACHABLE_SINCE_MS.set(cosigner, Date.now());
+    // It had the policies offered in this call. A liar must not use up the calls of the others.
+    if (cosigner !== null && (code === 'unreachable' || code === 'policy-behind')) unreachable.add(cosigner);
     if (cosigner !== null && JUDGEMENTS.has(code)) judges.add(cosigner);
     if (why === null || !JUDGEMENTS.has(why.code)) why = fault;
   }

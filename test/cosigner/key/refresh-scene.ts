@@ -13,6 +13,11 @@ import { sourceOf } from '../policy-source.ts';
 /** Every group of two of the three co-signers. */
 export const EVERYBODY = ['1+2', '1+3', '2+3'];
 
+/** Reports whether a step failed only because it brought policies, so the next one can succeed. */
+export function broughtPolicies(reason: string): boolean {
+  return reason.includes('policy-behind');
+}
+
 /** Returns a key of FROST, whose generation needs no pairs of co-signers. */
 export async function frostKey(
   cosigners: readonly CosignerClient[],
@@ -48,12 +53,12 @@ export class RefreshRun {
     return step.value.type === 'set-aside' ? step.value.reason : null;
   }
 
-  /** Runs all remaining steps; throws when a step fails. */
+  /** Runs all remaining steps; throws when one fails for another reason than lacking policies. */
   async finish(cosigners: readonly CosignerClient[]): Promise<VaultKey> {
     for (;;) {
       const step = await this.step(cosigners);
-      if (typeof step === 'string') throw new Error(step);
-      if (step !== null) return step;
+      if (typeof step === 'string' && !broughtPolicies(step)) throw new Error(step);
+      if (typeof step === 'object' && step !== null) return step;
     }
   }
 }

@@ -136,6 +136,22 @@ test('a minority that refuses or does not answer cannot prevent a signature, and
   }
 }, 120_000);
 
+test('a co-signer that always reports missing policies is in one group only, so it does not use up the calls', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const key = await keyOfThree();
+  // Co-signer 3 is in the first group, whichever others an earlier test has made unreachable.
+  const liar = saying(3, 'policy-behind');
+  const calls: (string | undefined)[] = [];
+  const call: CosignerClient['call'] = async (path, body) => {
+    calls.push(path.split('/').at(-1));
+    return liar.call(path, body);
+  };
+  const crew = cosigners.all.map((cosigner) => (cosigner.index === liar.index ? { ...liar, call } : cosigner));
+  expect(await thresholdSign(crew, transferBy(key, 3))).toMatchObject({ ok: true });
+  expect(calls).toEqual(['open', 'attest', 'policy']);
+  said.mockRestore();
+}, 120_000);
+
 test('a transaction is refused when every group refuses, and waits when others are only unreachable', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const key = await keyOfThree();

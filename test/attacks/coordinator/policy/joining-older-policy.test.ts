@@ -18,6 +18,7 @@ import { nameOf } from '#cosigner-client/bring-policies.ts';
 import { opening } from '../../../cosigner/rejected-requests.ts';
 import type { Cosigners } from '../../../cosigner/cosigners.ts';
 import { startCosigners } from '../../../cosigner/cosigners.ts';
+import { broughtPolicies } from '../../../cosigner/key/refresh-scene.ts';
 import { changeTo, first, LAPTOP, PHONE, revoked, sentTo, shownTo, attestationsOf } from '../../policy-scene.ts';
 
 let cosigners: Cosigners;
@@ -43,6 +44,7 @@ async function refreshed(key: Key, policies: readonly AdoptedPolicy[]): Promise<
   for (;;) {
     const request = { key: { ...key, addresses: {} }, policies: sourceOf(...policies) };
     const step = await nextRefreshStep(cosigners.all, request, refresh);
+    if (!step.ok && broughtPolicies(step.refusal.reason)) continue;
     if (!step.ok) throw new Error(step.refusal.reason);
     if (step.value.type === 'refreshed') return;
     ({ refresh } = step.value);
