@@ -58,7 +58,8 @@ export async function bringPolicies(
   const start = Math.max(...starts);
   const policies = isWhole ? whole : await source.after(start);
   const delivery = new Delivery(source, policies.at(-1)?.policy ?? source.policy);
-  await Promise.all(attesters.map((cosigner) => delivery.attest(cosigner, policies)));
+  const encoded = policies.map(encodePolicy);
+  await Promise.all(attesters.map((cosigner) => delivery.attest(cosigner, { policies, encoded })));
   const reached = targets.filter((cosigner) => isWhole || reported(cosigner) === start);
   await Promise.all(reached.map((cosigner) => delivery.adopt(cosigner, policies)));
   return delivery.result();
@@ -82,10 +83,15 @@ class Delivery {
   }
 
   /** Requests the attestation of a co-signer, and the version that it has. */
-  async attest(cosigner: CosignerClient, policies: readonly AdoptedPolicy[]): Promise<void> {
+  async attest(
+    cosigner: CosignerClient,
+    {
+      policies,
+      encoded,
+    }: { readonly policies: readonly AdoptedPolicy[]; readonly encoded: readonly ReturnType<typeof encodePolicy>[] },
+  ): Promise<void> {
     const { vaultId, version, hash } = nameOf(this.#head);
-    const request = { version, hash, policies: policies.map(encodePolicy) };
-    const answer = await cosigner.call(`vault/${vaultId}/attest`, request);
+    const answer = await cosigner.call(`vault/${vaultId}/attest`, { version, hash, policies: encoded });
     const { index } = cosigner;
     if (!answer.ok) {
       const has = versionIn(answer.refusal);

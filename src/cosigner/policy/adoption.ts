@@ -137,7 +137,6 @@ function adoptionFault(
   { isAttested, others }: { readonly isAttested: boolean; readonly others: number },
 ): Refused | null {
   const { mandate, head } = proposed;
-  if (proposed.isFork && !proposed.isDirect) return mismatch(context);
   if (isAttested) return null;
   const fault = choiceFault(context, proposed);
   if (fault === null) choose(context, proposed);
@@ -150,7 +149,6 @@ function adoptionFault(
 /** Returns why this co-signer does not choose the head of new policies, or null. */
 function choiceFault(context: AdoptionContext, proposed: NewPolicies): Refused | null {
   const { vault } = context;
-  if (proposed.isFork && !proposed.isDirect) return mismatch(context);
   const fault = termsFault(context, proposed);
   if (fault !== null) return fault;
   const choice = vault.choice();
@@ -189,8 +187,4 @@ function endOf({ mandate }: NewPolicies): number | null {
 function isAttestedForJoining({ membership }: AdoptionContext, head: Policy, adopters: number): boolean {
   const least = Math.max(head.signingThreshold, minSigners(membership.signingKeys.size));
   return adopters >= least && pinsMatch(head, membership);
-}
-
-function mismatch({ vault }: AdoptionContext): Refused {
-  return refusal('policy-mismatch', String(vault.version()));
 }

@@ -31,8 +31,6 @@ export interface NewPolicies {
   readonly head: Policy;
   /** Null for a first policy. */
   readonly mandate: ApprovedMandate | null;
-  /** The policies replace some that this co-signer has. */
-  readonly isFork: boolean;
   /** The version of the first policy before the head whose mandate has expired, or null. */
   readonly expiredBefore: number | null;
   /** The quorum of the policy in force here approved the head itself. */
@@ -55,7 +53,8 @@ export function* parsePolicies(value: unknown): Generator<PolicyWithMandate> {
  * mandates costs little.
  *
  * Refuses `policy-mismatch` with the version in force for a list that does not follow from the
- * policies of the vault, or that ends below the version in force. Throws `Malformed`.
+ * policies of the vault, that ends below the version in force, or that replaces policies without
+ * the approval of the quorum in force. Throws `Malformed`.
  */
 export async function newPolicies(
   { vaultId, vault, nowMs }: { readonly vaultId: VaultId; readonly vault: VaultPolicies; readonly nowMs: number },
@@ -68,8 +67,7 @@ export async function newPolicies(
   let expiredBefore: number | null = null;
   for (const { policy, mandate } of sent) {
     const previous: Policy | undefined = policies.at(-1);
-    const isKnown = isPinned && vault.hashAt(policy.version) === policyHashOf(policy);
-    if (previous === undefined && isKnown) continue;
+    if (previous === undefined && isPinned && vault.hashAt(policy.version) === policyHashOf(policy)) continue;
     const before = previous ?? vault.at(policy.version - 1);
     const isFirst = previous === undefined && !isPinned && isFirstPolicy(policy, mandate);
     const isNext = before !== null && (await successionFault(before, policy, mandate)) === null;
@@ -84,7 +82,8 @@ export async function newPolicies(
   if (isFork && head.version <= version) return mismatch;
   const current = vault.at(version);
   const isDirect = current !== null && last !== null && (await mandateFault(current, head, last)) === null;
-  return accepted({ policies, head, mandate: last, isFork, expiredBefore, isDirect });
+  if (isFork && !isDirect) return mismatch;
+  return accepted({ policies, head, mandate: last, expiredBefore, isDirect });
 }
 
 function isFirstPolicy({ version, previousHash }: Policy, mandate: ApprovedMandate | null): boolean {

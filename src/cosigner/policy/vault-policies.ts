@@ -53,6 +53,7 @@ export class VaultPolicies {
   #revision = 0;
   #version: number | null = null;
   #isPinned: boolean | null = null;
+  #created = false;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -161,7 +162,8 @@ export class VaultPolicies {
 
   /** Reading a vault that does not exist writes nothing. */
   #exists(): boolean {
-    return this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'vault_pin'").toArray().length > 0;
+    this.#created ||= this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'vault_pin'").toArray().length > 0;
+    return this.#created;
   }
 
   #write(): void {
