@@ -1,5 +1,5 @@
 import { deviceSignatureBody, readDeviceSignature } from '#http/encode/device-signature.ts';
-import { decideOnChange } from '#http/vault/policy-change/decision.ts';
+import { decideOnChange, SIGNED_DECISION_REFUSALS } from '#http/vault/policy-change/decision.ts';
 import { route } from '#http/edge/context.ts';
 import { policyChangeSchema } from '#http/encode/policy-change.ts';
 
@@ -20,13 +20,6 @@ export const approvePolicyChange = route({
   summary: 'Approve a policy change',
   optionalBody: deviceSignatureBody,
   answer: { status: 200, schema: policyChangeSchema },
-  refuses: [
-    'forbidden',
-    'policy-change-not-found',
-    'policy-change-not-pending',
-    'removed-by-change',
-    'device-signature-required',
-    'device-signature-refused',
-  ],
+  refuses: SIGNED_DECISION_REFUSALS,
   handle: async (context) => decideOnChange(context, { type: 'approve', device: await readDeviceSignature(context) }),
 });

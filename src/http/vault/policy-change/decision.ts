@@ -38,6 +38,16 @@ export function respondWithChange(
   return typeof refusal === 'string' ? policyProblem(context, refusal) : refusalProblem(context, refusal);
 }
 
+/** Refusals of an approval or a rejection, in order. A device can sign both. */
+export const SIGNED_DECISION_REFUSALS = [
+  'forbidden',
+  'policy-change-not-found',
+  'policy-change-not-pending',
+  'removed-by-change',
+  'device-signature-required',
+  'device-signature-refused',
+] as const;
+
 /** Records the caller's decision on a policy change and returns the response with the change. */
 export async function decideOnChange(context: HttpContext, decision: ChangeDecision): Promise<Response> {
   const named = changeOf(context);
