@@ -4,6 +4,7 @@ import { hasPermission } from '#domain/access/member.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
 import { ChangeSignal } from '#objects/vault/change-signal.ts';
+import type { Vault } from '#domain/vault.ts';
 import { vaultFromSpec } from '#domain/new-vault.ts';
 import { VaultCommit } from '#objects/vault/commit.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
@@ -17,7 +18,8 @@ export const CAROL = '0x3333333333333333333333333333333333333333';
 
 /**
  * Returns a real vault on real SQLite, with alice as its signer and a wallet on anvil. The Durable
- * Object around the vault and the chain are simulated.
+ * Object around the vault and the chain are simulated. `replaceVault` changes the vault that the
+ * host returns.
  */
 export function newVaultScene({ notificationsEnabled = true } = {}) {
   const sql = memorySql();
@@ -44,7 +46,7 @@ export function newVaultScene({ notificationsEnabled = true } = {}) {
     publicShares: {},
     addresses: { anvil: WALLET },
   } as const;
-  const vault = { ...created.value, keys: [key] };
+  let vault: Vault = { ...created.value, keys: [key] };
   const commits = new VaultCommit(
     { transactionSync: (writes: () => void) => writes(), setAlarm: async () => {} } as unknown as DurableObjectStorage,
     storage,
@@ -63,5 +65,6 @@ export function newVaultScene({ notificationsEnabled = true } = {}) {
         : refused({ code: 'forbidden' });
     },
   };
-  return { sql, storage, host };
+  const replaceVault = (after: Vault) => void (vault = after);
+  return { sql, storage, host, replaceVault };
 }

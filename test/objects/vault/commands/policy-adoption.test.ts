@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
 import { ADOPTION_PERIOD_MS, decisionEndOf } from '#domain/policy/policy-change.ts';
-import type { Vault } from '#domain/vault.ts';
 import { PolicyCommands } from '#objects/vault/commands/policy.ts';
-import type { VaultContext } from '#objects/vault/context.ts';
 import { alice, bob } from '../../../domain/cast.ts';
 import { present } from '../../../chains/evm/cast.ts';
 import { newVaultScene } from '../vault-scene.ts';
@@ -12,20 +10,20 @@ import { newVaultScene } from '../vault-scene.ts';
  */
 
 function newScene(keys: 'with a key' | 'without a key') {
-  const scene = newVaultScene();
-  const created = present(scene.host.vault());
-  let vault: Vault = keys === 'with a key' ? created : { ...created, keys: [] };
-  scene.storage.putVault(vault);
-  scene.storage.policies.adopt({ policy: vault.policy, mandate: null }, 'ab'.repeat(32));
-  const host: VaultContext = { ...scene.host, vault: () => vault };
-  const commands = new PolicyCommands(host, { dropVotes: () => {}, replaceVault: (after) => void (vault = after) });
+  const { host, storage, replaceVault } = newVaultScene();
+  const created = present(host.vault());
+  const vault = keys === 'with a key' ? created : { ...created, keys: [] };
+  replaceVault(vault);
+  storage.putVault(vault);
+  storage.policies.adopt({ policy: vault.policy, mandate: null }, 'ab'.repeat(32));
+  const commands = new PolicyCommands(host, { dropVotes: () => {}, replaceVault });
   const change = async (threshold: 1 | 2) => {
     const signers = threshold === 1 ? [alice.userId] : [alice.userId, bob.userId];
     const proposed = await commands.propose({ patch: { rules: {}, signers, threshold }, note: null, actor: alice });
     if (!proposed.ok) throw new Error(JSON.stringify(proposed.refusal));
     return proposed.value.change;
   };
-  return { commands, storage: scene.storage, change, version: () => vault.policy.version };
+  return { commands, storage, change, version: () => present(host.vault()).policy.version };
 }
 
 /** Returns the report that every co-signer has adopted this version. */

@@ -2,14 +2,10 @@ import { expect, test } from 'vitest';
 import { rejectionOf } from '#devices/policy-rejection.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
-import { hasPermission } from '#domain/access/member.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { PolicyChange } from '#domain/policy/policy-change.ts';
-import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction/transaction.ts';
-import type { Vault } from '#domain/vault.ts';
 import { PolicyCommands } from '#objects/vault/commands/policy.ts';
-import type { VaultContext } from '#objects/vault/context.ts';
 import type { Signs } from '../../../attacks/policy-scene.ts';
 import { LAPTOP, NEW_LAPTOP, PHONE, revoked } from '../../../attacks/policy-scene.ts';
 import { present } from '../../../chains/evm/cast.ts';
@@ -20,23 +16,14 @@ import { newVaultScene } from '../vault-scene.ts';
 /** Covers which device signature rejects a policy change. All three signers must approve. */
 
 async function newScene(differences: Partial<Policy> = {}) {
-  const { host: bare, storage } = newVaultScene();
+  const { host, storage, replaceVault } = newVaultScene();
   const members = [alice, bob, carol].map(({ userId }) => ({ userId, roles: ['signer'] as const }));
   const policy: Policy = { ...byDevice, threshold: 3, ...differences };
-  let vault: Vault = { ...present(bare.vault()), policy, members };
+  const vault = { ...present(host.vault()), policy, members };
+  replaceVault(vault);
   storage.putVault(vault);
   storage.policies.adopt({ policy, mandate: null }, policyHashOf(policy));
-  const host: VaultContext = {
-    ...bare,
-    vault: () => vault,
-    authorize: ({ userId }, permission) => {
-      const viewer = vault.members.find((one) => one.userId === userId) ?? null;
-      return viewer !== null && hasPermission(viewer, permission)
-        ? accepted({ vault, viewer })
-        : refused({ code: 'forbidden' });
-    },
-  };
-  const commands = new PolicyCommands(host, { dropVotes: () => {}, replaceVault: (after) => void (vault = after) });
+  const commands = new PolicyCommands(host, { dropVotes: () => {}, replaceVault });
   const propose = async (patch: { readonly threshold: number }) => {
     const proposed = await commands.propose({ patch: { ...patch, rules: {} }, note: null, actor: carol });
     if (!proposed.ok) throw new Error(JSON.stringify(proposed.refusal));

@@ -2,12 +2,8 @@ import { expect, test } from 'vitest';
 import { isExpired } from '#cosigner/policy/policy-chain.ts';
 import { successionFault, policyHashOf } from '#devices/policy-succession.ts';
 import { policyWithMandateOf } from '#cosigner/signed-document.ts';
-import { hasPermission } from '#domain/access/member.ts';
-import { accepted, refused } from '#domain/result.ts';
-import type { Vault } from '#domain/vault.ts';
 import { encodePolicy } from '#cosigner-client/bring-policies.ts';
 import { PolicyCommands } from '#objects/vault/commands/policy.ts';
-import type { VaultContext } from '#objects/vault/context.ts';
 import type { Signs } from '../../../attacks/policy-scene.ts';
 import { changeTo, first, LAPTOP, NEW_LAPTOP, NEW_PHONE, PHONE, revoked } from '../../../attacks/policy-scene.ts';
 import { present } from '../../../chains/evm/cast.ts';
@@ -21,23 +17,14 @@ import { newVaultScene } from '../vault-scene.ts';
  */
 
 function newScene() {
-  const { host: bare, storage } = newVaultScene();
+  const { host, storage, replaceVault } = newVaultScene();
   const members = [alice, bob, carol].map(({ userId }) => ({ userId, roles: ['signer'] as const }));
-  let vault: Vault = { ...present(bare.vault()), policy: revoked, members };
+  const vault = { ...present(host.vault()), policy: revoked, members };
+  replaceVault(vault);
   storage.putVault(vault);
   storage.policies.adopt(first, policyHashOf(byDevice));
   storage.policies.adopt(changeTo(revoked, [LAPTOP, PHONE], Date.now() - 1), policyHashOf(revoked));
-  const host: VaultContext = {
-    ...bare,
-    vault: () => vault,
-    authorize: ({ userId }, permission) => {
-      const viewer = vault.members.find((one) => one.userId === userId) ?? null;
-      return viewer !== null && hasPermission(viewer, permission)
-        ? accepted({ vault, viewer })
-        : refused({ code: 'forbidden' });
-    },
-  };
-  const commands = new PolicyCommands(host, { dropVotes: () => {}, replaceVault: (after) => void (vault = after) });
+  const commands = new PolicyCommands(host, { dropVotes: () => {}, replaceVault });
   return { commands, storage };
 }
 

@@ -1,14 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Member, Role } from '#domain/access/member.ts';
-import { hasPermission } from '#domain/access/member.ts';
 import { decisionEndOf } from '#domain/policy/policy-change.ts';
-import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction/transaction.ts';
-import type { Vault } from '#domain/vault.ts';
 import type { PolicyPatch } from '#domain/policy/next-policy.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import { PolicyCommands } from '#objects/vault/commands/policy.ts';
-import type { VaultContext } from '#objects/vault/context.ts';
 import { present } from '../../../chains/evm/cast.ts';
 import { alice, amount, bob, carol, mallory, NOON_MS } from '../../../domain/cast.ts';
 import { newVaultScene } from '../vault-scene.ts';
@@ -26,27 +22,16 @@ const member = ({ userId }: Actor, ...roles: readonly Role[]): Member => ({ user
 const VERSION_2 = { rules: {}, signers: [alice.userId, carol.userId] };
 
 async function newScene(keys: 'with a key' | 'without a key' = 'with a key') {
-  const scene = newVaultScene();
-  const created = present(scene.host.vault());
+  const { host, storage, replaceVault } = newVaultScene();
+  const created = present(host.vault());
   const policy = { ...created.policy, signers: [alice.userId, bob.userId], threshold: 2 };
   const members = [member(alice, 'signer', 'admin'), member(bob, 'signer', 'viewer')];
-  let vault: Vault = { ...created, policy, members, keys: keys === 'with a key' ? created.keys : [] };
-  const { storage } = scene;
+  const vault = { ...created, policy, members, keys: keys === 'with a key' ? created.keys : [] };
+  replaceVault(vault);
   storage.putVault(vault);
   storage.policies.adopt({ policy, mandate: null }, policyHashOf(policy));
   storage.enqueueJob({ transactionId: '', job: 'generate-key', version: 0, dueAtMs: NOON_MS + 120_000, tries: 7 });
-  const host: VaultContext = {
-    ...scene.host,
-    vault: () => vault,
-    authorize: ({ userId }, permission) => {
-      const viewer = vault.members.find((one) => one.userId === userId) ?? null;
-      return viewer !== null && hasPermission(viewer, permission)
-        ? accepted({ vault, viewer })
-        : refused({ code: 'forbidden' });
-    },
-  };
-  const newCommands = () =>
-    new PolicyCommands(host, { dropVotes: () => {}, replaceVault: (after) => void (vault = after) });
+  const newCommands = () => new PolicyCommands(host, { dropVotes: () => {}, replaceVault });
   const commands = newCommands();
   const propose = async (patch: PolicyPatch, actor: Actor | null = alice) => {
     const proposed = await commands.propose({ patch, note: null, actor });
@@ -81,7 +66,7 @@ async function newScene(keys: 'with a key' | 'without a key' = 'with a key') {
     return view.ok ? view.value.renewalsNeeded : [];
   };
   await adopt(VERSION_2, alice, bob);
-  expect(vault.policy.version).toBe(2);
+  expect(host.vault()?.policy.version).toBe(2);
   const expire = (version = 2) => vi.setSystemTime(mandateOf(version).expiresAtMs);
   return {
     commands,
@@ -97,7 +82,7 @@ async function newScene(keys: 'with a key' | 'without a key' = 'with a key') {
     needed,
     expire,
     newCommands: newCommands,
-    vault: () => vault,
+    vault: () => present(host.vault()),
     keyId: present(created.keys[0]).keyId,
   };
 }
