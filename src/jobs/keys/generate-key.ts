@@ -71,10 +71,13 @@ async function generated(
   const { scheme, policies } = request;
   const body = { scheme, policy: nameOf(policies.policy) };
   const made = await relay({ cosigners, path: () => `keygen/${run}`, request: () => body });
-  if (!made.ok && lacksPolicies(made.refusal)) {
+  if (!made.ok && hasOtherPolicies(made.refusal)) {
     const { faults } = await bringPolicies(policies, { targets: cosigners, attesters: cosigners });
     const [fault] = faults;
-    return fault === undefined ? accepted({ type: 'prepared' }) : withReason('policies', fault);
+    if (fault !== undefined) return withReason('policies', fault);
+    // A co-signer that is ahead may keep its policies, so the next step follows after a wait.
+    const isAhead = made.refusal.code === 'policy-ahead';
+    return isAhead ? withReason('key generation', made.refusal) : accepted({ type: 'prepared' });
   }
   if (!made.ok) return withReason('key generation', made.refusal);
   const keys = [...made.value.values()].map((result) => keyResult.safeParse(result));
@@ -88,9 +91,12 @@ async function generated(
   return accepted({ type: 'candidate', candidate: { keyId, scheme, publicKey, publicShares, provenBy: [] } });
 }
 
-/** Reports whether a co-signer lacks policies, or has another policy of this version. */
-function lacksPolicies({ code, detail }: CosignerFault): boolean {
-  return code === 'policy-behind' || (code === 'policy-mismatch' && detail === null);
+/**
+ * Reports whether a co-signer has other policies than the coordinator. Before the vault has a key
+ * there, those of the coordinator replace them.
+ */
+function hasOtherPolicies({ code, detail }: CosignerFault): boolean {
+  return code === 'policy-behind' || code === 'policy-ahead' || (code === 'policy-mismatch' && detail === null);
 }
 
 /**

@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest';
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import { KEY_SCHEMES } from '#domain/asset/chain.ts';
-import { parseKeyId } from '#domain/id.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
+import { parseKeyId, parseVaultId } from '#domain/id.ts';
 import { refused } from '#domain/result.ts';
 import type { KeyCandidate } from '#domain/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
+import { bringPolicies } from '#cosigner-client/bring-policies.ts';
 import { nextKeyStep } from '#jobs/keys/generate-key.ts';
+import { changeTo, LAPTOP, PHONE } from '../../attacks/policy-scene.ts';
+import { byDevice } from '../policy/device-scene.ts';
 import { inTurn } from '../../setup/turns.ts';
 import { generateKey, twoOfThree } from './generate-key.ts';
 import { Cut, cutAt, cutsOf } from '../session/interrupted-client.ts';
@@ -110,3 +114,19 @@ test('a key generation that is cut off at any call, with all memory lost, ends w
     expect([cut, made.ok]).toEqual([cut, true]);
   }
 }, 120_000);
+
+test('a co-signer that has more policies than the coordinator gives them up only before it has a key', async () => {
+  const first = { policy: { ...byDevice, vaultId: present(parseVaultId(9)) }, mandate: null };
+  const previousHash = policyHashOf(first.policy);
+  const further = changeTo({ ...first.policy, version: 2, previousHash, threshold: 1 }, [LAPTOP, PHONE]);
+  const all = { targets: cosigners.all, attesters: cosigners.all };
+  const generated = () => generateKey(cosigners.all, { scheme: 'frost-ed25519', policies: [first] });
+  await bringPolicies(sourceOf(first), { ...all, targets: cosigners.some(1, 3) });
+  await bringPolicies(sourceOf(first, further), { ...all, targets: cosigners.some(2) });
+  const ahead = { ok: false, refusal: { reason: expect.stringContaining('policy-ahead'), isUseless: false } };
+  expect(await generated()).toMatchObject(ahead);
+  expect(await generated()).toMatchObject({ ok: true });
+  expect(await bringPolicies(sourceOf(first, further), all)).toMatchObject({ versions: { '1': 2, '2': 2, '3': 2 } });
+  expect(await generated()).toMatchObject(ahead);
+  expect(await generated()).toMatchObject(ahead);
+}, 60_000);

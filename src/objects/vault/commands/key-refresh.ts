@@ -7,11 +7,12 @@ import type { VaultContext } from '#objects/vault/context.ts';
 import type { RefreshWork } from '#objects/vault/views.ts';
 import { adoptionOf } from '#objects/vault/views.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
+import { enqueueNextStep } from '#objects/vault/writes/key-jobs.ts';
 import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 
 /** The progress of a run of the job. */
 export type RefreshReport =
-  /** The next step is due at once. */
+  /** The next step follows (`enqueueNextStep`). */
   | { readonly type: 'progress'; readonly refresh: KeyRefresh }
   /** The dealt shares are unusable. The next step follows at its usual time. */
   | { readonly type: 'set-aside'; readonly refresh: KeyRefresh }
@@ -45,7 +46,7 @@ export class KeyRefreshCommands {
     await commits.run(() => {
       storage.putKeyRefresh({ keyId: id, scheme, requestId: crypto.randomUUID(), begun: null, provenBy: [] });
       writeVaultChange(storage, vault, { action: 'key-refresh', detail: id, actor: null });
-      enqueueNextStep(storage);
+      enqueueNextStep(storage, 'refresh-key', { hasResult: true });
     });
     return true;
   }
@@ -97,8 +98,10 @@ export class KeyRefreshCommands {
     if (vault === null || known === undefined || known.requestId !== requestId) return;
     if (report.type !== 'refreshed') {
       await commits.run(() => {
-        storage.putKeyRefresh(merged(known, report.refresh));
-        if (report.type === 'progress') enqueueNextStep(storage);
+        const after = merged(known, report.refresh);
+        storage.putKeyRefresh(after);
+        const hasResult = JSON.stringify(after) !== JSON.stringify(known);
+        if (report.type === 'progress') enqueueNextStep(storage, 'refresh-key', { hasResult });
       });
       return;
     }
@@ -133,9 +136,5 @@ function withShares(vault: Vault, keyId: string, publicShares: VaultKey['publicS
 function endRefresh(storage: VaultStorage, keyId: string): void {
   storage.dropKeyRefresh(keyId);
   if (storage.keyRefreshes().length === 0) storage.completeJob('', 'refresh-key');
-  else enqueueNextStep(storage);
-}
-
-function enqueueNextStep(storage: VaultStorage): void {
-  storage.enqueueJob({ transactionId: '', job: 'refresh-key', version: 0, dueAtMs: Date.now(), tries: 0 });
+  else enqueueNextStep(storage, 'refresh-key', { hasResult: true });
 }

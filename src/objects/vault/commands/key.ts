@@ -52,8 +52,8 @@ export class KeyCommands {
   }
 
   /**
-   * Records the progress of a run of the job, and makes the next one due at once. A late report of
-   * a discarded key changes nothing.
+   * Records the progress of a run of the job, and makes the next one due. A late report of a
+   * discarded key changes nothing.
    */
   async progress(scheme: KeyScheme, progress: KeyProgress): Promise<void> {
     const { storage, commits, chains } = this.#host;
@@ -66,11 +66,12 @@ export class KeyCommands {
         if (known !== null && known.keyId !== candidate.keyId) return;
         const provenBy = [...new Set([...(known?.provenBy ?? []), ...candidate.provenBy])];
         storage.putKeyCandidate({ ...candidate, provenBy });
+        const hasResult = known === null || provenBy.length > known.provenBy.length;
+        enqueueNextStep(storage, 'generate-key', { hasResult });
       }
-      if (progress.type === 'discarded') {
-        // The next run follows at its usual time, because the fault may last for some time.
-        if (known?.keyId === progress.candidate.keyId) storage.dropKeyCandidate(scheme);
-      } else enqueueNextStep(storage);
+      if (progress.type === 'prepared') enqueueNextStep(storage, 'generate-key', { hasResult: false });
+      // The next run follows at its usual time, because the fault may last for some time.
+      if (progress.type === 'discarded' && known?.keyId === progress.candidate.keyId) storage.dropKeyCandidate(scheme);
     });
   }
 
@@ -88,7 +89,7 @@ export class KeyCommands {
       enqueueAdoption(storage, after);
       // The job of this key is still in the outbox until its next retry. The next key does not wait
       // for that.
-      if (missingSchemes(after, chains).length > 0) enqueueNextStep(storage);
+      if (missingSchemes(after, chains).length > 0) enqueueNextStep(storage, 'generate-key', { hasResult: true });
     });
   }
 

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { parseKeyId } from '#domain/id.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { KeyRefresh, Vault } from '#domain/vault.ts';
@@ -81,6 +81,21 @@ test('of two simultaneous runs the earlier one is kept, and the proofs of both c
   await report(progress({ begun: { epoch: 1, setups: ['y'] }, provenBy: ['2:1+2'] }));
   await report(progress({ begun: null, provenBy: ['2:1+3'] }));
   expect(commands.work()?.refresh).toMatchObject(refresh({ provenBy: ['2:1+2', '2:1+3'] }));
+});
+
+test('many steps of a refresh without a result in a row wait between each other', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const { commands, report, storage } = newScene();
+  await commands.request(KEY);
+  const waitsMs = async (change: Partial<KeyRefresh>) => {
+    await report(progress(change));
+    return (storage.queuedJob('', 'refresh-key')?.dueAtMs ?? 0) - Date.now();
+  };
+  await report(progress());
+  for (let step = 0; step < 16; step++) expect(await waitsMs({})).toBe(0);
+  expect(await waitsMs({})).toBeGreaterThan(0);
+  expect(await waitsMs({ provenBy: ['2:1+2'] })).toBe(0);
+  vi.useRealTimers();
 });
 
 test('unusable shares are set aside, and the next step is not due at once', async () => {

@@ -1,9 +1,10 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { parseKeyId } from '#domain/id.ts';
 import type { KeyCandidate, Vault } from '#domain/vault.ts';
+import type { KeyProgress } from '#objects/vault/commands/key.ts';
 import { KeyCommands } from '#objects/vault/commands/key.ts';
 import { resendDelayMs } from '#objects/vault/outbox.ts';
 import { writeVault } from '#objects/vault/writes/vault-writes.ts';
@@ -47,6 +48,25 @@ test('a candidate is kept with the proofs of all runs, and each report enqueues 
   }
   expect(commands.work()?.candidate?.provenBy).toEqual(['1+2', '1+3']);
   expect(storage.queuedJob('', 'generate-key')).not.toBeNull();
+});
+
+test('many steps without a result in a row wait between each other, until there is a result', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const { commands, storage } = newScene();
+  const waitsMs = async (progress: KeyProgress) => {
+    await commands.progress(SCHEME, progress);
+    return present(storage.queuedJob('', 'generate-key')).dueAtMs - Date.now();
+  };
+  // Ten pairs of five co-signers, and long policies.
+  for (let step = 0; step < 16; step++) expect(await waitsMs({ type: 'prepared' })).toBe(0);
+  expect(await waitsMs({ type: 'prepared' })).toBeGreaterThan(0);
+  for (let step = 0; step < 20; step++) await waitsMs({ type: 'prepared' });
+  expect(await waitsMs({ type: 'prepared' })).toBeGreaterThan(50_000);
+  const proven = { type: 'candidate', candidate: candidate('a', '1+2') } as const;
+  expect(await waitsMs(proven)).toBe(0);
+  for (let step = 0; step < 16; step++) expect(await waitsMs(proven)).toBe(0);
+  expect(await waitsMs(proven)).toBeGreaterThan(0);
+  vi.useRealTimers();
 });
 
 test('of two simultaneous runs the first candidate is kept, and only that candidate can be discarded', async () => {
