@@ -48,21 +48,40 @@ export function parseDevice(described: DeviceDescription): Device | DeviceFault 
   const { userId, credentialId, rpId, origin } = described;
   const algorithm = DEVICE_ALGORITHMS.find((one) => one === described.algorithm);
   if (algorithm === undefined) return 'algorithm';
+  const publicKey = canonicalKey(algorithm, described.publicKey);
+  if (publicKey === null) return 'publicKey';
   if (algorithm === 'ed25519') {
-    const publicKey = edwardsKey(described.publicKey);
-    if (publicKey === null) return 'publicKey';
     if (credentialId !== null) return 'credentialId';
     if (rpId !== null) return 'rpId';
     if (origin !== null) return 'origin';
     return { keyId: deviceKeyId({ algorithm, publicKey }), userId, algorithm, publicKey };
   }
-  const publicKey = p256Key(described.publicKey);
-  if (publicKey === null) return 'publicKey';
   if (credentialId === null || !CREDENTIAL_ID.test(credentialId)) return 'credentialId';
   if (rpId === null || !HOST.test(rpId)) return 'rpId';
   if (origin === null || !isOriginOf(origin, rpId)) return 'origin';
   const site: Pick<Passkey, 'credentialId' | 'rpId' | 'origin'> = { credentialId, rpId, origin };
   return { keyId: deviceKeyId({ algorithm, publicKey }), userId, algorithm, publicKey, ...site };
+}
+
+/**
+ * Ours: the keys of several hundred policies. Each policy of a vault names mostly the same devices,
+ * and decoding an Ed25519 key takes a millisecond.
+ */
+const MAX_KNOWN_KEYS = 1_000;
+/** Hex of valid keys as they were read, with their canonical spelling, the oldest first. */
+const KNOWN_KEYS = new Map<string, string>();
+
+/** Returns the canonical spelling of a key, or null when it is invalid. */
+function canonicalKey(algorithm: Device['algorithm'], text: string): string | null {
+  const name = `${algorithm} ${text}`;
+  const known = KNOWN_KEYS.get(name);
+  if (known !== undefined) return known;
+  const key = algorithm === 'ed25519' ? edwardsKey(text) : p256Key(text);
+  if (key === null) return null;
+  const oldest = KNOWN_KEYS.keys().next();
+  if (KNOWN_KEYS.size >= MAX_KNOWN_KEYS && oldest.done !== true) KNOWN_KEYS.delete(oldest.value);
+  KNOWN_KEYS.set(name, key);
+  return key;
 }
 
 function edwardsKey(text: string): string | null {
