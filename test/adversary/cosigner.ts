@@ -30,6 +30,7 @@ import { vaultObject } from '../cosigner/vault-scene.ts';
 import { vaultId } from '../domain/cast.ts';
 import { dealKey, party } from '../mpc/dealt-key.ts';
 import { Database, objectSql } from '../objects/memory-sql.ts';
+import { dealsAs } from './dealing.ts';
 import { FEE_CEILINGS } from './networks.ts';
 
 type Signatures = ReadonlyMap<PartyIndex, Uint8Array>;
@@ -67,6 +68,7 @@ async function newGroup(threshold: number, count: number): Promise<Group> {
   const parties = Array.from({ length: count }, (_, i) => party(i + 1));
   const key = dealKey(threshold, parties);
   const keyId = keyIdOf('ecdsa-secp256k1', key.publicKey);
+  dealsAs(keyId, dealKey(threshold, parties, key.secretKey));
   const memberships = new Map<PartyIndex, CosignerSet>();
   const shares = new Map<PartyIndex, StoredShare>();
   const secretOf = (self: PartyIndex) => bytesToHex(sha256(utf8ToBytes(`the identity of co-signer ${self}`)));
@@ -136,7 +138,7 @@ export class HonestCosigner {
       vaultOf: () => vaultObject(vault),
       // The games play the rounds without pair set-ups.
       peers: {
-        state: async () => ({ banned: false, setupId: 'paired', madeAtMs: 1, sealed: null }),
+        state: async () => ({ banned: false, setupId: 'paired', madeAtMs: Number.MAX_SAFE_INTEGER, sealed: null }),
         isBanned: async () => false,
       },
     };

@@ -12,6 +12,7 @@ import { groupOf, HonestCosigner } from './cosigner.ts';
 import { LIES } from './moves.ts';
 import { Oracle } from './oracle.ts';
 import { People } from './people.ts';
+import { judgeShares } from './epochs.ts';
 import { keyGeneration } from './policies.ts';
 import { Chance } from './random.ts';
 import { Signers } from './signer.ts';
@@ -54,6 +55,7 @@ export async function play(seed: number): Promise<Verdict> {
       const lie = weighted(chance, LIES);
       await lie.play(world);
     }
+    await judgeShares(world);
     return { faults: world.oracle.faults, trace, signatures: world.oracle.effective };
   } finally {
     for (const one of world.honest.values()) one.close();

@@ -5,14 +5,16 @@ import type { Verdict } from './game.ts';
 
 /**
  * `npm run test:adversary` plays random attackers against co-signers: a coordinator and as many
- * co-signers as the documents allow choose from a grammar of lies (moves.ts, policies.ts), and an
- * oracle judges every signature (oracle.ts).
+ * co-signers as the documents allow choose from a grammar of lies (moves.ts, policies.ts,
+ * epochs.ts). An oracle judges every signature (oracle.ts), and at the end whether the shares of
+ * the key can still be replaced.
  *
  *     npm run test:adversary                              1,000 games from seed 1
  *     npm run test:adversary -- --count 100000 --from 1   the long mode
  *     npm run test:adversary -- --seed 4711               one game, with its trace
  *
- * Exit 1 when anything was signed that the people did not approve, or paid twice.
+ * Exit 1 when anything was signed that the people did not approve, or paid twice, or when the key
+ * can get no new shares.
  */
 const { values: options } = parseArgs({
   options: {

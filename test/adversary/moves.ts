@@ -21,6 +21,7 @@ import {
   TESTNET,
   TOKEN,
 } from './networks.ts';
+import { activateShares, refreshShares } from './epochs.ts';
 import { FORGED, PEOPLE } from './people.ts';
 import { changePolicy, showAnything, splitHistory } from './policies.ts';
 import { requestDevices, shownChain } from './requests.ts';
@@ -52,6 +53,8 @@ export const LIES: readonly Lie[] = [
   { name: 'receipts are collected in advance', weight: 4, play: collectReceipts },
   { name: 'a record is forged', weight: 4, play: forgeRecord },
   { name: 'a record of revoked devices comes late', weight: 4, play: attestLate },
+  { name: 'new shares are dealt', weight: 5, play: refreshShares },
+  { name: 'new shares come into use', weight: 4, play: activateShares },
   { name: 'time passes', weight: 6, play: passTime },
   { name: 'a co-signer restarts', weight: 3, play: restartOne },
 ];

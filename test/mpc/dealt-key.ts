@@ -17,13 +17,17 @@ export function party(index: number): PartyIndex {
   return parsed;
 }
 
-export function dealKey(threshold: number, parties: readonly PartyIndex[]): DealtKey {
-  const coefficients = Array.from({ length: threshold }, randomScalar);
+/** @param secretKey the key to share; a new one when absent */
+export function dealKey(
+  threshold: number,
+  parties: readonly PartyIndex[],
+  secretKey: bigint = randomScalar(),
+): DealtKey {
+  const coefficients = [secretKey, ...Array.from({ length: threshold - 1 }, randomScalar)];
   const shareOf = (x: PartyIndex): bigint =>
     modOrder(coefficients.reduceRight((sum, coefficient) => modOrder(sum * BigInt(x) + coefficient), 0n));
   const shares = new Map(parties.map((x) => [x, shareOf(x)]));
   const publicShares = new Map([...shares].map(([x, share]) => [x, encodePoint(GENERATOR.multiply(share))]));
-  const secretKey = coefficients[0]!;
   return { secretKey, publicKey: encodePoint(GENERATOR.multiply(secretKey)), shares, publicShares };
 }
 

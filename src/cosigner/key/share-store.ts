@@ -165,6 +165,7 @@ function shareContext(
   return { kind: 'share', node: cosigner, name: keyId, epoch, madeAtMs };
 }
 
+/** The statement of a co-signer that it has a share. */
 interface Receipt {
   readonly keyId: string;
   readonly epoch: number;
@@ -172,7 +173,7 @@ interface Receipt {
   readonly cosigner: PartyIndex;
 }
 
-function receiptBytes({ keyId, epoch, statement, cosigner }: Receipt): Uint8Array<ArrayBuffer> {
+export function receiptBytes({ keyId, epoch, statement, cosigner }: Receipt): Uint8Array<ArrayBuffer> {
   return canonicalBytes('conclave/share-held/v1', [
     ['keyId', keyId],
     ['epoch', String(epoch)],

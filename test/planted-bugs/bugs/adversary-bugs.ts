@@ -34,6 +34,27 @@ export const ADVERSARY_BUGS: readonly Bug[] = [
     caughtBy: ADVERSARY,
   },
   {
+    name: 'games: one dealing uses up all epochs (F8)',
+    file: 'src/cosigner/key/resharing.ts',
+    was: 'if (active >= baseEpoch && epoch > known + MAX_EPOCH_STEP)',
+    is: 'if (active >= baseEpoch && epoch > known + MAX_EPOCH_STEP * MAX_EPOCH)',
+    caughtBy: ADVERSARY,
+  },
+  {
+    name: 'games: the bound of epochs ignores what a co-signer confirmed (F8)',
+    file: 'src/cosigner/key/resharing.ts',
+    was: 'const known = Math.max(newest, baseEpoch, storage.confirmedEpoch());',
+    is: 'const known = Math.max(newest, baseEpoch);',
+    caughtBy: ADVERSARY,
+  },
+  {
+    name: 'games: a share comes into use without the receipts of all (F9)',
+    file: 'src/cosigner/key/share-store.ts',
+    was: 'if (!(await verifyAsCosigner(peer, bytes, receipt)))',
+    is: 'if (receipt.length !== 64)',
+    caughtBy: ADVERSARY,
+  },
+  {
     name: 'games: a superseded policy judges every cancellation (2.2)',
     file: 'src/cosigner/policy/approval-check.ts',
     was: "if (fault === null || request.purpose !== 'cancellation' || !isRecorded) return fault;",
