@@ -22,6 +22,8 @@ export type CosignerRefusal =
   | 'unknown-key'
   | 'share-too-old'
   | 'other-epoch'
+  /** Too many dealings were not completed. It takes part again within an hour. */
+  | 'too-many-shares'
   | 'pair-too-old'
   | 'before-its-time'
   | 'no-recovery-key'

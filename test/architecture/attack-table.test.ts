@@ -14,7 +14,7 @@ import {
 
 /** Finding 18 is a sentence that the documents lacked. It has no attack. */
 const FINDINGS =
-  '2.1 2.2 2.3 2.4 2.5 2.6 2.7 2.8 2.9 2.10 2.11 12 13 14 15 16 19 20 21 F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12 F13'.split(
+  '2.1 2.2 2.3 2.4 2.5 2.6 2.7 2.8 2.9 2.10 2.11 12 13 14 15 16 19 20 21 F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12 F13 F14'.split(
     ' ',
   );
 

@@ -70,10 +70,10 @@ const MAX_EPOCH = 0xffff_ffff;
  *
  * Refuses, in order: `malformed` (epochs, dealers, a key or shares that do not match the key id),
  * `other-epoch` (this co-signer uses another epoch than the request states, or has a newer share),
- * `unknown-key` (it has to deal and has no share), `share-too-old`, what `policyInForce` refuses,
- * `not-enough-attestations` (it joins, and too few co-signers attested the policy), and for ECDSA
- * `not-paired`, `peer-banned` and `pair-too-old`: set-ups that a stolen share could be used with
- * have to be new, too.
+ * `unknown-key` (it has to deal and has no share), `share-too-old`, `too-many-shares`, what
+ * `policyInForce` refuses, `not-enough-attestations` (it joins, and too few co-signers attested the
+ * policy), and for ECDSA `not-paired`, `peer-banned` and `pair-too-old`: set-ups that a stolen
+ * share could be used with have to be new, too.
  */
 export async function prepareResharing(
   context: ResharingContext,
@@ -86,6 +86,7 @@ export async function prepareResharing(
   if (fault !== null) return refused(refusal('malformed', fault));
   const share = await shareBefore(context, keyId, request);
   if (!share.ok) return share;
+  if (shares.isFull(Date.now())) return refused(refusal('too-many-shares'));
   const agreed = await agreedPolicy(context, request);
   if (!agreed.ok) return agreed;
   const stale = await pairFault(context, request);

@@ -27,6 +27,14 @@ export interface HeldShare {
 }
 
 /**
+ * Ours: how many shares wait at once in normal use. Above it a co-signer takes part in one dealing
+ * in each interval, so that a coordinator that completes no dealing cannot fill its storage. A
+ * waiting share cannot be deleted alone, because another co-signer may use one of the same dealing.
+ */
+const MAX_WAITING = 32;
+const DEALING_INTERVAL_MS = 60 * 60 * 1000;
+
+/**
  * The shares of one key that a co-signer has, one for each epoch: the one in use, and those that
  * wait until every co-signer has its own.
  *
@@ -78,6 +86,13 @@ export class ShareStore {
     return Math.max(0, ...this.#storage.allSealed().map(({ epoch }) => epoch));
   }
 
+  /** Reports whether too many shares wait for this co-signer to take part in a dealing now. */
+  isFull(nowMs: number): boolean {
+    const waiting = this.#storage.allSealed().filter(({ isActive }) => !isActive);
+    const sinceMs = nowMs - (waiting.at(-1)?.madeAtMs ?? 0);
+    return waiting.length >= MAX_WAITING && Math.abs(sinceMs) < DEALING_INTERVAL_MS;
+  }
+
   /**
    * Stores a share until all co-signers have theirs. Throws for an epoch that is not newer than all
    * its epochs.
@@ -89,14 +104,15 @@ export class ShareStore {
   }
 
   /**
-   * Returns what a coordinator needs to complete a change of epochs. It refuses nothing: the list
-   * of a co-signer without the key is empty.
+   * Returns what a coordinator needs to complete a change of epochs: the share in use and the
+   * newest waiting ones. It refuses nothing: the list of a co-signer without the key is empty.
    */
   async held(keyId: string): Promise<readonly HeldShare[]> {
     const all: HeldShare[] = [];
-    for (const stored of this.#storage.allSealed()) {
-      const { epoch, label: statement, isActive } = stored;
-      const { publicShares } = await this.#open(keyId, stored);
+    const stored = this.#storage.allSealed();
+    for (const one of stored.filter(({ isActive }, i) => isActive || i >= stored.length - MAX_WAITING)) {
+      const { epoch, label: statement, isActive } = one;
+      const { publicShares } = await this.#open(keyId, one);
       const { own } = this.#membership;
       const receipt = await signAsCosigner(own, receiptBytes({ keyId, epoch, statement, cosigner: own.index }));
       all.push({
@@ -104,7 +120,7 @@ export class ShareStore {
         isActive,
         statement,
         publicShares: publicSharesText(publicShares),
-        receipts: { ...stored.receipts, [String(own.index)]: bytesToHex(receipt) },
+        receipts: { ...one.receipts, [String(own.index)]: bytesToHex(receipt) },
       });
     }
     return all;

@@ -89,10 +89,11 @@ async function isBroughtOn(holding: readonly HoldingCosigner[], keyId: string): 
   for (const { cosigner, shares } of holding) {
     const own = activeEpoch(shares);
     const waiting = shares.filter(({ epoch, isActive }) => !isActive && epoch > own).map(({ epoch }) => epoch);
+    // A co-signer lists the newest waiting shares, so it may have older ones.
+    const mayHave = (epoch: number) => waiting.includes(epoch) || (epoch > own && epoch < (waiting[0] ?? 0));
     const others = holding.filter((other) => other.cosigner !== cosigner);
-    const shown = others.flatMap((other) =>
-      other.shares.filter(({ isActive, epoch }) => isActive && waiting.includes(epoch)),
-    );
+    const inUse = others.flatMap((other) => other.shares.findLast(({ isActive }) => isActive) ?? []);
+    const shown = inUse.filter(({ epoch }) => mayHave(epoch));
     // A receipt that another co-signer stores may be from an identity that was rotated since. Its
     // owner's current signature counts then.
     const orders = shown

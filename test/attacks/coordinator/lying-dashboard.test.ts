@@ -3,7 +3,7 @@
  *   another.
  * Attacker: coordinator
  * Co-signers: 0
- * Finding: 2.5, F2, F5
+ * Finding: 2.5, F2, F5, F14
  * Defence: passkeys belong to an approval page of another origin, which reads, hashes and shows the
  *   bytes that the passkey signs.
  */

@@ -3,7 +3,7 @@
  *   terminal of a signer while the device signs a payment to the thief.
  * Attacker: coordinator
  * Co-signers: 0
- * Finding: F1
+ * Finding: F1, F14
  * Defence: before its question the device command prints only what it computed from the signed
  *   bytes, with every control and invisible character escaped. Recipient, amount, fee and warnings
  *   are the last lines.

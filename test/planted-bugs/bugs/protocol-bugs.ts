@@ -21,6 +21,20 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
     caughtBy: ['test/attacks/coordinator-and-cosigner/lying-about-shares.test.ts'],
   },
   {
+    name: 'a co-signer takes part in any number of dealings',
+    file: 'src/cosigner/key/share-store.ts',
+    was: 'return waiting.length >= MAX_WAITING &&',
+    is: 'return waiting.length < 0 &&',
+    caughtBy: [inAttacks('endless-dealings')],
+  },
+  {
+    name: 'a change of shares that is not listed stays incomplete',
+    file: 'src/jobs/keys/refresh-key.ts',
+    was: 'waiting.includes(epoch) || (epoch > own && epoch < (waiting[0] ?? 0));',
+    is: 'waiting.includes(epoch);',
+    caughtBy: [inAttacks('endless-dealings')],
+  },
+  {
     name: 'a ban is written only to the object of the pair',
     file: 'src/cosigner/session/session-peers.ts',
     was: '    storage.putBan(identityOf(peer), step, Date.now());\n',

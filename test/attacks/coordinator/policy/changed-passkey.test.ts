@@ -3,7 +3,7 @@
  *   No passkey can sign any more, and a signer sees no difference.
  * Attacker: coordinator
  * Co-signers: 0
- * Finding: F6
+ * Finding: F6, F14
  * Defence: the domain of a passkey is the host of its origin. Co-signers, the coordinator, the
  *   approval page and the device command refuse a policy that changes a device instead of adding or
  *   removing it.
