@@ -1,6 +1,6 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import * as z from 'zod';
-import { policyHashOf } from '#devices/policy-succession.ts';
+import { nameOf, policyHashOf } from '#devices/policy-succession.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { policyBytes } from '#domain/policy/policy.ts';
 import { mandateBytes } from '#domain/policy/policy-change.ts';
@@ -148,11 +148,6 @@ class Delivery {
 function versionIn({ code, detail }: CosignerFault): number | null {
   if (code !== 'policy-mismatch') return null;
   return detail !== null && /^[0-9]{1,9}$/.test(detail) ? Number.parseInt(detail, 10) : null;
-}
-
-/** Returns how requests name a policy. */
-export function nameOf(policy: Policy) {
-  return { vaultId: policy.vaultId, version: policy.version, hash: policyHashOf(policy) };
 }
 
 /** Encodes an approval for co-signers. The origin of the request stays with the coordinator. */

@@ -20,7 +20,7 @@ import { TRANSCRIPT_DOMAIN } from '#mpc/transcript.ts';
  * Increment it with every change of what co-signers send, check or hash that none of the constants
  * below shows.
  */
-const REVISION = 2;
+const REVISION = 3;
 
 /**
  * Every tag of a hash and every domain of a statement between co-signers, sorted. A test compares

@@ -2,7 +2,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { parseAmount } from '#domain/asset/amount.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import { KEY_SCHEMES, type KeyScheme } from '#domain/asset/chain.ts';
-import type { PolicyName } from '#cosigner/policy/attestation.ts';
+import type { PolicyName } from '#devices/policy-succession.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseDeviceKeyId, parseTokenId, parseTransactionId, parseUserId, parseVaultId } from '#domain/id.ts';

@@ -2,6 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { verifiedApprovals } from '#devices/device-signature.ts';
 import { changedDevice } from '#domain/access/device.ts';
+import type { VaultId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { policyBytes, thresholdForChange } from '#domain/policy/policy.ts';
 import type { PolicyMandate } from '#domain/policy/policy-change.ts';
@@ -26,6 +27,18 @@ export function policyHashOf(policy: Policy): string {
   const hash = HASHES.get(policy) ?? bytesToHex(sha256(policyBytes(policy)));
   HASHES.set(policy, hash);
   return hash;
+}
+
+/** How requests and attestations name a policy. The hash fixes every policy before it. */
+export interface PolicyName {
+  readonly vaultId: VaultId;
+  readonly version: number;
+  /** Lower-case hex SHA-256 of the policy. */
+  readonly hash: string;
+}
+
+export function nameOf(policy: Policy): PolicyName {
+  return { vaultId: policy.vaultId, version: policy.version, hash: policyHashOf(policy) };
 }
 
 /** Returns the digest that every approval of a policy change signs, in lower-case hex. */

@@ -1,3 +1,4 @@
+import { nameOf } from '#devices/policy-succession.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { CosignerConfig } from '#cosigner/configuration.ts';
@@ -18,7 +19,7 @@ import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { SignedStatement } from '#domain/policy/statement.ts';
-import { encodePolicy, nameOf } from '#cosigner-client/bring-policies.ts';
+import { encodePolicy } from '#cosigner-client/bring-policies.ts';
 import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
 import type { CosignerIdentity } from '#mpc/envelope.ts';
 import { importIdentity } from '#mpc/envelope.ts';

@@ -1,9 +1,9 @@
+import { nameOf } from '#devices/policy-succession.ts';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { HeldShare } from '#cosigner/key/share-store.ts';
 import { receiptBytes } from '#cosigner/key/share-store.ts';
 import type { ResharingRequest } from '#cosigner/key/resharing.ts';
 import type { Round } from '#cosigner/session/protocol.ts';
-import { nameOf } from '#cosigner-client/bring-policies.ts';
 import { signAsCosigner } from '#mpc/envelope.ts';
 import { MAX_EPOCH_STEP } from '#mpc/keygen/resharing.ts';
 import type { PartyIndex } from '#mpc/party.ts';
@@ -43,7 +43,7 @@ function resharing(
     dealers,
   }: { readonly base: HeldShare; readonly epoch: number; readonly dealers: ResharingRequest['dealers'] },
 ): ResharingRequest {
-  const { threshold, key } = group;
+  const { key } = group;
   const points = Object.entries(base.publicShares).map(
     ([index, point]) => [Number.parseInt(index, 10), point] as const,
   );
@@ -52,7 +52,6 @@ function resharing(
   );
   return {
     scheme: SCHEME,
-    threshold,
     baseEpoch: base.epoch,
     epoch,
     dealers,

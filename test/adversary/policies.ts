@@ -1,4 +1,4 @@
-import { policyHashOf } from '#devices/policy-succession.ts';
+import { nameOf, policyHashOf } from '#devices/policy-succession.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
@@ -11,7 +11,6 @@ import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { AttestationStage } from '#cosigner/policy/attestation.ts';
 import { attestationKeysOf } from '#cosigner/policy/attestation.ts';
-import { nameOf } from '#cosigner-client/bring-policies.ts';
 import { clock, HOUR_MS } from './clock.ts';
 import type { SignaturesByStage } from './cosigner.ts';
 import { BITCOIN, BTC, ETHER, ETHEREUM, TOKEN } from './networks.ts';

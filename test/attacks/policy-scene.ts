@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
-import { policyHashOf } from '#devices/policy-succession.ts';
+import { nameOf, policyHashOf } from '#devices/policy-succession.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
 import { sortedByKeyId } from '#domain/access/device.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
@@ -9,7 +9,7 @@ import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { mandateBytes } from '#domain/policy/policy-change.ts';
 import type { Actor, Approval } from '#domain/transaction/transaction.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
-import { encodePolicy, nameOf } from '#cosigner-client/bring-policies.ts';
+import { encodePolicy } from '#cosigner-client/bring-policies.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { byDevice, laptop, phone } from '../cosigner/policy/device-scene.ts';
 import { present } from '../chains/evm/cast.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CosignerClient } from '#cosigner-client/client.ts';
-import { bringPolicies, nameOf } from '#cosigner-client/bring-policies.ts';
-import { policyHashOf } from '#devices/policy-succession.ts';
+import { bringPolicies } from '#cosigner-client/bring-policies.ts';
+import { nameOf, policyHashOf } from '#devices/policy-succession.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { changeTo, first, LAPTOP, PHONE } from '../attacks/policy-scene.ts';

@@ -5,7 +5,7 @@ import type { CosignerStorage } from '#cosigner/storage.ts';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import { pinsMatch, policyInForce } from '#cosigner/policy/policy-statement.ts';
 import type { CosignerVault } from '#cosigner/policy/vault-policies.ts';
-import type { PolicyName } from '#cosigner/policy/attestation.ts';
+import type { PolicyName } from '#devices/policy-succession.ts';
 import type { SessionPeers } from '#cosigner/session/session-peers.ts';
 import type { SessionPlan } from '#cosigner/session/protocol.ts';
 import type { Refused } from '#cosigner/refusal.ts';
@@ -39,7 +39,6 @@ import { equalBytes, taggedHash, uint32 } from '#mpc/transcript.ts';
  */
 export interface ResharingRequest {
   readonly scheme: KeyScheme;
-  readonly threshold: number;
   /** The epoch of the shares that are dealt from. */
   readonly baseEpoch: number;
   /** The epoch of the new shares. */
@@ -89,9 +88,12 @@ export async function prepareResharing(
   if (shares.isFull(Date.now())) return refused(refusal('too-many-shares'));
   const agreed = await agreedPolicy(context, request);
   if (!agreed.ok) return agreed;
+  const threshold = agreed.value.signingThreshold;
+  const isThreshold = request.dealers.length === threshold && (share.value?.threshold ?? threshold) === threshold;
+  if (!isThreshold || threshold < minSigners(parties.length)) return refused(refusal('malformed', 'threshold'));
   const stale = await pairFault(context, request);
   if (stale !== null) return refused(stale);
-  const { scheme, threshold, baseEpoch, epoch, dealers, publicShares, policy } = request;
+  const { scheme, baseEpoch, epoch, dealers, publicShares, policy } = request;
   const confirming = () => storage.confirmEpoch(epoch);
   const origin: Origin = { keyId, epoch, dealers, publicShares, share: share.value, confirming };
   const store = async (dealt: KeyShare, statement: Uint8Array) => {
@@ -108,12 +110,11 @@ export async function prepareResharing(
 
 /** Returns the hash of all data that the co-signers have to agree on. */
 export function resharingContext(keyId: string, request: ResharingRequest, parties: readonly PartyIndex[]): Uint8Array {
-  const { scheme, threshold, baseEpoch, epoch, dealers, publicKey, publicShares, policy } = request;
+  const { scheme, baseEpoch, epoch, dealers, publicKey, publicShares, policy } = request;
   return taggedHash(
     'cosigner/reshare',
     utf8ToBytes(keyId),
     utf8ToBytes(scheme),
-    Uint8Array.of(threshold),
     Uint8Array.from(parties),
     Uint8Array.from(dealers),
     uint32(baseEpoch),
@@ -128,11 +129,9 @@ export function resharingContext(keyId: string, request: ResharingRequest, parti
  * Returns the inconsistent field of a request, or null. Every co-signer comes to the same result.
  */
 function requestFault(request: ResharingRequest, keyId: string, parties: readonly PartyIndex[]): string | null {
-  const { scheme, threshold, baseEpoch, epoch, dealers, publicKey, publicShares } = request;
-  if (threshold < minSigners(parties.length) || threshold > parties.length) return 'threshold';
+  const { scheme, baseEpoch, epoch, dealers, publicKey, publicShares } = request;
   if (baseEpoch < 1 || epoch <= baseEpoch || epoch > MAX_EPOCH) return 'epoch';
-  if (!isAscending(dealers) || dealers.length !== threshold || !dealers.every((dealer) => parties.includes(dealer)))
-    return 'dealers';
+  if (!isAscending(dealers) || !dealers.every((dealer) => parties.includes(dealer))) return 'dealers';
   if (keyIdOf(scheme, publicKey) !== keyId) return 'publicKey';
   return inGroupOf(scheme, (group) => {
     const parts = [...(partsOf(group, publicShares, dealers)?.values() ?? [])];
@@ -170,11 +169,11 @@ async function shareBefore(
   return isBaseOf(current.value, request) ? current : refused(refusal('malformed', 'publicShares'));
 }
 
-function isBaseOf(share: KeyShare, { scheme, threshold, publicKey, publicShares }: ResharingRequest): boolean {
+function isBaseOf(share: KeyShare, { scheme, publicKey, publicShares }: ResharingRequest): boolean {
   const sameShares = [...share.publicShares].every(([party, point]) =>
     equalBytes(point, publicShares.get(party) ?? new Uint8Array()),
   );
-  const sameKey = share.scheme === scheme && share.threshold === threshold && equalBytes(share.publicKey, publicKey);
+  const sameKey = share.scheme === scheme && equalBytes(share.publicKey, publicKey);
   return sameKey && sameShares && share.publicShares.size === publicShares.size;
 }
 
@@ -185,14 +184,13 @@ function isBaseOf(share: KeyShare, { scheme, threshold, publicKey, publicShares 
  */
 async function agreedPolicy(
   { membership, storage, shares, vaultOf }: ResharingContext,
-  { policy, threshold }: ResharingRequest,
+  { policy }: ResharingRequest,
 ): Promise<Result<Policy, Refused>> {
   const own = storage.vaultId();
   if (own !== null && own !== policy.vaultId) return refused(refusal('malformed', 'vaultId'));
   const view = await vaultOf(policy.vaultId).policies(null);
   const inForce = policyInForce(view, policy);
   if (!inForce.ok) return inForce;
-  if (inForce.value.signingThreshold !== threshold) return refused(refusal('malformed', 'threshold'));
   if (shares.activeEpoch() > 0) return inForce;
   if (view?.isPinned !== true) return refused(refusal('not-enough-attestations'));
   return pinsMatch(inForce.value, membership) ? inForce : refused(refusal('policy-mismatch', 'cosigners'));
@@ -219,14 +217,13 @@ async function pairFault(
 
 /** Parses a request. The points are checked where they are used. */
 export function resharingRequestOf(value: unknown): ResharingRequest {
-  const names = ['scheme', 'threshold', 'baseEpoch', 'epoch', 'dealers', 'publicKey', 'publicShares', 'policy'];
+  const names = ['scheme', 'baseEpoch', 'epoch', 'dealers', 'publicKey', 'publicShares', 'policy'];
   const fields = fieldsOf(value, names);
   const scheme = schemeOf(fields['scheme']);
   const pointBytes = inGroupOf(scheme, (group) => group.pointBytes);
   const pointOf = (point: unknown) => bytesOf(point, pointBytes);
   return {
     scheme,
-    threshold: wholeNumberOf(fields['threshold']),
     baseEpoch: wholeNumberOf(fields['baseEpoch']),
     epoch: wholeNumberOf(fields['epoch']),
     dealers: listOf(fields['dealers'], 5, partyOf),

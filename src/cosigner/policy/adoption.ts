@@ -4,10 +4,11 @@ import type { NewPolicies } from '#cosigner/policy/policy-chain.ts';
 import { isExpired, newPolicies, parsePolicies } from '#cosigner/policy/policy-chain.ts';
 import { pinsMatch } from '#cosigner/policy/policy-statement.ts';
 import type { VaultPolicies } from '#cosigner/policy/vault-policies.ts';
-import type { PolicyName, AttestationKeys, Attestations, AttestationStage } from '#cosigner/policy/attestation.ts';
+import type { AttestationKeys, Attestations, AttestationStage } from '#cosigner/policy/attestation.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
-import { policyHashOf } from '#devices/policy-succession.ts';
+import type { PolicyName } from '#devices/policy-succession.ts';
+import { nameOf, policyHashOf } from '#devices/policy-succession.ts';
 import type { VaultId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
@@ -107,7 +108,7 @@ export async function adopt(
   const head = proposed?.head ?? vault.at(vault.version());
   // Policies that this co-signer has still need attestations before it joins a key under them.
   if (head === null || (proposed === null && vault.isPinned())) return accepted({ version: vault.version() });
-  const policy = { vaultId: head.vaultId, version: head.version, hash: policyHashOf(head) };
+  const policy = nameOf(head);
   const endsAtMs = proposed === null ? null : endOf(proposed);
   const adopters = await keys.attestersOf({ policy, stage: 'adopted', endsAtMs: null }, attestations.adopted);
   const attesters = await keys.attestersOf({ policy, stage: 'chosen', endsAtMs }, attestations.chosen);

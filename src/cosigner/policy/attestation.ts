@@ -1,6 +1,6 @@
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
-import type { VaultId } from '#domain/id.ts';
+import type { PolicyName } from '#devices/policy-succession.ts';
 import { signAsCosigner, verifyAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 
@@ -12,14 +12,6 @@ import type { PartyIndex } from '#mpc/party.ts';
  * new ones. The others have no end.
  */
 export type AttestationStage = 'chosen' | 'adopted';
-
-/** What an attestation names. The hash of a policy fixes every policy before it. */
-export interface PolicyName {
-  readonly vaultId: VaultId;
-  readonly version: number;
-  /** Lower-case hex SHA-256 of the policy. */
-  readonly hash: string;
-}
 
 export type Attestations = ReadonlyMap<PartyIndex, Uint8Array>;
 

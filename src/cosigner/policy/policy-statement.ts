@@ -2,7 +2,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import type { VaultView } from '#cosigner/policy/vault-policies.ts';
-import type { PolicyName } from '#cosigner/policy/attestation.ts';
+import type { PolicyName } from '#devices/policy-succession.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
 import { fieldsOf, hexOf } from '#cosigner/request-parser.ts';

@@ -1,3 +1,4 @@
+import { nameOf } from '#devices/policy-succession.ts';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import type { KeyScheme } from '#domain/asset/chain.ts';
@@ -12,7 +13,7 @@ import type { KeyFault } from '#jobs/keys/prove-key.ts';
 import { withReason, groupName, signerGroups, proofFault } from '#jobs/keys/prove-key.ts';
 import { relay } from '#jobs/signing/relay.ts';
 import type { PolicySource } from '#cosigner-client/bring-policies.ts';
-import { bringPolicies, nameOf } from '#cosigner-client/bring-policies.ts';
+import { bringPolicies } from '#cosigner-client/bring-policies.ts';
 import { policySource } from '#jobs/keys/adopt-policy.ts';
 import { FIRST_EPOCH } from '#mpc/keygen/confirm.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
@@ -74,10 +75,9 @@ async function generated(
   if (!made.ok && hasOtherPolicies(made.refusal)) {
     const { faults } = await bringPolicies(policies, { targets: cosigners, attesters: cosigners });
     const [fault] = faults;
-    if (fault !== undefined) return withReason('policies', fault);
     // A co-signer that is ahead may keep its policies, so the next step follows after a wait.
-    const isAhead = made.refusal.code === 'policy-ahead';
-    return isAhead ? withReason('key generation', made.refusal) : accepted({ type: 'prepared' });
+    if (made.refusal.code === 'policy-ahead') return withReason('key generation', made.refusal);
+    return fault === undefined ? accepted({ type: 'prepared' }) : withReason('policies', fault);
   }
   if (!made.ok) return withReason('key generation', made.refusal);
   const keys = [...made.value.values()].map((result) => keyResult.safeParse(result));

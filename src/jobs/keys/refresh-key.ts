@@ -1,3 +1,4 @@
+import { nameOf } from '#devices/policy-succession.ts';
 import type { KeyRefresh, VaultKey } from '#domain/vault.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -6,7 +7,7 @@ import type { KeyFault } from '#jobs/keys/prove-key.ts';
 import { withReason, groupName, signerGroups, proofFault } from '#jobs/keys/prove-key.ts';
 import { relay } from '#jobs/signing/relay.ts';
 import type { PolicySource } from '#cosigner-client/bring-policies.ts';
-import { bringPolicies, nameOf } from '#cosigner-client/bring-policies.ts';
+import { bringPolicies } from '#cosigner-client/bring-policies.ts';
 import { policySource } from '#jobs/keys/adopt-policy.ts';
 import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
 import type { AgreedShares, HeldShares, HoldingCosigner } from '#cosigner-client/held-shares.ts';
@@ -273,7 +274,6 @@ async function dealingFault(holding: readonly HoldingCosigner[], request: Refres
     if (dealers.some(({ cosigner }) => excluded.has(cosigner.index))) continue;
     const body = (epoch: number) => ({
       scheme: key.scheme,
-      threshold,
       baseEpoch,
       epoch,
       dealers: dealers.map(({ cosigner }) => cosigner.index),

@@ -8,9 +8,9 @@
  * Defence: a co-signer with many waiting shares takes part in one dealing an hour, and lists the
  *   newest ones. An honest coordinator also completes a change of shares that is not listed.
  */
+import { nameOf } from '#devices/policy-succession.ts';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { CosignerClient } from '#cosigner-client/client.ts';
-import { nameOf } from '#cosigner-client/bring-policies.ts';
 import { sharesHeldBy } from '#cosigner-client/held-shares.ts';
 import { refused } from '#domain/result.ts';
 import type { VaultKey } from '#domain/vault.ts';
@@ -41,7 +41,6 @@ async function deal(key: VaultKey, { base: baseEpoch, epoch, dealers }: Terms): 
   const { publicShares } = shares ?? key;
   const request = {
     scheme,
-    threshold: 2,
     baseEpoch,
     epoch,
     dealers,

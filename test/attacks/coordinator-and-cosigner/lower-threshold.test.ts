@@ -8,10 +8,9 @@
  *   only, and counts attestations against it.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { policyHashOf } from '#devices/policy-succession.ts';
+import { nameOf, policyHashOf } from '#devices/policy-succession.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
-import { nameOf } from '#cosigner-client/bring-policies.ts';
 import { relay } from '#jobs/signing/relay.ts';
 import type { Cosigners } from '../../cosigner/cosigners.ts';
 import { newKey, startCosigners } from '../../cosigner/cosigners.ts';

@@ -7,9 +7,9 @@
  * Defence: the coordinator uses only what t co-signers report alike, and a co-signer accepts an
  *   epoch at most 16 above its newest. Nothing remains when the liar is gone.
  */
+import { nameOf } from '#devices/policy-succession.ts';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { CosignerClient } from '#cosigner-client/client.ts';
-import { nameOf } from '#cosigner-client/bring-policies.ts';
 import type { HeldShares } from '#cosigner-client/held-shares.ts';
 import { accepted } from '#domain/result.ts';
 import type { VaultKey } from '#domain/vault.ts';
@@ -82,7 +82,7 @@ test.each([1, 3])(
 
 test('a coordinator cannot have shares dealt for an epoch that leaves none for later', async () => {
   const key = await frostKey(cosigners.all);
-  const terms = { scheme: key.scheme, threshold: 2, baseEpoch: 1, dealers: [1, 2], publicKey: key.publicKey };
+  const terms = { scheme: key.scheme, baseEpoch: 1, dealers: [1, 2], publicKey: key.publicKey };
   const dealtAt = async (epoch: number) => {
     const request = { ...terms, epoch, publicShares: key.publicShares, policy: nameOf(policy) };
     const dealt = await relay({

@@ -1,5 +1,8 @@
+import { nameOf } from '#devices/policy-succession.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
+import { refused } from '#domain/result.ts';
+import type { CosignerClient } from '#cosigner-client/client.ts';
 import { relay } from '#jobs/signing/relay.ts';
 import { sharesHeldBy } from '#cosigner-client/held-shares.ts';
 import { policy } from '../../domain/cast.ts';
@@ -7,7 +10,6 @@ import type { Cosigners } from '../cosigners.ts';
 import { inVault, present, startCosigners } from '../cosigners.ts';
 import { Puppet } from '../signing/byzantine-cosigner.ts';
 import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refresh-scene.ts';
-import { nameOf } from '#cosigner-client/bring-policies.ts';
 
 /**
  * Tests that an attacker who controls the coordinator or one co-signer during a key refresh learns
@@ -29,7 +31,6 @@ afterEach(() => {
 /** Returns the fields of a key that an honest coordinator sends to every co-signer. */
 const requestedKey = ({ scheme, publicKey, publicShares }: VaultKey) => ({
   scheme,
-  threshold: 2,
   baseEpoch: 1,
   epoch: 2,
   dealers: [1, 2],
@@ -53,6 +54,21 @@ async function receiptsOf(key: VaultKey, epoch: number): Promise<Record<string, 
   return receipts;
 }
 
+test('a co-signer that reports missing policies again and again makes each next step wait', async () => {
+  const run = new RefreshRun(await frostKey(cosigners.all));
+  expect(await run.step(cosigners.all)).toBeNull();
+  const liar: CosignerClient = {
+    index: present(cosigners.all[2]).index,
+    call: (path, body) =>
+      path.startsWith('reshare/')
+        ? Promise.resolve(refused({ cosigner: liar.index, code: 'policy-behind', detail: '0', culprit: null }))
+        : present(cosigners.all[2]).call(path, body),
+  };
+  const crew = [...cosigners.some(1, 2), liar];
+  for (let i = 0; i < 3; i++) expect(await run.step(crew)).toBe('dealing: node 3 policy-behind (0)');
+  await run.finish(cosigners.all);
+}, 60_000);
+
 describe('a coordinator that attacks a key refresh', () => {
   let key: VaultKey;
   let other: VaultKey;
@@ -61,8 +77,8 @@ describe('a coordinator that attacks a key refresh', () => {
   });
 
   test.each<[string, () => Record<string, unknown>, string]>([
-    ['a lower threshold', () => ({ threshold: 1, dealers: [1] }), 'malformed'],
-    ['another threshold', () => ({ threshold: 3, dealers: [1, 2, 3] }), 'malformed'],
+    ['a threshold', () => ({ threshold: 1 }), 'malformed'],
+    ['more dealers than sign together', () => ({ dealers: [1, 2, 3] }), 'malformed'],
     ['fewer dealers', () => ({ dealers: [1] }), 'malformed'],
     ['one dealer twice', () => ({ dealers: [1, 1] }), 'malformed'],
     ['dealers in disorder', () => ({ dealers: [2, 1] }), 'malformed'],

@@ -1,3 +1,4 @@
+import { nameOf } from '#devices/policy-succession.ts';
 import { CREATION_TOLERANCE_MS } from '#cosigner/policy/approval-check.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { KeyScheme } from '#domain/asset/chain.ts';
@@ -12,7 +13,7 @@ import { Cut } from '../session/interrupted-client.ts';
 import type { Cosigners } from '../cosigners.ts';
 import { approvedTransfer, newKey, present, startCosigners } from '../cosigners.ts';
 import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refresh-scene.ts';
-import { encodePolicy, nameOf } from '#cosigner-client/bring-policies.ts';
+import { encodePolicy } from '#cosigner-client/bring-policies.ts';
 
 /**
  * Tests key refreshes in steps, each started by a message of its own, among three co-signers in
@@ -101,7 +102,6 @@ test('an ECDSA refresh replaces the pair set-ups, and no co-signer deals to a pe
     path: () => `reshare/${key.keyId}`,
     request: () => ({
       scheme: key.scheme,
-      threshold: 2,
       baseEpoch: 2,
       epoch: 3,
       dealers: [1, 2],

@@ -3,8 +3,8 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { adopt, attest } from '#cosigner/policy/adoption.ts';
 import { attestationKeysOf } from '#cosigner/policy/attestation.ts';
 import { VaultPolicies } from '#cosigner/policy/vault-policies.ts';
-import { encodePolicy, nameOf } from '#cosigner-client/bring-policies.ts';
-import { policyHashOf } from '#devices/policy-succession.ts';
+import { encodePolicy } from '#cosigner-client/bring-policies.ts';
+import { nameOf, policyHashOf } from '#devices/policy-succession.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { PartyIndex } from '#mpc/party.ts';
@@ -33,6 +33,8 @@ type Attestations = Readonly<Record<Stage, ReadonlyMap<PartyIndex, Uint8Array>>>
 class Cosigner {
   readonly vault = new VaultPolicies(memorySql());
   nowMs = Date.now();
+  /** How far the clock moves with each look at it. */
+  stepMs = 0;
   readonly #index: PartyIndex;
 
   constructor(index: PartyIndex) {
@@ -42,7 +44,7 @@ class Cosigner {
   async #context() {
     const membership = present((await groupOf(3, 4)).memberships.get(this.#index));
     const keys = attestationKeysOf(membership);
-    return { membership, keys, vaultId: first.vaultId, vault: this.vault, now: () => this.nowMs };
+    return { membership, keys, vaultId: first.vaultId, vault: this.vault, now: () => (this.nowMs += this.stepMs) };
   }
 
   /** Returns the stage of the attestation with its bytes, or the code and detail of the refusal. */
@@ -132,6 +134,17 @@ describe('one policy of each version', () => {
     expect(await sent([4], [change], await collected([1, 2], change))).toEqual(['mandate-expired 2']);
     expect(await sent([4], [change], { chosen: new Map(), adopted: chosen.chosen })).toEqual(['mandate-expired 2']);
     expect(await sent([4], [change], await collected([1, 2, 3], change))).toEqual([2]);
+  });
+
+  test('a mandate that expires while a co-signer verifies it is neither attested nor adopted', async () => {
+    const change = changeTo(second, OLD, Date.now() + HOUR_MS + HOUR_MS / 2);
+    const chosen = await collected([2, 3], change);
+    const [late] = all;
+    Object.assign(present(late), { stepMs: HOUR_MS });
+    expect(await late?.adopt([change], chosen)).toBe('mandate-expired 2');
+    Object.assign(present(late), { nowMs: Date.now() });
+    expect(await late?.attest(change)).toBe('mandate-expired 2');
+    expect(late?.vault.choice()).toBeNull();
   });
 
   describe('two mandates of the same policy', () => {

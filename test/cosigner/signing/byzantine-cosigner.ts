@@ -14,8 +14,7 @@ import { resharingContext, resharingRequestOf } from '#cosigner/key/resharing.ts
 import type { AttestationStage } from '#cosigner/policy/attestation.ts';
 import { attestationKeysOf } from '#cosigner/policy/attestation.ts';
 import type { SignedRecord } from '#cosigner/storage.ts';
-import { policyHashOf } from '#devices/policy-succession.ts';
-import { nameOf } from '#cosigner-client/bring-policies.ts';
+import { nameOf, policyHashOf } from '#devices/policy-succession.ts';
 import { recordBytes } from '#cosigner/policy/signed-record.ts';
 import { receiptBytes } from '#cosigner/policy/receipt.ts';
 import { prepareSigning } from '#cosigner/session/signing.ts';
@@ -261,7 +260,8 @@ export class Puppet implements CosignerClient {
     }
     if (kind === 'reshare') {
       const request = resharingRequestOf(fields);
-      const { scheme, threshold, epoch, dealers, publicShares } = request;
+      const { scheme, epoch, dealers, publicShares } = request;
+      const threshold = dealers.length;
       const parties = this.#parties();
       const context = resharingContext(name, request, parties);
       const origin = {

@@ -6,11 +6,11 @@
  * Finding: 2.1
  * Defence: a co-signer that joins adopts only a policy that t other co-signers attest.
  */
+import { nameOf } from '#devices/policy-succession.ts';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { sortedByKeyId } from '#domain/access/device.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { nameOf } from '#cosigner-client/bring-policies.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { byDevice } from '../../../cosigner/policy/device-scene.ts';
 import { opening } from '../../../cosigner/rejected-requests.ts';
@@ -46,7 +46,7 @@ const stolen: AdoptedPolicy = {
 async function joins(policy: AdoptedPolicy, attestations: SentAttestations): Promise<readonly string[]> {
   const { scheme, publicKey, publicShares } = key;
   const epochs = { baseEpoch: 1, epoch: 2, dealers: [1, 2] };
-  const body = { scheme, threshold: 2, ...epochs, publicKey, publicShares, policy: nameOf(policy.policy) };
+  const body = { scheme, ...epochs, publicKey, publicShares, policy: nameOf(policy.policy) };
   const third = cosigners.some(3);
   const adopted = await sentTo(third, [policy], attestations);
   const answer = await third[0]?.call(`reshare/${key.keyId}/open`, opening(body));

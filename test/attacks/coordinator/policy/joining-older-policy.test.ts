@@ -7,6 +7,7 @@
  * Defence: a co-signer joins a key only under all policies that it has adopted for the vault
  *   under any key.
  */
+import { nameOf } from '#devices/policy-succession.ts';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { KeyRefresh } from '#domain/vault.ts';
@@ -14,7 +15,6 @@ import { nextRefreshStep } from '#jobs/keys/refresh-key.ts';
 import { generateKey } from '../../../cosigner/key/generate-key.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { sourceOf } from '../../../cosigner/policy-source.ts';
-import { nameOf } from '#cosigner-client/bring-policies.ts';
 import { opening } from '../../../cosigner/rejected-requests.ts';
 import type { Cosigners } from '../../../cosigner/cosigners.ts';
 import { startCosigners } from '../../../cosigner/cosigners.ts';
@@ -53,7 +53,7 @@ async function refreshed(key: Key, policies: readonly AdoptedPolicy[]): Promise<
 
 /** Returns the answer of co-signer 3 to a request to join a key under this policy. */
 async function joins({ keyId, scheme, publicKey, publicShares }: Key, policy: Policy) {
-  const epochs = { baseEpoch: 1, epoch: 2, dealers: [1, 2], threshold: 2 };
+  const epochs = { baseEpoch: 1, epoch: 2, dealers: [1, 2] };
   const body = { scheme, publicKey, publicShares, ...epochs, policy: nameOf(policy) };
   const [third] = cosigners.some(3);
   const answer = await third?.call(`reshare/${keyId}/open`, opening(body));
