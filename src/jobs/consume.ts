@@ -17,7 +17,7 @@ import { sign, transactionOf } from '#jobs/signing/sign.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { JobMessage } from '#objects/configuration.ts';
 import { recordMetric } from '#objects/metrics.ts';
-import type { VaultObject } from '#objects/vault/object.ts';
+import type { VaultDoors } from '#objects/vault/doors.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 import { errorText } from '#store/error-text.ts';
 
@@ -145,7 +145,7 @@ async function work(
 
 function transactionWork(
   job: Exclude<JobMessage['job'], 'generate-key' | 'refresh-key' | 'adopt-policy' | 'reconcile' | 'notify'>,
-  on: { readonly env: CoordinatorEnv; readonly vault: DurableObjectStub<VaultObject>; readonly id: TransactionId },
+  on: { readonly env: CoordinatorEnv; readonly vault: VaultDoors; readonly id: TransactionId },
 ): Promise<void> {
   switch (job) {
     case 'sign':

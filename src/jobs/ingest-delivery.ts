@@ -153,7 +153,7 @@ async function follow(env: CoordinatorEnv, hint: Hint, isPatient: boolean): Prom
   // Its block may be gone. A vault with a record of it polls on its own, against its recorded
   // block.
   for (const vault of vaultObjects(env, await vaultsWithTransaction(env.DB, chain.name, hint.hash))) {
-    await vault.pollActivityNow(chain.name, hint.hash);
+    await vault.report({ type: 'pollActivityNow', chain: chain.name, hash: hint.hash });
   }
   // An unconfirmed transaction is shown but incomplete: payments by contracts and token movements
   // follow when it is mined.
@@ -169,7 +169,7 @@ async function recordInVaults(env: CoordinatorEnv, chain: Chain, seen: ChainTran
   const valuation = await valueAssets(env, chain, { movements: seen.movements, wallets });
   const outcomes: ActivityOutcome[] = [];
   for (const vault of vaultObjects(env, new Set(concerned.map(({ vaultId }) => vaultId)))) {
-    outcomes.push(await vault.recordActivity({ chain: chain.name, hash: seen.hash, seen, valuation }));
+    outcomes.push(await vault.report({ type: 'recordActivity', chain: chain.name, hash: seen.hash, seen, valuation }));
   }
   return outcomes.find((one) => one === 'recorded') ?? outcomes[0] ?? 'none';
 }

@@ -3,7 +3,7 @@ import type { Notification } from '#domain/activity/notification.ts';
 import { transactionOf } from '#jobs/signing/sign.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { NotificationSubjectId, NotificationWork } from '#objects/vault/commands/notifications.ts';
-import type { VaultObject } from '#objects/vault/object.ts';
+import type { VaultDoors } from '#objects/vault/doors.ts';
 import type { PushMessage, PushOutcome } from '#push/send.ts';
 import { sendPush } from '#push/send.ts';
 import type { PushSettings } from '#push/settings.ts';
@@ -24,11 +24,11 @@ const MAX_PUSHES = 400;
  */
 export async function notify(
   env: CoordinatorEnv,
-  vault: DurableObjectStub<VaultObject>,
+  vault: VaultDoors,
   ids: readonly NotificationSubjectId[],
 ): Promise<void> {
   const settings = pushSettings(env.WEB_PUSH);
-  const changes = settings === null ? [] : await vault.notificationWork(ids);
+  const changes = settings === null ? [] : await vault.query(null, { type: 'notificationWork', ids });
   if (settings === null || changes.length === 0) return;
   const userIds = new Set(changes.flatMap(({ notification }) => notification.userIds));
   const subscriptions = await subscriptionsOfAll(env.DB, [...userIds]);
@@ -39,7 +39,7 @@ export async function notify(
     ),
   );
   // This comes first, so that a later failure does not cause repeated notifications.
-  await vault.recordNotificationsDelivered(tasks.map(({ id, version }) => ({ id, version })));
+  await vault.report({ type: 'completeNotifications', delivered: tasks.map(({ id, version }) => ({ id, version })) });
   const gone = new Set(outcomes.filter(({ outcome }) => outcome === 'gone').map(({ reader }) => reader));
   await Promise.all([...gone].map(({ userId, id }) => removeSubscription(env.DB, userId, id)));
 }

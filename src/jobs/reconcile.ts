@@ -3,7 +3,7 @@ import type { VaultId } from '#domain/id.ts';
 import { valueTokens } from '#jobs/value-assets.ts';
 import { isFungible } from '#domain/activity/movement.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultObject } from '#objects/vault/object.ts';
+import type { VaultDoors } from '#objects/vault/doors.ts';
 import { isScanOpen, requestScan } from '#store/deliveries.ts';
 
 /**
@@ -12,12 +12,8 @@ import { isScanOpen, requestScan } from '#store/deliveries.ts';
  * arrive as deliveries. The vault decides what a difference means and when to compare again, so a
  * lost, late or doubled message is one comparison less or more.
  */
-export async function reconcile(
-  env: CoordinatorEnv,
-  vault: DurableObjectStub<VaultObject>,
-  vaultId: VaultId,
-): Promise<void> {
-  for (const { chain, address, assets, hasDiscrepancy } of await vault.reconcileWork()) {
+export async function reconcile(env: CoordinatorEnv, vault: VaultDoors, vaultId: VaultId): Promise<void> {
+  for (const { chain, address, assets, hasDiscrepancy } of await vault.query(null, { type: 'reconcileWork' })) {
     // Read first: everything that a scan reported before it ended is in the balances by the time of
     // the comparison.
     const hasOpenScan = await isScanOpen(env.DB, { vaultId, chain: chain.caip2 });
@@ -25,7 +21,8 @@ export async function reconcile(
     if (held?.ok === true && held.value.isDisputed) {
       console.error(JSON.stringify({ event: 'nodes-disagree', vaultId, chain: chain.name }));
     }
-    const range = await vault.recordHoldings({
+    const range = await vault.report({
+      type: 'recordHoldings',
       chain: chain.name,
       assets,
       held: held?.ok === true ? held.value : null,

@@ -2,18 +2,14 @@ import { chainClientFor } from '#chains/client-for.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { valueAssets } from '#jobs/value-assets.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultObject } from '#objects/vault/object.ts';
+import type { VaultDoors } from '#objects/vault/doors.ts';
 
 /**
  * Polls an inbound transaction again, until its block is beyond any reorg, or gone. The job does
  * not wait: the vault decides what the result means and when the next poll is due.
  */
-export async function refreshActivity(
-  env: CoordinatorEnv,
-  vault: DurableObjectStub<VaultObject>,
-  id: TransactionId,
-): Promise<void> {
-  const work = await vault.followWork(id);
+export async function refreshActivity(env: CoordinatorEnv, vault: VaultDoors, id: TransactionId): Promise<void> {
+  const work = await vault.query(null, { type: 'followWork', id });
   if (work === null) return;
   const { chain, hash, block, wallet, needsValuation } = work;
   const adapter = chainClientFor(env, chain);
@@ -24,5 +20,5 @@ export async function refreshActivity(
   const isValued = needsValuation && seen.value !== null && seen.value.block !== null;
   const { movements = [] } = seen.value ?? {};
   const valuation = isValued ? await valueAssets(env, chain, { movements, wallets: [wallet] }) : null;
-  await vault.recordActivity({ chain: chain.name, hash, seen: seen.value, valuation });
+  await vault.report({ type: 'recordActivity', chain: chain.name, hash, seen: seen.value, valuation });
 }

@@ -5,6 +5,7 @@ import type { Promises } from '../worker/main.ts';
 import { expectDocumented } from './documented.worker.ts';
 import { parseKeyId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
+import { vaultOf } from '../objects/vault/vault-of.ts';
 
 export const coordinator = env as unknown as CoordinatorEnv & { readonly TEST_SERVICE_KEY: string };
 
@@ -175,7 +176,7 @@ export async function foundTreasury(differences: Readonly<Record<string, unknown
     publicShares: {},
     addresses: Object.fromEntries(opened.body['chains'].map((chain: string) => [chain, WALLET])),
   } as const;
-  await coordinator.VAULT.getByName(`vault:${id}`).recordKey(key);
+  await vaultOf(coordinator, id).report({ type: 'recordKey', key });
   return { id, alice, bob, carol, victor, mallory };
 }
 
@@ -220,7 +221,7 @@ export async function created(
 export async function stored(treasury: Treasury): Promise<unknown> {
   // The list is read first, because a list request updates the read model.
   const list = await call(`GET /vault/${treasury.id}/transactions?visible=all`, { token: treasury.victor.token });
-  const vault = await coordinator.VAULT.getByName(`vault:${treasury.id}`).describe();
+  const vault = await vaultOf(coordinator, treasury.id).query(null, { type: 'describeVault' });
   const { results } = await coordinator.DB.prepare('SELECT * FROM audit WHERE vault_id = ?').bind(treasury.id).all();
   return { audit: results.length, vault, transactions: list.body['transactions'] };
 }

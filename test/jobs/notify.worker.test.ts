@@ -1,3 +1,4 @@
+import type { VaultDoors } from '#objects/vault/doors.ts';
 import { runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
 import { amountOf } from '#domain/asset/amount.ts';
@@ -73,7 +74,7 @@ async function receives(treasury: Treasury, hash: string, units: bigint): Promis
   const movements = [{ uid: 'top', kind: 'native' as const, ...parties, amount: amountOf(units) }];
   const block = { number: '3', hash: '0xb3', confirmations: 1, isFinal: false };
   const seen = { hash, signer: RECIPIENT, fee: amountOf(1n), block, movements };
-  await vaultOf(treasury).recordActivity({ chain: 'anvil', hash, seen, valuation: UNPRICED });
+  await vaultOf(treasury).report({ type: 'recordActivity', chain: 'anvil', hash, seen, valuation: UNPRICED });
   const list = await call(`GET /vault/${treasury.id}/transactions?visible=all`, { token: treasury.alice.token });
   return idOf(list.body['transactions'].find(({ txHash }: { txHash: string }) => txHash === hash)?.id);
 }
@@ -134,7 +135,11 @@ test('signers who must approve are notified, the creator is not, and every membe
   expect((await read(bob)).map(({ kind }) => kind)).toEqual(['approval']);
   expect([await read(alice), await read(victor)]).toEqual([[], []]);
   for (const { token } of [treasury.alice, treasury.bob]) await call(`POST /transaction/${id}/approve`, { token });
-  await vaultOf(treasury).record(id, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null });
+  await vaultOf(treasury).report({
+    type: 'recordEvent',
+    id,
+    event: { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null },
+  });
   await notify(coordinator, vaultOf(treasury), [id]);
   expect((await read(victor)).map(({ title }) => title)).toEqual(['Treasury: failed']);
 });
@@ -192,18 +197,19 @@ function counting() {
   };
   const VAULT = {
     getByName: (name: string) => {
-      const stub = coordinator.VAULT.getByName(name);
+      const stub = coordinator.VAULT.getByName(name) as unknown as VaultDoors;
       const record = (what: string) => requests.push(`${name} ${what}`);
-      return {
-        notificationWork: (ids: Parameters<typeof stub.notificationWork>[0]) => {
+      const doors: Pick<VaultDoors, 'query' | 'report'> = {
+        query: (actor, query) => {
           record('work');
-          return stub.notificationWork(ids);
+          return stub.query(actor, query);
         },
-        recordNotificationsDelivered: (reported: Parameters<typeof stub.recordNotificationsDelivered>[0]) => {
+        report: (report) => {
           record('done');
-          return stub.recordNotificationsDelivered(reported);
+          return stub.report(report);
         },
       };
+      return doors;
     },
   };
   return { requests, env: { ...coordinator, DB, VAULT } as unknown as CoordinatorEnv };
@@ -225,7 +231,7 @@ test('all changes of one vault are sent together, each once, with one call to ea
   const name = `vault:${treasury.id}`;
   expect(requests).toEqual([`${name} work`, 'directory', `${name} done`]);
   // No notification is pending any more, not even for records that notify no member.
-  expect(await vaultOf(treasury).notificationWork([...ids, dust])).toEqual([]);
+  expect(await vaultOf(treasury).query(null, { type: 'notificationWork', ids: [...ids, dust] })).toEqual([]);
 });
 
 test('a change that arrives during its delivery is sent again, and the others are not', async () => {
@@ -234,11 +240,18 @@ test('a change that arrives during its delivery is sent again, and the others ar
   const received = await receives(treasury, '0xb5', 1n);
   const { body } = await created(treasury);
   const id = idOf(body['id']);
-  const reported = await vault.notificationWork([id, received]);
+  const reported = await vault.query(null, { type: 'notificationWork', ids: [id, received] });
   for (const { token } of [treasury.alice, treasury.bob]) await call(`POST /transaction/${id}/approve`, { token });
-  await vault.record(id, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null });
-  await vault.recordNotificationsDelivered(reported.map(({ id: one, version }) => ({ id: one, version })));
-  const left = await vault.notificationWork([id, received]);
+  await vault.report({
+    type: 'recordEvent',
+    id,
+    event: { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null },
+  });
+  await vault.report({
+    type: 'completeNotifications',
+    delivered: reported.map(({ id: one, version }) => ({ id: one, version })),
+  });
+  const left = await vault.query(null, { type: 'notificationWork', ids: [id, received] });
   expect(left.map(({ id: one, notification }) => [one, notification.kind])).toEqual([[id, 'outcome']]);
 });
 
@@ -254,9 +267,13 @@ test('browsers above the limit of one invocation are notified by the next messag
   const ids: TransactionId[] = [];
   for (const hash of ['0xb9', '0xba', '0xbb']) ids.push(await receives(treasury, hash, 1n));
   await notify(coordinator, vaultOf(treasury), ids);
-  expect([requests.length, (await vaultOf(treasury).notificationWork(ids)).length]).toEqual([300, 1]);
+  expect([requests.length, (await vaultOf(treasury).query(null, { type: 'notificationWork', ids })).length]).toEqual([
+    300, 1,
+  ]);
   await notify(coordinator, vaultOf(treasury), ids);
-  expect([requests.length, (await vaultOf(treasury).notificationWork(ids)).length]).toEqual([450, 0]);
+  expect([requests.length, (await vaultOf(treasury).query(null, { type: 'notificationWork', ids })).length]).toEqual([
+    450, 0,
+  ]);
 });
 
 test('no member is notified twice when the removal of a dead browser fails', async () => {
@@ -337,7 +354,11 @@ test('a recovery export is in the history and notifies every member, even if it 
   const keyId = 'a'.repeat(26);
   // The process ended after the request was written, so no record shows what the co-signers
   // returned.
-  await vault.recordExport({ requestedBy: 'service-key 00000000', keys: [{ keyId, givenBy: null }] });
+  await vault.execute(null, {
+    type: 'recordExport',
+    requestedBy: 'service-key 00000000',
+    keys: [{ keyId, givenBy: null }],
+  });
   const { body } = await call(`GET /vault/${treasury.id}/history`, { token: treasury.victor.token });
   const lines = body['history'].filter(({ action }: { action: string }) => action.startsWith('recovery-'));
   expect(lines).toMatchObject([
@@ -360,5 +381,5 @@ test('a recovery export is in the history and notifies every member, even if it 
   const notice = { kind: 'vault', title: 'Treasury: recovery packages requested', vaultId: treasury.id };
   for (const browser of [alice, victor]) expect(await read(browser)).toMatchObject([notice, notice]);
   expect(taken).toHaveLength(4);
-  expect(await vault.notificationWork(due.map(({ tx_id: id }) => idOf(id)))).toEqual([]);
+  expect(await vault.query(null, { type: 'notificationWork', ids: due.map(({ tx_id: id }) => idOf(id)) })).toEqual([]);
 });

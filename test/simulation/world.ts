@@ -30,6 +30,7 @@ import type { Schedule } from './schedule.ts';
 import { LostCall } from './schedule.ts';
 import { SolanaChain } from './chains/solana-chain.ts';
 import { SolanaRpc } from './chains/solana-rpc.ts';
+import { vaultOf } from '../objects/vault/vault-of.ts';
 
 const SERVICE_KEY = 'service_key_of_the_simulation';
 const MONITOR_SECRET = Buffer.from('a monitor of no provider').toString('base64');
@@ -296,8 +297,8 @@ export class World {
     const schemeOn = ({ row }: SimulatedChain) => keySchemeOf(row.family, { bitcoinAddressType });
     const schemes = [...new Set(this.chains.map(schemeOn))];
     const dealers = schemes.map((scheme, i) => new Dealer('abc'.charAt(i).repeat(26), scheme));
-    const stub = this.env.VAULT.getByName(`vault:${this.vaultId}`);
-    const described = await stub.describe();
+    const stub = vaultOf(this.env, this.vaultId);
+    const described = await stub.query(null, { type: 'describeVault' });
     if (described === null) throw new Error('the vault must be there');
     const { policy } = described;
     const importRecord: NodeTerms['importRecord'] = (node, request, checked) =>
@@ -312,7 +313,7 @@ export class World {
       const chains = this.chains.filter((chain) => schemeOn(chain) === scheme);
       for (const chain of chains) this.wallets.set(chain, dealer.addressOn(chain.row.caip2));
       const addresses = Object.fromEntries(chains.map((chain) => [chain.row.name, dealer.addressOn(chain.row.caip2)]));
-      await stub.recordKey({ keyId, scheme, publicKey, publicShares, addresses });
+      await stub.report({ type: 'recordKey', key: { keyId, scheme, publicKey, publicShares, addresses } });
     }
     for (const [chain, wallet] of this.wallets) chain.endow(wallet);
   }

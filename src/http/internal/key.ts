@@ -97,7 +97,8 @@ interface RequestedKey {
 /** Returns the key that the path names. Refuses `vault-not-found`, `key-not-found`. */
 async function keyOfPath(context: HttpContext): Promise<Result<RequestedKey, Response>> {
   const object = vaultOfPath(context);
-  const vault = object === null ? null : await callObject(object, (stub) => stub.describe());
+  const vault =
+    object === null ? null : await callObject(object, (stub) => stub.query(null, { type: 'describeVault' }));
   if (object === null || vault === null) return refused(noSuchVault(context));
   const key = vault.keys.find(({ keyId }) => keyId === context.req.param('keyId'));
   if (key !== undefined) return accepted({ object, key });
@@ -113,7 +114,7 @@ async function startRefresh(context: HttpContext): Promise<Response> {
   const found = await keyOfPath(context);
   if (!found.ok) return found.refusal;
   const { object, key } = found.value;
-  await callObject(object, (stub) => stub.requestRefresh(key.keyId));
+  await callObject(object, (stub) => stub.execute(null, { type: 'requestRefresh', keyId: key.keyId }));
   return context.json(await keyRecord(found.value, await sharesOf(context, found.value)), 202);
 }
 
@@ -124,7 +125,7 @@ async function endRefresh(context: HttpContext): Promise<Response> {
   const reports = await sharesOf(context, found.value);
   const { refreshing } = await keyRecord(found.value, reports);
   if (refreshing && isActivationBegun(reports)) return mustBeCompleted(context);
-  const ended = await callObject(object, (stub) => stub.giveUpRefresh(key.keyId));
+  const ended = await callObject(object, (stub) => stub.execute(null, { type: 'giveUpRefresh', keyId: key.keyId }));
   return ended.ok ? context.json(await keyRecord(found.value, reports)) : mustBeCompleted(context);
 }
 
@@ -176,7 +177,7 @@ async function keyRecord(
   { object, key: { keyId, scheme, publicKey } }: RequestedKey,
   reports: readonly ShareReport[],
 ): Promise<z.infer<typeof keySchema>> {
-  const work = await callObject(object, (stub) => stub.refreshWork());
+  const work = await callObject(object, (stub) => stub.query(null, { type: 'refreshWork' }));
   const shares = reports.map(({ cosigner, held }) => {
     const all = held.ok ? held.value : [];
     return {

@@ -51,7 +51,10 @@ async function setRoles(context: HttpContext, roles: readonly Role[]): Promise<R
   const user = userId === null ? null : await findUser(context.env.DB, userId);
   if (user === null) return problem(context, 'user-not-found', { detail: 'There is no user with this id.' });
   const object = vaultOfPath(context);
-  const changed = object === null ? null : await callObject(object, (vault) => vault.putMember(user.id, roles));
+  const changed =
+    object === null
+      ? null
+      : await callObject(object, (vault) => vault.execute(null, { type: 'putMember', userId: user.id, roles }));
   if (changed === null) return noSuchVault(context);
   if (changed.ok) return context.json(vaultRecord(context, changed.value));
   const detail = 'The signers decide who signs. Propose the change with POST /internal/vault/{vaultId}/policy-change.';

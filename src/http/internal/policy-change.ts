@@ -32,12 +32,12 @@ async function propose(context: HttpContext): Promise<Response> {
   if (!patch.ok) return invalidRequest(context, patch.refusal);
   const object = vaultOfPath(context);
   if (object === null) return noSuchVault(context);
-  const known = await callObject(object, (vault) => vault.describe());
+  const known = await callObject(object, (vault) => vault.query(null, { type: 'describeVault' }));
   const foreign = await pinnedKeysFault(context, patch.value.cosigners ?? known?.policy.cosigners);
   if (foreign !== null) return invalidRequest(context, [foreign]);
   const pins = await pinsForChange(context, body, known?.policy);
-  const proposal = { actor: null, patch: { ...patch.value, ...pins }, note: body.note ?? null };
-  const proposed = await callObject(object, (vault) => vault.proposePolicy(proposal));
+  const proposal = { patch: { ...patch.value, ...pins }, note: body.note ?? null };
+  const proposed = await callObject(object, (vault) => vault.execute(null, { type: 'proposePolicy', ...proposal }));
   // For an operator, `forbidden` means only that the vault does not exist.
   const missing = !proposed.ok && typeof proposed.refusal !== 'string' && proposed.refusal.code === 'forbidden';
   return missing ? noSuchVault(context) : respondWithChange(context, proposed, 201);

@@ -30,6 +30,7 @@ export const rebuildReadModel = route({
 
 async function project(context: HttpContext): Promise<Response> {
   const object = vaultOfPath(context);
-  const pending = object === null ? null : await callObject(object, (stub) => stub.project());
+  const pending =
+    object === null ? null : await callObject(object, (stub) => stub.execute(null, { type: 'requeueProjection' }));
   return pending === null ? noSuchVault(context) : context.json(pending, 202);
 }

@@ -45,15 +45,16 @@ type Answer = z.infer<typeof recoverySchema>;
 
 async function exportAll(context: HttpContext): Promise<Response> {
   const object = vaultOfPath(context);
-  const vault = object === null ? null : await callObject(object, (stub) => stub.describe());
+  const vault =
+    object === null ? null : await callObject(object, (stub) => stub.query(null, { type: 'describeVault' }));
   if (object === null || vault === null) return noSuchVault(context);
   const requestedBy = requesterOf(context);
   const requested = { requestedBy, keys: vault.keys.map(({ keyId }) => ({ keyId, givenBy: null })) };
-  await callObject(object, (stub) => stub.recordExport(requested));
+  await callObject(object, (stub) => stub.execute(null, { type: 'recordExport', ...requested }));
   const { packages, missing } = await packagesOf(context, vault);
   const givenBy = (id: string) => packages.filter(({ keyId }) => keyId === id).map(({ node }) => node);
   const given = { requestedBy, keys: vault.keys.map(({ keyId }) => ({ keyId, givenBy: givenBy(keyId) })) };
-  await callObject(object, (stub) => stub.recordExport(given));
+  await callObject(object, (stub) => stub.execute(null, { type: 'recordExport', ...given }));
   return context.json({ packages, missing });
 }
 

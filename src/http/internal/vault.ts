@@ -130,7 +130,8 @@ export const readVault = route({
   refuses: ['vault-not-found'],
   handle: async (context) => {
     const object = vaultOfPath(context);
-    const vault = object === null ? null : await callObject(object, (stub) => stub.describe());
+    const vault =
+      object === null ? null : await callObject(object, (stub) => stub.query(null, { type: 'describeVault' }));
     return vault === null ? noSuchVault(context) : context.json(vaultRecord(context, vault));
   },
 });
@@ -217,11 +218,13 @@ async function underNextNumber(context: HttpContext, spec: Omit<VaultSpec, 'id'>
     const id = parseVaultId(await allocateVault(context.env.DB, entry));
     if (id === null) throw new Error('an allocated vault id must parse');
     const stub = () => vaultStub(context.env, id);
-    const created = await callObject(stub, (vault) => vault.initialise({ id, ...spec }));
+    const created = await callObject(stub, (vault) =>
+      vault.execute(null, { type: 'createVault', spec: { id, ...spec } }),
+    );
     if (created.ok) return created;
     if (created.refusal !== 'number-taken') return refused(created.refusal);
-    await callObject(stub, (vault) => vault.project());
-    await callObject(stub, (vault) => vault.describe());
+    await callObject(stub, (vault) => vault.execute(null, { type: 'requeueProjection' }));
+    await callObject(stub, (vault) => vault.query(null, { type: 'describeVault' }));
   }
   throw new ObjectUnavailable(`${MAX_TAKEN_NUMBERS} numbers in a row were taken`);
 }

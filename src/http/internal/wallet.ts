@@ -28,6 +28,9 @@ async function enable(context: HttpContext): Promise<Response> {
     return invalidRequest(context, [{ pointer: 'chain', code: 'unknown-chain', detail: 'The chain is not known.' }]);
   }
   const object = vaultOfPath(context);
-  const vault = object === null ? null : await callObject(object, (stub) => stub.enableChain(chain.name));
+  const vault =
+    object === null
+      ? null
+      : await callObject(object, (stub) => stub.execute(null, { type: 'enableChain', name: chain.name }));
   return vault === null ? noSuchVault(context) : context.json(vaultRecord(context, vault));
 }

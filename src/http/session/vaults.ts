@@ -62,7 +62,7 @@ async function list(context: HttpContext): Promise<Response> {
     if (vaultId === null) continue;
     const seen = await callObject(
       () => vaultStub(context.env, vaultId),
-      (vault) => vault.flushProjection(actor),
+      (vault) => vault.query(actor, { type: 'projectedScope' }),
     );
     if (!seen.ok) continue;
     const { policy, viewer, formerWallets } = seen.value;

@@ -53,7 +53,7 @@ async function cancelTransaction(context: HttpContext): Promise<Response> {
   const body = await optionalBodyOf(context, cancelBody);
   const cancelled = await callObject(
     () => vaultStubOf(context, id),
-    (vault) => vault.cancel(actor, id, body?.acknowledge ?? null),
+    (vault) => vault.execute(actor, { type: 'cancel', id, acknowledged: body?.acknowledge ?? null }),
   );
   return cancelled.ok ? context.json(recordOf(context, cancelled.value)) : refusalProblem(context, cancelled.refusal);
 }

@@ -75,7 +75,7 @@ export const challenge = route({
     const actor = actorOf(context);
     const read = await callObject(
       () => vaultStubOf(context, id),
-      (vault) => vault.challenge(actor, id),
+      (vault) => vault.query(actor, { type: 'challenge', id }),
     );
     if (!read.ok) return refusalProblem(context, read.refusal);
     const { transaction } = read.value;

@@ -37,7 +37,7 @@ async function propose(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const found = await callObject(
     () => vaultStubOf(context, id),
-    (vault) => vault.read(actor, id),
+    (vault) => vault.query(actor, { type: 'readRecord', id }),
   );
   if (!found.ok) return refusalProblem(context, found.refusal);
   if (!hasPermission(found.value.viewer, 'create')) return refusalProblem(context, { code: 'forbidden' });

@@ -132,7 +132,7 @@ export async function create(context: HttpContext, body: CreationBody, action: A
   const actor = actorOf(context);
   const created = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.create(actor, { ...request, ...rehearsed }),
+    (vault) => vault.execute(actor, { type: 'createTransaction', request: { ...request, ...rehearsed } }),
   );
   if (!created.ok) return refusalProblem(context, created.refusal);
   const { view, replayed } = created.value;
@@ -196,7 +196,7 @@ async function precheckOnChain(
   const actor = actorOf(context);
   const rehearsed = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.previewCreation(actor, request),
+    (vault) => vault.query(actor, { type: 'previewCreation', request }),
   );
   if (!rehearsed.ok) return refusalProblem(context, rehearsed.refusal);
   const { view, replayed } = rehearsed.value;

@@ -18,7 +18,10 @@ export async function recordDecision(context: HttpContext, decision: Decision): 
   const actor = actorOf(context);
   const decided = await callObject(
     () => vaultStubOf(context, id),
-    (vault) => (decision.type === 'approve' ? vault.approve(actor, id, decision.device) : vault.reject(actor, id)),
+    (vault) =>
+      decision.type === 'approve'
+        ? vault.execute(actor, { type: 'approve', id, device: decision.device })
+        : vault.execute(actor, { type: 'reject', id }),
   );
   if (!decided.ok) return refusalProblem(context, decided.refusal);
   const { view, changed } = decided.value;

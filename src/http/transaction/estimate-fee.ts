@@ -122,7 +122,7 @@ async function estimate(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const rehearsed = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.previewCreation(actor, { ...creation, idempotency: null }),
+    (vault) => vault.query(actor, { type: 'previewCreation', request: { ...creation, idempotency: null } }),
   );
   if (!rehearsed.ok) return refusalProblem(context, rehearsed.refusal);
   const { intent } = rehearsed.value.view.transaction;

@@ -32,7 +32,7 @@ async function readHistory(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const found = await callObject(
     () => vaultStubOf(context, id),
-    (vault) => vault.flushTransaction(actor, id),
+    (vault) => vault.query(actor, { type: 'flushRecord', id }),
   );
   if (!found.ok) return refusalProblem(context, found.refusal);
   const query = { vaultId: vaultOfTransaction(id), transactionId: id, after, limit: limit + 1 };

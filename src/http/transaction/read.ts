@@ -34,7 +34,7 @@ async function read(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const found = await callObject(
     () => vaultStubOf(context, id),
-    (vault) => vault.read(actor, id),
+    (vault) => vault.query(actor, { type: 'readRecord', id }),
   );
   if (!found.ok) return refusalProblem(context, found.refusal);
   const json = taggedJson(recordOf(context, found.value));
@@ -44,7 +44,7 @@ async function read(context: HttpContext): Promise<Response> {
   const version = versionOf(found.value);
   const later = await callObject(
     () => vaultStubOf(context, id),
-    (vault) => vault.readLater(actor, id, { seen: version, waitMs: waitSeconds * 1000 }),
+    (vault) => vault.query(actor, { type: 'readRecordLater', id, seen: version, waitMs: waitSeconds * 1000 }),
   );
   if (!later.ok) return refusalProblem(context, later.refusal);
   context.header('preference-applied', `wait=${waitSeconds}`);

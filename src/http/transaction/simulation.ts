@@ -59,7 +59,7 @@ async function simulate(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const read = await callObject(
     () => vaultStubOf(context, id),
-    (vault) => vault.read(actor, id),
+    (vault) => vault.query(actor, { type: 'readRecord', id }),
   );
   if (!read.ok) return refusalProblem(context, read.refusal);
   const transaction = 'transaction' in read.value ? read.value.transaction : null;

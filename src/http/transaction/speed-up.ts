@@ -29,7 +29,7 @@ async function speedUpTransaction(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const answer = await callObject(
     () => vaultStubOf(context, id),
-    (vault) => vault.speedUp(actor, id),
+    (vault) => vault.execute(actor, { type: 'speedUp', id }),
   );
   return answer.ok ? context.json(recordOf(context, answer.value)) : refusalProblem(context, answer.refusal);
 }

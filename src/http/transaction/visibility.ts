@@ -35,7 +35,7 @@ async function setVisibility(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const changed = await callObject(
     () => vaultStubOf(context, id),
-    (vault) => vault.setVisibility(actor, id, visible),
+    (vault) => vault.execute(actor, { type: 'setVisibility', id, visible }),
   );
   return changed.ok ? context.json(recordOf(context, changed.value)) : refusalProblem(context, changed.refusal);
 }

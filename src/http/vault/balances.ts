@@ -54,7 +54,8 @@ async function listBalances(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const found = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.balances(actor, after, { limit: MAX_PAGE_SIZE + 1, hiddenToo: visible === 'all' }),
+    (vault) =>
+      vault.query(actor, { type: 'listBalances', after, limit: MAX_PAGE_SIZE + 1, hiddenToo: visible === 'all' }),
   );
   if (!found.ok) return refusalProblem(context, found.refusal);
   const page = found.value.slice(0, MAX_PAGE_SIZE);

@@ -53,7 +53,7 @@ async function openStream(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const begun = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.beginFeed(actor),
+    (vault) => vault.query(actor, { type: 'beginFeed' }),
   );
   if (!begun.ok) return refusalProblem(context, begun.refusal);
   const after = lastId === '' ? begun.value : Math.min(Number.parseInt(lastId, 10), begun.value);
@@ -98,7 +98,7 @@ async function streamEvents(reader: Reader, writable: WritableStream<Uint8Array>
 /** Returns the changes after a position; null when the reader has lost access. */
 async function changesFor(reader: Reader, after: number): Promise<VaultChanges | null> {
   const { context, vaultId, actor, sessionId, sessionHash } = reader;
-  const changes = await vaultStub(context.env, vaultId).feed(actor, after, BEAT_MS);
+  const changes = await vaultStub(context.env, vaultId).query(actor, { type: 'nextChanges', after, waitMs: BEAT_MS });
   // The session is checked after the wait, so a session that ended meanwhile receives no change.
   const isOpen = await sessionObject(context, sessionId).isOpen(sessionHash);
   return isOpen && changes.ok ? changes.value : null;

@@ -35,7 +35,7 @@ async function readHistory(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const entered = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.flushProjection(actor),
+    (vault) => vault.query(actor, { type: 'projectedScope' }),
   );
   if (!entered.ok) return refusalProblem(context, entered.refusal);
   const query = { vaultId, transactionId: null, after, limit: limit + 1 };

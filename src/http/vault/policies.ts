@@ -76,7 +76,7 @@ async function list(context: HttpContext): Promise<Response> {
   const read = await callObject(
     () => vaultStub(context.env, vaultId),
     // One extra row shows whether there is another page.
-    (vault) => vault.policyHistory(actor, before, PAGE + 1),
+    (vault) => vault.query(actor, { type: 'policyHistory', before, limit: PAGE + 1 }),
   );
   if (!read.ok) return refusalProblem(context, read.refusal);
   const shown = read.value.slice(0, PAGE);

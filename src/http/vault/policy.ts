@@ -55,7 +55,7 @@ async function read(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const view = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.policy(actor),
+    (vault) => vault.query(actor, { type: 'policyInForce' }),
   );
   if (!view.ok) return refusalProblem(context, view.refusal);
   const { policy, spent, keys } = view.value;

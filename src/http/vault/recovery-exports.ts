@@ -48,9 +48,9 @@ async function readExports(context: HttpContext): Promise<Response> {
   const { nonce } = exportsQuery.parse(context.req.query());
   const actor = actorOf(context);
   const object = () => vaultStub(context.env, vaultId);
-  const entered = await callObject(object, (vault) => vault.flushProjection(actor));
+  const entered = await callObject(object, (vault) => vault.query(actor, { type: 'projectedScope' }));
   if (!entered.ok) return refusalProblem(context, entered.refusal);
-  const vault = await callObject(object, (stub) => stub.describe());
+  const vault = await callObject(object, (stub) => stub.query(null, { type: 'describeVault' }));
   const lists: SignedExportList[] = [];
   const missing: z.infer<typeof exportsSchema>['missing'] = [];
   for (const node of cosignersOf(context.env)) {

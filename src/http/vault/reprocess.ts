@@ -43,7 +43,7 @@ async function requestRescan(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const wallets = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.requestRescan(actor),
+    (vault) => vault.execute(actor, { type: 'requestRescan' }),
   );
   if (!wallets.ok) return refusalProblem(context, wallets.refusal);
   const nowMs = Date.now();

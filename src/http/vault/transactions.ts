@@ -73,7 +73,7 @@ async function listTransactions(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const scope = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.flushProjection(actor),
+    (vault) => vault.query(actor, { type: 'projectedScope' }),
   );
   if (!scope.ok) return refusalProblem(context, scope.refusal);
   const visible = query.visible ?? 'true';

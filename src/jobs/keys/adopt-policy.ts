@@ -4,12 +4,12 @@ import { cosignersOf, faultText } from '#cosigner-client/client.ts';
 import type { PolicySource } from '#cosigner-client/bring-policies.ts';
 import { bringPolicies } from '#cosigner-client/bring-policies.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultObject } from '#objects/vault/object.ts';
+import type { VaultDoors } from '#objects/vault/doors.ts';
 import type { AdoptionWork } from '#objects/vault/views.ts';
 
 /** Returns the policies of a vault. Its object sends only those that a co-signer lacks. */
-export function policySource(vault: DurableObjectStub<VaultObject>, work: AdoptionWork): PolicySource {
-  return { ...work, after: (version) => vault.policiesAfter(version) };
+export function policySource(vault: VaultDoors, work: AdoptionWork): PolicySource {
+  return { ...work, after: (version) => vault.query(null, { type: 'policiesAfter', version }) };
 }
 
 /**
@@ -18,8 +18,8 @@ export function policySource(vault: DurableObjectStub<VaultObject>, work: Adopti
  * the attestations of those that have adopted it if the mandate has expired by then. The vault
  * records which co-signer refuses an expired mandate even so: its members then have to renew it.
  */
-export async function adoptPolicy(env: CoordinatorEnv, vault: DurableObjectStub<VaultObject>): Promise<void> {
-  const work = await vault.adoptionWork();
+export async function adoptPolicy(env: CoordinatorEnv, vault: VaultDoors): Promise<void> {
+  const work = await vault.query(null, { type: 'adoptionWork' });
   if (work === null) return;
   const { version, vaultId } = work.policy;
   const attesters = cosignersOf(env);
@@ -34,7 +34,7 @@ export async function adoptPolicy(env: CoordinatorEnv, vault: DurableObjectStub<
     if (refused !== null) expired.push({ cosigner: fault.cosigner, version: refused });
   }
   const isComplete = targets.every(({ index }) => (versions[String(index)] ?? 0) >= version);
-  await vault.reportAdoption({ version, isComplete, expired, adoptedVersions: versions });
+  await vault.report({ type: 'reportAdoption', version, isComplete, expired, adoptedVersions: versions });
 }
 
 /**

@@ -17,7 +17,7 @@ import { bringPolicies } from '#cosigner-client/bring-policies.ts';
 import { policySource } from '#jobs/keys/adopt-policy.ts';
 import { FIRST_EPOCH } from '#mpc/keygen/confirm.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultObject } from '#objects/vault/object.ts';
+import type { VaultDoors } from '#objects/vault/doors.ts';
 import { adoptionOf } from '#objects/vault/views.ts';
 
 export interface KeyRequest {
@@ -105,8 +105,8 @@ function hasOtherPolicies({ code, detail }: CosignerFault): boolean {
  * a Worker is limited in calls. Each step is stored before the next one: after an interruption it
  * continues there. Two concurrent runs leave at most an unused key.
  */
-export async function generateVaultKey(env: CoordinatorEnv, vault: DurableObjectStub<VaultObject>): Promise<void> {
-  const work = await vault.keyWork();
+export async function generateVaultKey(env: CoordinatorEnv, vault: VaultDoors): Promise<void> {
+  const work = await vault.query(null, { type: 'keyWork' });
   if (work === null) return;
   const { scheme, candidate, expiredVersions } = work;
   const { id } = work.vault;
@@ -118,9 +118,10 @@ export async function generateVaultKey(env: CoordinatorEnv, vault: DurableObject
     const renewals = expiredVersions.map((version) => `POST /vault/${id}/policy/${version}/renewal`);
     const remedy = renewals.length === 0 ? {} : { renewals };
     console.error(JSON.stringify({ event: 'key-generation-failed', vaultId: id, scheme, reason, ...remedy }));
-    if (isUseless && candidate !== null) await vault.progressKey(scheme, { type: 'discarded', candidate });
+    if (isUseless && candidate !== null)
+      await vault.report({ type: 'progressKey', scheme, progress: { type: 'discarded', candidate } });
     return;
   }
-  if (step.value.type === 'key') await vault.recordKey({ ...step.value.key, addresses: {} });
-  else await vault.progressKey(scheme, step.value);
+  if (step.value.type === 'key') await vault.report({ type: 'recordKey', key: { ...step.value.key, addresses: {} } });
+  else await vault.report({ type: 'progressKey', scheme, progress: step.value });
 }

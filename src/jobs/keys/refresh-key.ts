@@ -15,7 +15,7 @@ import { agreedShares, sharesHeldBy } from '#cosigner-client/held-shares.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import { MAX_EPOCH_STEP } from '#mpc/keygen/resharing.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultObject } from '#objects/vault/object.ts';
+import type { VaultDoors } from '#objects/vault/doors.ts';
 
 export interface RefreshRequest {
   readonly key: VaultKey;
@@ -299,8 +299,8 @@ async function dealingFault(holding: readonly HoldingCosigner[], request: Refres
  * Takes the next step to new shares of a vault's key, and stores its result, as `generateVaultKey`
  * does.
  */
-export async function refreshVaultKey(env: CoordinatorEnv, vault: DurableObjectStub<VaultObject>): Promise<void> {
-  const work = await vault.refreshWork();
+export async function refreshVaultKey(env: CoordinatorEnv, vault: VaultDoors): Promise<void> {
+  const work = await vault.query(null, { type: 'refreshWork' });
   if (work === null) return;
   const { key, refresh, adoption } = work;
   const { keyId } = key;
@@ -311,5 +311,5 @@ export async function refreshVaultKey(env: CoordinatorEnv, vault: DurableObjectS
   if (reason !== null) {
     console.error(JSON.stringify({ event: 'key-refresh-delayed', vaultId, keyId, reason }));
   }
-  if (step.ok) await vault.reportRefresh(refresh, step.value);
+  if (step.ok) await vault.report({ type: 'reportRefresh', refresh, report: step.value });
 }

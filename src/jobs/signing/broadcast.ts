@@ -6,25 +6,21 @@ import { newestAttempt, signedAttempts } from '#domain/transaction/transaction.t
 import { chainClientFor } from '#chains/client-for.ts';
 import { allocatorOf, hasOrderedNonces } from '#jobs/signing/nonce-allocation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultObject } from '#objects/vault/object.ts';
+import type { VaultDoors } from '#objects/vault/doors.ts';
 
 /**
  * Broadcasts the stored bytes of the newest attempt. A lost reply can only lead to the same bytes
  * again: the network reports bytes that it has as 'already known', and an inconclusive answer keeps
  * the job pending.
  */
-export async function broadcast(
-  env: CoordinatorEnv,
-  vault: DurableObjectStub<VaultObject>,
-  id: TransactionId,
-): Promise<void> {
-  const work = await vault.work(id, 'broadcast');
+export async function broadcast(env: CoordinatorEnv, vault: VaultDoors, id: TransactionId): Promise<void> {
+  const work = await vault.query(null, { type: 'transactionWork', id, job: 'broadcast' });
   const attempt = work === null ? null : newestAttempt(work.transaction);
   if (work === null || attempt === null || attempt.signed === null) return;
   // Paying bytes are not broadcast after the time limit of their intent, whether they are signed or
   // not.
   if (attempt.purpose === 'intent' && isPastNotAfterTime(work.transaction.intent, Date.now())) {
-    await vault.record(id, { type: 'endByTime' });
+    await vault.report({ type: 'recordEvent', id, event: { type: 'endByTime' } });
     return;
   }
   const adapter = chainClientFor(env, work.chain);
@@ -38,21 +34,38 @@ export async function broadcast(
   if (mayEnd && verdict.outcome !== 'refused') await allocatorOf(env, transaction).stay({ transactionId: id });
   switch (verdict.outcome) {
     case 'accepted':
-      await vault.record(id, { type: 'send', attempt: number, outcome: 'accepted', answer: null });
+      await vault.report({
+        type: 'recordEvent',
+        id,
+        event: { type: 'send', attempt: number, outcome: 'accepted', answer: null },
+      });
       return;
     case 'unknown':
     case 'underpriced':
     case 'undecided':
-      await vault.record(id, { type: 'send', attempt: number, outcome: verdict.outcome, answer: verdict.answer });
+      await vault.report({
+        type: 'recordEvent',
+        id,
+        event: { type: 'send', attempt: number, outcome: verdict.outcome, answer: verdict.answer },
+      });
       return;
     case 'refused':
       if (mayEnd) await endOrFill({ env, vault, transaction }, { attempt: number, answer: verdict.answer });
-      else await vault.record(id, { type: 'refuseBroadcast', attempt: number, answer: verdict.answer, keepsCoins });
+      else
+        await vault.report({
+          type: 'recordEvent',
+          id,
+          event: { type: 'refuseBroadcast', attempt: number, answer: verdict.answer, keepsCoins },
+        });
       return;
     case 'conflicted':
       // Another transaction has the nonce. The confirmation job decides when that one is deep
       // enough to stay.
-      await vault.record(id, { type: 'send', attempt: number, outcome: 'refused', answer: verdict.answer });
+      await vault.report({
+        type: 'recordEvent',
+        id,
+        event: { type: 'send', attempt: number, outcome: 'refused', answer: verdict.answer },
+      });
       return;
     default:
       unreachable(verdict);
@@ -61,7 +74,7 @@ export async function broadcast(
 
 interface Refused {
   readonly env: CoordinatorEnv;
-  readonly vault: DurableObjectStub<VaultObject>;
+  readonly vault: VaultDoors;
   readonly transaction: Transaction;
 }
 
@@ -76,7 +89,11 @@ async function endOrFill(
   const { id } = transaction;
   const allocator = allocatorOf(env, transaction);
   const blocksOthers = !(await allocator.leave({ transactionId: id }));
-  const after = await vault.record(id, { type: 'refuseBroadcast', ...refusal, blocksOthers });
+  const after = await vault.report({
+    type: 'recordEvent',
+    id,
+    event: { type: 'refuseBroadcast', ...refusal, blocksOthers },
+  });
   // Another consumer was faster, and the transaction continues.
   if (!blocksOthers && after?.state !== 'FAILED') await allocator.stay({ transactionId: id });
 }

@@ -14,19 +14,15 @@ import { recordBlocker } from '#jobs/signing/nonce-allocation.ts';
 import { reprice } from '#jobs/signing/reprice.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { TransactionWork } from '#objects/vault/views.ts';
-import type { VaultObject } from '#objects/vault/object.ts';
+import type { VaultDoors } from '#objects/vault/doors.ts';
 import { errorText } from '#store/error-text.ts';
 
 /**
  * Observes the attempts of a transaction and reports the result. The vault decides what it means
  * and when to poll again. The job does not wait, so a lost message costs one poll and nothing else.
  */
-export async function confirm(
-  env: CoordinatorEnv,
-  vault: DurableObjectStub<VaultObject>,
-  id: TransactionId,
-): Promise<void> {
-  const work = await vault.work(id, 'confirm');
+export async function confirm(env: CoordinatorEnv, vault: VaultDoors, id: TransactionId): Promise<void> {
+  const work = await vault.query(null, { type: 'transactionWork', id, job: 'confirm' });
   if (work === null) return;
   const adapter = chainClientFor(env, work.chain);
   if (adapter !== null) await observeAndAct({ env, vault, work }, adapter);
@@ -53,7 +49,8 @@ export async function observeAndAct({ env, vault, work }: Watch, adapter: ChainA
   if (seen.type === 'absent' && (seen.isTooCheap === true || isDear)) {
     await reprice({ env, vault, adapter, transaction: work.transaction });
   }
-  if (isAbsent && isPastNotAfter(work.transaction, Date.now())) await vault.record(id, { type: 'endByTime' });
+  if (isAbsent && isPastNotAfter(work.transaction, Date.now()))
+    await vault.report({ type: 'recordEvent', id, event: { type: 'endByTime' } });
   else if (isUnrecorded || isResting || isWithheld) await offerAgain(adapter, work.transaction);
   if (isAbsent) await recordBlocker({ env, vault, adapter, transaction: work.transaction });
 }
@@ -114,7 +111,7 @@ function lastBlockOf(attempts: readonly Attempt[]): string | null {
 
 interface Watch {
   readonly env: CoordinatorEnv;
-  readonly vault: DurableObjectStub<VaultObject>;
+  readonly vault: VaultDoors;
   readonly work: TransactionWork;
 }
 
@@ -126,19 +123,24 @@ export async function recordObservation({ env, vault, work }: Watch, seen: Obser
   if (seen.type === 'included') {
     const confirmationsNeeded = work.chain.confirmations;
     const value = valueBefore(inclusion, seen.inclusion) ?? (await valueOf(env, work, seen.inclusion));
-    await vault.record(id, {
-      type: 'include',
-      inclusion: { ...seen.inclusion, ...value },
-      confirmationsNeeded,
-      lookedFor,
+    await vault.report({
+      type: 'recordEvent',
+      id,
+      event: {
+        type: 'include',
+        inclusion: { ...seen.inclusion, ...value },
+        confirmationsNeeded,
+        lookedFor,
+      },
     });
   } else if (seen.type === 'lapsed') {
     const newest = newestAttempt(work.transaction);
-    if (newest !== null) await vault.record(id, { type: 'lapse', attempt: newest.number });
+    if (newest !== null)
+      await vault.report({ type: 'recordEvent', id, event: { type: 'lapse', attempt: newest.number } });
   } else {
     const { inMempool, nonceTaken, isUnexplained = false, isCoinUnknown = false, isTooCheap = false } = seen;
     const found = { inMempool, nonceTaken, isUnexplained, isCoinUnknown, isTooCheap };
-    await vault.record(id, { type: 'miss', ...found, lookedFor });
+    await vault.report({ type: 'recordEvent', id, event: { type: 'miss', ...found, lookedFor } });
   }
 }
 

@@ -12,10 +12,8 @@ import type { Transaction } from '#domain/transaction/transaction.ts';
 import { signedAttempts } from '#domain/transaction/transaction.ts';
 import { WAITS_FOR_NONCE } from '#domain/wallet/nonce-wait.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultObject } from '#objects/vault/object.ts';
+import type { VaultDoors } from '#objects/vault/doors.ts';
 import type { AllocationResult, CountTexts, HeldSlot, ReservationFault } from '#objects/wallet-nonce/object.ts';
-
-type VaultStub = DurableObjectStub<VaultObject>;
 
 /**
  * `unproven`: RPC nodes count unknown transactions of the wallet, without proof. `behind`: another
@@ -30,7 +28,7 @@ export type NonceFault =
 
 interface Allocation {
   readonly env: CoordinatorEnv;
-  readonly vault: VaultStub;
+  readonly vault: VaultDoors;
   readonly adapter: ChainAdapter;
   readonly transaction: Transaction;
   /** Its spending, for a wallet with balances; absent where UTXOs are reserved. */
@@ -114,7 +112,7 @@ async function requestAllocation(
  * of the two transactions.
  */
 async function heldBySigned({ vault, adapter, transaction: { chain, intent } }: Allocation): Promise<HeldSlot[]> {
-  const held = await vault.heldNonces({ chain, address: intent.from });
+  const held = await vault.query(null, { type: 'heldNonces', chain, address: intent.from });
   return held.flatMap(({ nonce, isFinalForOneNode, ...rest }) => {
     const isReleased = isFinalForOneNode && adapter.maxInFlight !== null;
     return nonce === null ? [] : [{ ...rest, nonce, isReleased }];
@@ -153,7 +151,8 @@ async function faultOfFunds({ env, vault, transaction }: Allocation, answer: Res
   // Read after the allocator's answer: a transaction that has a reservation and no nonce in use now
   // has ended.
   const held = new Set<string>();
-  for (const one of await vault.heldNonces({ chain, address: intent.from })) held.add(one.transactionId);
+  for (const one of await vault.query(null, { type: 'heldNonces', chain, address: intent.from }))
+    held.add(one.transactionId);
   for (const other of others) {
     if (!held.has(other)) await allocatorOf(env, transaction).release({ transactionId: other });
   }
@@ -175,7 +174,7 @@ export async function fundsFault(
   const isTokenTransfer = intent.kind === 'transfer' && intent.tokenAddress !== null;
   const isReverted = isTokenTransfer && refusal.reason === 'SIMULATION_REVERTED';
   if (refusal.reason !== 'INSUFFICIENT_FUNDS' && !isReverted) return refusal;
-  const held = await vault.heldNonces({ chain, address: intent.from });
+  const held = await vault.query(null, { type: 'heldNonces', chain, address: intent.from });
   const undecided = held.flatMap(({ transactionId, amounts }) => (transactionId === id ? [] : amounts));
   const ofToken = undecided.filter(({ tokenAddress }) => isTokenTransfer && tokenAddress === intent.tokenAddress);
   return mayBeReorged(refusal.missing, isReverted ? ofToken : undecided) ? { kind: 'in-flight' } : refusal;
@@ -221,10 +220,10 @@ export async function recordBlocker({ env, vault, adapter, transaction }: Alloca
   }
   if (found === 'unproven') return;
   const owner = found?.transactionId ?? null;
-  const held = owner === null ? [] : await vault.heldNonces({ chain, address: intent.from });
+  const held = owner === null ? [] : await vault.query(null, { type: 'heldNonces', chain, address: intent.from });
   const isHeld = held.some(({ transactionId }) => transactionId === owner);
   if (owner !== null && !isHeld) await allocator.release({ transactionId: owner });
   const blocker =
     found === null ? null : { transactionId: isHeld && owner !== null ? parseTransactionId(owner) : null };
-  await vault.record(id, { type: 'waitForNonce', blocker });
+  await vault.report({ type: 'recordEvent', id, event: { type: 'waitForNonce', blocker } });
 }

@@ -2,7 +2,7 @@ import { adapterFor } from '#chains/adapters.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { keepsUtxosReserved } from '#domain/transaction/job.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultObject } from '#objects/vault/object.ts';
+import type { VaultDoors } from '#objects/vault/doors.ts';
 
 /**
  * Reports to the nonce allocator how a transaction ended: on chain, or never. A nonce that ended
@@ -10,12 +10,8 @@ import type { VaultObject } from '#objects/vault/object.ts';
  * does a reusable nonce slot on Solana. The UTXOs of a transaction that a member has ended, and
  * that may still be included, stay reserved while it is watched.
  */
-export async function releaseNonce(
-  env: CoordinatorEnv,
-  vault: DurableObjectStub<VaultObject>,
-  id: TransactionId,
-): Promise<void> {
-  const work = await vault.work(id, 'settle');
+export async function releaseNonce(env: CoordinatorEnv, vault: VaultDoors, id: TransactionId): Promise<void> {
+  const work = await vault.query(null, { type: 'transactionWork', id, job: 'settle' });
   if (work === null) return;
   const { inclusion } = work.transaction;
   const allocator = env.WALLET_NONCE.getByName(
@@ -28,5 +24,5 @@ export async function releaseNonce(
   const kept = keepsUtxosReserved(work.transaction);
   const includedIn = inclusion?.blockNumber ?? null;
   await allocator.end({ transactionId: id, isSpent: used, includedIn, keepsCoins: kept });
-  await vault.record(id, { type: 'settle', keepsCoins: kept });
+  await vault.report({ type: 'recordEvent', id, event: { type: 'settle', keepsCoins: kept } });
 }

@@ -6,11 +6,11 @@ import { newestAttempt } from '#domain/transaction/transaction.ts';
 import { nextPurpose, replacementSpeed } from '#domain/transaction/transition.ts';
 import { claimedUtxos } from '#jobs/signing/nonce-allocation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultObject } from '#objects/vault/object.ts';
+import type { VaultDoors } from '#objects/vault/doors.ts';
 
 interface Repricing {
   readonly env: CoordinatorEnv;
-  readonly vault: DurableObjectStub<VaultObject>;
+  readonly vault: VaultDoors;
   readonly adapter: ChainAdapter;
   readonly transaction: Transaction;
 }
@@ -29,12 +29,14 @@ export async function reprice({ env, vault, adapter, transaction }: Repricing): 
   const quote = await adapter.quote(effect, newest, { speed: replacementSpeed(transaction), taken });
   const event = { type: 'reprice', attempt: newest.number } as const;
   if (quote.ok) {
-    await vault.record(id, { ...event, obstacle: null });
+    await vault.report({ type: 'recordEvent', id, event: { ...event, obstacle: null } });
     return;
   }
   // A resting transaction already has a reason, and keeps it.
   if (quote.refusal.kind !== 'permanent' || isAtRest(transaction)) return;
   const { reason } = quote.refusal;
-  if (reason === 'FEE_CAP_EXCEEDED') await vault.record(id, { ...event, obstacle: 'FEE_ABOVE_CAP' });
-  if (reason === 'INSUFFICIENT_FUNDS') await vault.record(id, { ...event, obstacle: reason });
+  if (reason === 'FEE_CAP_EXCEEDED')
+    await vault.report({ type: 'recordEvent', id, event: { ...event, obstacle: 'FEE_ABOVE_CAP' } });
+  if (reason === 'INSUFFICIENT_FUNDS')
+    await vault.report({ type: 'recordEvent', id, event: { ...event, obstacle: reason } });
 }

@@ -38,10 +38,8 @@ import type { Signable } from '#jobs/signing/threshold-sign.ts';
 import { availableHolders, thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { needsReceipts } from '#domain/policy/policy.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultObject } from '#objects/vault/object.ts';
+import type { VaultDoors } from '#objects/vault/doors.ts';
 import type { TransactionWork } from '#objects/vault/views.ts';
-
-type VaultStub = DurableObjectStub<VaultObject>;
 
 /**
  * Co-signers use their own clocks: signing ends only after each of them has refused for some time.
@@ -60,8 +58,8 @@ const CLOCK_TOLERANCE_MS = 10 * 60 * 1000;
  * 4. The signed bytes and their hash are stored before the first broadcast. A signature that was
  *    made but not stored was never broadcast, and the next one is over the same bytes.
  */
-export async function sign(env: CoordinatorEnv, vault: VaultStub, id: TransactionId): Promise<void> {
-  const work = await vault.work(id, 'sign');
+export async function sign(env: CoordinatorEnv, vault: VaultDoors, id: TransactionId): Promise<void> {
+  const work = await vault.query(null, { type: 'transactionWork', id, job: 'sign' });
   if (work === null) return;
   const { intent } = work.transaction;
   // No time limit ends the filling of a nonce: transactions above it have no other way to the
@@ -83,7 +81,7 @@ export async function sign(env: CoordinatorEnv, vault: VaultStub, id: Transactio
   }
   const adapter = chainClientFor(env, work.chain);
   if (adapter === null) {
-    await vault.record(id, { type: 'delaySigning', reason: 'CHAIN_NOT_CONFIGURED' });
+    await vault.report({ type: 'recordEvent', id, event: { type: 'delaySigning', reason: 'CHAIN_NOT_CONFIGURED' } });
     return;
   }
   if (await isDecided({ env, vault, adapter, work })) return;
@@ -106,7 +104,7 @@ async function recordFault({ env, vault, work }: SigningTurn, fault: NonceFault)
   const { transaction } = work;
   // A transaction that fills a nonce for others does not end for its price, which may fall.
   const isWaiting = fault.kind !== 'permanent' || fillsNonce(transaction) || waitsForPrice(transaction, fault.reason);
-  if (isWaiting) await vault.record(work.transaction.id, delayOf(fault));
+  if (isWaiting) await vault.report({ type: 'recordEvent', id: work.transaction.id, event: delayOf(fault) });
   else await giveUp({ env, vault, work }, fault);
 }
 
@@ -165,7 +163,7 @@ function decides(seen: Observation): boolean {
 
 interface Preparation {
   readonly env: CoordinatorEnv;
-  readonly vault: VaultStub;
+  readonly vault: VaultDoors;
   readonly adapter: ChainAdapter;
   readonly transaction: Transaction;
   readonly intent: OnChainIntent;
@@ -218,7 +216,11 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   }
   const preparedBy = hasOrderedNonces(adapter.chain) ? { preparedBy: run } : {};
   const event = { type: 'prepare', attempt: { ...composed, purpose, ...preparedBy } } as const;
-  const after = await vault.record(id, instead === undefined ? event : { ...event, instead });
+  const after = await vault.report({
+    type: 'recordEvent',
+    id,
+    event: instead === undefined ? event : { ...event, instead },
+  });
   const attempt = after === null ? null : newestAttempt(after);
   // Another run may have been faster: the stored bytes are signed.
   return attempt === null || attempt.signed !== null
@@ -266,7 +268,7 @@ async function keepNonce(
 
 interface SigningTurn {
   readonly env: CoordinatorEnv;
-  readonly vault: VaultStub;
+  readonly vault: VaultDoors;
   readonly adapter: ChainAdapter;
   readonly work: TransactionWork;
 }
@@ -284,7 +286,7 @@ async function signAttempt(
   const { id } = work.transaction;
   const evidence = await adapter.evidence(attempt.payload);
   if (!evidence.ok) {
-    await vault.record(id, { type: 'delaySigning', reason: 'CHAIN_UNAVAILABLE' });
+    await vault.report({ type: 'recordEvent', id, event: { type: 'delaySigning', reason: 'CHAIN_UNAVAILABLE' } });
     return { isStale: false };
   }
   const contact = attempt.preparedBy !== undefined ? trackContact(vault, work.transaction, { attempt, run }) : null;
@@ -292,7 +294,7 @@ async function signAttempt(
   if (signatures === null) return { isStale: contact?.isStale() === true };
   const assembled = adapter.assemble(actionOfAttempt(intent, attempt.purpose), attempt, signatures);
   if (!assembled.ok) throw new Error(`co-signers gave a signature that does not fit: ${assembled.refusal.detail}`);
-  await vault.record(id, { type: 'sign', attempt: attempt.number, ...assembled.value });
+  await vault.report({ type: 'recordEvent', id, event: { type: 'sign', attempt: attempt.number, ...assembled.value } });
   // The outbox sends the message for the broadcast in any case; a direct call only saves its delay.
   await broadcast(env, vault, id);
   // No caller waits for this any more, and a co-signer receives a missed record when it matters
@@ -317,7 +319,11 @@ async function signMessage(turn: SigningTurn, intent: MessageIntent): Promise<vo
   if (signature === undefined) return;
   const assembled = adapter.assembleMessage(intent, signature);
   if (!assembled.ok) throw new Error(`co-signers gave a signature that does not fit: ${assembled.refusal.detail}`);
-  await vault.record(work.transaction.id, { type: 'signMessage', signature: assembled.value });
+  await vault.report({
+    type: 'recordEvent',
+    id: work.transaction.id,
+    event: { type: 'signMessage', signature: assembled.value },
+  });
 }
 
 /** Returns null when there are no signatures yet, or never will be, and records it. */
@@ -334,7 +340,8 @@ async function signaturesOf(
   const outcome = await thresholdSign(cosignersOf(env), request);
   if (outcome.ok) return outcome.signatures;
   if (contact?.isStale() === true) return null;
-  if (outcome.verdict === 'unavailable') await vault.record(id, { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' });
+  if (outcome.verdict === 'unavailable')
+    await vault.report({ type: 'recordEvent', id, event: { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' } });
   else await giveUp({ env, vault, work }, { reason: 'SIGNERS_REFUSED', detail: outcome.reason });
   await contact?.end();
   return null;
@@ -352,7 +359,7 @@ async function giveUp(
   const { transaction, chain } = work;
   const { id } = transaction;
   if (signedAttempts(transaction).some((attempt) => !isPermanentlyRejected(attempt, transaction))) {
-    await vault.record(id, { type: 'abandonReplacement', reason });
+    await vault.report({ type: 'recordEvent', id, event: { type: 'abandonReplacement', reason } });
     return;
   }
   // A transaction that fills its nonce, and for which co-signers refuse even that, ends: the next
@@ -361,7 +368,11 @@ async function giveUp(
   const allocator = allocatorOf(env, transaction);
   const mayGo = !canFill || (await allocator.leave({ transactionId: id }));
   const end = { reason, detail };
-  const after = await vault.record(id, mayGo ? { type: 'failSigning', ...end } : { type: 'fillNonce', ...end });
+  const after = await vault.report({
+    type: 'recordEvent',
+    id,
+    event: mayGo ? { type: 'failSigning', ...end } : { type: 'fillNonce', ...end },
+  });
   // Another consumer was faster, and the transaction continues.
   if (canFill && mayGo && after?.state !== 'FAILED') await allocator.stay({ transactionId: id });
 }

@@ -1,7 +1,7 @@
 import type { Attempt, Transaction } from '#domain/transaction/transaction.ts';
 import { newestAttempt } from '#domain/transaction/transaction.ts';
 import { isStale } from '#domain/transaction/unsigned-attempt.ts';
-import type { VaultObject } from '#objects/vault/object.ts';
+import type { VaultDoors } from '#objects/vault/doors.ts';
 
 /** How one run of the signing job contacts co-signers for one set of bytes. */
 export interface SigningContact {
@@ -20,7 +20,7 @@ export interface SigningContact {
  * usual case, in which one run prepares and signs, stores nothing more.
  */
 export function trackContact(
-  vault: DurableObjectStub<VaultObject>,
+  vault: VaultDoors,
   { id }: Pick<Transaction, 'id'>,
   { attempt, run }: { readonly attempt: Attempt; readonly run: string },
 ): SigningContact {
@@ -32,13 +32,14 @@ export function trackContact(
     if (seen.hasBegun) return true;
     seen.isStale = isStale(attempt, Date.now());
     if (seen.isStale) return false;
-    const after = await vault.record(id, { type: 'ask', signingDigest });
+    const after = await vault.report({ type: 'recordEvent', id, event: { type: 'ask', signingDigest } });
     const newest = after === null ? null : newestAttempt(after);
     seen.hasBegun = newest?.signingDigest === signingDigest && newest.signed === null;
     return seen.hasBegun;
   };
   const end = async (): Promise<void> => {
-    if (isOwn && !seen.hasBegun) await vault.record(id, { type: 'askInVain', signingDigest, run });
+    if (isOwn && !seen.hasBegun)
+      await vault.report({ type: 'recordEvent', id, event: { type: 'askInVain', signingDigest, run } });
   };
   return { mayStart, isStale: () => seen.isStale, end };
 }

@@ -21,7 +21,6 @@ import type { CoordinatorConfig } from '#objects/configuration.ts';
 import type { Grant, IssuedCredential } from '#objects/person/storage.ts';
 import { PersonStorage } from '#objects/person/storage.ts';
 import type { NewSession, SessionObject } from '#objects/token/session.ts';
-import type { VaultObject } from '#objects/vault/object.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 import { errorText } from '#store/error-text.ts';
 import { deleteIdentities } from '#store/identities.ts';
@@ -43,7 +42,7 @@ export interface Issued<T> {
 interface PersonEnv extends CoordinatorConfig {
   readonly ACCESS_TOKEN: DurableObjectNamespace<AccessTokenObject>;
   readonly SESSION: DurableObjectNamespace<SessionObject>;
-  readonly VAULT: DurableObjectNamespace<VaultObject>;
+  readonly VAULT: DurableObjectNamespace;
 }
 
 /**
@@ -295,7 +294,7 @@ export class PersonObject extends DurableObject<PersonEnv> {
     const reset = this.#storage.resets.read(id);
     if (reset === null) return;
     for (const vaultId of this.#storage.vaultsBehind(id, reset.version)) {
-      const announcedAtMs = await vaultStub(this.env, vaultId).recordCredentialReset(reset);
+      const announcedAtMs = await vaultStub(this.env, vaultId).report({ type: 'recordCredentialReset', reset });
       this.ctx.storage.transactionSync(() => {
         if (announcedAtMs === null) return this.#storage.removeVault(id, vaultId);
         this.#storage.putAnnounced(id, vaultId, reset.version);

@@ -8,7 +8,6 @@ import type { Anvil } from '#local/evm/anvil.ts';
 import { startAnvil } from '#local/evm/anvil.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultObject } from '#objects/vault/object.ts';
 import type { AllocationRequest } from '#objects/wallet-nonce/object.ts';
 import { refused } from '#domain/result.ts';
 import { party } from '../../mpc/dealt-key.ts';
@@ -16,6 +15,7 @@ import { anvilClient } from '../../chains/evm/anvil-client.ts';
 import { policy, UNSPENT } from '../../domain/cast.ts';
 import type { Cosigners } from '../cosigners.ts';
 import { anvilAdapter, approvedTransfer, inVault, newKey, startCosigners } from '../cosigners.ts';
+import { vaultStandIn } from '../../objects/vault/vault-stand-in.ts';
 
 /**
  * Tests transactions whose co-signers are unreachable while fees change: the co-signers sign later,
@@ -65,7 +65,7 @@ async function approvedAt(nonce: string, isGuarded = false) {
   const state: { now: Transaction } = {
     now: { ...transaction, approvals, state: 'SIGNING', nonceHeld: true, attempts: [] },
   };
-  const record = async (_id: string, event: TransactionEvent) => {
+  const recordEvent = ({ event }: { readonly event: TransactionEvent }) => {
     const decided = decide(state.now, event, { nowMs: Date.now(), policy, spentOf: UNSPENT });
     if (!decided.ok) throw new Error(decided.refusal.code);
     state.now = decided.value.transaction;
@@ -73,14 +73,13 @@ async function approvedAt(nonce: string, isGuarded = false) {
   };
   const { chain } = anvilAdapter;
   const adoption = { policy: scope.governedBy, adoptedVersions: {} };
-  const work = async () => ({ transaction: state.now, chain, key: scope.key, adoption });
-  const policiesAfter = async () => [adopted];
-  const vault = {
-    record,
-    work,
-    policiesAfter,
-    heldNonces: async () => [],
-  } as unknown as DurableObjectStub<VaultObject>;
+  const transactionWork = () => ({ transaction: state.now, chain, key: scope.key, adoption });
+  const vault = vaultStandIn({
+    recordEvent,
+    transactionWork,
+    policiesAfter: () => [adopted],
+    heldNonces: () => [],
+  });
   const settled = { block: 0n };
   const allocator = {
     settledBlock: async () => settled.block.toString(),

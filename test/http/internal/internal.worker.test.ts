@@ -13,6 +13,7 @@ import {
   RECIPIENT,
   WALLET,
 } from '../scene.worker.ts';
+import { vaultOf } from '../../objects/vault/vault-of.ts';
 
 /** Covers what operators can do with a service key. */
 
@@ -168,7 +169,7 @@ test('a service key adds and removes members, but never signers', async () => {
 
 test('a vault gets a wallet on one more chain once, with the address of its key', async () => {
   const treasury = await foundTreasury();
-  const vault = coordinator.VAULT.getByName(`vault:${treasury.id}`);
+  const vault = vaultOf(coordinator, treasury.id);
   // The key of the other tests is not a point of the curve. The generator is one.
   const generator = '"publicKey":"0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"';
   await runInDurableObject(vault, (_object, { storage }) => {
@@ -203,15 +204,18 @@ test('an address is in the directory before any caller learns it, so a payment t
   const { body: created } = await asService('POST /internal/vault', terms);
   const [keyId, address] = [parseKeyId('b'.repeat(26)), '0x5555555555555555555555555555555555555555'];
   if (keyId === null) throw new Error('the key id must parse');
-  const vault = coordinator.VAULT.getByName(`vault:${created['id']}`);
+  const vault = vaultOf(coordinator, created['id']);
   // The creation is complete. The next alarm is at least a tenth of a second later.
   await runDurableObjectAlarm(vault);
-  await vault.recordKey({
-    keyId,
-    scheme: 'ecdsa-secp256k1',
-    publicKey: '02',
-    publicShares: {},
-    addresses: { anvil: address },
+  await vault.report({
+    type: 'recordKey',
+    key: {
+      keyId,
+      scheme: 'ecdsa-secp256k1',
+      publicKey: '02',
+      publicShares: {},
+      addresses: { anvil: address },
+    },
   });
   const { body } = await asService(`GET /internal/vault/${created['id']}`);
   expect(body['wallets']).toEqual([{ chain: 'anvil', address }]);

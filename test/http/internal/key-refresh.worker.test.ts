@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { HeldShares } from '#cosigner-client/held-shares.ts';
 import type { Answer } from '../scene.worker.ts';
 import { asService, call, coordinator, foundTreasury } from '../scene.worker.ts';
+import { vaultOf } from '../../objects/vault/vault-of.ts';
 
 /** Covers how an operator starts and gives up a key refresh. */
 
@@ -13,7 +14,7 @@ async function refreshedVault() {
   const path = `/internal/vault/${id}/key/${KEY}/refresh`;
   const started = await asService(`POST ${path}`);
   expect([started.status, started.body['refreshing']]).toEqual([202, true]);
-  return { path, vault: coordinator.VAULT.getByName(`vault:${id}`) };
+  return { path, vault: vaultOf(coordinator, id) };
 }
 
 /** Gives the refresh up while the co-signers 1 and 2 answer with these shares; 3 is unreachable. */
@@ -43,17 +44,21 @@ test('an operator gives up a refresh, also while no co-signer answers, and a rep
   const second = await asService(`DELETE ${path}`);
   expect([first.status, first.body['refreshing']]).toEqual([200, false]);
   expect([second.status, second.body]).toEqual([200, first.body]);
-  expect(await vault.refreshWork()).toBeNull();
+  expect(await vault.query(null, { type: 'refreshWork' })).toBeNull();
 });
 
 test('a refresh whose record shows an activation is not given up', async () => {
   const { path, vault } = await refreshedVault();
-  const refresh = (await vault.refreshWork())?.refresh;
+  const refresh = (await vault.query(null, { type: 'refreshWork' }))?.refresh;
   if (refresh === undefined) throw new Error('the key is being refreshed');
-  await vault.reportRefresh(refresh, { type: 'progress', refresh: { ...refresh, activating: 2 } });
+  await vault.report({
+    type: 'reportRefresh',
+    refresh,
+    report: { type: 'progress', refresh: { ...refresh, activating: 2 } },
+  });
   const answer = await asService(`DELETE ${path}`);
   expect([answer.status, answer.body['code']]).toEqual([409, 'key-refresh-activating']);
-  expect(await vault.refreshWork()).not.toBeNull();
+  expect(await vault.query(null, { type: 'refreshWork' })).not.toBeNull();
 });
 
 test('a refresh is not given up while a co-signer uses shares that another one only holds', async () => {
@@ -61,7 +66,7 @@ test('a refresh is not given up while a co-signer uses shares that another one o
   const inUse = [share({ isActive: true, receipts: { '1': 'receipt of 1', '2': 'receipt of 2' } })];
   const answer = await givesUp(path, inUse, WAITING);
   expect([answer.status, answer.body['code']]).toEqual([409, 'key-refresh-activating']);
-  expect(await vault.refreshWork()).not.toBeNull();
+  expect(await vault.query(null, { type: 'refreshWork' })).not.toBeNull();
 });
 
 test.each<[string, HeldShares]>([
@@ -73,7 +78,7 @@ test.each<[string, HeldShares]>([
   const { path, vault } = await refreshedVault();
   const answer = await givesUp(path, shares, WAITING);
   expect([answer.status, answer.body['refreshing']]).toEqual([200, false]);
-  expect(await vault.refreshWork()).toBeNull();
+  expect(await vault.query(null, { type: 'refreshWork' })).toBeNull();
 });
 
 test('a refresh of a missing key, or of a missing vault, is not given up, and a service key is required', async () => {
@@ -88,5 +93,5 @@ test('a refresh of a missing key, or of a missing vault, is not given up, and a 
     [404, 'vault-not-found'],
     [401, 'service-key-invalid'],
   ]);
-  expect(await vault.refreshWork()).not.toBeNull();
+  expect(await vault.query(null, { type: 'refreshWork' })).not.toBeNull();
 });

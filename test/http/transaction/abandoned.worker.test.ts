@@ -19,8 +19,8 @@ async function signedPayment() {
     await call(`POST /transaction/${id}/approve`, { token: (await anotherToken(person)).token });
   }
   const vault = vaultStub(coordinator, vaultId);
-  await vault.record(id, { type: 'prepare', attempt: PREPARED });
-  await vault.record(id, { type: 'sign', attempt: 1, raw: '0x02ff', hash: HASH });
+  await vault.report({ type: 'recordEvent', id, event: { type: 'prepare', attempt: PREPARED } });
+  await vault.report({ type: 'recordEvent', id, event: { type: 'sign', attempt: 1, raw: '0x02ff', hash: HASH } });
   const read = async (path: string) => (await call(`GET ${path}`, { token: treasury.victor.token })).body;
   return {
     id,
@@ -37,39 +37,56 @@ async function signedPayment() {
       const asset = { kind: 'native' as const, tokenAddress: null, tokenId: null };
       const movements = [{ uid: 'top', ...asset, from: WALLET, to: RECIPIENT, amount: amountOf(1000n) }];
       const seen = { hash: HASH, signer: WALLET, fee: amountOf(1n), block, movements };
-      return vault.recordActivity({ chain: 'anvil', hash: HASH, seen, valuation: UNPRICED });
+      return vault.report({ type: 'recordActivity', chain: 'anvil', hash: HASH, seen, valuation: UNPRICED });
     },
   };
 }
 
 test('a conflicted payment is FAILED and not counted as spent, until the chain includes it', async () => {
   const { id, vault, stand } = await signedPayment();
-  await vault.record(id, { type: 'send', attempt: 1, outcome: 'accepted', answer: null });
+  await vault.report({
+    type: 'recordEvent',
+    id,
+    event: { type: 'send', attempt: 1, outcome: 'accepted', answer: null },
+  });
   expect(await stand()).toEqual({ state: 'BROADCAST', stateReason: null, spent: '1000', outgoing: '1000' });
-  await vault.record(id, { type: 'miss', inMempool: false, nonceTaken: true });
-  await vault.record(id, { type: 'settle' });
-  expect(await vault.work(id, 'confirm')).toMatchObject({ transaction: { state: 'FAILED' } });
+  await vault.report({ type: 'recordEvent', id, event: { type: 'miss', inMempool: false, nonceTaken: true } });
+  await vault.report({ type: 'recordEvent', id, event: { type: 'settle' } });
+  expect(await vault.query(null, { type: 'transactionWork', id, job: 'confirm' })).toMatchObject({
+    transaction: { state: 'FAILED' },
+  });
   expect(await stand()).toEqual({ state: 'FAILED', stateReason: 'CONFLICTED', spent: '0', outgoing: '0' });
   const found = inclusion({ confirmations: 9, finalized: true });
   for (let i = 0; i < 3; i++) {
-    await vault.record(id, { type: 'include', inclusion: found, confirmationsNeeded: 1 });
+    await vault.report({
+      type: 'recordEvent',
+      id,
+      event: { type: 'include', inclusion: found, confirmationsNeeded: 1 },
+    });
   }
   expect(await stand()).toEqual({ state: 'SUCCEEDED', stateReason: null, spent: '1000', outgoing: '0' });
-  expect(await vault.work(id, 'confirm')).toBeNull();
+  expect(await vault.query(null, { type: 'transactionWork', id, job: 'confirm' })).toBeNull();
 });
 
 test('a delivery restarts the watch of a failed payment, however often it is repeated', async () => {
   const { id, vault, stand, delivered } = await signedPayment();
-  await vault.record(id, { type: 'refuseBroadcast', attempt: 1, answer: 'intrinsic gas too low' });
-  await vault.record(id, { type: 'settle' });
-  expect([await stand(), await vault.work(id, 'confirm')]).toMatchObject([{ state: 'FAILED', spent: '0' }, null]);
+  await vault.report({
+    type: 'recordEvent',
+    id,
+    event: { type: 'refuseBroadcast', attempt: 1, answer: 'intrinsic gas too low' },
+  });
+  await vault.report({ type: 'recordEvent', id, event: { type: 'settle' } });
+  expect([await stand(), await vault.query(null, { type: 'transactionWork', id, job: 'confirm' })]).toMatchObject([
+    { state: 'FAILED', spent: '0' },
+    null,
+  ]);
   for (let i = 0; i < 3; i++) expect(await delivered()).toBe('own');
-  const work = await vault.work(id, 'confirm');
+  const work = await vault.query(null, { type: 'transactionWork', id, job: 'confirm' });
   expect(work?.transaction).toMatchObject({ state: 'FAILED', stateReason: 'REJECTED_BY_NODE', version: 8 });
   // The report of one RPC node changes no record. The confirmation job checks it with all RPC
   // nodes.
   expect(await stand()).toMatchObject({ state: 'FAILED', spent: '0' });
   const found = inclusion({ confirmations: 9, secondNode: 'agrees' });
-  await vault.record(id, { type: 'include', inclusion: found, confirmationsNeeded: 1 });
+  await vault.report({ type: 'recordEvent', id, event: { type: 'include', inclusion: found, confirmationsNeeded: 1 } });
   expect(await stand()).toMatchObject({ state: 'SUCCEEDED', stateReason: null, spent: '1000' });
 });

@@ -13,6 +13,7 @@ import {
   stored,
   WALLET,
 } from '../scene.worker.ts';
+import { vaultOf } from '../../objects/vault/vault-of.ts';
 
 /** Covers the protection against address poisoning. */
 
@@ -26,10 +27,14 @@ async function paidOnce(treasury: Treasury): Promise<void> {
   const id = parseTransactionId(body['id']);
   if (id === null) throw new Error('the id must parse');
   for (const { token } of [treasury.alice, treasury.bob]) await call(`POST /transaction/${id}/approve`, { token });
-  const vault = coordinator.VAULT.getByName(`vault:${treasury.id}`);
-  await vault.record(id, { type: 'prepare', attempt: PREPARED });
-  await vault.record(id, { type: 'sign', attempt: 1, raw: '0x02ff', hash: HASH });
-  const done = await vault.record(id, { type: 'include', inclusion: inclusion(), confirmationsNeeded: 1 });
+  const vault = vaultOf(coordinator, treasury.id);
+  await vault.report({ type: 'recordEvent', id, event: { type: 'prepare', attempt: PREPARED } });
+  await vault.report({ type: 'recordEvent', id, event: { type: 'sign', attempt: 1, raw: '0x02ff', hash: HASH } });
+  const done = await vault.report({
+    type: 'recordEvent',
+    id,
+    event: { type: 'include', inclusion: inclusion(), confirmationsNeeded: 1 },
+  });
   expect(done?.state).toBe('SUCCEEDED');
 }
 

@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest';
 import type { VaultObject } from '#objects/vault/object.ts';
 import type { Answer, Treasury } from '../scene.worker.ts';
 import { call, asService, coordinator, created, foundTreasury, PATIENCE_MS } from '../scene.worker.ts';
+import { vaultOf } from '../../objects/vault/vault-of.ts';
 
 /**
  * Covers polling within twenty reads a minute: a tag names the known version, and `Prefer: wait`
@@ -138,9 +139,9 @@ test('a stranger gets 403 without a wait', async () => {
 
 /** Waits until the object of the vault holds a waiting request. */
 async function untilPollWaits({ id }: Treasury): Promise<void> {
-  const stub = coordinator.VAULT.getByName(`vault:${id}`);
+  const stub = vaultOf(coordinator, id);
   await vi.waitFor(async () => {
-    const waiting = await runInDurableObject(stub, (vault: VaultObject) => vault.changes.waiting);
+    const waiting = await runInDurableObject(stub, (vault) => (vault as unknown as VaultObject).changes.waiting);
     expect(waiting).toBe(1);
   }, PATIENCE_MS);
 }

@@ -23,7 +23,13 @@ async function receives(treasury: Treasury, hash: string, tokens: readonly strin
   });
   const block = { number: '3', hash: '0xb3', confirmations: 1, isFinal: false };
   const seen = { hash, signer: RECIPIENT, fee: amountOf(1n), block, movements };
-  await vaultStub(coordinator, vaultId).recordActivity({ chain: 'anvil', hash, seen, valuation: UNPRICED });
+  await vaultStub(coordinator, vaultId).report({
+    type: 'recordActivity',
+    chain: 'anvil',
+    hash,
+    seen,
+    valuation: UNPRICED,
+  });
 }
 
 test('a new wallet has a balance of zero, which is not compared yet', async () => {
@@ -68,7 +74,11 @@ test('a decided payment is pending out at once, and no longer when it fails', as
   expect(await outgoing()).toBe('900');
   const [id, vaultId] = [parseTransactionId(body['id']), parseVaultId(treasury.id)];
   if (id === null || vaultId === null) throw new Error('the ids must parse');
-  await vaultStub(coordinator, vaultId).record(id, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null });
+  await vaultStub(coordinator, vaultId).report({
+    type: 'recordEvent',
+    id,
+    event: { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null },
+  });
   expect(await outgoing()).toBe('0');
 });
 
@@ -83,7 +93,7 @@ test('a final payment may spend a deposit that is not final, and differs from th
     const movement = { uid: 'top', kind: 'native' as const, tokenAddress: null, tokenId: null };
     const movements = [{ ...movement, from, to, amount: amountOf(amount) }];
     const seen = { hash, signer: from, fee: amountOf(1n), block, movements };
-    return vault.recordActivity({ chain: 'anvil', hash, seen, valuation: UNPRICED });
+    return vault.report({ type: 'recordActivity', chain: 'anvil', hash, seen, valuation: UNPRICED });
   };
   const shown = async () => {
     const { body } = await call(`GET /vault/${treasury.id}/balances`, { token: treasury.alice.token });
@@ -94,9 +104,9 @@ test('a final payment may spend a deposit that is not final, and differs from th
   await happens('0xb', { block: 4, isFinal: true, from: WALLET, to: RECIPIENT, amount: 2n });
   const native = { chain: 'anvil', kind: 'native', tokenAddress: null, tokenId: null } as const;
   const held = { blockNumber: '5', amounts: [amountOf(4n)], isDisputed: false };
-  await vault.recordHoldings({ chain: 'anvil', assets: [native], held, hasOpenScan: false });
+  await vault.report({ type: 'recordHoldings', chain: 'anvil', assets: [native], held, hasOpenScan: false });
   expect(await shown()).toEqual(['0', '4', '7', 'agrees']);
-  await vault.recordActivity({ chain: 'anvil', hash: '0xa', seen: null, valuation: null });
+  await vault.report({ type: 'recordActivity', chain: 'anvil', hash: '0xa', seen: null, valuation: null });
   expect(await shown()).toEqual(['0', '0', '0', 'differs']);
 });
 

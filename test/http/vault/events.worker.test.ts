@@ -102,7 +102,7 @@ async function receives(treasury: Treasury, hash: string, { isGone = false } = {
     ],
   };
   const report = { chain: 'anvil', hash, seen: isGone ? null : seen, valuation: UNPRICED };
-  await vaultStub(coordinator, vaultId).recordActivity(report);
+  await vaultStub(coordinator, vaultId).report({ type: 'recordActivity', ...report });
 }
 
 test('the feed sends a transaction when it is created, approved and rejected, as its reader may see it', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Answer, Person, Treasury } from '../scene.worker.ts';
 import { anotherToken, call, changePolicy, coordinator, foundTreasury } from '../scene.worker.ts';
+import { vaultOf } from '../../objects/vault/vault-of.ts';
 
 /**
  * Covers the renewal of a mandate that expired before all co-signers adopted its policy. The policy
@@ -90,8 +91,9 @@ test('a member reads which co-signers wait for a renewal', async () => {
   const needed = async () =>
     (await request(treasury.victor, `GET /vault/${treasury.id}/policy`)).body['renewalsNeeded'];
   expect(await needed()).toEqual([]);
-  const object = coordinator.VAULT.getByName(`vault:${treasury.id}`);
-  await object.reportAdoption({
+  const object = vaultOf(coordinator, treasury.id);
+  await object.report({
+    type: 'reportAdoption',
     version: 2,
     isComplete: false,
     expired: [{ cosigner: 3, version: 2 }],

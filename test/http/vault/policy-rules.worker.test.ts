@@ -13,6 +13,7 @@ import {
   RECIPIENT,
   stored,
 } from '../scene.worker.ts';
+import { vaultOf } from '../../objects/vault/vault-of.ts';
 
 /** Covers the effects of policy rules on transactions. */
 
@@ -177,8 +178,12 @@ test('the daily limit counts the payments decided within 24 hours, and no failed
   // One payment fails before it is signed, so it has spent nothing.
   const failing = parseTransactionId(one.body['id']);
   if (failing === null) throw new Error('the id must parse');
-  const vault = coordinator.VAULT.getByName(`vault:${treasury.id}`);
-  await vault.record(failing, { type: 'failSigning', reason: 'SIMULATION_REVERTED', detail: null });
+  const vault = vaultOf(coordinator, treasury.id);
+  await vault.report({
+    type: 'recordEvent',
+    id: failing,
+    event: { type: 'failSigning', reason: 'SIMULATION_REVERTED', detail: null },
+  });
   expect((await policyOf(treasury)).body['spent']).toEqual(['1000']);
   expect((await approve(treasury.bob, three.body['id'])).body['state']).toBe('SIGNING');
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 24 * 60 * 60 * 1000 });
@@ -194,16 +199,24 @@ test('a reverted payment does not count as spent, and counts again after a reorg
   const id = parseTransactionId(body['id']);
   if (id === null) throw new Error('the id must parse');
   for (const person of [treasury.alice, treasury.bob]) await approve(person, id);
-  const vault = coordinator.VAULT.getByName(`vault:${treasury.id}`);
+  const vault = vaultOf(coordinator, treasury.id);
   const spent = async () => (await policyOf(treasury)).body['spent'][0];
-  await vault.record(id, { type: 'prepare', attempt: PREPARED });
-  await vault.record(id, { type: 'sign', attempt: 1, raw: '0x02ff', hash: HASH });
-  await vault.record(id, { type: 'send', attempt: 1, outcome: 'accepted', answer: null });
+  await vault.report({ type: 'recordEvent', id, event: { type: 'prepare', attempt: PREPARED } });
+  await vault.report({ type: 'recordEvent', id, event: { type: 'sign', attempt: 1, raw: '0x02ff', hash: HASH } });
+  await vault.report({
+    type: 'recordEvent',
+    id,
+    event: { type: 'send', attempt: 1, outcome: 'accepted', answer: null },
+  });
   expect(await spent()).toBe('1000');
   const reverted = inclusion({ succeeded: false, failure: 'no' });
-  await vault.record(id, { type: 'include', inclusion: reverted, confirmationsNeeded: 1 });
+  await vault.report({
+    type: 'recordEvent',
+    id,
+    event: { type: 'include', inclusion: reverted, confirmationsNeeded: 1 },
+  });
   expect(await spent()).toBe('0');
-  await vault.record(id, { type: 'miss', inMempool: false, nonceTaken: false });
+  await vault.report({ type: 'recordEvent', id, event: { type: 'miss', inMempool: false, nonceTaken: false } });
   expect(await spent()).toBe('1000');
 });
 

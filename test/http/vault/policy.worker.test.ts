@@ -2,6 +2,7 @@ import { runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Answer, Person, Treasury } from '../scene.worker.ts';
 import { anotherToken, call, asService, coordinator, foundTreasury, RECIPIENT, stored } from '../scene.worker.ts';
+import { vaultOf } from '../../objects/vault/vault-of.ts';
 
 /** Covers the policy of a vault, and how signers change it. */
 
@@ -182,7 +183,7 @@ test('a policy change without a decision expires by itself', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.parse(body['expiresAt']) });
   const late = await call(`POST /vault/${treasury.id}/policy-change/${body['id']}/approve`, { token });
   expect([late.status, late.body['state']]).toEqual([409, 'EXPIRED']);
-  await runDurableObjectAlarm(coordinator.VAULT.getByName(`vault:${treasury.id}`));
+  await runDurableObjectAlarm(vaultOf(coordinator, treasury.id));
   const seen = await call(`GET /vault/${treasury.id}/policy-change/${body['id']}`, { token });
   expect(seen.body['state']).toBe('EXPIRED');
 });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { parseKeyId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { call, asService, changePolicy, coordinator, created, foundTreasury } from '../scene.worker.ts';
+import { vaultOf } from '../../objects/vault/vault-of.ts';
 
 /**
  * Covers how the coordinator delivers the statements of the co-signers, and the chain of policies
@@ -76,7 +77,7 @@ test('a challenge names the key that would sign, and a policy names all keys of 
     publicShares: {},
     addresses: { solana: 'x' },
   } as const;
-  await coordinator.VAULT.getByName(`vault:${treasury.id}`).recordKey(other);
+  await vaultOf(coordinator, treasury.id).report({ type: 'recordKey', key: other });
   const { body } = await created(treasury);
   const { token } = treasury.alice;
   const challenge = await call(`GET /transaction/${body['id']}/challenge?nonce=${NONCE}`, { token });

@@ -9,6 +9,7 @@ import { anvilChain } from '../../chains/evm/local-chain.ts';
 import { sentWith } from '../../domain/transaction/step.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { inclusion, NOON_MS, transactionIn } from '../../domain/cast.ts';
+import { vaultStandIn } from '../../objects/vault/vault-stand-in.ts';
 
 /** Covers the confirmation job for a payment whose bytes the network does not accept. */
 
@@ -46,13 +47,13 @@ async function confirmed(
     },
     accountNonce: async () => refused({ detail: 'no node' }),
   };
-  const vault = {
-    record: async (_: string, event: TransactionEvent) => {
+  const vault = vaultStandIn({
+    recordEvent: ({ event }: { readonly event: TransactionEvent }) => {
       done.push('obstacle' in event ? `reprice ${event.obstacle}` : event.type);
     },
-  };
+  });
   const env = { WALLET_NONCE: { getByName: () => ({}) } } as unknown as CoordinatorEnv;
-  await observeAndAct({ env, vault: vault as never, work: { transaction, chain } as never }, adapter);
+  await observeAndAct({ env, vault, work: { transaction, chain } as never }, adapter);
   return done;
 }
 

@@ -20,6 +20,7 @@ import type {
 } from '#objects/wallet-nonce/object.ts';
 import { anvilChain } from '../../chains/evm/local-chain.ts';
 import { inclusion, NOON_MS, transactionIn, vaultId } from '../../domain/cast.ts';
+import { vaultStandIn } from '../../objects/vault/vault-stand-in.ts';
 
 /**
  * Covers how the jobs reserve the spending of a transaction, with a simulated allocator and vault.
@@ -78,11 +79,11 @@ class Scene {
   }
 
   get vault() {
-    return {
-      heldNonces: async () => this.held,
-      work: async () => ({ transaction: this.transaction, chain: anvilChain() }),
-      record: async (_: string, event: TransactionEvent) => void this.recorded.push(event),
-    } as never;
+    return vaultStandIn({
+      heldNonces: () => this.held,
+      transactionWork: () => ({ transaction: this.transaction, chain: anvilChain() }),
+      recordEvent: ({ event }: { readonly event: TransactionEvent }) => void this.recorded.push(event),
+    });
   }
 
   get allocation() {

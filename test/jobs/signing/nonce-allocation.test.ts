@@ -12,6 +12,7 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { AllocationRequest, CountTexts } from '#objects/wallet-nonce/object.ts';
 import { anvilChain } from '../../chains/evm/local-chain.ts';
 import { NOON_MS, sentAttempt, transactionIn, vaultId } from '../../domain/cast.ts';
+import { vaultStandIn } from '../../objects/vault/vault-stand-in.ts';
 
 /**
  * Covers how the jobs request a nonce and find its blocker, with a simulated allocator, vault and
@@ -63,11 +64,11 @@ class Scene {
         return this.proven === null ? refused({ detail: 'no node' }) : accepted(this.proven);
       },
     };
-    const vault = {
-      heldNonces: async () => this.held,
-      record: async (_: string, event: TransactionEvent) => void this.recorded.push(event),
-    };
-    return { env, vault: vault as never, adapter, transaction };
+    const vault = vaultStandIn({
+      heldNonces: () => this.held,
+      recordEvent: ({ event }: { readonly event: TransactionEvent }) => void this.recorded.push(event),
+    });
+    return { env, vault, adapter, transaction };
   }
 }
 

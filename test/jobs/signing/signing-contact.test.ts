@@ -3,8 +3,8 @@ import type { TransactionEvent } from '#domain/transaction/event.ts';
 import type { Attempt, Transaction } from '#domain/transaction/transaction.ts';
 import { decide } from '#domain/transaction/transition.ts';
 import { trackContact } from '#jobs/signing/signing-contact.ts';
-import type { VaultObject } from '#objects/vault/object.ts';
 import { NOON_MS, policy, preparedAttempt, transactionIn, UNSPENT } from '../../domain/cast.ts';
+import { vaultStandIn } from '../../objects/vault/vault-stand-in.ts';
 
 /**
  * Covers what a run of the signing job records about the co-signers that it contacted, and when it
@@ -22,14 +22,14 @@ function vaultOf(attempt: Attempt) {
     transaction: transactionIn('SIGNING', { attempts: [attempt] }),
     said: [],
   };
-  const record = async (_id: string, event: TransactionEvent) => {
+  const recordEvent = ({ event }: { readonly event: TransactionEvent }) => {
     const decided = decide(scene.transaction, event, { nowMs: NOON_MS, policy, spentOf: UNSPENT });
     if (!decided.ok) throw new Error(decided.refusal.code);
     if (decided.value.changed) scene.said.push(event.type);
     scene.transaction = decided.value.transaction;
     return scene.transaction;
   };
-  return { scene, stub: { record } as unknown as DurableObjectStub<VaultObject> };
+  return { scene, stub: vaultStandIn({ recordEvent }) };
 }
 
 const prepared = (differences: Partial<Attempt> = {}): Attempt => ({

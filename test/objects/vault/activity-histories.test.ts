@@ -4,7 +4,7 @@ import { isWatched } from '#domain/activity/activity.ts';
 import { amountOf, signedAmountOf, unitsOf } from '#domain/asset/amount.ts';
 import type { Asset, ChainMovement } from '#domain/activity/movement.ts';
 import { NATIVE } from '#domain/activity/movement.ts';
-import { ActivityCommands } from '#objects/vault/commands/activity.ts';
+import { recordActivity } from '#objects/vault/commands/activity.ts';
 import { seededRandom } from '#local/stack/seeded-random.ts';
 import { NOON_MS, UNPRICED } from '../../domain/cast.ts';
 import { inTurn } from '../../setup/turns.ts';
@@ -137,20 +137,20 @@ function movementsOf({ payments }: Paid): readonly ChainMovement[] {
   });
 }
 
-function newCommands() {
+function newScene() {
   const { sql, storage, host } = newVaultScene();
   const rows = () => sql.exec<{ document: string }>('SELECT document FROM activity').toArray();
   return {
-    commands: new ActivityCommands(host, async () => null),
+    host,
     balances: storage.balances,
     records: () => rows().map(({ document }) => JSON.parse(document) as Activity),
   };
 }
 
-type Scene = ReturnType<typeof newCommands>;
+type Scene = ReturnType<typeof newScene>;
 
-const report = ({ commands }: Scene, seen: ChainTransaction | null, hash: string) =>
-  commands.record({ chain: 'anvil', hash, seen, valuation: UNPRICED });
+const report = ({ host }: Scene, seen: ChainTransaction | null, hash: string) =>
+  recordActivity(host, { chain: 'anvil', hash, seen, valuation: UNPRICED });
 
 /** Does the work of the jobs over time: reads every watched transaction again. */
 async function follow(scene: Scene, chain: Chain): Promise<void> {
@@ -216,7 +216,7 @@ test.each(inTurn(SEEDS, SEEDS.length))(
     const chance = seededRandom(seed);
     let [reorganised, dropped, waited] = [0, 0, 0];
     for (let number = 0; number < HISTORIES; number++) {
-      const scene = newCommands();
+      const scene = newScene();
       const chain = await live(scene, chance);
       vi.setSystemTime(Date.now() + PATIENCE_MS);
       await follow(scene, chain);

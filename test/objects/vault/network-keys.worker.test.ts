@@ -4,6 +4,7 @@ import { parseKeyId } from '#domain/id.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import { consumed } from '../../worker/queue-batch.ts';
 import { call, asService, coordinator, enter, PATIENCE_MS } from '../../http/scene.worker.ts';
+import { vaultOf } from './vault-of.ts';
 
 /**
  * Covers a P2WPKH vault that was stored before the keys of test networks were derived: on each of
@@ -44,11 +45,11 @@ async function olderVault(chains: readonly string[] = CHAINS) {
   const id: number = created.body['id'];
   const keyId = parseKeyId('a'.repeat(26));
   if (keyId === null) throw new Error('the key id must parse');
-  const object = coordinator.VAULT.getByName(`vault:${id}`);
+  const object = vaultOf(coordinator, id);
   const addresses = Object.fromEntries(Object.entries(STORED).filter(([chain]) => chains.includes(chain)));
   // The object keeps the addresses that are given with a key.
   const key = { keyId, scheme: 'ecdsa-secp256k1', publicKey: GENERATOR, publicShares: {}, addresses } as const;
-  await object.recordKey(key);
+  await object.report({ type: 'recordKey', key });
   return { id, alice, bob, object };
 }
 

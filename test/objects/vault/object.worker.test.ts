@@ -1,121 +1,37 @@
-import { env } from 'cloudflare:workers';
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
-import { parseAmount } from '#domain/asset/amount.ts';
-import type { TransactionId } from '#domain/id.ts';
-import { parseKeyId, parseTransactionId, parseVaultId } from '#domain/id.ts';
-import type { Role } from '#domain/access/member.ts';
-import { NO_RULES } from '#domain/policy/rules.ts';
-import type { Actor } from '#domain/transaction/transaction.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import { parseKeyId, parseTransactionId } from '#domain/id.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
-import type { PolicyPatch } from '#domain/policy/next-policy.ts';
-import type { CreationRequest } from '#objects/vault/writes/new-transaction.ts';
-import type { VaultObject } from '#objects/vault/object.ts';
-import { alice, bob, BY_TOKEN, carol, mallory, PREPARED, HASH, inclusion } from '../../domain/cast.ts';
+import { alice, bob, carol, mallory, PREPARED, HASH, inclusion } from '../../domain/cast.ts';
+import { vaultOf } from './vault-of.ts';
 
-const coordinator = env as unknown as CoordinatorEnv;
-type VaultStub = DurableObjectStub<VaultObject>;
-
-const WALLET = '0x1111111111111111111111111111111111111111';
-const RECIPIENT = '0x2222222222222222222222222222222222222222';
-const signer: readonly Role[] = ['signer'];
-
-/** The tests of this file share the storage, so each test has its own vault. */
-let lastVault = 1000;
+import {
+  createdVault,
+  vaultWithWallet,
+  changePolicy,
+  transfer,
+  approve,
+  reject,
+  create,
+  created,
+  stateOf,
+  rows,
+  coordinator,
+  RECIPIENT,
+  WALLET,
+} from './object-scene.worker.ts';
 
 afterEach(() => {
   vi.useRealTimers();
 });
 
-async function createdVault(differences: { initialState?: 'DRAFT' | 'SUBMITTED'; mostPending?: number } = {}) {
-  lastVault += 1;
-  const id = parseVaultId(lastVault);
-  if (id === null) throw new Error('a test vault needs an id');
-  const vault = coordinator.VAULT.getByName(`vault:${id}`);
-  const opened = await vault.initialise({
-    id,
-    reference: `vault-${id}`,
-    foundedAtMs: Date.now(),
-    configuration: {
-      name: 'Treasury',
-      initialState: differences.initialState ?? 'SUBMITTED',
-      decisionPeriodSeconds: 3600,
-      mostPending: differences.mostPending ?? 100,
-      chains: ['anvil'],
-    },
-    members: [alice, bob, carol].map(({ userId }) => ({ userId, roles: signer })),
-    threshold: 2,
-    ...BY_TOKEN,
-    rules: NO_RULES,
-  });
-  expect(opened.ok).toBe(true);
-  return { id, vault };
-}
-
-async function vaultWithWallet(differences: Parameters<typeof createdVault>[0] = {}) {
-  const opened = await createdVault(differences);
-  const keyId = parseKeyId('a'.repeat(26));
-  if (keyId === null) throw new Error('the key id must parse');
-  await opened.vault.recordKey({
-    keyId,
-    scheme: 'ecdsa-secp256k1',
-    publicKey: '02',
-    publicShares: {},
-    addresses: { anvil: WALLET },
-  });
-  return opened;
-}
-
-/** Changes the policy with the required approvals. */
-async function changePolicy(vault: VaultStub, patch: Omit<PolicyPatch, 'rules'> & Partial<PolicyPatch>): Promise<void> {
-  const proposed = await vault.proposePolicy({ actor: alice, patch: { rules: {}, ...patch }, note: null });
-  if (!proposed.ok) throw new Error(JSON.stringify(proposed.refusal));
-  const { id } = proposed.value.change;
-  for (const actor of [alice, bob])
-    expect((await vault.decidePolicyChange(actor, id, { type: 'approve', device: null })).ok).toBe(true);
-  expect(await vault.policyChange(alice, id)).toMatchObject({ value: { change: { state: 'ADOPTED' } } });
-}
-
-function transfer(differences: Partial<CreationRequest> = {}): CreationRequest {
-  const amount = parseAmount('1000');
-  if (amount === null) throw new Error('the amount must parse');
-  return {
-    chain: 'anvil',
-    action: { kind: 'transfer', to: RECIPIENT, tokenAddress: null, amount },
-    note: null,
-    externalId: null,
-    acceptLookalikeOf: null,
-    speed: 'normal',
-    idempotency: null,
-    ...differences,
-  };
-}
-
-async function created(vault: VaultStub, actor: Actor = alice, request: CreationRequest = transfer()) {
-  const result = await vault.create(actor, request);
-  if (!result.ok) throw new Error(result.refusal.code);
-  return result.value.view.transaction;
-}
-
-async function stateOf(vault: VaultStub, id: TransactionId) {
-  const result = await vault.read(alice, id);
-  if (!result.ok) throw new Error(result.refusal.code);
-  if ('activity' in result.value) throw new Error('the vault has made it');
-  return result.value.transaction;
-}
-
-function rows<T>(vault: VaultStub, query: string): Promise<T[]> {
-  return runInDurableObject(vault, (_object, state) => state.storage.sql.exec(query).toArray() as T[]);
-}
-
 test('a transfer requires two of three approvals, and the second one enqueues exactly one signature', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
-  expect((await vault.approve(alice, id)).ok).toBe(true);
+  expect((await approve(vault, alice, id)).ok).toBe(true);
   expect((await stateOf(vault, id)).state).toBe('SUBMITTED');
-  expect((await vault.approve(bob, id)).ok).toBe(true);
+  expect((await approve(vault, bob, id)).ok).toBe(true);
   expect((await stateOf(vault, id)).state).toBe('SIGNING');
   expect(
     await rows(vault, `SELECT job FROM outbox WHERE tx_id = '${id}' AND job NOT IN ('project', 'notify')`),
@@ -125,7 +41,7 @@ test('a transfer requires two of three approvals, and the second one enqueues ex
 test('three simultaneous approvals enter SIGNING once', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
-  const answers = await Promise.all([alice, bob, carol].map((one) => vault.approve(one, id)));
+  const answers = await Promise.all([alice, bob, carol].map((one) => approve(vault, one, id)));
   expect(answers.filter((answer) => answer.ok)).toHaveLength(2);
   const lines = await rows<{ document: string }>(vault, 'SELECT document FROM history ORDER BY seq');
   const entered = lines
@@ -137,8 +53,8 @@ test('three simultaneous approvals enter SIGNING once', async () => {
 test('of a simultaneous approval and rejection one wins, and a rejected transaction is never signed', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
-  await vault.approve(alice, id);
-  const [approval, rejection] = await Promise.all([vault.approve(bob, id), vault.reject(carol, id)]);
+  await approve(vault, alice, id);
+  const [approval, rejection] = await Promise.all([approve(vault, bob, id), reject(vault, carol, id)]);
   expect([approval.ok, rejection.ok].filter(Boolean)).toHaveLength(1);
   expect((await stateOf(vault, id)).state).toBe(approval.ok ? 'SIGNING' : 'REJECTED');
 });
@@ -146,8 +62,8 @@ test('of a simultaneous approval and rejection one wins, and a rejected transact
 test('a repeated approval is answered and counts once', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
-  await vault.approve(alice, id);
-  const again = await vault.approve(alice, id);
+  await approve(vault, alice, id);
+  const again = await approve(vault, alice, id);
   expect(again).toMatchObject({ ok: true, value: { changed: false } });
   expect((await stateOf(vault, id)).approvals).toHaveLength(1);
 });
@@ -155,13 +71,19 @@ test('a repeated approval is answered and counts once', async () => {
 test('an approval that is repeated after the decision gets its response again', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
-  await vault.approve(alice, id);
-  await vault.approve(bob, id);
-  expect(await vault.approve(bob, id)).toMatchObject({ ok: true, value: { changed: false } });
+  await approve(vault, alice, id);
+  await approve(vault, bob, id);
+  expect(await approve(vault, bob, id)).toMatchObject({
+    ok: true,
+    value: { changed: false },
+  });
   const rejected = await created(vault);
-  await vault.reject(carol, rejected.id);
-  expect(await vault.reject(carol, rejected.id)).toMatchObject({ ok: true, value: { changed: false } });
-  expect(await vault.reject(bob, rejected.id)).toMatchObject({
+  await reject(vault, carol, rejected.id);
+  expect(await reject(vault, carol, rejected.id)).toMatchObject({
+    ok: true,
+    value: { changed: false },
+  });
+  expect(await reject(vault, bob, rejected.id)).toMatchObject({
     ok: false,
     refusal: { code: 'transaction-not-pending', state: 'REJECTED' },
   });
@@ -171,14 +93,14 @@ test('a stranger gets the same response for this vault and for a missing one', a
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
   const forbidden = { ok: false, refusal: { code: 'forbidden' } };
-  const nowhere = coordinator.VAULT.getByName('vault:999999');
+  const nowhere = vaultOf(coordinator, 999_999);
   for (const stub of [vault, nowhere]) {
-    expect(await stub.create(mallory, transfer())).toEqual(forbidden);
-    expect(await stub.read(mallory, id)).toEqual(forbidden);
-    expect(await stub.challenge(mallory, id)).toEqual(forbidden);
-    expect(await stub.approve(mallory, id)).toEqual(forbidden);
-    expect(await stub.reject(mallory, id)).toEqual(forbidden);
-    expect(await stub.flushProjection(mallory)).toEqual(forbidden);
+    expect(await create(stub, mallory, transfer())).toEqual(forbidden);
+    expect(await stub.query(mallory, { type: 'readRecord', id })).toEqual(forbidden);
+    expect(await stub.query(mallory, { type: 'challenge', id })).toEqual(forbidden);
+    expect(await approve(stub, mallory, id)).toEqual(forbidden);
+    expect(await reject(stub, mallory, id)).toEqual(forbidden);
+    expect(await stub.query(mallory, { type: 'projectedScope' })).toEqual(forbidden);
   }
   expect(
     await rows(nowhere, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'"),
@@ -188,19 +110,22 @@ test('a stranger gets the same response for this vault and for a missing one', a
 test('a viewer can read, and can neither create nor approve', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
-  await vault.putMember(mallory.userId, ['viewer']);
+  await vault.execute(null, { type: 'putMember', userId: mallory.userId, roles: ['viewer'] });
   const forbidden = { ok: false, refusal: { code: 'forbidden' } };
-  expect((await vault.read(mallory, id)).ok).toBe(true);
-  expect(await vault.create(mallory, transfer())).toEqual(forbidden);
-  expect(await vault.approve(mallory, id)).toEqual(forbidden);
-  expect(await vault.reject(mallory, id)).toEqual(forbidden);
+  expect((await vault.query(mallory, { type: 'readRecord', id })).ok).toBe(true);
+  expect(await create(vault, mallory, transfer())).toEqual(forbidden);
+  expect(await approve(vault, mallory, id)).toEqual(forbidden);
+  expect(await reject(vault, mallory, id)).toEqual(forbidden);
 });
 
 test('an unknown transaction inside a visible vault is not found', async () => {
   const { vault, id } = await vaultWithWallet();
   const unknown = parseTransactionId(`${id}.01ARZ3NDEKTSV4RRFFQ69G5FAV`);
   if (unknown === null) throw new Error('the id must parse');
-  expect(await vault.read(alice, unknown)).toEqual({ ok: false, refusal: { code: 'transaction-not-found' } });
+  expect(await vault.query(alice, { type: 'readRecord', id: unknown })).toEqual({
+    ok: false,
+    refusal: { code: 'transaction-not-found' },
+  });
 });
 
 test('a repeated Idempotency-Key returns the same transaction, even after the object was evicted', async () => {
@@ -208,18 +133,21 @@ test('a repeated Idempotency-Key returns the same transaction, even after the ob
   const request = transfer({ idempotency: { key: 'payout-1', fingerprint: 'f1' } });
   const first = await created(vault, alice, request);
   await evictDurableObject(vault);
-  const again = await vault.create(alice, request);
+  const again = await vault.execute(alice, { type: 'createTransaction', request });
   expect(again).toMatchObject({ ok: true, value: { replayed: true, view: { transaction: { id: first.id } } } });
-  const other = await vault.create(alice, { ...request, idempotency: { key: 'payout-1', fingerprint: 'f2' } });
+  const other = await vault.execute(alice, {
+    type: 'createTransaction',
+    request: { ...request, idempotency: { key: 'payout-1', fingerprint: 'f2' } },
+  });
   expect(other).toEqual({ ok: false, refusal: { code: 'idempotency-key-reused' } });
-  const bobs = await vault.create(bob, request);
+  const bobs = await vault.execute(bob, { type: 'createTransaction', request });
   expect(bobs).toMatchObject({ ok: true, value: { replayed: false } });
 });
 
 test('an external id is permanent', async () => {
   const { vault } = await vaultWithWallet();
   const first = await created(vault, alice, transfer({ externalId: 'invoice-7' }));
-  expect(await vault.create(bob, transfer({ externalId: 'invoice-7' }))).toEqual({
+  expect(await create(vault, bob, transfer({ externalId: 'invoice-7' }))).toEqual({
     ok: false,
     refusal: { code: 'external-id-taken', transactionId: first.id },
   });
@@ -227,63 +155,66 @@ test('an external id is permanent', async () => {
 
 test('no transaction is created without a wallet, on a chain that is not enabled, or above the pending limit', async () => {
   const { vault: keyless } = await createdVault();
-  expect(await keyless.create(alice, transfer())).toEqual({
+  expect(await create(keyless, alice, transfer())).toEqual({
     ok: false,
     refusal: { code: 'wallet-not-ready', chain: 'anvil' },
   });
   const { vault } = await vaultWithWallet({ mostPending: 1 });
-  expect(await vault.create(alice, transfer({ chain: 'ethereum' }))).toEqual({
+  expect(await create(vault, alice, transfer({ chain: 'ethereum' }))).toEqual({
     ok: false,
     refusal: { code: 'chain-not-enabled', chain: 'ethereum' },
   });
   const { id } = await created(vault);
-  expect(await vault.create(alice, transfer())).toEqual({
+  expect(await create(vault, alice, transfer())).toEqual({
     ok: false,
     refusal: { code: 'too-many-pending', limit: 1 },
   });
-  await vault.reject(bob, id);
-  expect((await vault.create(alice, transfer())).ok).toBe(true);
+  await reject(vault, bob, id);
+  expect((await create(vault, alice, transfer())).ok).toBe(true);
 });
 
 test('the vault decides whether a transaction starts as DRAFT or SUBMITTED, and a draft can be decided too', async () => {
   const { vault } = await vaultWithWallet({ initialState: 'DRAFT' });
   const { id, state } = await created(vault);
   expect(state).toBe('DRAFT');
-  await vault.approve(alice, id);
-  await vault.approve(bob, id);
+  await approve(vault, alice, id);
+  await approve(vault, bob, id);
   expect((await stateOf(vault, id)).state).toBe('SIGNING');
 });
 
 test('a removed signer loses the approval in the same commit', async () => {
   const { vault } = await vaultWithWallet();
   const [one, two] = [await created(vault), await created(vault)];
-  await vault.approve(carol, one.id);
-  await vault.approve(carol, two.id);
+  await approve(vault, carol, one.id);
+  await approve(vault, carol, two.id);
   await changePolicy(vault, { signers: [alice.userId, bob.userId] });
   expect((await stateOf(vault, one.id)).approvals).toEqual([]);
   expect((await stateOf(vault, two.id)).approvals).toEqual([]);
   await changePolicy(vault, { signers: [alice.userId, bob.userId, carol.userId] });
-  await vault.approve(alice, one.id);
+  await approve(vault, alice, one.id);
   expect((await stateOf(vault, one.id)).state).toBe('SUBMITTED');
 });
 
 test('a refused policy change changes nothing', async () => {
   const { vault } = await vaultWithWallet();
-  const before = await vault.describe();
-  const tooHigh = { actor: alice, patch: { threshold: 4, rules: {} }, note: null };
-  expect(await vault.proposePolicy(tooHigh)).toEqual({ ok: false, refusal: 'threshold-out-of-range' });
-  expect(await vault.describe()).toEqual(before);
+  const before = await vault.query(null, { type: 'describeVault' });
+  const tooHigh = { patch: { threshold: 4, rules: {} }, note: null };
+  expect(await vault.execute(alice, { type: 'proposePolicy', ...tooHigh })).toEqual({
+    ok: false,
+    refusal: 'threshold-out-of-range',
+  });
+  expect(await vault.query(null, { type: 'describeVault' })).toEqual(before);
 });
 
 test('an undecided transaction expires by itself', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
-  expect(await vault.challenge(alice, id)).toMatchObject({
+  expect(await vault.query(alice, { type: 'challenge', id })).toMatchObject({
     ok: false,
     refusal: { code: 'transaction-not-pending', state: 'EXPIRED' },
   });
-  expect(await vault.approve(alice, id)).toMatchObject({
+  expect(await approve(vault, alice, id)).toMatchObject({
     ok: false,
     refusal: { code: 'transaction-not-pending', state: 'EXPIRED' },
   });
@@ -294,15 +225,15 @@ test('an undecided transaction expires by itself', async () => {
 test('the read model has everything that the vault has before a list is read, whatever D1 already contains', async () => {
   const { vault, id: vaultId } = await vaultWithWallet();
   const { id } = await created(vault);
-  await vault.approve(alice, id);
-  expect((await vault.flushProjection(alice)).ok).toBe(true);
+  await approve(vault, alice, id);
+  expect((await vault.query(alice, { type: 'projectedScope' })).ok).toBe(true);
   const read = () =>
     coordinator.DB.prepare('SELECT state, version, record FROM transactions WHERE id = ?')
       .bind(id)
       .first<{ state: string; version: number; record: string }>();
   expect(await read()).toMatchObject({ state: 'SUBMITTED', version: 2 });
-  await vault.approve(bob, id);
-  await vault.flushProjection(alice);
+  await approve(vault, bob, id);
+  await vault.query(alice, { type: 'projectedScope' });
   const projected = await read();
   expect(projected).toMatchObject({ state: 'SIGNING', version: 3 });
   expect(projected?.record).not.toContain('payload');
@@ -315,13 +246,21 @@ test('the read model has everything that the vault has before a list is read, wh
 test('every version of every record has exactly one line in an immutable history', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
-  await vault.approve(alice, id);
-  await vault.approve(bob, id);
-  await vault.record(id, { type: 'prepare', attempt: PREPARED });
-  await vault.record(id, { type: 'sign', attempt: 1, raw: '0x02ff', hash: HASH });
-  await vault.record(id, { type: 'sign', attempt: 1, raw: '0x02ee', hash: '0xother' });
-  await vault.record(id, { type: 'send', attempt: 1, outcome: 'accepted', answer: null });
-  await vault.record(id, { type: 'include', inclusion: inclusion({ confirmations: 5 }), confirmationsNeeded: 2 });
+  await approve(vault, alice, id);
+  await approve(vault, bob, id);
+  await vault.report({ type: 'recordEvent', id, event: { type: 'prepare', attempt: PREPARED } });
+  await vault.report({ type: 'recordEvent', id, event: { type: 'sign', attempt: 1, raw: '0x02ff', hash: HASH } });
+  await vault.report({ type: 'recordEvent', id, event: { type: 'sign', attempt: 1, raw: '0x02ee', hash: '0xother' } });
+  await vault.report({
+    type: 'recordEvent',
+    id,
+    event: { type: 'send', attempt: 1, outcome: 'accepted', answer: null },
+  });
+  await vault.report({
+    type: 'recordEvent',
+    id,
+    event: { type: 'include', inclusion: inclusion({ confirmations: 5 }), confirmationsNeeded: 2 },
+  });
   const lines = await rows<{ document: string; hash: string }>(
     vault,
     'SELECT document, hash FROM history ORDER BY seq',
@@ -351,17 +290,25 @@ test('every version of every record has exactly one line in an immutable history
 test('a late or repeated message has no effect', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
-  expect(await vault.work(id, 'sign')).toBeNull();
-  await vault.approve(alice, id);
-  await vault.approve(bob, id);
-  expect(await vault.work(id, 'sign')).toMatchObject({
+  expect(await vault.query(null, { type: 'transactionWork', id, job: 'sign' })).toBeNull();
+  await approve(vault, alice, id);
+  await approve(vault, bob, id);
+  expect(await vault.query(null, { type: 'transactionWork', id, job: 'sign' })).toMatchObject({
     transaction: { id },
     adoption: { policy: { signingThreshold: 2 } },
   });
-  expect(await vault.work(id, 'broadcast')).toBeNull();
+  expect(await vault.query(null, { type: 'transactionWork', id, job: 'broadcast' })).toBeNull();
   const before = await stateOf(vault, id);
-  await vault.record(id, { type: 'include', inclusion: inclusion(), confirmationsNeeded: 1 });
-  await vault.record(id, { type: 'send', attempt: 1, outcome: 'accepted', answer: null });
+  await vault.report({
+    type: 'recordEvent',
+    id,
+    event: { type: 'include', inclusion: inclusion(), confirmationsNeeded: 1 },
+  });
+  await vault.report({
+    type: 'recordEvent',
+    id,
+    event: { type: 'send', attempt: 1, outcome: 'accepted', answer: null },
+  });
   expect(await stateOf(vault, id)).toEqual(before);
 });
 
@@ -369,15 +316,20 @@ test('the first recorded key stays the key of the vault', async () => {
   const { vault } = await vaultWithWallet();
   const other = parseKeyId('b'.repeat(26));
   if (other === null) throw new Error('the key id must parse');
-  await vault.recordKey({
-    keyId: other,
-    scheme: 'ecdsa-secp256k1',
-    publicKey: '03',
-    publicShares: {},
-    addresses: { anvil: RECIPIENT },
+  await vault.report({
+    type: 'recordKey',
+    key: {
+      keyId: other,
+      scheme: 'ecdsa-secp256k1',
+      publicKey: '03',
+      publicShares: {},
+      addresses: { anvil: RECIPIENT },
+    },
   });
-  expect((await vault.describe())?.keys.map((key) => key.addresses)).toEqual([{ anvil: WALLET }]);
-  expect(await vault.keyWork()).toBeNull();
+  expect((await vault.query(null, { type: 'describeVault' }))?.keys.map((key) => key.addresses)).toEqual([
+    { anvil: WALLET },
+  ]);
+  expect(await vault.query(null, { type: 'keyWork' })).toBeNull();
 });
 
 test('a lost alarm is set again by `rearmAlarm`', async () => {

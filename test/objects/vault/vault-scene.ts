@@ -1,7 +1,5 @@
 import { chainsFrom } from '#chains/registry.ts';
 import { parseKeyId, parseVaultId } from '#domain/id.ts';
-import { hasPermission } from '#domain/access/member.ts';
-import { accepted, refused } from '#domain/result.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
 import { ChangeSignal } from '#objects/vault/change-signal.ts';
 import type { Vault } from '#domain/vault.ts';
@@ -18,8 +16,7 @@ export const CAROL = '0x3333333333333333333333333333333333333333';
 
 /**
  * Returns a real vault on real SQLite, with alice as its signer and a wallet on anvil. The Durable
- * Object around the vault and the chain are simulated. `replaceVault` changes the vault that the
- * host returns.
+ * Object around the vault and the chain are simulated.
  */
 export function newVaultScene({ notificationsEnabled = true } = {}) {
   const sql = memorySql();
@@ -58,13 +55,8 @@ export function newVaultScene({ notificationsEnabled = true } = {}) {
     chains: chainsFrom({}),
     changes: new ChangeSignal(),
     vault: () => vault,
-    authorize: ({ userId }, permission) => {
-      const viewer = vault.members.find((member) => member.userId === userId) ?? null;
-      return viewer !== null && hasPermission(viewer, permission)
-        ? accepted({ vault, viewer })
-        : refused({ code: 'forbidden' });
-    },
+    replaceVault: (after) => void (vault = after),
+    flush: async () => {},
   };
-  const replaceVault = (after: Vault) => void (vault = after);
-  return { sql, storage, host, replaceVault };
+  return { sql, storage, host, replaceVault: host.replaceVault };
 }

@@ -74,9 +74,9 @@ export const APPROVAL_BUGS: readonly Bug[] = [
   },
   {
     name: 'the approval of a removed signer stays',
-    file: 'src/objects/vault/object.ts',
-    was: 'dropVotes: (policy) => this.#transactions.dropStaleApprovals(policy),',
-    is: 'dropVotes: () => {},',
+    file: 'src/objects/vault/commands/policy.ts',
+    was: 'if (after !== vault) dropStaleApprovals(context, after.policy);',
+    is: '',
     caughtBy: ['test/objects/vault/object.worker.test.ts'],
   },
 ];

@@ -152,7 +152,7 @@ export const INCLUSION_BUGS: readonly Bug[] = [
   {
     name: 'observations: a delivery of what was given up is only logged',
     file: 'src/objects/vault/commands/activity.ts',
-    was: 'await this.#watch(transaction.id);',
+    was: "await recordEvent(context, { id: transaction.id, event: { type: 'watch' } });",
     is: '',
     caughtBy: ['test/objects/vault/commands/activity.test.ts'],
   },

@@ -64,7 +64,7 @@ export const NETWORK_BUGS: readonly Bug[] = [
   {
     name: 'networks: a vault of before keeps the address of its mainnet key',
     file: 'src/objects/vault/object.ts',
-    was: 'if (this.#vault !== null) void ctx.blockConcurrencyWhile(() => this.#keys.deriveNetworks());',
+    was: 'if (this.#vault !== null) void ctx.blockConcurrencyWhile(() => deriveNetworks(this.#context));',
     is: '',
     caughtBy: ['test/objects/vault/network-keys.worker.test.ts'],
   },

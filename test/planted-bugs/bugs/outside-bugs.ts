@@ -130,7 +130,7 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   },
   {
     name: 'a request to create a vault returns an existing vault of another reference',
-    file: 'src/objects/vault/object.ts',
+    file: 'src/objects/vault/commands/vault.ts',
     was: 'return known.reference === spec.reference ? accepted(known) : refused(',
     is: "return known.reference !== '' ? accepted(known) : refused(",
     caughtBy: ['test/http/internal/d1-restore.worker.test.ts'],

@@ -16,7 +16,7 @@ const REFRESH_BUGS: readonly Bug[] = [
   {
     name: 'a refresh is given up after co-signers were instructed to use its shares',
     file: 'src/objects/vault/commands/key-refresh.ts',
-    was: "    if (known.activating !== undefined) return refused('key-refresh-activating');\n",
+    was: "  if (known.activating !== undefined) return refused('key-refresh-activating');\n",
     is: '',
     caughtBy: GIVE_UP_COMMAND,
   },

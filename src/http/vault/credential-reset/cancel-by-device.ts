@@ -46,7 +46,7 @@ async function cancel(context: HttpContext): Promise<Response> {
   }
   const received = await callObject(
     () => vaultStub(context.env, named.vaultId),
-    (vault) => vault.verifyResetCancellation(named.resetId, given),
+    (vault) => vault.query(null, { type: 'verifyResetCancellation', id: named.resetId, given }),
   );
   if (!received.ok) return refusalProblem(context, received.refusal);
   const { userId } = received.value;

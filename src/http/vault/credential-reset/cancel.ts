@@ -32,7 +32,7 @@ async function cancel(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const read = await callObject(
     () => vaultStub(context.env, named.vaultId),
-    (vault) => vault.credentialResets(actor, named.resetId),
+    (vault) => vault.query(actor, { type: 'readCredentialResets', id: named.resetId }),
   );
   if (!read.ok) return refusalProblem(context, read.refusal);
   const [reset] = read.value;

@@ -36,7 +36,7 @@ async function list(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const read = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.credentialResets(actor, null),
+    (vault) => vault.query(actor, { type: 'readCredentialResets', id: null }),
   );
   if (!read.ok) return refusalProblem(context, read.refusal);
   const data = read.value.map((reset) => vaultCredentialResetRecord(reset, vaultId));

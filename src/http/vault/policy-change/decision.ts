@@ -55,7 +55,7 @@ export async function decideOnChange(context: HttpContext, decision: ChangeDecis
   const actor = actorOf(context);
   const decided = await callObject(
     () => vaultStub(context.env, named.vaultId),
-    (vault) => vault.decidePolicyChange(actor, named.changeId, decision),
+    (vault) => vault.execute(actor, { type: 'decidePolicyChange', id: named.changeId, decision }),
   );
   return respondWithChange(context, decided, 200);
 }

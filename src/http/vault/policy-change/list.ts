@@ -49,7 +49,7 @@ async function list(context: HttpContext): Promise<Response> {
   const read = await callObject(
     () => vaultStub(context.env, vaultId),
     // One extra row shows whether there is another page.
-    (vault) => vault.policyChanges(actor, before, PAGE + 1),
+    (vault) => vault.query(actor, { type: 'policyChanges', before, limit: PAGE + 1 }),
   );
   if (!read.ok) return refusalProblem(context, read.refusal);
   const shown = read.value.slice(0, PAGE);

@@ -37,7 +37,7 @@ async function propose(context: HttpContext): Promise<Response> {
   // This check comes first: otherwise an outsider could find out here which user ids exist.
   const seen = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.policy(actor),
+    (vault) => vault.query(actor, { type: 'policyInForce' }),
   );
   if (!seen.ok) return refusalProblem(context, seen.refusal);
   const patch = await readPolicyPatch(context, body);
@@ -45,10 +45,10 @@ async function propose(context: HttpContext): Promise<Response> {
   const foreign = await pinnedKeysFault(context, patch.value.cosigners ?? seen.value.policy.cosigners);
   if (foreign !== null) return invalidRequest(context, [foreign]);
   const pins = await pinsForChange(context, body, seen.value.policy);
-  const proposal = { actor, patch: { ...patch.value, ...pins }, note: body.note ?? null };
+  const proposal = { patch: { ...patch.value, ...pins }, note: body.note ?? null };
   const proposed = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.proposePolicy(proposal),
+    (vault) => vault.execute(actor, { type: 'proposePolicy', ...proposal }),
   );
   return respondWithChange(context, proposed, 201);
 }

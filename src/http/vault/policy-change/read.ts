@@ -46,7 +46,7 @@ async function read(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const found = await callObject(
     () => vaultStub(context.env, named.vaultId),
-    (vault) => vault.policyChange(actor, named.changeId),
+    (vault) => vault.query(actor, { type: 'readPolicyChange', id: named.changeId }),
   );
   if (!found.ok) return refusalProblem(context, found.refusal);
   const { policy, decider, keys } = found.value;

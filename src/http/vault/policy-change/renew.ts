@@ -45,10 +45,10 @@ async function renew(context: HttpContext): Promise<Response> {
     return invalidRequest(context, [{ pointer: 'version', code: 'invalid', detail: 'Must be a policy version.' }]);
   }
   const body = await optionalBodyOf(context, renewalBody);
-  const request = { version: Number.parseInt(text, 10), note: body?.note ?? null, actor: actorOf(context) };
+  const [version, note] = [Number.parseInt(text, 10), body?.note ?? null];
   const renewed = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.renewMandate(request),
+    (vault) => vault.execute(actorOf(context), { type: 'renewMandate', version, note }),
   );
   return respondWithChange(context, renewed, 201);
 }

@@ -1,3 +1,4 @@
+import { authorize } from '#domain/access/membership.ts';
 import { randomBytes } from '@noble/hashes/utils.js';
 import type { Valuation } from '#domain/asset/valuation.ts';
 import { knownCounterparties } from '#objects/vault/writes/known-counterparties.ts';
@@ -19,6 +20,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction/transaction.ts';
 import { walletAddress } from '#domain/vault.ts';
+import { recordEvent } from '#objects/vault/commands/transaction.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type { ActivityView, FollowWork } from '#objects/vault/views.ts';
 import { writeActivity } from '#objects/vault/writes/vault-writes.ts';
@@ -46,129 +48,127 @@ export type ActivityOutcome = 'recorded' | 'unchanged' | 'own' | 'none';
  * The commands for activities. Consumers report foreign transactions of the vault's wallets, and
  * members read them.
  */
-export class ActivityCommands {
-  readonly #host: VaultContext;
-  readonly #watch: (id: TransactionId) => Promise<unknown>;
-
-  /** @param watch resumes the polling of a failed transaction of the vault itself */
-  constructor(host: VaultContext, watch: (id: TransactionId) => Promise<unknown>) {
-    this.#host = host;
-    this.#watch = watch;
+/**
+ * Records a transaction. There is one record for a hash, whatever the source, order and number of
+ * reports.
+ */
+export async function recordActivity(
+  context: VaultContext,
+  { chain: name, hash, seen, valuation }: ActivityReport,
+): Promise<ActivityOutcome> {
+  const { storage, commits, chains, changes } = context;
+  const vault = context.vault();
+  const chain = findChain(chains, name);
+  const wallet = vault === null || chain === null ? null : walletAddress(vault, chain.name);
+  if (vault === null || chain === null || wallet === null) return 'none';
+  const own = storage.activities.ownTransaction(hash);
+  if (own !== null) {
+    if (seen !== null && seen.block !== null)
+      await reviveIfGivenUp(context, own, { hash, blockNumber: seen.block.number });
+    await pollOwnNow(context, own);
+    return 'own';
   }
+  const nowMs = Date.now();
+  const before = storage.activities.ofHash(chain.name, hash);
+  const observed = { valuation, chain, acquaintance: knownCounterparties(storage, vault, chain), nowMs };
+  const identity = () => ({ id: newTransactionId(vault.id, nowMs, randomBytes(10)), vaultId: vault.id, wallet });
+  const first = () => {
+    if (seen === null || valuation === null) return null;
+    if (seen.block === null && storage.activities.waiting(chain.name) >= MAX_UNCONFIRMED) return null;
+    return newActivity(identity(), { ...observed, seen, valuation });
+  };
+  const after = before === null ? first() : updatedActivity(before, { ...observed, seen });
+  if (after === null) return 'none';
+  await commits.run(() =>
+    writeActivity(storage, { before, after, action: 'observe', actor: null }, chain.pollIntervalMs),
+  );
+  if (after === before) return 'unchanged';
+  changes.wake(after.id);
+  return 'recorded';
+}
 
-  /**
-   * Records a transaction. There is one record for a hash, whatever the source, order and number of
-   * reports.
-   */
-  async record({ chain: name, hash, seen, valuation }: ActivityReport): Promise<ActivityOutcome> {
-    const { storage, commits, chains, changes } = this.#host;
-    const vault = this.#host.vault();
-    const chain = findChain(chains, name);
-    const wallet = vault === null || chain === null ? null : walletAddress(vault, chain.name);
-    if (vault === null || chain === null || wallet === null) return 'none';
-    const own = storage.activities.ownTransaction(hash);
-    if (own !== null) {
-      if (seen !== null && seen.block !== null) await this.#reviveIfGivenUp(own, hash, seen.block.number);
-      await this.#pollOwnNow(own);
-      return 'own';
-    }
-    const nowMs = Date.now();
-    const before = storage.activities.ofHash(chain.name, hash);
-    const observed = { valuation, chain, acquaintance: knownCounterparties(storage, vault, chain), nowMs };
-    const identity = () => ({ id: newTransactionId(vault.id, nowMs, randomBytes(10)), vaultId: vault.id, wallet });
-    const first = () => {
-      if (seen === null || valuation === null) return null;
-      if (seen.block === null && storage.activities.waiting(chain.name) >= MAX_UNCONFIRMED) return null;
-      return newActivity(identity(), { ...observed, seen, valuation });
-    };
-    const after = before === null ? first() : updatedActivity(before, { ...observed, seen });
-    if (after === null) return 'none';
-    await commits.run(() =>
-      writeActivity(storage, { before, after, action: 'observe', actor: null }, chain.pollIntervalMs),
-    );
-    if (after === before) return 'unchanged';
-    changes.wake(after.id);
-    return 'recorded';
-  }
+/** Makes the next poll of a recorded transaction due at once, after a report of a change. */
+export async function pollActivityNow(
+  context: VaultContext,
+  { chain, hash }: { readonly chain: string; readonly hash: string },
+): Promise<void> {
+  const { storage, commits } = context;
+  const activity = context.vault() === null ? null : storage.activities.ofHash(chain, hash);
+  if (activity === null || !isWatched(activity)) return;
+  const { id: transactionId, version } = activity;
+  await commits.run(() => storage.enqueueJob({ transactionId, job: 'follow', version, dueAtMs: Date.now(), tries: 0 }));
+}
 
-  /** Makes the next poll of a recorded transaction due at once, after a report of a change. */
-  async pollNow(chain: string, hash: string): Promise<void> {
-    const { storage, commits } = this.#host;
-    const activity = this.#host.vault() === null ? null : storage.activities.ofHash(chain, hash);
-    if (activity === null || !isWatched(activity)) return;
-    const { id: transactionId, version } = activity;
-    await commits.run(() =>
-      storage.enqueueJob({ transactionId, job: 'follow', version, dueAtMs: Date.now(), tries: 0 }),
-    );
-  }
+/**
+ * Resumes the polling of a transaction that is FAILED without a block but is in one: its record
+ * is wrong, and members may pay again. Only one RPC node reports it here. The record changes
+ * after a poll of all of them.
+ */
+async function reviveIfGivenUp(
+  context: VaultContext,
+  transactionId: string,
+  { hash, blockNumber }: { readonly hash: string; readonly blockNumber: string },
+): Promise<void> {
+  const transaction = context.storage.transaction(transactionId);
+  if (transaction?.state !== 'FAILED' || transaction.inclusion !== null) return;
+  const { vaultId, attempts } = transaction;
+  const purpose = attempts.find(({ signed }) => signed?.hash === hash)?.purpose;
+  console.error(JSON.stringify({ event: 'mined-after-failure', vaultId, transactionId, hash, blockNumber, purpose }));
+  await recordEvent(context, { id: transaction.id, event: { type: 'watch' } });
+}
 
-  /**
-   * Resumes the polling of a transaction that is FAILED without a block but is in one: its record
-   * is wrong, and members may pay again. Only one RPC node reports it here. The record changes
-   * after a poll of all of them.
-   */
-  async #reviveIfGivenUp(transactionId: string, hash: string, blockNumber: string): Promise<void> {
-    const transaction = this.#host.storage.transaction(transactionId);
-    if (transaction?.state !== 'FAILED' || transaction.inclusion !== null) return;
-    const { vaultId, attempts } = transaction;
-    const purpose = attempts.find(({ signed }) => signed?.hash === hash)?.purpose;
-    console.error(JSON.stringify({ event: 'mined-after-failure', vaultId, transactionId, hash, blockNumber, purpose }));
-    await this.#watch(transaction.id);
-  }
+/** Polls a transaction of the vault at once: a monitor is often earlier than its next poll. */
+async function pollOwnNow(context: VaultContext, transactionId: string): Promise<void> {
+  const { storage, commits } = context;
+  const row = storage.queuedJob(transactionId, 'confirm');
+  if (row !== null) await commits.run(() => storage.enqueueJob({ ...row, dueAtMs: Date.now() }));
+}
 
-  /** Polls a transaction of the vault at once: a monitor is often earlier than its next poll. */
-  async #pollOwnNow(transactionId: string): Promise<void> {
-    const { storage, commits } = this.#host;
-    const row = storage.queuedJob(transactionId, 'confirm');
-    if (row !== null) await commits.run(() => storage.enqueueJob({ ...row, dueAtMs: Date.now() }));
-  }
+/** Returns what the consumers must poll again, or null. */
+export function followWork(context: VaultContext, _consumer: null, { id }: { readonly id: string }): FollowWork | null {
+  const activity = context.storage.activities.read(id);
+  const chain = activity === null ? null : findChain(context.chains, activity.chain);
+  return activity === null || chain === null || !isWatched(activity)
+    ? null
+    : {
+        chain,
+        hash: activity.hash,
+        block: activity.block,
+        wallet: activity.wallet,
+        needsValuation: needsValuation(activity),
+      };
+}
 
-  /** Returns what the consumers must poll again, or null. */
-  followWork(id: string): FollowWork | null {
-    const activity = this.#host.storage.activities.read(id);
-    const chain = activity === null ? null : findChain(this.#host.chains, activity.chain);
-    return activity === null || chain === null || !isWatched(activity)
-      ? null
-      : {
-          chain,
-          hash: activity.hash,
-          block: activity.block,
-          wallet: activity.wallet,
-          needsValuation: needsValuation(activity),
-        };
-  }
+/**
+ * Sets the visibility for all members, permanently. Returns null when there is no activity with
+ * this id. Refuses `forbidden`.
+ */
+export async function setActivityVisibility(
+  context: VaultContext,
+  actor: Actor,
+  { id, visible }: { readonly id: TransactionId; readonly visible: boolean },
+): Promise<Result<ActivityView, Refusal> | null> {
+  const found = findActivity(context, actor, { id, permission: 'curate' });
+  if (found?.ok !== true || found.value.activity.visibilityChoice === visible) return found;
+  const { storage, commits, chains } = context;
+  const before = found.value.activity;
+  const chosen = { ...before, visibilityChoice: visible, version: before.version + 1, updatedAtMs: Date.now() };
+  const after: Activity = shown(chosen);
+  const pollIntervalMs = findChain(chains, after.chain)?.pollIntervalMs ?? 0;
+  await commits.run(() => writeActivity(storage, { before, after, action: 'setVisibility', actor }, pollIntervalMs));
+  context.changes.wake(id);
+  return accepted({ ...found.value, activity: after });
+}
 
-  /** Returns the activity, or null when there is none with this id. Refuses `forbidden`. */
-  read(actor: Actor, id: TransactionId): Result<ActivityView, Refusal> | null {
-    return this.#find(actor, id, 'view');
-  }
-
-  /**
-   * Sets the visibility for all members, permanently. Returns null when there is no activity with
-   * this id. Refuses `forbidden`.
-   */
-  async setVisibility(
-    actor: Actor,
-    id: TransactionId,
-    visible: boolean,
-  ): Promise<Result<ActivityView, Refusal> | null> {
-    const found = this.#find(actor, id, 'curate');
-    if (found?.ok !== true || found.value.activity.visibilityChoice === visible) return found;
-    const { storage, commits, chains } = this.#host;
-    const before = found.value.activity;
-    const chosen = { ...before, visibilityChoice: visible, version: before.version + 1, updatedAtMs: Date.now() };
-    const after: Activity = shown(chosen);
-    const pollIntervalMs = findChain(chains, after.chain)?.pollIntervalMs ?? 0;
-    await commits.run(() => writeActivity(storage, { before, after, action: 'setVisibility', actor }, pollIntervalMs));
-    this.#host.changes.wake(id);
-    return accepted({ ...found.value, activity: after });
-  }
-
-  #find(actor: Actor, id: TransactionId, permission: Permission): Result<ActivityView, Refusal> | null {
-    const activity = this.#host.vault() === null ? null : this.#host.storage.activities.read(id);
-    if (activity === null) return null;
-    const entered = this.#host.authorize(actor, permission);
-    if (!entered.ok) return refused(entered.refusal);
-    return accepted({ activity, policy: entered.value.vault.policy, viewer: entered.value.viewer });
-  }
+/** Returns the activity, or null when there is none with this id. Refuses `forbidden`. */
+export function findActivity(
+  context: VaultContext,
+  actor: Actor,
+  { id, permission }: { readonly id: TransactionId; readonly permission: Permission },
+): Result<ActivityView, Refusal> | null {
+  const activity = context.vault() === null ? null : context.storage.activities.read(id);
+  if (activity === null) return null;
+  const entered = authorize(context.vault(), actor, permission);
+  if (!entered.ok) return refused(entered.refusal);
+  return accepted({ activity, policy: entered.value.vault.policy, viewer: entered.value.viewer });
 }

@@ -1,3 +1,4 @@
+import { authorize } from '#domain/access/membership.ts';
 import type { Holdings } from '#chains/chain-adapter.ts';
 import { findChain } from '#chains/registry.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
@@ -12,6 +13,7 @@ import type { Vault } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
 import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
+import type { VaultStorage } from '#objects/vault/storage.ts';
 import { RESEND_MS } from '#objects/vault/outbox.ts';
 import type { Wallet } from '#objects/vault/wallets.ts';
 import { walletsOf } from '#objects/vault/wallets.ts';
@@ -69,130 +71,137 @@ const MAX_COMPARED_AT_ONCE = 50;
 const UNREACHABLE_POLLS = 60;
 
 /** The commands for the balances of a vault's wallets and their comparison with the chains. */
-export class BalanceCommands {
-  readonly #host: VaultContext;
 
-  constructor(host: VaultContext) {
-    this.#host = host;
-  }
+/** Returns one page, after the last balance of the previous page. Refuses `forbidden`. */
+export function listBalances(
+  context: VaultContext,
+  actor: Actor,
+  {
+    after,
+    ...page
+  }: { readonly after: Omit<ChainAsset, 'kind'> | null; readonly limit: number; readonly hiddenToo: boolean },
+): Result<readonly BalanceView[], Refusal> {
+  const entered = authorize(context.vault(), actor, 'view');
+  if (!entered.ok) return entered;
+  const inFlight = context.storage.transactionsInFlight();
+  const rows = context.storage.balances.page(after, page);
+  return accepted(rows.map((row) => viewOf(context, row, { vault: entered.value.vault, inFlight })));
+}
 
-  /** Returns one page, after the last balance of the previous page. Refuses `forbidden`. */
-  balances(
-    actor: Actor,
-    after: Omit<ChainAsset, 'kind'> | null,
-    requested: { readonly limit: number; readonly hiddenToo: boolean },
-  ): Result<readonly BalanceView[], Refusal> {
-    const entered = this.#host.authorize(actor, 'view');
-    if (!entered.ok) return entered;
-    const inFlight = this.#host.storage.transactionsInFlight();
-    const page = this.#host.storage.balances.page(after, requested);
-    return accepted(page.map((row) => this.#view(entered.value.vault, row, inFlight)));
-  }
+/** Returns the balances of some assets, without those that never moved. */
+export function balancesOf(context: VaultContext, vault: Vault, assets: readonly ChainAsset[]): readonly BalanceView[] {
+  const inFlight = context.storage.transactionsInFlight();
+  return assets.flatMap((asset) => {
+    const balance = context.storage.balances.balance(asset);
+    return balance === null ? [] : [viewOf(context, { ...balance, chain: asset.chain }, { vault, inFlight })];
+  });
+}
 
-  /** Returns the balances of some assets, without those that never moved. */
-  views(vault: Vault, assets: readonly ChainAsset[]): readonly BalanceView[] {
-    const inFlight = this.#host.storage.transactionsInFlight();
-    return assets.flatMap((asset) => {
-      const balance = this.#host.storage.balances.balance(asset);
-      return balance === null ? [] : [this.#view(vault, { ...balance, chain: asset.chain }, inFlight)];
-    });
-  }
+/**
+ * Returns the existing wallets for a requested scan. The next poll of each record that is not
+ * final, and the comparison with the chains, are due at once. Refuses `forbidden`.
+ */
+export async function requestRescan(context: VaultContext, actor: Actor): Promise<Result<readonly Wallet[], Refusal>> {
+  const entered = authorize(context.vault(), actor, 'curate');
+  if (!entered.ok) return entered;
+  const { storage, commits } = context;
+  const nowMs = Date.now();
+  await commits.run(() => {
+    storage.pollRecordsNow(nowMs, nowMs + RESEND_MS);
+    storage.balances.pollNow(nowMs);
+    enqueueReconciliation(storage);
+  });
+  return accepted(walletsOf(entered.value.vault));
+}
 
-  /**
-   * Returns the existing wallets for a requested scan. The next poll of each record that is not
-   * final, and the comparison with the chains, are due at once. Refuses `forbidden`.
-   */
-  async requestRescan(actor: Actor): Promise<Result<readonly Wallet[], Refusal>> {
-    const entered = this.#host.authorize(actor, 'curate');
-    if (!entered.ok) return entered;
-    const { storage, commits } = this.#host;
-    const nowMs = Date.now();
-    await commits.run(() => {
-      storage.pollRecordsNow(nowMs, nowMs + RESEND_MS);
-      storage.balances.pollNow(nowMs);
-      enqueueReconciliation(storage);
-    });
-    return accepted(walletsOf(entered.value.vault));
-  }
+function viewOf(
+  context: VaultContext,
+  row: ChainAsset & Balance,
+  { vault, inFlight }: { readonly vault: Vault; readonly inFlight: readonly Transaction[] },
+): BalanceView {
+  const { chain, kind, tokenAddress, tokenId, ...balance } = row;
+  const open = context.storage.balances.openLines(row).map(({ units }) => unitsOf(units));
+  const leaving = tokenId === null ? inFlight.map((one) => unitsLeaving(one, { chain, tokenAddress })) : [];
+  const sum = (units: readonly bigint[]) => units.reduce((total, one) => total + one, 0n);
+  return {
+    chain,
+    kind,
+    tokenAddress,
+    tokenId,
+    wallet: walletAddress(vault, chain) ?? '',
+    visible: context.storage.balances.isSeen(row),
+    balance: { kind, tokenAddress, tokenId, ...balance },
+    current: unitsOf(balance.final) + sum(open),
+    incoming: sum(open.filter((units) => units > 0n)),
+    outgoing: sum(leaving) - sum(open.filter((units) => units < 0n)),
+  };
+}
 
-  #view(vault: Vault, row: ChainAsset & Balance, inFlight: readonly Transaction[]): BalanceView {
-    const { chain, kind, tokenAddress, tokenId, ...balance } = row;
-    const open = this.#host.storage.balances.openLines(row).map(({ units }) => unitsOf(units));
-    const leaving = tokenId === null ? inFlight.map((one) => unitsLeaving(one, { chain, tokenAddress })) : [];
-    const sum = (units: readonly bigint[]) => units.reduce((total, one) => total + one, 0n);
-    return {
-      chain,
-      kind,
-      tokenAddress,
-      tokenId,
-      wallet: walletAddress(vault, chain) ?? '',
-      visible: this.#host.storage.balances.isSeen(row),
-      balance: { kind, tokenAddress, tokenId, ...balance },
-      current: unitsOf(balance.final) + sum(open),
-      incoming: sum(open.filter((units) => units > 0n)),
-      outgoing: sum(leaving) - sum(open.filter((units) => units < 0n)),
-    };
-  }
+/** Returns the comparisons that are due, for the consumers. */
+export function reconcileWork(context: VaultContext): readonly ReconcileWork[] {
+  const vault = context.vault();
+  if (vault === null) return [];
+  const due = context.storage.balances.due(Date.now(), MAX_COMPARED_AT_ONCE);
+  return [...Map.groupBy(due, ({ chain }) => chain)].flatMap(([name, assets]) => {
+    const [chain, address] = [findChain(context.chains, name), walletAddress(vault, name)];
+    const hasDiscrepancy = assets.some(({ difference }) => difference !== null);
+    return chain === null || address === null ? [] : [{ chain, address, assets, hasDiscrepancy }];
+  });
+}
 
-  /** Returns the comparisons that are due, for the consumers. */
-  work(): readonly ReconcileWork[] {
-    const vault = this.#host.vault();
-    if (vault === null) return [];
-    const due = this.#host.storage.balances.due(Date.now(), MAX_COMPARED_AT_ONCE);
-    return [...Map.groupBy(due, ({ chain }) => chain)].flatMap(([name, assets]) => {
-      const [chain, address] = [findChain(this.#host.chains, name), walletAddress(vault, name)];
-      const hasDiscrepancy = assets.some(({ difference }) => difference !== null);
-      return chain === null || address === null ? [] : [{ chain, address, assets, hasDiscrepancy }];
-    });
-  }
-
-  /** Records a comparison. Returns the blocks to scan for a new difference, or null without one. */
-  async record({ chain: name, assets, held, hasOpenScan }: HoldingsReport): Promise<BlockRange | null> {
-    const { storage, commits, chains } = this.#host;
-    const vault = this.#host.vault();
-    const chain = findChain(chains, name);
-    if (vault === null || chain === null) return null;
-    const nowMs = Date.now();
-    const isMoving = storage.transactionsInFlight().some((one) => one.chain === name);
-    const agreedAt: (string | null)[] = [];
-    await commits.run(() => {
-      for (const [index, asset] of assets.entries()) {
-        const before = storage.balances.balance(asset);
-        const units = held?.amounts[index] ?? null;
-        if (before === null) continue;
-        if (held === null || units === null) {
-          storage.balances.schedule(asset, nowMs + UNREACHABLE_POLLS * chain.pollIntervalMs);
-          continue;
-        }
-        const { blockNumber } = held;
-        const { pollIntervalMs } = chain;
-        const after = compare(before, {
-          blockNumber,
-          chainUnits: unitsOf(units),
-          ...storage.balances.standAt(asset, blockNumber),
-          atMs: nowMs,
-          pollIntervalMs,
-          hasOpenScan,
-          isMoving,
-        });
-        storage.balances.put(name, after);
-        storage.balances.schedule(asset, nextComparisonMs(after, nowMs, pollIntervalMs));
-        if (needsScan(before, after, isMoving)) agreedAt.push(before.check?.blockNumber ?? null);
-        if (after.adjustment !== before.adjustment) this.#logDifference(vault, name, after);
+/** Records a comparison. Returns the blocks to scan for a new difference, or null without one. */
+export async function recordHoldings(
+  context: VaultContext,
+  { chain: name, assets, held, hasOpenScan }: HoldingsReport,
+): Promise<BlockRange | null> {
+  const { storage, commits, chains } = context;
+  const vault = context.vault();
+  const chain = findChain(chains, name);
+  if (vault === null || chain === null) return null;
+  const nowMs = Date.now();
+  const isMoving = storage.transactionsInFlight().some((one) => one.chain === name);
+  const agreedAt: (string | null)[] = [];
+  await commits.run(() => {
+    for (const [index, asset] of assets.entries()) {
+      const before = storage.balances.balance(asset);
+      const units = held?.amounts[index] ?? null;
+      if (before === null) continue;
+      if (held === null || units === null) {
+        storage.balances.schedule(asset, nowMs + UNREACHABLE_POLLS * chain.pollIntervalMs);
+        continue;
       }
-      enqueueReconciliation(storage);
-    });
-    return agreedAt.length === 0 ? null : { since: oldestOf(agreedAt) };
-  }
+      const { blockNumber } = held;
+      const { pollIntervalMs } = chain;
+      const after = compare(before, {
+        blockNumber,
+        chainUnits: unitsOf(units),
+        ...storage.balances.standAt(asset, blockNumber),
+        atMs: nowMs,
+        pollIntervalMs,
+        hasOpenScan,
+        isMoving,
+      });
+      storage.balances.put(name, after);
+      storage.balances.schedule(asset, nextComparisonMs(after, nowMs, pollIntervalMs));
+      if (needsScan(before, after, isMoving)) agreedAt.push(before.check?.blockNumber ?? null);
+      if (after.adjustment !== before.adjustment) logDifference(storage, vault, { ...after, chain: name });
+    }
+    enqueueReconciliation(storage);
+  });
+  return agreedAt.length === 0 ? null : { since: oldestOf(agreedAt) };
+}
 
-  /** Adds an entry to the vault's history, which auditors read. */
-  #logDifference(vault: Vault, chain: string, { kind, tokenAddress, tokenId, adjustment }: Balance): void {
-    if (adjustment === null) return;
-    const { reason, units, fromBlock, toBlock } = adjustment;
-    const detail = JSON.stringify({ chain, kind, tokenAddress, tokenId, units, fromBlock, toBlock });
-    writeVaultChange(this.#host.storage, vault, { action: 'adjust-balance', detail, reason, actor: null });
-    console.error(JSON.stringify({ event: 'balance-adjusted', vaultId: vault.id, chain, reason }));
-  }
+/** Adds an entry to the vault's history, which auditors read. */
+function logDifference(
+  storage: VaultStorage,
+  vault: Vault,
+  { chain, kind, tokenAddress, tokenId, adjustment }: Balance & { readonly chain: string },
+): void {
+  if (adjustment === null) return;
+  const { reason, units, fromBlock, toBlock } = adjustment;
+  const detail = JSON.stringify({ chain, kind, tokenAddress, tokenId, units, fromBlock, toBlock });
+  writeVaultChange(storage, vault, { action: 'adjust-balance', detail, reason, actor: null });
+  console.error(JSON.stringify({ event: 'balance-adjusted', vaultId: vault.id, chain, reason }));
 }
 
 /**

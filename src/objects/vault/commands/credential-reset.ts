@@ -1,3 +1,4 @@
+import { authorize } from '#domain/access/membership.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { signatureFault } from '#devices/device-signature.ts';
@@ -24,71 +25,75 @@ const ACTIONS = {
 } as const;
 
 /** The vault's copy of its members' credential resets. The object of each user decides on them. */
-export class CredentialResetCommands {
-  readonly #host: VaultContext;
 
-  constructor(host: VaultContext) {
-    this.#host = host;
-  }
-
-  /**
-   * Records a version of a reset, with a history entry and a notification of every member. A known
-   * version changes nothing. Returns the time before which nothing is issued, as announced to the
-   * members, or null when the user is not a member.
-   */
-  async record(reset: CredentialReset): Promise<number | null> {
-    const { storage, commits } = this.#host;
-    const vault = this.#host.vault();
-    if (vault === null) return null;
-    const known = storage.resets.read(reset.id);
-    const isMember = vault.members.some(({ userId }) => userId === reset.userId);
-    if (known === null && (!isMember || reset.state !== 'PENDING')) return null;
-    if (known !== null && known.version >= reset.version) return known.effectiveAtMs;
-    const nowMs = Date.now();
-    const effectiveAtMs = known?.effectiveAtMs ?? announcedAtMs(reset, nowMs);
-    await commits.run(() => {
-      storage.resets.put({ ...reset, effectiveAtMs });
-      writeVaultChange(storage, vault, {
-        action: ACTIONS[reset.state],
-        detail: detailOf({ ...reset, effectiveAtMs }),
-        actor: actorOf(reset),
-      });
-      if (!storage.notificationsEnabled) return;
-      const dueAtMs = nowMs + PROJECTION_DELAY_MS;
-      storage.enqueueJob({ transactionId: reset.id, job: 'notify', version: reset.version, dueAtMs, tries: 0 });
+/**
+ * Records a version of a reset, with a history entry and a notification of every member. A known
+ * version changes nothing. Returns the time before which nothing is issued, as announced to the
+ * members, or null when the user is not a member.
+ */
+export async function recordCredentialReset(
+  context: VaultContext,
+  { reset }: { readonly reset: CredentialReset },
+): Promise<number | null> {
+  const { storage, commits } = context;
+  const vault = context.vault();
+  if (vault === null) return null;
+  const known = storage.resets.read(reset.id);
+  const isMember = vault.members.some(({ userId }) => userId === reset.userId);
+  if (known === null && (!isMember || reset.state !== 'PENDING')) return null;
+  if (known !== null && known.version >= reset.version) return known.effectiveAtMs;
+  const nowMs = Date.now();
+  const effectiveAtMs = known?.effectiveAtMs ?? announcedAtMs(reset, nowMs);
+  await commits.run(() => {
+    storage.resets.put({ ...reset, effectiveAtMs });
+    writeVaultChange(storage, vault, {
+      action: ACTIONS[reset.state],
+      detail: detailOf({ ...reset, effectiveAtMs }),
+      actor: actorOf(reset),
     });
-    return effectiveAtMs;
-  }
+    if (!storage.notificationsEnabled) return;
+    const dueAtMs = nowMs + PROJECTION_DELAY_MS;
+    storage.enqueueJob({ transactionId: reset.id, job: 'notify', version: reset.version, dueAtMs, tries: 0 });
+  });
+  return effectiveAtMs;
+}
 
-  /**
-   * Returns the newest resets first, or the requested one. Refuses, in order: `forbidden`,
-   * `credential-reset-not-found`.
-   */
-  read(actor: Actor, id: CredentialResetId | null): Result<readonly CredentialReset[], Refusal> {
-    const entered = this.#host.authorize(actor, 'view');
-    if (!entered.ok) return entered;
-    const { resets } = this.#host.storage;
-    if (id === null) return accepted(resets.newest(SHOWN_RESETS));
-    const reset = resets.read(id);
-    return reset === null ? refused({ code: 'credential-reset-not-found' }) : accepted([reset]);
-  }
+/**
+ * Returns the newest resets first, or the requested one. Refuses, in order: `forbidden`,
+ * `credential-reset-not-found`.
+ */
+export function readCredentialResets(
+  context: VaultContext,
+  actor: Actor,
+  { id }: { readonly id: CredentialResetId | null },
+): Result<readonly CredentialReset[], Refusal> {
+  const entered = authorize(context.vault(), actor, 'view');
+  if (!entered.ok) return entered;
+  const { resets } = context.storage;
+  if (id === null) return accepted(resets.newest(SHOWN_RESETS));
+  const reset = resets.read(id);
+  return reset === null ? refused({ code: 'credential-reset-not-found' }) : accepted([reset]);
+}
 
-  /**
-   * Returns the reset that a device of the user cancels. The device belongs to the policy in force,
-   * so that a lost and removed device cancels nothing. Refuses, in order:
-   * `credential-reset-not-found`, `device-signature-refused`.
-   */
-  async verifyCancellation(id: CredentialResetId, given: DeviceSignature): Promise<Result<CredentialReset, Refusal>> {
-    const vault = this.#host.vault();
-    const reset = vault === null ? null : this.#host.storage.resets.read(id);
-    if (vault === null || reset === null) return refused({ code: 'credential-reset-not-found' });
-    const isOwn = ({ keyId, userId }: (typeof vault.policy.devices)[number]) =>
-      keyId === given.keyId && userId === reset.userId;
-    const device = vault.policy.devices.find(isOwn);
-    const digest = bytesToHex(sha256(cancellationBytes(reset, vault.id)));
-    const fault = device === undefined ? 'unknown-device' : await signatureFault(device, digest, given);
-    return fault === null ? accepted(reset) : refused({ code: 'device-signature-refused', fault });
-  }
+/**
+ * Returns the reset that a device of the user cancels. The device belongs to the policy in force,
+ * so that a lost and removed device cancels nothing. Refuses, in order:
+ * `credential-reset-not-found`, `device-signature-refused`.
+ */
+export async function verifyResetCancellation(
+  context: VaultContext,
+  _person: null,
+  { id, given }: { readonly id: CredentialResetId; readonly given: DeviceSignature },
+): Promise<Result<CredentialReset, Refusal>> {
+  const vault = context.vault();
+  const reset = vault === null ? null : context.storage.resets.read(id);
+  if (vault === null || reset === null) return refused({ code: 'credential-reset-not-found' });
+  const isOwn = ({ keyId, userId }: (typeof vault.policy.devices)[number]) =>
+    keyId === given.keyId && userId === reset.userId;
+  const device = vault.policy.devices.find(isOwn);
+  const digest = bytesToHex(sha256(cancellationBytes(reset, vault.id)));
+  const fault = device === undefined ? 'unknown-device' : await signatureFault(device, digest, given);
+  return fault === null ? accepted(reset) : refused({ code: 'device-signature-refused', fault });
 }
 
 function detailOf({ id, userId, effectiveAtMs, cancellation }: CredentialReset): string {

@@ -1,3 +1,4 @@
+import { authorize } from '#domain/access/membership.ts';
 import type { Asset } from '#domain/activity/movement.ts';
 import { assetKey, fungibleKindOn, NATIVE } from '#domain/activity/movement.ts';
 import type { Refusal } from '#domain/refusal.ts';
@@ -5,7 +6,8 @@ import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction/transaction.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
-import type { BalanceView, BalanceCommands } from '#objects/vault/commands/balance.ts';
+import type { BalanceView } from '#objects/vault/commands/balance.ts';
+import { balancesOf } from '#objects/vault/commands/balance.ts';
 import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type { ActivityView, TransactionView } from '#objects/vault/views.ts';
@@ -31,64 +33,59 @@ const LINES_AT_ONCE = 50;
  * The feed of an open dashboard (spec part 6). It follows from the history alone, so nothing is
  * stored for it.
  */
-export class VaultFeed {
-  readonly #host: VaultContext;
-  readonly #balances: BalanceCommands;
 
-  constructor(host: VaultContext, balances: BalanceCommands) {
-    this.#host = host;
-    this.#balances = balances;
-  }
+/** Returns the number of the newest entry, for a new reader. Refuses `forbidden`. */
+export function beginFeed(context: VaultContext, actor: Actor): Result<number, Refusal> {
+  const entered = authorize(context.vault(), actor, 'view');
+  return entered.ok ? accepted(context.storage.historyLength()) : entered;
+}
 
-  /** Returns the number of the newest entry, for a new reader. Refuses `forbidden`. */
-  begin(actor: Actor): Result<number, Refusal> {
-    const entered = this.#host.authorize(actor, 'view');
-    return entered.ok ? accepted(this.#host.storage.historyLength()) : entered;
-  }
+/**
+ * Returns everything after an entry: at once when there is something, else at the next change or
+ * when the time is over. Refuses `forbidden`.
+ */
+export async function nextChanges(
+  context: VaultContext,
+  actor: Actor,
+  { after, waitMs }: { readonly after: number; readonly waitMs: number },
+): Promise<Result<VaultChanges, Refusal>> {
+  const entered = authorize(context.vault(), actor, 'view');
+  if (!entered.ok) return entered;
+  if (context.storage.historyLength() <= after) await context.changes.next(FEED_SIGNAL, waitMs);
+  return changesAfter(context, actor, after);
+}
 
-  /**
-   * Returns everything after an entry: at once when there is something, else at the next change or
-   * when the time is over. Refuses `forbidden`.
-   */
-  async next(actor: Actor, after: number, waitMs: number): Promise<Result<VaultChanges, Refusal>> {
-    const entered = this.#host.authorize(actor, 'view');
-    if (!entered.ok) return entered;
-    if (this.#host.storage.historyLength() <= after) await this.#host.changes.next(FEED_SIGNAL, waitMs);
-    return this.#changes(actor, after);
-  }
-
-  /** Membership is checked again after the wait: a removed member receives nothing. */
-  #changes(actor: Actor, after: number): Result<VaultChanges, Refusal> {
-    const { storage, authorize } = this.#host;
-    const entered = authorize(actor, 'view');
-    if (!entered.ok) return entered;
-    const { vault, viewer } = entered.value;
-    const lines = storage.historyAfter(after, LINES_AT_ONCE);
-    const scope = { policy: vault.policy, viewer };
-    const transactions: (TransactionView | ActivityView)[] = [];
-    const assets = new Map<string, ChainAsset>();
-    const touch = (chain: string, asset: Asset) => assets.set(`${chain} ${assetKey(asset)}`, { ...asset, chain });
-    for (const id of new Set(lines.flatMap(({ transactionId }) => transactionId ?? []))) {
-      const transaction = storage.transaction(id);
-      const activity = transaction === null ? storage.activities.read(id) : null;
-      if (transaction !== null) transactions.push({ transaction, ...scope });
-      if (activity !== null) transactions.push({ activity, ...scope });
-      const record = transaction ?? activity;
-      if (record === null) continue;
-      touch(record.chain, NATIVE);
-      for (const { kind, tokenAddress, tokenId } of (activity ?? transaction?.inclusion)?.changes ?? []) {
-        touch(record.chain, { kind, tokenAddress, tokenId });
-      }
-      const exposure = transaction?.exposure;
-      for (const { tokenAddress } of exposure?.movements ?? []) {
-        const kind = fungibleKindOn(exposure?.chain ?? '');
-        if (tokenAddress !== null) touch(record.chain, { kind, tokenAddress, tokenId: null });
-      }
+/** Membership is checked again after the wait: a removed member receives nothing. */
+function changesAfter(context: VaultContext, actor: Actor, after: number): Result<VaultChanges, Refusal> {
+  const { storage } = context;
+  const entered = authorize(context.vault(), actor, 'view');
+  if (!entered.ok) return entered;
+  const { vault, viewer } = entered.value;
+  const lines = storage.historyAfter(after, LINES_AT_ONCE);
+  const scope = { policy: vault.policy, viewer };
+  const transactions: (TransactionView | ActivityView)[] = [];
+  const assets = new Map<string, ChainAsset>();
+  const touch = (chain: string, asset: Asset) => assets.set(`${chain} ${assetKey(asset)}`, { ...asset, chain });
+  for (const id of new Set(lines.flatMap(({ transactionId }) => transactionId ?? []))) {
+    const transaction = storage.transaction(id);
+    const activity = transaction === null ? storage.activities.read(id) : null;
+    if (transaction !== null) transactions.push({ transaction, ...scope });
+    if (activity !== null) transactions.push({ activity, ...scope });
+    const record = transaction ?? activity;
+    if (record === null) continue;
+    touch(record.chain, NATIVE);
+    for (const { kind, tokenAddress, tokenId } of (activity ?? transaction?.inclusion)?.changes ?? []) {
+      touch(record.chain, { kind, tokenAddress, tokenId });
     }
-    for (const asset of lines.flatMap(adjustedAsset)) touch(asset.chain, asset);
-    const balances = this.#balances.views(vault, [...assets.values()]);
-    return accepted({ seq: lines.at(-1)?.seq ?? after, transactions, balances });
+    const exposure = transaction?.exposure;
+    for (const { tokenAddress } of exposure?.movements ?? []) {
+      const kind = fungibleKindOn(exposure?.chain ?? '');
+      if (tokenAddress !== null) touch(record.chain, { kind, tokenAddress, tokenId: null });
+    }
   }
+  for (const asset of lines.flatMap(adjustedAsset)) touch(asset.chain, asset);
+  const balances = balancesOf(context, vault, [...assets.values()]);
+  return accepted({ seq: lines.at(-1)?.seq ?? after, transactions, balances });
 }
 
 /** Returns the asset of an adjustment. `BalanceCommands` writes the entry. */

@@ -2,11 +2,11 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { KeyRefresh, Vault, VaultKey } from '#domain/vault.ts';
 import { epochReached } from '#domain/vault.ts';
-import type { UpdateVault } from '#objects/vault/commands/key.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type { RefreshWork } from '#objects/vault/views.ts';
 import { adoptionOf } from '#objects/vault/views.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
+import { updateVault } from '#objects/vault/update-vault.ts';
 import { enqueueNextStep } from '#objects/vault/writes/key-jobs.ts';
 import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 
@@ -23,95 +23,95 @@ export type RefreshReport =
 export type RefreshName = Pick<KeyRefresh, 'keyId' | 'requestId'>;
 
 /** The commands for the key refreshes of a vault, one key after the other. */
-export class KeyRefreshCommands {
-  readonly #host: VaultContext;
-  readonly #updateVault: UpdateVault;
 
-  constructor(host: VaultContext, updateVault: UpdateVault) {
-    this.#host = host;
-    this.#updateVault = updateVault;
-  }
+/**
+ * Requests a refresh of a key. A repetition during the refresh changes nothing. Returns false
+ * when the vault has no such key.
+ */
+export async function requestRefresh(
+  context: VaultContext,
+  _operator: null,
+  { keyId }: { readonly keyId: string },
+): Promise<boolean> {
+  const { storage, commits } = context;
+  const vault = context.vault();
+  const key = vault?.keys.find((one) => one.keyId === keyId);
+  if (vault === null || key === undefined) return false;
+  if (storage.keyRefreshes().some((refresh) => refresh.keyId === key.keyId)) return true;
+  const { keyId: id, scheme } = key;
+  await commits.run(() => {
+    storage.putKeyRefresh({ keyId: id, scheme, requestId: crypto.randomUUID(), begun: null, provenBy: [] });
+    writeVaultChange(storage, vault, { action: 'key-refresh', detail: id, actor: null });
+    enqueueNextStep(storage, 'refresh-key', { hasResult: true });
+  });
+  return true;
+}
 
-  /**
-   * Requests a refresh of a key. A repetition during the refresh changes nothing. Returns false
-   * when the vault has no such key.
-   */
-  async request(keyId: string): Promise<boolean> {
-    const { storage, commits } = this.#host;
-    const vault = this.#host.vault();
-    const key = vault?.keys.find((one) => one.keyId === keyId);
-    if (vault === null || key === undefined) return false;
-    if (storage.keyRefreshes().some((refresh) => refresh.keyId === key.keyId)) return true;
-    const { keyId: id, scheme } = key;
+/**
+ * Gives up the refresh of a key. Without one it changes nothing. Refuses `key-refresh-activating`
+ * once co-signers may have been instructed to use the new shares: one that uses them has deleted
+ * its old share, so the others must follow, and only the refresh instructs them. The record says
+ * so before the first instruction, and a run that recorded nothing instructs no co-signer.
+ *
+ * Waiting shares stay with the co-signers and do no harm: no co-signer uses them without the
+ * receipts of all, and the next refresh deals shares of a newer epoch.
+ */
+export async function giveUpRefresh(
+  context: VaultContext,
+  _operator: null,
+  { keyId }: { readonly keyId: string },
+): Promise<Result<null, 'key-refresh-activating'>> {
+  const { storage, commits } = context;
+  const vault = context.vault();
+  const known = storage.keyRefreshes().find((refresh) => refresh.keyId === keyId);
+  if (vault === null || known === undefined) return accepted(null);
+  if (known.activating !== undefined) return refused('key-refresh-activating');
+  const epoch = epochReached(known);
+  const detail = epoch === null ? keyId : `${keyId} ${epoch}`;
+  await commits.run(() => {
+    endRefresh(storage, keyId);
+    writeVaultChange(storage, vault, { action: 'key-refresh-given-up', detail, actor: null });
+  });
+  return accepted(null);
+}
+
+/** Returns the next key refresh with its progress, for the consumers; null without one. */
+export function refreshWork(context: VaultContext): RefreshWork | null {
+  const { storage } = context;
+  const vault = context.vault();
+  const all = vault === null ? [] : storage.keyRefreshes();
+  const [refresh] = all;
+  const key = vault?.keys.find(({ keyId }) => keyId === refresh?.keyId);
+  if (vault === null || refresh === undefined || key === undefined) return null;
+  const underWay = all.map(({ keyId }) => keyId);
+  return { key, refresh, underWay, adoption: adoptionOf(vault) };
+}
+
+/**
+ * Records the progress of a run of the job on a refresh. A late report of a refresh that was
+ * completed or given up changes nothing, not even when the same key is refreshed again.
+ */
+export async function reportRefresh(
+  context: VaultContext,
+  { refresh: { keyId, requestId }, report }: { readonly refresh: RefreshName; readonly report: RefreshReport },
+): Promise<void> {
+  const { storage, commits } = context;
+  const vault = context.vault();
+  const known = storage.keyRefreshes().find((refresh) => refresh.keyId === keyId);
+  if (vault === null || known === undefined || known.requestId !== requestId) return;
+  if (report.type !== 'refreshed') {
     await commits.run(() => {
-      storage.putKeyRefresh({ keyId: id, scheme, requestId: crypto.randomUUID(), begun: null, provenBy: [] });
-      writeVaultChange(storage, vault, { action: 'key-refresh', detail: id, actor: null });
-      enqueueNextStep(storage, 'refresh-key', { hasResult: true });
+      const after = merged(known, report.refresh);
+      storage.putKeyRefresh(after);
+      const hasResult = JSON.stringify(after) !== JSON.stringify(known);
+      if (report.type === 'progress') enqueueNextStep(storage, 'refresh-key', { hasResult });
     });
-    return true;
+    return;
   }
-
-  /**
-   * Gives up the refresh of a key. Without one it changes nothing. Refuses `key-refresh-activating`
-   * once co-signers may have been instructed to use the new shares: one that uses them has deleted
-   * its old share, so the others must follow, and only the refresh instructs them. The record says
-   * so before the first instruction, and a run that recorded nothing instructs no co-signer.
-   *
-   * Waiting shares stay with the co-signers and do no harm: no co-signer uses them without the
-   * receipts of all, and the next refresh deals shares of a newer epoch.
-   */
-  async giveUp(keyId: string): Promise<Result<null, 'key-refresh-activating'>> {
-    const { storage, commits } = this.#host;
-    const vault = this.#host.vault();
-    const known = storage.keyRefreshes().find((refresh) => refresh.keyId === keyId);
-    if (vault === null || known === undefined) return accepted(null);
-    if (known.activating !== undefined) return refused('key-refresh-activating');
-    const epoch = epochReached(known);
-    const detail = epoch === null ? keyId : `${keyId} ${epoch}`;
-    await commits.run(() => {
-      endRefresh(storage, keyId);
-      writeVaultChange(storage, vault, { action: 'key-refresh-given-up', detail, actor: null });
-    });
-    return accepted(null);
-  }
-
-  /** Returns the next key refresh with its progress, for the consumers; null without one. */
-  work(): RefreshWork | null {
-    const { storage } = this.#host;
-    const vault = this.#host.vault();
-    const all = vault === null ? [] : storage.keyRefreshes();
-    const [refresh] = all;
-    const key = vault?.keys.find(({ keyId }) => keyId === refresh?.keyId);
-    if (vault === null || refresh === undefined || key === undefined) return null;
-    const underWay = all.map(({ keyId }) => keyId);
-    return { key, refresh, underWay, adoption: adoptionOf(vault) };
-  }
-
-  /**
-   * Records the progress of a run of the job on a refresh. A late report of a refresh that was
-   * completed or given up changes nothing, not even when the same key is refreshed again.
-   */
-  async report({ keyId, requestId }: RefreshName, report: RefreshReport): Promise<void> {
-    const { storage, commits } = this.#host;
-    const vault = this.#host.vault();
-    const known = storage.keyRefreshes().find((refresh) => refresh.keyId === keyId);
-    if (vault === null || known === undefined || known.requestId !== requestId) return;
-    if (report.type !== 'refreshed') {
-      await commits.run(() => {
-        const after = merged(known, report.refresh);
-        storage.putKeyRefresh(after);
-        const hasResult = JSON.stringify(after) !== JSON.stringify(known);
-        if (report.type === 'progress') enqueueNextStep(storage, 'refresh-key', { hasResult });
-      });
-      return;
-    }
-    const { epoch, publicShares } = report;
-    await this.#updateVault(
-      withShares(vault, keyId, publicShares),
-      { action: 'key-refreshed', detail: `${keyId} ${epoch}` },
-      () => endRefresh(storage, keyId),
-    );
-  }
+  const { epoch, publicShares } = report;
+  const also = () => endRefresh(storage, keyId);
+  const after = withShares(vault, keyId, publicShares);
+  await updateVault(context, after, { action: 'key-refreshed', detail: `${keyId} ${epoch}`, also });
 }
 
 /**

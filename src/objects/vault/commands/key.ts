@@ -1,10 +1,10 @@
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import { neededRenewals } from '#domain/policy/mandate-renewal.ts';
-import type { KeyCandidate, Vault, VaultKey } from '#domain/vault.ts';
-import { recordExport, type RecoveryExport } from '#objects/vault/writes/recovery-exports.ts';
+import type { KeyCandidate, VaultKey } from '#domain/vault.ts';
 import { enqueueAdoption } from '#objects/vault/writes/policy-change-writes.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type { KeyWork } from '#objects/vault/views.ts';
+import { updateVault } from '#objects/vault/update-vault.ts';
 import { enqueueNextStep } from '#objects/vault/writes/key-jobs.ts';
 import { formerWalletsOf, missingSchemes, withKey, withNetworkKeys } from '#objects/vault/wallets.ts';
 
@@ -17,103 +17,85 @@ export type KeyProgress =
   /** A co-signer cannot sign with it: it is never used, and another key is generated. */
   | { readonly type: 'discarded'; readonly candidate: KeyCandidate };
 
-/**
- * Writes the vault's new state with a history entry, and runs the other writes of the same commit.
- */
-export type UpdateVault = (
-  after: Vault,
-  line: { readonly action: string; readonly detail: string },
-  also?: () => void,
-) => Promise<void>;
-
 /** The commands for the generation of a vault's keys. */
-export class KeyCommands {
-  readonly #host: VaultContext;
-  readonly #updateVault: UpdateVault;
 
-  constructor(host: VaultContext, updateVault: UpdateVault) {
-    this.#host = host;
-    this.#updateVault = updateVault;
-  }
+/**
+ * Returns the next key to generate with its progress, for the consumers; null when none is
+ * missing.
+ */
+export function keyWork(context: VaultContext): KeyWork | null {
+  const { storage, chains } = context;
+  const vault = context.vault();
+  const [scheme] = vault === null ? [] : missingSchemes(vault, chains);
+  if (vault === null || scheme === undefined) return null;
+  const candidate = storage.keyCandidate(scheme);
+  const isFirst = vault.keys.length === 0 && candidate === null;
+  const expired = isFirst ? neededRenewals(storage.policies.adopted(), null, Date.now()) : [];
+  return { vault, scheme, candidate, expiredVersions: expired.map(({ version }) => version) };
+}
 
-  /**
-   * Returns the next key to generate with its progress, for the consumers; null when none is
-   * missing.
-   */
-  work(): KeyWork | null {
-    const { storage, chains } = this.#host;
-    const vault = this.#host.vault();
-    const [scheme] = vault === null ? [] : missingSchemes(vault, chains);
-    if (vault === null || scheme === undefined) return null;
-    const candidate = storage.keyCandidate(scheme);
-    const isFirst = vault.keys.length === 0 && candidate === null;
-    const expired = isFirst ? neededRenewals(storage.policies.adopted(), null, Date.now()) : [];
-    return { vault, scheme, candidate, expiredVersions: expired.map(({ version }) => version) };
-  }
+/**
+ * Records the progress of a run of the job, and makes the next one due. A late report of a
+ * discarded key changes nothing.
+ */
+export async function progressKey(
+  context: VaultContext,
+  { scheme, progress }: { readonly scheme: KeyScheme; readonly progress: KeyProgress },
+): Promise<void> {
+  const { storage, commits, chains } = context;
+  const vault = context.vault();
+  if (vault === null || !missingSchemes(vault, chains).includes(scheme)) return;
+  const known = storage.keyCandidate(scheme);
+  await commits.run(() => {
+    if (progress.type === 'candidate') {
+      const { candidate } = progress;
+      if (known !== null && known.keyId !== candidate.keyId) return;
+      const provenBy = [...new Set([...(known?.provenBy ?? []), ...candidate.provenBy])];
+      storage.putKeyCandidate({ ...candidate, provenBy });
+      const hasResult = known === null || provenBy.length > known.provenBy.length;
+      enqueueNextStep(storage, 'generate-key', { hasResult });
+    }
+    if (progress.type === 'prepared') enqueueNextStep(storage, 'generate-key', { hasResult: false });
+    // The next run follows at its usual time, because the fault may last for some time.
+    if (progress.type === 'discarded' && known?.keyId === progress.candidate.keyId) storage.dropKeyCandidate(scheme);
+  });
+}
 
-  /**
-   * Records the progress of a run of the job, and makes the next one due. A late report of a
-   * discarded key changes nothing.
-   */
-  async progress(scheme: KeyScheme, progress: KeyProgress): Promise<void> {
-    const { storage, commits, chains } = this.#host;
-    const vault = this.#host.vault();
-    if (vault === null || !missingSchemes(vault, chains).includes(scheme)) return;
-    const known = storage.keyCandidate(scheme);
-    await commits.run(() => {
-      if (progress.type === 'candidate') {
-        const { candidate } = progress;
-        if (known !== null && known.keyId !== candidate.keyId) return;
-        const provenBy = [...new Set([...(known?.provenBy ?? []), ...candidate.provenBy])];
-        storage.putKeyCandidate({ ...candidate, provenBy });
-        const hasResult = known === null || provenBy.length > known.provenBy.length;
-        enqueueNextStep(storage, 'generate-key', { hasResult });
-      }
-      if (progress.type === 'prepared') enqueueNextStep(storage, 'generate-key', { hasResult: false });
-      // The next run follows at its usual time, because the fault may last for some time.
-      if (progress.type === 'discarded' && known?.keyId === progress.candidate.keyId) storage.dropKeyCandidate(scheme);
-    });
-  }
+/**
+ * Records a key of the vault. The first recorded key of a scheme stays: a second run of the job
+ * changes nothing.
+ */
+export async function recordKey(context: VaultContext, { key }: { readonly key: VaultKey }): Promise<void> {
+  const { storage, chains } = context;
+  const vault = context.vault();
+  if (vault === null || vault.keys.some(({ scheme }) => scheme === key.scheme)) return;
+  const after = withKey(vault, key, chains);
+  const also = () => {
+    // A policy that was adopted during the key generation is not part of the key.
+    enqueueAdoption(storage, after);
+    // The job of this key is still in the outbox until its next retry. The next key does not wait
+    // for that.
+    if (missingSchemes(after, chains).length > 0) enqueueNextStep(storage, 'generate-key', { hasResult: true });
+  };
+  await updateVault(context, after, { action: 'key', detail: key.keyId, also });
+}
 
-  /**
-   * Records a key of the vault. The first recorded key of a scheme stays: a second run of the job
-   * changes nothing.
-   */
-  async record(key: VaultKey): Promise<void> {
-    const { storage, chains } = this.#host;
-    const vault = this.#host.vault();
-    if (vault === null || vault.keys.some(({ scheme }) => scheme === key.scheme)) return;
-    const after = withKey(vault, key, chains);
-    await this.#updateVault(after, { action: 'key', detail: key.keyId }, () => {
-      // A policy that was adopted during the key generation is not part of the key.
-      enqueueAdoption(storage, after);
-      // The job of this key is still in the outbox until its next retry. The next key does not wait
-      // for that.
-      if (missingSchemes(after, chains).length > 0) enqueueNextStep(storage, 'generate-key', { hasResult: true });
-    });
-  }
-
-  /**
-   * Moves an older vault to the keys of its test networks (see `withNetworkKeys`), in one commit
-   * with a history entry. The result follows from the stored key alone, so it runs at each start of
-   * the object, and the second time changes nothing.
-   */
-  async deriveNetworks(): Promise<void> {
-    const { storage, chains } = this.#host;
-    const vault = this.#host.vault();
-    const after = vault === null ? null : withNetworkKeys(vault, chains);
-    if (after === null || after === vault) return;
-    const line = { action: 'derive-network-keys', detail: JSON.stringify({ former: formerWalletsOf(after) }) };
-    await this.#updateVault(after, line, () => {
-      // The balances have the amounts of the former address, so they are compared with the chain at
-      // once.
-      storage.balances.pollNow(Date.now());
-      storage.enqueueJob({ transactionId: '', job: 'reconcile', version: 0, dueAtMs: Date.now(), tries: 0 });
-    });
-  }
-
-  /** Records an export; see `recordExport`. */
-  recordExport(requested: RecoveryExport): Promise<boolean> {
-    return recordExport(this.#host, requested);
-  }
+/**
+ * Moves an older vault to the keys of its test networks (see `withNetworkKeys`), in one commit
+ * with a history entry. The result follows from the stored key alone, so it runs at each start of
+ * the object, and the second time changes nothing.
+ */
+export async function deriveNetworks(context: VaultContext): Promise<void> {
+  const { storage, chains } = context;
+  const vault = context.vault();
+  const after = vault === null ? null : withNetworkKeys(vault, chains);
+  if (after === null || after === vault) return;
+  const detail = JSON.stringify({ former: formerWalletsOf(after) });
+  const also = () => {
+    // The balances have the amounts of the former address, so they are compared with the chain at
+    // once.
+    storage.balances.pollNow(Date.now());
+    storage.enqueueJob({ transactionId: '', job: 'reconcile', version: 0, dueAtMs: Date.now(), tries: 0 });
+  };
+  await updateVault(context, after, { action: 'derive-network-keys', detail, also });
 }

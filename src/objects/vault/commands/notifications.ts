@@ -29,70 +29,70 @@ export interface NotificationWork extends DeliveredNotification {
 }
 
 /** The commands for notifications of a vault's members. */
-export class NotificationCommands {
-  readonly #host: VaultContext;
 
-  constructor(host: VaultContext) {
-    this.#host = host;
-  }
+/**
+ * Returns the due notifications among these subjects, for the consumers. A subject without
+ * recipients is completed.
+ */
+export async function notificationWork(
+  context: VaultContext,
+  _consumer: null,
+  { ids }: { readonly ids: readonly NotificationSubjectId[] },
+): Promise<readonly NotificationWork[]> {
+  const vaultId = context.vault()?.id ?? null;
+  const queued = [...new Set(ids)].flatMap((id) => {
+    const row = context.storage.queuedJob(id, 'notify');
+    return row === null ? [] : [{ id, version: row.version, notification: notificationFor(context, id, row.version) }];
+  });
+  const changes = queued.flatMap(({ notification, ...row }) =>
+    vaultId === null || notification === null || notification.userIds.length === 0
+      ? []
+      : [{ ...row, vaultId, notification }],
+  );
+  await completeNotifications(context, { delivered: queued.filter(({ id }) => !changes.some((one) => one.id === id)) });
+  return changes;
+}
 
-  /**
-   * Returns the due notifications among these subjects, for the consumers. A subject without
-   * recipients is completed.
-   */
-  async work(ids: readonly NotificationSubjectId[]): Promise<readonly NotificationWork[]> {
-    const vaultId = this.#host.vault()?.id ?? null;
-    const queued = [...new Set(ids)].flatMap((id) => {
-      const row = this.#host.storage.queuedJob(id, 'notify');
-      return row === null ? [] : [{ id, version: row.version, notification: this.#notification(id, row.version) }];
-    });
-    const changes = queued.flatMap(({ notification, ...row }) =>
-      vaultId === null || notification === null || notification.userIds.length === 0
-        ? []
-        : [{ ...row, vaultId, notification }],
-    );
-    await this.done(queued.filter(({ id }) => !changes.some((one) => one.id === id)));
-    return changes;
-  }
+/**
+ * Completes the notifications after delivery, as far as it was possible. A change since then is
+ * notified, too.
+ */
+export async function completeNotifications(
+  context: VaultContext,
+  { delivered }: { readonly delivered: readonly DeliveredNotification[] },
+): Promise<void> {
+  const { storage, commits } = context;
+  const current = delivered.filter(({ id, version }) => storage.queuedJob(id, 'notify')?.version === version);
+  if (current.length === 0) return;
+  await commits.run(() => {
+    for (const { id } of current) storage.completeJob(id, 'notify');
+  });
+}
 
-  /**
-   * Completes the notifications after delivery, as far as it was possible. A change since then is
-   * notified, too.
-   */
-  async done(delivered: readonly DeliveredNotification[]): Promise<void> {
-    const { storage, commits } = this.#host;
-    const current = delivered.filter(({ id, version }) => storage.queuedJob(id, 'notify')?.version === version);
-    if (current.length === 0) return;
-    await commits.run(() => {
-      for (const { id } of current) storage.completeJob(id, 'notify');
-    });
+/**
+ * Returns the notification of a subject, or null.
+ *
+ * @param version of the record; for the vault itself, the number of its history entry
+ */
+function notificationFor(context: VaultContext, id: NotificationSubjectId, version: number): Notification | null {
+  const { storage, chains } = context;
+  const vault = context.vault();
+  const resetId = parseCredentialResetId(id);
+  if (resetId !== null) {
+    const reset = storage.resets.read(resetId);
+    return vault === null || reset === null ? null : notificationOfReset(reset, vault);
   }
+  const transaction = storage.transaction(id);
+  const record = transaction ?? storage.activities.read(id);
+  if (vault !== null && record === null) return notificationOfLine(context, vault, version);
+  const chain = record === null ? null : findChain(chains, record.chain);
+  if (vault === null || record === null || chain === null) return null;
+  if (Date.now() - record.updatedAtMs > NOTIFICATION_MS) return null;
+  return 'intent' in record ? notificationOf(record, vault, chain) : notificationOfActivity(record, vault, chain);
+}
 
-  /**
-   * Returns the notification of a subject, or null.
-   *
-   * @param version of the record; for the vault itself, the number of its history entry
-   */
-  #notification(id: NotificationSubjectId, version: number): Notification | null {
-    const { storage, chains } = this.#host;
-    const vault = this.#host.vault();
-    const resetId = parseCredentialResetId(id);
-    if (resetId !== null) {
-      const reset = storage.resets.read(resetId);
-      return vault === null || reset === null ? null : notificationOfReset(reset, vault);
-    }
-    const transaction = storage.transaction(id);
-    const record = transaction ?? storage.activities.read(id);
-    if (vault !== null && record === null) return this.#notificationOfLine(vault, version);
-    const chain = record === null ? null : findChain(chains, record.chain);
-    if (vault === null || record === null || chain === null) return null;
-    if (Date.now() - record.updatedAtMs > NOTIFICATION_MS) return null;
-    return 'intent' in record ? notificationOf(record, vault, chain) : notificationOfActivity(record, vault, chain);
-  }
-
-  #notificationOfLine(vault: Vault, seq: number): Notification | null {
-    const [line] = this.#host.storage.historyAfter(seq - 1, 1);
-    if (line?.action !== EXPORT_REQUESTED || Date.now() - line.atMs > NOTIFICATION_MS) return null;
-    return notificationOfExport(vault);
-  }
+function notificationOfLine(context: VaultContext, vault: Vault, seq: number): Notification | null {
+  const [line] = context.storage.historyAfter(seq - 1, 1);
+  if (line?.action !== EXPORT_REQUESTED || Date.now() - line.atMs > NOTIFICATION_MS) return null;
+  return notificationOfExport(vault);
 }

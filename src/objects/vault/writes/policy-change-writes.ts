@@ -99,22 +99,25 @@ export function writeNewChange(storage: VaultStorage, vault: Vault, change: Poli
   writeVaultChange(storage, vault, { ...lineOf(change, 'propose'), actor: change.createdBy });
 }
 
+/** A decided event: the change before and after it. */
+export interface DecidedChange {
+  readonly before: PolicyChange;
+  readonly event: PolicyChangeEvent;
+  readonly after: PolicyChange;
+}
+
 /**
- * Writes the result of an event on a change, and returns the vault after it: under another policy
- * when the change is adopted. An adoption supersedes all other pending changes, because their
+ * Writes a decided event of a change, and returns the vault after it: under another policy when the
+ * change is adopted. An adoption supersedes all other pending changes, because their
  * predecessor is no longer in force; renewals stay, because their policies do not change. Runs
  * inside a commit, after all refusals were answered.
  */
 export function writeChangeDecision(
   storage: VaultStorage,
   vault: Vault,
-  { change, event }: { readonly change: PolicyChange; readonly event: PolicyChangeEvent },
+  { before, event, after }: DecidedChange,
 ): Vault {
-  const current = storage.policies.deciderOver(change, vault.policy);
-  const decided = decideChange(change, event, { current, nowMs: Date.now() });
-  if (!decided.ok) throw new Error(`a refusal must be answered before it is applied: ${decided.refusal.code}`);
-  const after = decided.value;
-  if (after === change) return vault;
+  if (after === before) return vault;
   storage.policies.putChange(after, policyHashOf(after.policy));
   const actor = 'actor' in event ? event.actor : null;
   writeVaultChange(storage, vault, { ...lineOf(after, event.type), actor });
@@ -132,9 +135,27 @@ export function writeChangeDecision(
   enqueueAdoption(storage, governed);
   writeVaultChange(storage, governed, { action: 'adopt-policy', detail: id, actor: null });
   for (const other of storage.policies.pendingChanges().filter((pending) => !isRenewal(pending))) {
-    writeChangeDecision(storage, governed, { change: other, event: { type: 'supersede' } });
+    writeChangeDecision(
+      storage,
+      governed,
+      decidedChange(storage, governed, { change: other, event: { type: 'supersede' } }),
+    );
   }
   return governed;
+}
+
+/** Decides on an event that is never refused. */
+export function decidedChange(
+  storage: VaultStorage,
+  { policy }: Vault,
+  { change, event }: { readonly change: PolicyChange; readonly event: PolicyChangeEvent },
+): DecidedChange {
+  const decided = decideChange(change, event, {
+    current: storage.policies.deciderOver(change, policy),
+    nowMs: Date.now(),
+  });
+  if (!decided.ok) throw new Error(`the service itself does nothing that is refused: ${decided.refusal.code}`);
+  return { before: change, event, after: decided.value };
 }
 
 /**

@@ -29,6 +29,7 @@ const EXPORT_GIVEN = 'recovery-exported';
  */
 export async function recordExport(
   { storage, commits, vault }: VaultContext,
+  _operator: null,
   requested: RecoveryExport,
 ): Promise<boolean> {
   const current = vault();

@@ -3,8 +3,8 @@ import type { ChainTransaction } from '#domain/activity/activity.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { ChainMovement } from '#domain/activity/movement.ts';
 import { NATIVE } from '#domain/activity/movement.ts';
-import { ActivityCommands } from '#objects/vault/commands/activity.ts';
-import { BalanceCommands } from '#objects/vault/commands/balance.ts';
+import { recordActivity, setActivityVisibility } from '#objects/vault/commands/activity.ts';
+import { listBalances, reconcileWork, recordHoldings, requestRescan } from '#objects/vault/commands/balance.ts';
 import type { BalanceView } from '#objects/vault/commands/balance.ts';
 import { alice, mallory, NOON_MS, transactionIn, UNPRICED } from '../../../domain/cast.ts';
 import { BOB, CAROL, newVaultScene, WALLET } from '../vault-scene.ts';
@@ -29,13 +29,10 @@ afterEach(() => {
 function newScene() {
   const { sql, storage, host } = newVaultScene();
   storage.balances.open(native, true);
-  const commands = new BalanceCommands(host);
-  const activities = new ActivityCommands(host, async () => null);
   let made = 0;
   return {
-    commands,
+    host,
     storage,
-    activities,
     /**
      * Reports a transaction of bob in a block. The same hash again is another observation of that
      * transaction.
@@ -61,7 +58,7 @@ function newScene() {
           ...one,
         })),
       };
-      return activities.record({ chain: 'anvil', hash, seen: isGone ? null : seen, valuation });
+      return recordActivity(host, { chain: 'anvil', hash, seen: isGone ? null : seen, valuation });
     },
     compared: (block: number, units: bigint | null, asset: typeof native | typeof dollar = native) => {
       const held = {
@@ -69,10 +66,10 @@ function newScene() {
         amounts: [units === null ? null : amountOf(units)],
         isDisputed: false,
       };
-      return commands.record({ chain: 'anvil', assets: [asset], held, hasOpenScan: false });
+      return recordHoldings(host, { chain: 'anvil', assets: [asset], held, hasOpenScan: false });
     },
     shown: (): readonly BalanceView[] => {
-      const page = commands.balances(alice, null, { limit: 100, hiddenToo: false });
+      const page = listBalances(host, alice, { after: null, limit: 100, hiddenToo: false });
       if (!page.ok) throw new Error(page.refusal.code);
       return page.value;
     },
@@ -127,16 +124,16 @@ test('a token without a balance is not listed, and the native asset always is', 
 });
 
 test('a page continues after the last asset of the previous page', async () => {
-  const { commands, happens } = newScene();
+  const { host, happens } = newScene();
   const ids = Array.from({ length: 9 }, (_, i) => String(i));
   await happens(
     7,
     ids.map((tokenId) => ({ kind: 'erc721', tokenAddress: DOLLAR, tokenId, amount: amountOf(1n) })),
   );
   const seen: (string | null)[] = [];
-  let after: Parameters<BalanceCommands['balances']>[1] = null;
+  let after: Parameters<typeof listBalances>[2]['after'] = null;
   for (;;) {
-    const page = commands.balances(alice, after, { limit: 4, hiddenToo: false });
+    const page = listBalances(host, alice, { after, limit: 4, hiddenToo: false });
     if (!page.ok || page.value.length === 0) break;
     seen.push(...page.value.map(({ tokenId }) => tokenId));
     after = page.value.at(-1) ?? null;
@@ -145,7 +142,7 @@ test('a page continues after the last asset of the previous page', async () => {
 });
 
 test('only members can see the balances', () => {
-  expect(newScene().commands.balances(mallory, null, { limit: 10, hiddenToo: true })).toEqual({
+  expect(listBalances(newScene().host, mallory, { after: null, limit: 10, hiddenToo: true })).toEqual({
     ok: false,
     refusal: { code: 'forbidden' },
   });
@@ -153,17 +150,17 @@ test('only members can see the balances', () => {
 
 test('an unreported payment starts a scan, and the balance is adjusted with a history line if nothing is found', async () => {
   const alarm = vi.spyOn(console, 'error').mockImplementation(() => {});
-  const { commands, happens, compared, shown, reported } = newScene();
+  const { host, happens, compared, shown, reported } = newScene();
   await happens(7, [{}]);
   expect(await compared(10, 5n)).toBeNull();
-  await commands.requestRescan(alice);
-  expect(commands.work()[0]?.hasDiscrepancy).toBe(false);
+  await requestRescan(host, alice);
+  expect(reconcileWork(host)[0]?.hasDiscrepancy).toBe(false);
   expect(await compared(20, 8n)).toEqual({ since: '10' });
   // A second message about this asset starts no second scan.
   expect(await compared(20, 8n)).toBeNull();
   expect([shown()[0]?.balance.final, reported()]).toEqual(['5', []]);
-  await commands.requestRescan(alice);
-  expect(commands.work()[0]?.hasDiscrepancy).toBe(true);
+  await requestRescan(host, alice);
+  expect(reconcileWork(host)[0]?.hasDiscrepancy).toBe(true);
   vi.setSystemTime(NOON_MS + SCANNED_MS);
   expect(await compared(30, 8n)).toBeNull();
   expect(shown()[0]?.balance).toMatchObject({ final: '8', adjustment: { units: '3', reason: 'UNSEEN_PAYMENT' } });
@@ -264,58 +261,58 @@ test('blocks after the block of a comparison do not count in that comparison', a
 });
 
 test('an unreachable chain and a token that does not answer change nothing and are called again later', async () => {
-  const { commands, happens, compared, storage } = newScene();
+  const { host, happens, compared, storage } = newScene();
   await happens(7, [tokens]);
-  expect(commands.work()).toEqual([]);
-  await commands.requestRescan(alice);
-  expect(commands.work().map(({ chain, address, assets }) => [chain.name, address, assets.length])).toEqual([
+  expect(reconcileWork(host)).toEqual([]);
+  await requestRescan(host, alice);
+  expect(reconcileWork(host).map(({ chain, address, assets }) => [chain.name, address, assets.length])).toEqual([
     ['anvil', WALLET, 2],
   ]);
-  expect(await commands.record({ chain: 'anvil', assets: [native], held: null, hasOpenScan: false })).toBeNull();
+  expect(await recordHoldings(host, { chain: 'anvil', assets: [native], held: null, hasOpenScan: false })).toBeNull();
   expect(await compared(10, null, dollar)).toBeNull();
-  expect([commands.work(), storage.balances.balance(dollar)?.check]).toEqual([[], null]);
+  expect([reconcileWork(host), storage.balances.balance(dollar)?.check]).toEqual([[], null]);
   vi.setSystemTime(NOON_MS + 60_000);
-  expect(commands.work()).toHaveLength(1);
+  expect(reconcileWork(host)).toHaveLength(1);
 });
 
 test('a rescan reads each record that is not final again, and does not advance a scan that is due soon', async () => {
-  const { commands, happens, storage } = newScene();
+  const { host, happens, storage } = newScene();
   await happens(7, [{}], { hash: '0xa', isFinal: false });
   const id = storage.activities.ofHash('anvil', '0xa')?.id ?? '';
   const queued = () => storage.queuedJob(id, 'follow');
   expect(queued()?.dueAtMs).toBe(NOON_MS + 60_000);
   vi.setSystemTime(NOON_MS + 10_000);
-  await commands.requestRescan(alice);
+  await requestRescan(host, alice);
   expect(queued()?.dueAtMs).toBe(NOON_MS + 10_000);
   const row = queued();
   if (row !== null) storage.postpone(row, NOON_MS + 15_000);
-  await commands.requestRescan(alice);
+  await requestRescan(host, alice);
   expect(queued()).toMatchObject({ dueAtMs: NOON_MS + 15_000, tries: 1 });
   await happens(7, [{}], { hash: '0xa' });
-  await commands.requestRescan(alice);
+  await requestRescan(host, alice);
   expect(queued()).toBeNull();
 });
 
 test('a wallet can have any number of tokens, and fifty are compared at once, the longest-waiting first', async () => {
-  const { commands, happens } = newScene();
+  const { host, happens } = newScene();
   await happens(
     7,
     Array.from({ length: 70 }, (_, i) => ({ kind: 'erc20', tokenAddress: `0x${String(i).padStart(40, '0')}` })),
   );
   vi.setSystemTime(NOON_MS + 3_600_000);
-  const [first] = commands.work();
+  const [first] = reconcileWork(host);
   if (first === undefined) throw new Error('something is due');
   expect(first.assets).toHaveLength(50);
   vi.setSystemTime(NOON_MS + 3_600_001);
-  await commands.record({ chain: 'anvil', assets: first.assets, held: null, hasOpenScan: false });
-  expect(commands.work()[0]?.assets).toHaveLength(21);
+  await recordHoldings(host, { chain: 'anvil', assets: first.assets, held: null, hasOpenScan: false });
+  expect(reconcileWork(host)[0]?.assets).toHaveLength(21);
 });
 
 test('a token that only hidden records have moved is not listed or compared until a member shows one of them', async () => {
-  const { commands, activities, happens, shown, storage } = newScene();
+  const { host, happens, shown, storage } = newScene();
   const unknown = { native: { price: { state: 'unknown' }, decimals: 18 }, tokens: [] } as const;
   await happens(7, [tokens], { hash: '0xaa', valuation: unknown });
-  const all = () => commands.balances(alice, null, { limit: 10, hiddenToo: true });
+  const all = () => listBalances(host, alice, { after: null, limit: 10, hiddenToo: true });
   expect([shown().map(({ kind }) => kind), all()]).toMatchObject([
     ['native'],
     {
@@ -325,19 +322,19 @@ test('a token that only hidden records have moved is not listed or compared unti
       ],
     },
   ]);
-  await commands.requestRescan(alice);
-  expect(commands.work()[0]?.assets).toMatchObject([{ kind: 'native' }]);
+  await requestRescan(host, alice);
+  expect(reconcileWork(host)[0]?.assets).toMatchObject([{ kind: 'native' }]);
   const id = storage.activities.ofHash('anvil', '0xaa')?.id;
   if (id === undefined) throw new Error('it is recorded');
-  await activities.setVisibility(alice, id, true);
+  await setActivityVisibility(host, alice, { id, visible: true });
   expect(shown().map(({ kind, visible }) => [kind, visible])).toEqual([
     ['native', true],
     ['erc20', true],
   ]);
-  await commands.requestRescan(alice);
-  expect(commands.work()[0]?.assets).toHaveLength(2);
+  await requestRescan(host, alice);
+  expect(reconcileWork(host)[0]?.assets).toHaveLength(2);
   // The token stays listed when the record is hidden again, because no entry that a member has seen
   // may vanish from the balances.
-  await activities.setVisibility(alice, id, false);
+  await setActivityVisibility(host, alice, { id, visible: false });
   expect(shown()).toHaveLength(2);
 });

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
 import { parseKeyId } from '#domain/id.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { KeyRefresh, Vault } from '#domain/vault.ts';
+import type { KeyRefresh } from '#domain/vault.ts';
 import type { RefreshReport } from '#objects/vault/commands/key-refresh.ts';
-import { KeyRefreshCommands } from '#objects/vault/commands/key-refresh.ts';
+import { giveUpRefresh, refreshWork, reportRefresh, requestRefresh } from '#objects/vault/commands/key-refresh.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { present } from '../../../chains/evm/cast.ts';
 import { newVaultScene } from '../vault-scene.ts';
@@ -16,29 +16,24 @@ import { newVaultScene } from '../vault-scene.ts';
 const KEY = present(parseKeyId('a'.repeat(26)));
 const OTHER = present(parseKeyId('b'.repeat(26)));
 
-/** Returns a vault with two keys and its key refresh commands. */
+/** Returns a vault with two keys. */
 function newScene() {
   const { storage, host } = newVaultScene();
   const before = host.vault();
   if (before === null) throw new Error('the scene has a vault');
   const [first] = before.keys;
-  let vault: Vault = {
+  host.replaceVault({
     ...before,
     keys: [present(first), { ...present(first), keyId: OTHER, scheme: 'frost-ed25519' }],
-  };
-  const lines: string[] = [];
-  const commands = new KeyRefreshCommands(
-    { ...host, vault: () => vault },
-    async (after, { action, detail }, also = () => {}) => {
-      vault = after;
-      lines.push(`${action} ${detail}`);
-      also();
-    },
-  );
+  });
+  const lines = () => historyOf(storage).filter((line) => line.startsWith('key-refreshed'));
   /** Reports like a run of the job that has read the refresh which is due now. */
   const report = (progressed: RefreshReport) =>
-    commands.report(commands.work()?.refresh ?? { keyId: KEY, requestId: 'none' }, progressed);
-  return { commands, report, storage, lines, sharesOf: (i: number) => vault.keys[i]?.publicShares };
+    reportRefresh(host, {
+      refresh: refreshWork(host)?.refresh ?? { keyId: KEY, requestId: 'none' },
+      report: progressed,
+    });
+  return { host, report, storage, lines, sharesOf: (i: number) => host.vault()?.keys[i]?.publicShares };
 }
 
 const refresh = (change: Partial<KeyRefresh> = {}): KeyRefresh => ({
@@ -56,37 +51,37 @@ const historyOf = (storage: VaultStorage) =>
 const DONE: RefreshReport = { type: 'refreshed', epoch: 2, publicShares: { '1': '03' } };
 
 test('a key of the vault is refreshed once, and the refresh of another key waits for it', async () => {
-  const { commands, report, storage } = newScene();
-  expect(commands.work()).toBeNull();
-  expect([await commands.request(KEY), await commands.request(KEY), await commands.request(OTHER)]).toEqual([
-    true,
-    true,
-    true,
-  ]);
-  expect(await commands.request('c'.repeat(26))).toBe(false);
-  expect(commands.work()).toMatchObject({ key: { keyId: KEY }, refresh: { begun: null }, underWay: [KEY, OTHER] });
+  const { host, report, storage } = newScene();
+  expect(refreshWork(host)).toBeNull();
+  expect([
+    await requestRefresh(host, null, { keyId: KEY }),
+    await requestRefresh(host, null, { keyId: KEY }),
+    await requestRefresh(host, null, { keyId: OTHER }),
+  ]).toEqual([true, true, true]);
+  expect(await requestRefresh(host, null, { keyId: 'c'.repeat(26) })).toBe(false);
+  expect(refreshWork(host)).toMatchObject({ key: { keyId: KEY }, refresh: { begun: null }, underWay: [KEY, OTHER] });
   expect(storage.queuedJob('', 'refresh-key')).toMatchObject({ tries: 0 });
   await report(progress());
   await report(DONE);
-  expect(commands.work()).toMatchObject({ key: { keyId: OTHER }, underWay: [OTHER] });
+  expect(refreshWork(host)).toMatchObject({ key: { keyId: OTHER }, underWay: [OTHER] });
   expect(storage.queuedJob('', 'refresh-key')).not.toBeNull();
   await report(DONE);
-  expect([commands.work(), storage.queuedJob('', 'refresh-key')]).toEqual([null, null]);
+  expect([refreshWork(host), storage.queuedJob('', 'refresh-key')]).toEqual([null, null]);
 });
 
 test('of two simultaneous runs the earlier one is kept, and the proofs of both count', async () => {
-  const { commands, report } = newScene();
-  await commands.request(KEY);
+  const { host, report } = newScene();
+  await requestRefresh(host, null, { keyId: KEY });
   await report(progress());
   await report(progress({ begun: { epoch: 1, setups: ['y'] }, provenBy: ['2:1+2'] }));
   await report(progress({ begun: null, provenBy: ['2:1+3'] }));
-  expect(commands.work()?.refresh).toMatchObject(refresh({ provenBy: ['2:1+2', '2:1+3'] }));
+  expect(refreshWork(host)?.refresh).toMatchObject(refresh({ provenBy: ['2:1+2', '2:1+3'] }));
 });
 
 test('many steps of a refresh without a result in a row wait between each other', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
-  const { commands, report, storage } = newScene();
-  await commands.request(KEY);
+  const { host, report, storage } = newScene();
+  await requestRefresh(host, null, { keyId: KEY });
   const waitsMs = async (change: Partial<KeyRefresh>) => {
     await report(progress(change));
     return (storage.queuedJob('', 'refresh-key')?.dueAtMs ?? 0) - Date.now();
@@ -99,76 +94,79 @@ test('many steps of a refresh without a result in a row wait between each other'
 });
 
 test('unusable shares are set aside, and the next step is not due at once', async () => {
-  const { commands, report, storage } = newScene();
-  await commands.request(KEY);
+  const { host, report, storage } = newScene();
+  await requestRefresh(host, null, { keyId: KEY });
   await report(progress());
   storage.completeJob('', 'refresh-key');
   await report({ type: 'set-aside', refresh: refresh({ begun: { epoch: 2, setups: ['x'] } }) });
-  expect(commands.work()?.refresh.begun?.epoch).toBe(2);
+  expect(refreshWork(host)?.refresh.begun?.epoch).toBe(2);
   // A late report does not change the epoch back.
   await report({ type: 'set-aside', refresh: refresh() });
-  expect([commands.work()?.refresh.begun?.epoch, storage.queuedJob('', 'refresh-key')]).toEqual([2, null]);
+  expect([refreshWork(host)?.refresh.begun?.epoch, storage.queuedJob('', 'refresh-key')]).toEqual([2, null]);
 });
 
 test('the public shares change once, only with the last step, and only for the refreshed key', async () => {
-  const { commands, report, lines, sharesOf } = newScene();
+  const { host, report, lines, sharesOf } = newScene();
   await report(DONE);
-  expect([sharesOf(0), lines]).toEqual([{}, []]);
-  await commands.request(KEY);
+  expect([sharesOf(0), lines()]).toEqual([{}, []]);
+  await requestRefresh(host, null, { keyId: KEY });
   await report(progress({ provenBy: ['2:1+2'] }));
   expect(sharesOf(0)).toEqual({});
   await report(DONE);
   await report(DONE);
-  expect([sharesOf(0), sharesOf(1), lines]).toEqual([{ '1': '03' }, {}, [`key-refreshed ${KEY} 2`]]);
+  expect([sharesOf(0), sharesOf(1), lines()]).toEqual([{ '1': '03' }, {}, [`key-refreshed ${KEY} 2`]]);
 });
 
 test('a refresh is given up with a history entry that names the epoch, and its job ends', async () => {
-  const { commands, report, storage } = newScene();
-  await commands.request(KEY);
+  const { host, report, storage } = newScene();
+  await requestRefresh(host, null, { keyId: KEY });
   await report(progress({ provenBy: ['2:1+2', '3:1+2'] }));
-  expect(await commands.giveUp(KEY)).toEqual(accepted(null));
-  expect([commands.work(), storage.queuedJob('', 'refresh-key')]).toEqual([null, null]);
+  expect(await giveUpRefresh(host, null, { keyId: KEY })).toEqual(accepted(null));
+  expect([refreshWork(host), storage.queuedJob('', 'refresh-key')]).toEqual([null, null]);
   expect(historyOf(storage)).toEqual([`key-refresh ${KEY}`, `key-refresh-given-up ${KEY} 3`]);
 });
 
 test('a refresh that is given up again, or was never requested, is accepted and leaves no history entry', async () => {
-  const { commands, storage } = newScene();
-  expect(await commands.giveUp(KEY)).toEqual(accepted(null));
-  await commands.request(KEY);
-  expect([await commands.giveUp(KEY), await commands.giveUp(KEY)]).toEqual([accepted(null), accepted(null)]);
+  const { host, storage } = newScene();
+  expect(await giveUpRefresh(host, null, { keyId: KEY })).toEqual(accepted(null));
+  await requestRefresh(host, null, { keyId: KEY });
+  expect([await giveUpRefresh(host, null, { keyId: KEY }), await giveUpRefresh(host, null, { keyId: KEY })]).toEqual([
+    accepted(null),
+    accepted(null),
+  ]);
   expect(historyOf(storage)).toEqual([`key-refresh ${KEY}`, `key-refresh-given-up ${KEY}`]);
 });
 
 test('the refresh of another key goes on when one is given up', async () => {
-  const { commands, storage } = newScene();
-  await commands.request(KEY);
-  await commands.request(OTHER);
-  await commands.giveUp(KEY);
-  expect(commands.work()).toMatchObject({ key: { keyId: OTHER }, underWay: [OTHER] });
+  const { host, storage } = newScene();
+  await requestRefresh(host, null, { keyId: KEY });
+  await requestRefresh(host, null, { keyId: OTHER });
+  await giveUpRefresh(host, null, { keyId: KEY });
+  expect(refreshWork(host)).toMatchObject({ key: { keyId: OTHER }, underWay: [OTHER] });
   expect(storage.queuedJob('', 'refresh-key')).not.toBeNull();
 });
 
 test('a refresh cannot be given up once co-signers may use its shares, whatever an older run reports', async () => {
-  const { commands, report, storage } = newScene();
-  await commands.request(KEY);
+  const { host, report, storage } = newScene();
+  await requestRefresh(host, null, { keyId: KEY });
   await report(progress({ activating: 2 }));
   await report(progress({ activating: 1 }));
   await report(progress({ provenBy: ['2:1+2'] }));
-  expect(await commands.giveUp(KEY)).toEqual(refused('key-refresh-activating'));
-  expect(commands.work()?.refresh).toMatchObject({ activating: 2 });
+  expect(await giveUpRefresh(host, null, { keyId: KEY })).toEqual(refused('key-refresh-activating'));
+  expect(refreshWork(host)?.refresh).toMatchObject({ activating: 2 });
   expect([storage.queuedJob('', 'refresh-key') === null, historyOf(storage)]).toEqual([false, [`key-refresh ${KEY}`]]);
 });
 
 test('a late report revives no refresh that was given up, and changes no later refresh of the same key', async () => {
-  const { commands, storage, sharesOf } = newScene();
-  await commands.request(KEY);
-  const { refresh: former } = present(commands.work());
-  await commands.giveUp(KEY);
+  const { host, storage, sharesOf } = newScene();
+  await requestRefresh(host, null, { keyId: KEY });
+  const { refresh: former } = present(refreshWork(host));
+  await giveUpRefresh(host, null, { keyId: KEY });
   const late = [progress({ activating: 2 }), progress({ provenBy: ['2:1+2'] }), DONE];
-  for (const report of late) await commands.report(former, report);
-  expect([commands.work(), storage.queuedJob('', 'refresh-key'), sharesOf(0)]).toEqual([null, null, {}]);
-  await commands.request(KEY);
-  for (const report of late) await commands.report(former, report);
-  expect(commands.work()?.refresh).toMatchObject({ begun: null, provenBy: [] });
-  expect([commands.work()?.refresh.activating, sharesOf(0)]).toEqual([undefined, {}]);
+  for (const report of late) await reportRefresh(host, { refresh: former, report });
+  expect([refreshWork(host), storage.queuedJob('', 'refresh-key'), sharesOf(0)]).toEqual([null, null, {}]);
+  await requestRefresh(host, null, { keyId: KEY });
+  for (const report of late) await reportRefresh(host, { refresh: former, report });
+  expect(refreshWork(host)?.refresh).toMatchObject({ begun: null, provenBy: [] });
+  expect([refreshWork(host)?.refresh.activating, sharesOf(0)]).toEqual([undefined, {}]);
 });

@@ -3,11 +3,10 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { expect, test, vi } from 'vitest';
 import { parseKeyId } from '#domain/id.ts';
-import type { KeyCandidate, Vault } from '#domain/vault.ts';
+import type { KeyCandidate } from '#domain/vault.ts';
 import type { KeyProgress } from '#objects/vault/commands/key.ts';
-import { KeyCommands } from '#objects/vault/commands/key.ts';
+import { keyWork, progressKey, recordKey } from '#objects/vault/commands/key.ts';
 import { resendDelayMs } from '#objects/vault/outbox.ts';
-import { writeVault } from '#objects/vault/writes/vault-writes.ts';
 import { present } from '../../../chains/evm/cast.ts';
 import { newVaultScene } from '../vault-scene.ts';
 
@@ -24,13 +23,8 @@ function newScene(further: readonly string[] = ['solana-local']) {
   const vault = host.vault();
   if (vault === null) throw new Error('the scene has a vault');
   const { configuration } = vault;
-  let current: Vault = { ...vault, configuration: { ...configuration, chains: [...configuration.chains, ...further] } };
-  const commands = new KeyCommands({ ...host, vault: () => current }, async (after, _line, also = () => {}) => {
-    writeVault(storage, after, host.chains);
-    also();
-    current = after;
-  });
-  return { commands, storage, queued: () => storage.queuedJob('', 'generate-key')?.tries };
+  host.replaceVault({ ...vault, configuration: { ...configuration, chains: [...configuration.chains, ...further] } });
+  return { host, storage, queued: () => storage.queuedJob('', 'generate-key')?.tries };
 }
 
 function candidate(letter: string, ...provenBy: string[]): KeyCandidate {
@@ -39,22 +33,22 @@ function candidate(letter: string, ...provenBy: string[]): KeyCandidate {
 }
 
 test('a candidate is kept with the proofs of all runs, and each report enqueues the next run', async () => {
-  const { commands, storage, queued } = newScene();
-  expect(commands.work()).toMatchObject({ scheme: SCHEME, candidate: null });
-  await commands.progress(SCHEME, { type: 'prepared' });
-  expect([queued(), commands.work()?.candidate]).toEqual([0, null]);
+  const { host, storage, queued } = newScene();
+  expect(keyWork(host)).toMatchObject({ scheme: SCHEME, candidate: null });
+  await progressKey(host, { scheme: SCHEME, progress: { type: 'prepared' } });
+  expect([queued(), keyWork(host)?.candidate]).toEqual([0, null]);
   for (const proven of [[], ['1+2'], ['1+3'], []]) {
-    await commands.progress(SCHEME, { type: 'candidate', candidate: candidate('a', ...proven) });
+    await progressKey(host, { scheme: SCHEME, progress: { type: 'candidate', candidate: candidate('a', ...proven) } });
   }
-  expect(commands.work()?.candidate?.provenBy).toEqual(['1+2', '1+3']);
+  expect(keyWork(host)?.candidate?.provenBy).toEqual(['1+2', '1+3']);
   expect(storage.queuedJob('', 'generate-key')).not.toBeNull();
 });
 
 test('many steps without a result in a row wait between each other, until there is a result', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
-  const { commands, storage } = newScene();
+  const { host, storage } = newScene();
   const waitsMs = async (progress: KeyProgress) => {
-    await commands.progress(SCHEME, progress);
+    await progressKey(host, { scheme: SCHEME, progress });
     return present(storage.queuedJob('', 'generate-key')).dueAtMs - Date.now();
   };
   // Ten pairs of five co-signers, and long policies.
@@ -70,34 +64,39 @@ test('many steps without a result in a row wait between each other, until there 
 });
 
 test('of two simultaneous runs the first candidate is kept, and only that candidate can be discarded', async () => {
-  const { commands } = newScene();
-  await commands.progress(SCHEME, { type: 'candidate', candidate: candidate('a') });
-  await commands.progress(SCHEME, { type: 'candidate', candidate: candidate('b', '1+2') });
-  await commands.progress(SCHEME, { type: 'discarded', candidate: candidate('b') });
-  expect(commands.work()?.candidate).toEqual(candidate('a'));
-  await commands.progress(SCHEME, { type: 'discarded', candidate: candidate('a') });
-  expect(commands.work()?.candidate).toBeNull();
+  const { host } = newScene();
+  await progressKey(host, { scheme: SCHEME, progress: { type: 'candidate', candidate: candidate('a') } });
+  await progressKey(host, { scheme: SCHEME, progress: { type: 'candidate', candidate: candidate('b', '1+2') } });
+  await progressKey(host, { scheme: SCHEME, progress: { type: 'discarded', candidate: candidate('b') } });
+  expect(keyWork(host)?.candidate).toEqual(candidate('a'));
+  await progressKey(host, { scheme: SCHEME, progress: { type: 'discarded', candidate: candidate('a') } });
+  expect(keyWork(host)?.candidate).toBeNull();
 });
 
 test('a report about an existing key, or a key that the vault does not need, changes nothing', async () => {
-  const { commands, storage } = newScene();
-  await commands.progress('ecdsa-secp256k1', {
-    type: 'candidate',
-    candidate: { ...candidate('c'), scheme: 'ecdsa-secp256k1' },
+  const { host, storage } = newScene();
+  await progressKey(host, {
+    scheme: 'ecdsa-secp256k1',
+    progress: {
+      type: 'candidate',
+      candidate: { ...candidate('c'), scheme: 'ecdsa-secp256k1' },
+    },
   });
-  await commands.progress('frost-secp256k1-tr', { type: 'prepared' });
+  await progressKey(host, { scheme: 'frost-secp256k1-tr', progress: { type: 'prepared' } });
   expect([storage.keyCandidate('ecdsa-secp256k1'), storage.queuedJob('', 'generate-key')]).toEqual([null, null]);
 });
 
 test('the next key is due as soon as the previous one is recorded, although its job was just sent', async () => {
-  const { commands, storage } = newScene(['solana-local', 'bitcoin-regtest']);
-  await commands.progress(SCHEME, { type: 'candidate', candidate: candidate('a') });
+  const { host, storage } = newScene(['solana-local', 'bitcoin-regtest']);
+  await progressKey(host, { scheme: SCHEME, progress: { type: 'candidate', candidate: candidate('a') } });
   const sent = present(storage.queuedJob('', 'generate-key'));
   storage.postpone(sent, Date.now() + resendDelayMs(sent));
-  await commands.record({ ...candidate('a'), publicKey: bytesToHex(ed25519.Point.BASE.toBytes()), addresses: {} });
-  expect(commands.work()?.scheme).toBe('frost-secp256k1-tr');
+  await recordKey(host, {
+    key: { ...candidate('a'), publicKey: bytesToHex(ed25519.Point.BASE.toBytes()), addresses: {} },
+  });
+  expect(keyWork(host)?.scheme).toBe('frost-secp256k1-tr');
   expect(storage.due(Date.now(), 10)).toContainEqual(expect.objectContaining({ job: 'generate-key', tries: 0 }));
   const publicKey = bytesToHex(secp256k1.Point.BASE.toBytes(true));
-  await commands.record({ ...candidate('b'), scheme: 'frost-secp256k1-tr', publicKey, addresses: {} });
-  expect([commands.work(), storage.queuedJob('', 'generate-key')]).toEqual([null, null]);
+  await recordKey(host, { key: { ...candidate('b'), scheme: 'frost-secp256k1-tr', publicKey, addresses: {} } });
+  expect([keyWork(host), storage.queuedJob('', 'generate-key')]).toEqual([null, null]);
 });

@@ -5,7 +5,7 @@ import type { DeviceSignature } from '#domain/access/device.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { PolicyChange } from '#domain/policy/policy-change.ts';
 import type { Actor } from '#domain/transaction/transaction.ts';
-import { PolicyCommands } from '#objects/vault/commands/policy.ts';
+import { decidePolicyChange, proposePolicy } from '#objects/vault/commands/policy.ts';
 import type { Signs } from '../../../attacks/policy-scene.ts';
 import { LAPTOP, NEW_LAPTOP, PHONE, revoked } from '../../../attacks/policy-scene.ts';
 import { present } from '../../../chains/evm/cast.ts';
@@ -23,9 +23,8 @@ async function newScene(differences: Partial<Policy> = {}) {
   replaceVault(vault);
   storage.putVault(vault);
   storage.policies.adopt({ policy, mandate: null }, policyHashOf(policy));
-  const commands = new PolicyCommands(host, { dropVotes: () => {}, replaceVault });
   const propose = async (patch: { readonly threshold: number }) => {
-    const proposed = await commands.propose({ patch: { ...patch, rules: {} }, note: null, actor: carol });
+    const proposed = await proposePolicy(host, carol, { patch: { ...patch, rules: {} }, note: null });
     if (!proposed.ok) throw new Error(JSON.stringify(proposed.refusal));
     return proposed.value.change;
   };
@@ -35,7 +34,7 @@ async function newScene(differences: Partial<Policy> = {}) {
     by: Actor,
     device: DeviceSignature | null,
   ) => {
-    const decided = await commands.decide(by, change.id, { type, device });
+    const decided = await decidePolicyChange(host, by, { id: change.id, decision: { type, device } });
     return decided.ok ? decided.value.change.state : decided.refusal.code;
   };
   const stored = ({ id }: PolicyChange) => present(storage.policies.change(id));

@@ -3,7 +3,7 @@ import { isExpired } from '#cosigner/policy/policy-chain.ts';
 import { successionFault, policyHashOf } from '#devices/policy-succession.ts';
 import { policyWithMandateOf } from '#cosigner/signed-document.ts';
 import { encodePolicy } from '#cosigner-client/bring-policies.ts';
-import { PolicyCommands } from '#objects/vault/commands/policy.ts';
+import { decidePolicyChange, renewMandate } from '#objects/vault/commands/policy.ts';
 import type { Signs } from '../../../attacks/policy-scene.ts';
 import { changeTo, first, LAPTOP, NEW_LAPTOP, NEW_PHONE, PHONE, revoked } from '../../../attacks/policy-scene.ts';
 import { present } from '../../../chains/evm/cast.ts';
@@ -24,21 +24,23 @@ function newScene() {
   storage.putVault(vault);
   storage.policies.adopt(first, policyHashOf(byDevice));
   storage.policies.adopt(changeTo(revoked, [LAPTOP, PHONE], Date.now() - 1), policyHashOf(revoked));
-  const commands = new PolicyCommands(host, { dropVotes: () => {}, replaceVault });
-  return { commands, storage };
+  return { host, storage };
 }
 
 test('only the devices of the previous version can renew a mandate, and a co-signer accepts the stored one', async () => {
-  const { commands, storage } = newScene();
-  const answer = await commands.renew({ version: 2, note: null, actor: carol });
+  const { host, storage } = newScene();
+  const answer = await renewMandate(host, carol, { version: 2, note: null });
   if (!answer.ok) throw new Error(answer.refusal.code);
   const { id, digest } = answer.value.change;
   const approve = async ({ actor, device }: Signs) => {
-    const decided = await commands.decide(actor, id, { type: 'approve', device: device.signed(digest) });
+    const decided = await decidePolicyChange(host, actor, {
+      id,
+      decision: { type: 'approve', device: device.signed(digest) },
+    });
     return decided.ok ? decided.value.change.state : decided.refusal.code;
   };
   for (const signs of [NEW_LAPTOP, NEW_PHONE]) expect(await approve(signs)).toBe('device-signature-refused');
-  expect(await commands.decide(alice, id, { type: 'approve', device: null })).toMatchObject({
+  expect(await decidePolicyChange(host, alice, { id, decision: { type: 'approve', device: null } })).toMatchObject({
     refusal: { code: 'device-signature-required' },
   });
   /** Returns the answer of a co-signer under version 1 to the stored mandate. */

@@ -6,8 +6,8 @@ import { generateVaultKey } from '#jobs/keys/generate-key.ts';
 import { adoptPolicy } from '#jobs/keys/adopt-policy.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { AdoptionReport } from '#objects/vault/commands/policy.ts';
-import type { VaultObject } from '#objects/vault/object.ts';
 import { CREATED_AT_MS, EXPIRES_AT_MS, policy } from '../../../domain/cast.ts';
+import { vaultStandIn } from '../vault-stand-in.ts';
 
 /**
  * Covers what the jobs that propagate policies to simulated co-signers report about an expired
@@ -58,12 +58,14 @@ function settings(third: Refuses): CoordinatorEnv {
 /** Returns the report to the vault after the job has brought the policies to the co-signers. */
 async function spread(third: Refuses): Promise<AdoptionReport | undefined> {
   const reports: AdoptionReport[] = [];
-  const vault = {
-    adoptionWork: async () => ({ policy: second, adoptedVersions: {} }),
-    policiesAfter: async (version: number) => policies.filter((adopted) => adopted.policy.version > version),
-    reportAdoption: async (report: AdoptionReport) => void reports.push(report),
-  };
-  await adoptPolicy(settings(third), vault as unknown as DurableObjectStub<VaultObject>);
+  const vault = vaultStandIn({
+    adoptionWork: () => ({ policy: second, adoptedVersions: {} }),
+    policiesAfter: ({ version }: { readonly version: number }) =>
+      policies.filter((adopted) => adopted.policy.version > version),
+    reportAdoption: ({ version, isComplete, expired, adoptedVersions }: AdoptionReport) =>
+      void reports.push({ version, isComplete, expired, adoptedVersions }),
+  });
+  await adoptPolicy(settings(third), vault);
   return reports[0];
 }
 
@@ -102,7 +104,7 @@ test('if a key cannot be made, the log names each mandate that has to be renewed
     candidate: null,
   });
   const run = async (expiredVersions: readonly number[]) => {
-    const vault = { keyWork: async () => work(expiredVersions) } as unknown as DurableObjectStub<VaultObject>;
+    const vault = vaultStandIn({ keyWork: () => work(expiredVersions) });
     await generateVaultKey(settings(null), vault);
     return log.at(-1) ?? {};
   };

@@ -4,7 +4,16 @@ import { decisionEndOf } from '#domain/policy/policy-change.ts';
 import type { Actor } from '#domain/transaction/transaction.ts';
 import type { PolicyPatch } from '#domain/policy/next-policy.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
-import { PolicyCommands } from '#objects/vault/commands/policy.ts';
+import {
+  adoptionWork,
+  decidePolicyChange,
+  expirePolicyChange,
+  policyInForce,
+  proposePolicy,
+  readPolicyChange,
+  renewMandate,
+  reportAdoption,
+} from '#objects/vault/commands/policy.ts';
 import { present } from '../../../chains/evm/cast.ts';
 import { alice, amount, bob, carol, mallory, NOON_MS } from '../../../domain/cast.ts';
 import { newVaultScene } from '../vault-scene.ts';
@@ -31,15 +40,16 @@ async function newScene(keys: 'with a key' | 'without a key' = 'with a key') {
   storage.putVault(vault);
   storage.policies.adopt({ policy, mandate: null }, policyHashOf(policy));
   storage.enqueueJob({ transactionId: '', job: 'generate-key', version: 0, dueAtMs: NOON_MS + 120_000, tries: 7 });
-  const newCommands = () => new PolicyCommands(host, { dropVotes: () => {}, replaceVault });
-  const commands = newCommands();
   const propose = async (patch: PolicyPatch, actor: Actor | null = alice) => {
-    const proposed = await commands.propose({ patch, note: null, actor });
+    const proposed = await proposePolicy(host, actor, { patch, note: null });
     if (!proposed.ok) throw new Error(JSON.stringify(proposed.refusal));
     return proposed.value.change;
   };
   const approve = async (actor: Actor, id: string) => {
-    const decided = await commands.decide(actor, idOf(id), { type: 'approve', device: null });
+    const decided = await decidePolicyChange(host, actor, {
+      id: idOf(id),
+      decision: { type: 'approve', device: null },
+    });
     return decided.ok ? decided.value.change.state : decided.refusal.code;
   };
   const idOf = (id: string) => present(storage.policies.change(id)).id;
@@ -49,7 +59,7 @@ async function newScene(keys: 'with a key' | 'without a key' = 'with a key') {
     return id;
   };
   const renew = (version = 2, actor: Actor = alice, note: string | null = null) =>
-    commands.renew({ version, note, actor });
+    renewMandate(host, actor, { version, note });
   const renewed = async (...request: Parameters<typeof renew>) => {
     const answer = await renew(...request);
     if (!answer.ok) throw new Error(answer.refusal.code);
@@ -62,14 +72,14 @@ async function newScene(keys: 'with a key' | 'without a key' = 'with a key') {
   const mandateOf = (version: number) => present(storage.policies.adoptedAs(version)?.mandate);
   const lines = () => storage.historyAfter(0, 100).map(({ action }) => action);
   const needed = () => {
-    const view = commands.inForce(alice);
+    const view = policyInForce(host, alice);
     return view.ok ? view.value.renewalsNeeded : [];
   };
   await adopt(VERSION_2, alice, bob);
   expect(host.vault()?.policy.version).toBe(2);
   const expire = (version = 2) => vi.setSystemTime(mandateOf(version).expiresAtMs);
   return {
-    commands,
+    host,
     storage,
     propose,
     approve,
@@ -81,7 +91,6 @@ async function newScene(keys: 'with a key' | 'without a key' = 'with a key') {
     lines,
     needed,
     expire,
-    newCommands: newCommands,
     vault: () => present(host.vault()),
     keyId: present(created.keys[0]).keyId,
   };
@@ -112,7 +121,7 @@ test('a renewal is a new change to the same policy, and a repeated request retur
 });
 
 test('only the full quorum of the previous version renews a mandate: neither a new signer nor half the quorum does', async () => {
-  const { renewed, approve, mandateOf, expire, commands } = await newScene();
+  const { renewed, approve, mandateOf, expire, host } = await newScene();
   expire();
   const before = mandateOf(2);
   const { id } = await renewed();
@@ -121,7 +130,7 @@ test('only the full quorum of the previous version renews a mandate: neither a n
   expect(await approve(alice, id)).toBe('PENDING');
   expect(await approve(mallory, id)).toBe('forbidden');
   expect(mandateOf(2)).toEqual(before);
-  const view = commands.read(bob, present(await renewed()).id);
+  const view = readPolicyChange(host, bob, { id: present(await renewed()).id });
   expect(view).toMatchObject({ ok: true, value: { policy: { version: 2 }, decider: { version: 1 } } });
   // Bob is no longer a signer, and still a member.
   expect(await approve(bob, id)).toBe('ADOPTED');
@@ -136,8 +145,8 @@ test('an ordinary change is still decided by the current signers only', async ()
 });
 
 test('the renewal replaces only the mandate, and the jobs that wait for it are due', async () => {
-  const { renewed, approve, refusal, storage, vault, lines, expire, propose, commands } = await newScene();
-  await commands.reportAdoption({ version: 2, isComplete: true, expired: [], adoptedVersions: {} });
+  const { renewed, approve, refusal, storage, vault, lines, expire, propose, host } = await newScene();
+  await reportAdoption(host, { version: 2, isComplete: true, expired: [], adoptedVersions: {} });
   expire();
   const other = await propose({ rules: {}, threshold: 1 });
   const [before, policy] = [vault(), present(storage.policies.adoptedAs(2)).policy];
@@ -157,38 +166,43 @@ test('the renewal replaces only the mandate, and the jobs that wait for it are d
 });
 
 test('a repeated approval renews the mandate once, also after a restart', async () => {
-  const { renewed, approve, storage, lines, expire, newCommands, idOf } = await newScene();
+  const { renewed, approve, storage, lines, expire, host, idOf } = await newScene();
   expire();
   const { id } = await renewed();
   for (const actor of [alice, bob]) await approve(actor, id);
   const [stored, length] = [storage.policies.adopted(), lines().length];
   expect(await approve(bob, id)).toBe('ADOPTED');
-  const restarted = newCommands();
-  expect(await restarted.decide(bob, idOf(id), { type: 'approve', device: null })).toMatchObject({ ok: true });
-  await restarted.expire(id);
+  expect(
+    await decidePolicyChange(host, bob, { id: idOf(id), decision: { type: 'approve', device: null } }),
+  ).toMatchObject({ ok: true });
+  await expirePolicyChange(host, id);
   expect([storage.policies.adopted(), lines().length]).toEqual([stored, length]);
   // After a crash that follows the commit, the job is still in the outbox.
-  expect(restarted.adoptionWork()).not.toBeNull();
+  expect(adoptionWork(host)).not.toBeNull();
   expect(storage.policies.adoptedAfter(0).map(({ mandate }) => mandate?.id ?? null)).toEqual([null, id]);
 });
 
 test('after a renewal is rejected, cancelled or expired, another one can be requested', async () => {
-  const { renewed, approve, commands, expire, storage } = await newScene();
+  const { renewed, approve, host, expire, storage } = await newScene();
   expire();
   const first = await renewed();
-  expect(await commands.decide(bob, first.id, { type: 'reject', device: null })).toMatchObject({
+  expect(
+    await decidePolicyChange(host, bob, { id: first.id, decision: { type: 'reject', device: null } }),
+  ).toMatchObject({
     refusal: { code: 'forbidden' },
   });
   // Carol cannot approve the renewal, so her rejection does not count either.
-  expect(await commands.decide(carol, first.id, { type: 'reject', device: null })).toMatchObject({
+  expect(
+    await decidePolicyChange(host, carol, { id: first.id, decision: { type: 'reject', device: null } }),
+  ).toMatchObject({
     refusal: { code: 'forbidden' },
   });
-  await commands.decide(alice, first.id, { type: 'reject', device: null });
+  await decidePolicyChange(host, alice, { id: first.id, decision: { type: 'reject', device: null } });
   const second = await renewed();
-  await commands.decide(alice, second.id, { type: 'cancel' });
+  await decidePolicyChange(host, alice, { id: second.id, decision: { type: 'cancel' } });
   const third = await renewed();
   vi.setSystemTime(decisionEndOf(third));
-  await commands.expire(third.id);
+  await expirePolicyChange(host, third.id);
   const states = [first, second, third].map(({ id }) => storage.policies.change(id)?.state);
   expect(states).toEqual(['REJECTED', 'CANCELLED', 'EXPIRED']);
   expect(await approve(alice, third.id)).toBe('policy-change-not-pending');
@@ -230,23 +244,20 @@ test('the two slots of a person include renewals, and another signer can still p
 });
 
 test('members see which co-signers wait for a renewal until the mandate is renewed', async () => {
-  const { commands, needed, renewed, approve, expire, vault, storage } = await newScene();
+  const { host, needed, renewed, approve, expire, vault, storage } = await newScene();
   const expired = [{ cosigner: 3, version: 2 }];
   expire();
   expect(needed()).toEqual([]);
-  await commands.reportAdoption({ version: 1, isComplete: false, expired, adoptedVersions: {} });
+  await reportAdoption(host, { version: 1, isComplete: false, expired, adoptedVersions: {} });
   expect(needed()).toEqual([]);
-  await commands.reportAdoption({ version: 2, isComplete: false, expired, adoptedVersions: {} });
+  await reportAdoption(host, { version: 2, isComplete: false, expired, adoptedVersions: {} });
   expect(needed()).toEqual([{ version: 2, cosigners: [3] }]);
-  expect([storage.vault()?.expiredAdoptions, commands.adoptionWork()]).toMatchObject([
-    expired,
-    { policy: { vaultId: 7 } },
-  ]);
+  expect([storage.vault()?.expiredAdoptions, adoptionWork(host)]).toMatchObject([expired, { policy: { vaultId: 7 } }]);
   const { id } = await renewed();
   expect(needed()).toHaveLength(1);
   for (const actor of [alice, bob]) await approve(actor, id);
   expect(needed()).toEqual([]);
-  await commands.reportAdoption({ version: 2, isComplete: true, expired: [], adoptedVersions: {} });
+  await reportAdoption(host, { version: 2, isComplete: true, expired: [], adoptedVersions: {} });
   expect([vault().expiredAdoptions, storage.vault()?.expiredAdoptions]).toEqual([[], []]);
 });
 

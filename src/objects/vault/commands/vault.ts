@@ -1,0 +1,83 @@
+import { findChain } from '#chains/registry.ts';
+import type { Role } from '#domain/access/member.ts';
+import { authorize, withMember } from '#domain/access/membership.ts';
+import type { UserId } from '#domain/id.ts';
+import { type VaultSpec, vaultFromSpec } from '#domain/new-vault.ts';
+import type { PolicyFault } from '#domain/policy/policy.ts';
+import type { Refusal } from '#domain/refusal.ts';
+import { accepted, refused, type Result } from '#domain/result.ts';
+import type { Actor } from '#domain/transaction/transaction.ts';
+import type { Vault } from '#domain/vault.ts';
+import type { VaultContext } from '#objects/vault/context.ts';
+import type { VaultStorage } from '#objects/vault/storage.ts';
+import { updateVault } from '#objects/vault/update-vault.ts';
+import type { VaultScope } from '#objects/vault/views.ts';
+import { formerWalletsOf, withChain } from '#objects/vault/wallets.ts';
+import { writeNewVault } from '#objects/vault/writes/vault-writes.ts';
+
+/** The commands of operators on the vault itself, and what is read of it. */
+
+/** Creates the vault. Idempotent for one reference. Refuses `number-taken` and `PolicyFault`s. */
+export async function createVault(
+  { storage, commits, chains, vault, replaceVault }: VaultContext,
+  _operator: null,
+  { spec }: { readonly spec: VaultSpec },
+): Promise<Result<Vault, PolicyFault | 'number-taken'>> {
+  const known = vault();
+  if (known !== null) return known.reference === spec.reference ? accepted(known) : refused('number-taken');
+  const created = vaultFromSpec(spec);
+  if (!created.ok) return created;
+  const write = () => writeNewVault(storage, created.value, chains);
+  await commits.run(write, () => replaceVault(created.value));
+  return created;
+}
+
+/** Sets the roles of a user, or removes the user when there are none. Null without a vault. */
+export async function putMember(
+  context: VaultContext,
+  _operator: null,
+  { userId, roles }: { readonly userId: UserId; readonly roles: readonly Role[] },
+): Promise<Result<Vault, 'needs-quorum'> | null> {
+  const vault = context.vault();
+  const changed = vault === null ? null : withMember(vault, userId, roles);
+  if (changed?.ok === true) await updateVault(context, changed.value, { action: 'member', detail: userId });
+  return changed;
+}
+
+/** Adds a wallet on a chain. Idempotent. Null when the vault or the chain does not exist. */
+export async function enableChain(
+  context: VaultContext,
+  _operator: null,
+  { name }: { readonly name: string },
+): Promise<Vault | null> {
+  const [vault, chain] = [context.vault(), findChain(context.chains, name)];
+  if (vault === null || chain === null) return null;
+  const after = withChain(vault, chain);
+  if (after !== vault) await updateVault(context, after, { action: 'chain', detail: chain.name });
+  return after;
+}
+
+/** Requeues the whole read model after its reset or loss. Null when the vault does not exist. */
+export async function requeueProjection({
+  storage,
+  commits,
+  vault,
+}: VaultContext): Promise<ReturnType<VaultStorage['requeueProjection']> | null> {
+  return vault() === null ? null : commits.run(() => storage.requeueProjection(Date.now()));
+}
+
+/** Returns the vault after updating the directory, which drops activity on unknown addresses. */
+export async function describeVault({ vault, flush }: VaultContext): Promise<Vault | null> {
+  const current = vault();
+  if (current !== null) await flush();
+  return current;
+}
+
+/** Completes the projection before a list is read from D1. Refuses `forbidden`. */
+export async function projectedScope(context: VaultContext, actor: Actor): Promise<Result<VaultScope, Refusal>> {
+  const found = authorize(context.vault(), actor, 'view');
+  if (!found.ok) return found;
+  await context.flush();
+  const { vault, viewer } = found.value;
+  return accepted({ policy: vault.policy, viewer, formerWallets: formerWalletsOf(vault) });
+}
