@@ -6,6 +6,7 @@ import { ExportLog } from '#cosigner/key/export-log.ts';
 import { prepareKeyGeneration } from '#cosigner/key/key-generation.ts';
 import { CosignerKey } from '#cosigner/key/key.ts';
 import type { StoredShare } from '#cosigner/storage.ts';
+import { COSIGNER_SCHEMA } from '#cosigner/schema.ts';
 import { CosignerStorage } from '#cosigner/storage.ts';
 import { PairStore, type PairState } from '#cosigner/session/pair-store.ts';
 import { preparePairing } from '#cosigner/session/pairing.ts';
@@ -40,6 +41,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { minSigners, isAscending, type PartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
+import { upgradeState } from '#store/object-schema.ts';
 
 /**
  * The target of a request: the policies of a vault, the share of a key (for signing, a proof or a
@@ -128,6 +130,7 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
 
   constructor(ctx: DurableObjectState, env: CosignerEnv) {
     super(ctx, env);
+    upgradeState(ctx.storage, COSIGNER_SCHEMA);
     this.#storage = new CosignerStorage(ctx.storage.sql);
     this.#exportLog = new ExportLog(ctx.storage.sql);
     this.#vault = new VaultPolicies(ctx.storage.sql);

@@ -6,7 +6,9 @@ import { accepted, refused } from '#domain/result.ts';
 import type { CheckedRequest } from '#cosigner/policy/approval-check.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
+import { COSIGNER_SCHEMA } from '#cosigner/schema.ts';
 import type { SealedRecord } from '#mpc/share.ts';
+import { createState, stateVersion } from '#store/object-schema.ts';
 
 /** One row of the sign-once rule: the bytes that were signed for a transaction and an attempt. */
 export interface SignedRecord {
@@ -21,19 +23,6 @@ export interface SignedRecord {
   readonly maxFee: string | null;
   readonly maxTip: string | null;
 }
-
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS session (sid TEXT PRIMARY KEY, round INTEGER NOT NULL, opened_at_ms INTEGER NOT NULL) WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS session_age ON session (opened_at_ms);
-  CREATE TABLE IF NOT EXISTS sealed (epoch INTEGER PRIMARY KEY, base_epoch INTEGER NOT NULL, is_active INTEGER NOT NULL CHECK (is_active IN (0, 1)), made_at_ms INTEGER NOT NULL, kek_id TEXT NOT NULL, salt TEXT NOT NULL, iv TEXT NOT NULL, ciphertext TEXT NOT NULL, label TEXT NOT NULL, receipts TEXT NOT NULL DEFAULT '{}');
-  CREATE TABLE IF NOT EXISTS memory (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), since_ms INTEGER NOT NULL);
-  CREATE TABLE IF NOT EXISTS confirmed (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), epoch INTEGER NOT NULL);
-  CREATE TABLE IF NOT EXISTS vault (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), id INTEGER NOT NULL);
-  CREATE TABLE IF NOT EXISTS signed (tx_id TEXT NOT NULL, attempt INTEGER NOT NULL, purpose TEXT NOT NULL, intent_digest TEXT NOT NULL, signing_digest TEXT NOT NULL, nonce TEXT, max_fee TEXT, max_tip TEXT, PRIMARY KEY (tx_id, attempt)) WITHOUT ROWID;
-  CREATE UNIQUE INDEX IF NOT EXISTS signed_once ON signed (signing_digest) WHERE nonce IS NOT NULL;
-  CREATE TABLE IF NOT EXISTS attested (tx_id TEXT NOT NULL, attempt INTEGER NOT NULL, PRIMARY KEY (tx_id, attempt)) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS ban (identity TEXT PRIMARY KEY, step TEXT NOT NULL, at_ms INTEGER NOT NULL) WITHOUT ROWID;
-`;
 
 /** What a co-signer commits to, of checked bytes. */
 type Commitment = Omit<CheckedRequest, 'policy'>;
@@ -103,13 +92,13 @@ export class CosignerStorage {
 
   /** Creates tables with the first write, so that reading what does not exist writes nothing. */
   #write(query: string, ...bindings: (string | number | null)[]): SqlStorageCursor<Record<string, SqlStorageValue>> {
-    if (!this.#created) this.#sql.exec(SCHEMA);
+    if (!this.#created) createState(this.#sql, COSIGNER_SCHEMA);
     this.#created = true;
     return this.#sql.exec(query, ...bindings);
   }
 
   #read<T extends Record<string, SqlStorageValue>>(query: string, ...bindings: (string | number)[]): T[] {
-    this.#created ||= this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'session'").toArray().length > 0;
+    this.#created ||= stateVersion(this.#sql) > 0;
     return this.#created ? this.#sql.exec<T>(query, ...bindings).toArray() : [];
   }
 

@@ -6,14 +6,14 @@ import type { Book } from './storage-contract.ts';
 import { describeStorage } from './storage-contract.ts';
 import { describeSessions } from './session/session-contract.ts';
 
-/** Runs the contract over real Durable Object storage, in objects whose tables have other names. */
+/** Runs the contract over real Durable Object storage, in objects that no test has written. */
 
-const { WALLET_NONCE } = env as unknown as CoordinatorEnv;
+const { PERSON } = env as unknown as CoordinatorEnv;
 let books = 0;
 
 const book = (): Book => {
   books += 1;
-  const stub = WALLET_NONCE.getByName(`ledger-${books}`);
+  const stub = PERSON.getByName(`ledger-${books}`);
   return {
     open: (use) =>
       runInDurableObject(stub, (_object, state) => use(new CosignerStorage(state.storage.sql), state.storage.sql)),

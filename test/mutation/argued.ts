@@ -213,8 +213,8 @@ export const ARGUED: readonly Argued[] = [
   },
   {
     file: 'src/cosigner/storage.ts',
-    was: 'if (!this.#created) this.#sql.exec(SCHEMA);',
-    is: 'if (true) this.#sql.exec(SCHEMA);',
+    was: 'if (!this.#created) createState(this.#sql, COSIGNER_SCHEMA);',
+    is: 'if (true) createState(this.#sql, COSIGNER_SCHEMA);',
     why: MADE_ONCE,
   },
   { file: 'src/cosigner/storage.ts', was: 'this.#created = true;', is: ';', why: MADE_ONCE },

@@ -1,8 +1,6 @@
+import { COSIGNER_SCHEMA } from '#cosigner/schema.ts';
 import type { ShareExport } from '#domain/policy/export-list.ts';
-
-/** Rows are never deleted: an auditor compares them with the history of the vault. */
-const SCHEMA =
-  'CREATE TABLE IF NOT EXISTS export (seq INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, epoch INTEGER NOT NULL, recovery_key TEXT NOT NULL)';
+import { createState, stateVersion } from '#store/object-schema.ts';
 
 /**
  * One export follows each change of a key, and some fail. A coordinator that needs more copies
@@ -37,7 +35,7 @@ export class ExportLog {
 
   /** Records an export and returns true, or returns false when the limit of a day is reached. */
   record({ atMs, epoch, recoveryKey }: Omit<ShareExport, 'seq'>): boolean {
-    this.#sql.exec(SCHEMA);
+    createState(this.#sql, COSIGNER_SCHEMA);
     const recent = this.#sql.exec<{ n: number }>('SELECT count(*) AS n FROM export WHERE at_ms > ?', atMs - DAY_MS);
     if (recent.one().n >= MAX_EXPORTS_PER_DAY) return false;
     this.#sql.exec('INSERT INTO export (at_ms, epoch, recovery_key) VALUES (?, ?, ?)', atMs, epoch, recoveryKey);
@@ -46,8 +44,7 @@ export class ExportLog {
 
   /** Returns the newest exports, oldest first. Reading a key without exports writes nothing. */
   list(): readonly ShareExport[] {
-    const table = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'export'").toArray();
-    if (table.length === 0) return [];
+    if (stateVersion(this.#sql) === 0) return [];
     const newest = 'SELECT seq, at_ms, epoch, recovery_key FROM export ORDER BY seq DESC LIMIT ?';
     const rows = this.#sql.exec<ExportRow>(newest, MAX_LISTED).toArray();
     return rows

@@ -5,12 +5,8 @@ import { readPolicy } from '#devices/policy-document.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { policyBytes } from '#domain/policy/policy.ts';
-
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS vault_policy (version INTEGER PRIMARY KEY, hash TEXT NOT NULL, document TEXT NOT NULL);
-  CREATE TABLE IF NOT EXISTS vault_choice (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), version INTEGER NOT NULL, hash TEXT NOT NULL, until_ms INTEGER NOT NULL);
-  CREATE TABLE IF NOT EXISTS vault_pin (only_row INTEGER PRIMARY KEY CHECK (only_row = 0));
-`;
+import { COSIGNER_SCHEMA } from '#cosigner/schema.ts';
+import { createState, stateVersion } from '#store/object-schema.ts';
 
 /** The policy that this co-signer chose last. */
 export interface Choice {
@@ -162,12 +158,13 @@ export class VaultPolicies {
 
   /** Reading a vault that does not exist writes nothing. */
   #exists(): boolean {
-    this.#created ||= this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'vault_pin'").toArray().length > 0;
+    this.#created ||= stateVersion(this.#sql) > 0;
     return this.#created;
   }
 
   #write(): void {
-    this.#sql.exec(SCHEMA);
+    if (!this.#created) createState(this.#sql, COSIGNER_SCHEMA);
+    this.#created = true;
     this.#revision += 1;
   }
 }

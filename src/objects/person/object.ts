@@ -19,7 +19,8 @@ import { DAY_MS } from '#domain/policy/rules.ts';
 import type { AccessTokenObject, NewAccessToken, TokenView } from '#objects/token/access-token.ts';
 import type { CoordinatorConfig } from '#objects/configuration.ts';
 import type { Grant, IssuedCredential } from '#objects/person/storage.ts';
-import { PersonStorage } from '#objects/person/storage.ts';
+import { PERSON_SCHEMA, PersonStorage } from '#objects/person/storage.ts';
+import { upgradeState } from '#store/object-schema.ts';
 import type { NewSession, SessionObject } from '#objects/token/session.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 import { errorText } from '#store/error-text.ts';
@@ -58,6 +59,7 @@ export class PersonObject extends DurableObject<PersonEnv> {
 
   constructor(ctx: DurableObjectState, env: PersonEnv) {
     super(ctx, env);
+    upgradeState(ctx.storage, PERSON_SCHEMA);
     this.#storage = new PersonStorage(ctx.storage.sql);
   }
 

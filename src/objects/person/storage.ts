@@ -1,17 +1,29 @@
 import type { TokenId, VaultId, CredentialResetId } from '#domain/id.ts';
 import { parseTokenId, parseVaultId } from '#domain/id.ts';
-import { CREDENTIAL_RESET_SCHEMA, CredentialResetStorage } from '#objects/vault/tables/reset-table.ts';
+import type { ObjectSchema } from '#store/object-schema.ts';
+import { createState, stateVersion } from '#store/object-schema.ts';
+import { CREDENTIAL_RESET_TABLE, CredentialResetStorage } from '#objects/vault/tables/reset-table.ts';
 
 /**
  * `person` has its row from the registration of the user. A user who is older than this table has
  * none and counts as enrolled. `issued` has the newest credential of each grant, and `announced`
  * the version of each reset that each vault knows.
  */
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS person (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), enrolled INTEGER NOT NULL CHECK (enrolled IN (0, 1)));
-  CREATE TABLE IF NOT EXISTS issued (grant_id TEXT PRIMARY KEY, kind TEXT NOT NULL CHECK (kind IN ('access-token', 'session', 'identity')), credential_id TEXT) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS announced (reset_id TEXT NOT NULL, vault_id INTEGER NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (reset_id, vault_id)) WITHOUT ROWID;
+const TABLES = `
+  CREATE TABLE person (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), enrolled INTEGER NOT NULL CHECK (enrolled IN (0, 1)));
+  CREATE TABLE issued (grant_id TEXT PRIMARY KEY, kind TEXT NOT NULL CHECK (kind IN ('access-token', 'session', 'identity')), credential_id TEXT) WITHOUT ROWID;
+  CREATE TABLE announced (reset_id TEXT NOT NULL, vault_id INTEGER NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (reset_id, vault_id)) WITHOUT ROWID;
 `;
+
+/** The state of a person's object. See `ObjectSchema` before you change it. */
+export const PERSON_SCHEMA: ObjectSchema = {
+  name: 'person',
+  migrations: [
+    (sql) => {
+      for (const tables of [TABLES, CREDENTIAL_RESET_TABLE]) sql.exec(tables);
+    },
+  ],
+};
 
 /** In place of a credential's id, for an identity that the directory has deleted. */
 const RELEASED = 'released';
@@ -39,8 +51,7 @@ export class PersonStorage {
   }
 
   createTables(): void {
-    this.#sql.exec(SCHEMA);
-    this.#sql.exec(CREDENTIAL_RESET_SCHEMA);
+    createState(this.#sql, PERSON_SCHEMA);
   }
 
   /** Registers a new user, who has never had a credential. Idempotent. */
@@ -119,7 +130,6 @@ export class PersonStorage {
 
   /** Reports whether tables exist. Reading a user without an object leaves nothing behind. */
   #exists(): boolean {
-    const query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'announced'";
-    return this.#sql.exec(query).toArray().length > 0;
+    return stateVersion(this.#sql) > 0;
   }
 }

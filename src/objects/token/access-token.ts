@@ -17,6 +17,8 @@ import { accepted } from '#domain/result.ts';
 import type { CoordinatorConfig } from '#objects/configuration.ts';
 import type { LimitState } from '#objects/token/rate-limiter.ts';
 import { RateLimiter } from '#objects/token/rate-limiter.ts';
+import type { ObjectSchema } from '#store/object-schema.ts';
+import { createState, stateVersion, upgradeState } from '#store/object-schema.ts';
 
 export type TokenAdmission =
   | { readonly outcome: 'admitted'; readonly tokenId: TokenId; readonly user: UserProfile; readonly limit: LimitState }
@@ -45,11 +47,13 @@ export interface TokenView extends Omit<AccessToken, 'secretHash' | 'previous'> 
  * A token that was withdrawn before its creation is never created, whenever the request to create
  * it arrives.
  */
-const WITHDRAWN_SCHEMA = 'CREATE TABLE IF NOT EXISTS withdrawn (only_row INTEGER PRIMARY KEY CHECK (only_row = 0));';
-
-const SCHEMA = `
+const TABLES = `
   CREATE TABLE token (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), document TEXT NOT NULL);
+  CREATE TABLE withdrawn (only_row INTEGER PRIMARY KEY CHECK (only_row = 0));
 `;
+
+/** The state of a token's object. See `ObjectSchema` before you change it. */
+const TOKEN_SCHEMA: ObjectSchema = { name: 'access token', migrations: [(sql) => void sql.exec(TABLES)] };
 
 /**
  * One personal access token: its record, and the windows of its rate limits. Authentication and
@@ -62,11 +66,10 @@ export class AccessTokenObject extends DurableObject<CoordinatorConfig> {
 
   constructor(ctx: DurableObjectState, env: CoordinatorConfig) {
     super(ctx, env);
+    upgradeState(ctx.storage, TOKEN_SCHEMA);
     this.#meter = new RateLimiter(ctx, 'token', env.RATE_LIMITS);
-    if (this.#has('token')) {
-      this.#load();
-      void ctx.blockConcurrencyWhile(() => this.#meter.load());
-    }
+    this.#token = this.#stored();
+    if (this.#token !== null) void ctx.blockConcurrencyWhile(() => this.#meter.load());
   }
 
   /**
@@ -75,12 +78,12 @@ export class AccessTokenObject extends DurableObject<CoordinatorConfig> {
    */
   create(input: NewAccessToken): TokenView | null {
     if (this.#token !== null) return this.#view(this.#token);
-    if (this.#has('withdrawn')) return null;
+    if (this.#isWithdrawn()) return null;
     const nowMs = Date.now();
     const fresh = { enabled: true, previous: null, rotatedAtMs: null, deletedAtMs: null, firstUsedAtMs: null };
     const token = { ...input, ...fresh, createdAtMs: nowMs, updatedAtMs: nowMs };
     this.ctx.storage.transactionSync(() => {
-      this.ctx.storage.sql.exec(SCHEMA);
+      createState(this.ctx.storage.sql, TOKEN_SCHEMA);
       this.#store(token);
     });
     return this.#view(token);
@@ -118,7 +121,7 @@ export class AccessTokenObject extends DurableObject<CoordinatorConfig> {
     const token = this.#token;
     if (token === null) {
       this.ctx.storage.transactionSync(() => {
-        this.ctx.storage.sql.exec(WITHDRAWN_SCHEMA);
+        createState(this.ctx.storage.sql, TOKEN_SCHEMA);
         this.ctx.storage.sql.exec('INSERT OR IGNORE INTO withdrawn (only_row) VALUES (0)');
       });
       return 'withdrawn';
@@ -179,17 +182,16 @@ export class AccessTokenObject extends DurableObject<CoordinatorConfig> {
     this.#token = token;
   }
 
-  /**
-   * Reports whether a table exists. An object that was never created has none: trying tokens that
-   * do not exist leaves nothing behind.
-   */
-  #has(table: 'token' | 'withdrawn'): boolean {
-    const query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?";
-    return this.ctx.storage.sql.exec(query, table).toArray().length > 0;
+  /** Trying tokens that do not exist leaves nothing behind. */
+  #stored(): AccessToken | null {
+    const { sql } = this.ctx.storage;
+    if (stateVersion(sql) === 0) return null;
+    const row = sql.exec<{ document: string }>('SELECT document FROM token').toArray()[0];
+    return row === undefined ? null : (JSON.parse(row.document) as AccessToken);
   }
 
-  #load(): void {
-    const row = this.ctx.storage.sql.exec<{ document: string }>('SELECT document FROM token').toArray()[0];
-    this.#token = row === undefined ? null : (JSON.parse(row.document) as AccessToken);
+  #isWithdrawn(): boolean {
+    const { sql } = this.ctx.storage;
+    return stateVersion(sql) > 0 && sql.exec('SELECT 1 FROM withdrawn').toArray().length > 0;
   }
 }

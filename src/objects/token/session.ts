@@ -8,6 +8,8 @@ import type { TokenId } from '#domain/id.ts';
 import type { CoordinatorConfig } from '#objects/configuration.ts';
 import type { LimitState } from '#objects/token/rate-limiter.ts';
 import { RateLimiter } from '#objects/token/rate-limiter.ts';
+import type { ObjectSchema } from '#store/object-schema.ts';
+import { createState, stateVersion, upgradeState } from '#store/object-schema.ts';
 
 export type NewSession = Pick<Session, 'id' | 'user' | 'secretHash'>;
 
@@ -21,12 +23,14 @@ export type SessionAdmission =
   | { readonly outcome: 'limited'; readonly limit: LimitState }
   | { readonly outcome: 'unauthenticated'; readonly fault: SessionFault };
 
-/** As for an access token. */
-const WITHDRAWN_SCHEMA = 'CREATE TABLE IF NOT EXISTS withdrawn (only_row INTEGER PRIMARY KEY CHECK (only_row = 0));';
-
-const SCHEMA = `
+/** `withdrawn` as for an access token. */
+const TABLES = `
   CREATE TABLE session (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), document TEXT NOT NULL);
+  CREATE TABLE withdrawn (only_row INTEGER PRIMARY KEY CHECK (only_row = 0));
 `;
+
+/** The state of a session's object. See `ObjectSchema` before you change it. */
+const SESSION_SCHEMA: ObjectSchema = { name: 'session', migrations: [(sql) => void sql.exec(TABLES)] };
 
 /**
  * One login: its record, and the windows of its rate limits. Nothing else holds it, so a logout
@@ -38,11 +42,10 @@ export class SessionObject extends DurableObject<CoordinatorConfig> {
 
   constructor(ctx: DurableObjectState, env: CoordinatorConfig) {
     super(ctx, env);
+    upgradeState(ctx.storage, SESSION_SCHEMA);
     this.#meter = new RateLimiter(ctx, 'session', env.RATE_LIMITS);
-    if (!this.#has('session')) return;
-    const row = ctx.storage.sql.exec<{ document: string }>('SELECT document FROM session').toArray()[0];
-    this.#session = row === undefined ? null : (JSON.parse(row.document) as Session);
-    void ctx.blockConcurrencyWhile(() => this.#meter.load());
+    this.#session = this.#stored();
+    if (this.#session !== null) void ctx.blockConcurrencyWhile(() => this.#meter.load());
   }
 
   /**
@@ -51,10 +54,10 @@ export class SessionObject extends DurableObject<CoordinatorConfig> {
    */
   create(input: NewSession): number | null {
     if (this.#session !== null) return this.#session.createdAtMs;
-    if (this.#has('withdrawn')) return null;
+    if (this.#isWithdrawn()) return null;
     const session = { ...input, createdAtMs: Date.now(), endedAtMs: null, firstUsedAtMs: null };
     this.ctx.storage.transactionSync(() => {
-      this.ctx.storage.sql.exec(SCHEMA);
+      createState(this.ctx.storage.sql, SESSION_SCHEMA);
       this.#store(session);
     });
     return session.createdAtMs;
@@ -78,7 +81,7 @@ export class SessionObject extends DurableObject<CoordinatorConfig> {
   withdrawUnused(): Withdrawal {
     if (this.#session === null) {
       this.ctx.storage.transactionSync(() => {
-        this.ctx.storage.sql.exec(WITHDRAWN_SCHEMA);
+        createState(this.ctx.storage.sql, SESSION_SCHEMA);
         this.ctx.storage.sql.exec('INSERT OR IGNORE INTO withdrawn (only_row) VALUES (0)');
       });
       return 'withdrawn';
@@ -115,9 +118,16 @@ export class SessionObject extends DurableObject<CoordinatorConfig> {
     this.#session = session;
   }
 
-  /** Reports whether a table exists. Trying sessions that do not exist leaves nothing behind. */
-  #has(table: 'session' | 'withdrawn'): boolean {
-    const query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?";
-    return this.ctx.storage.sql.exec(query, table).toArray().length > 0;
+  /** Trying sessions that do not exist leaves nothing behind. */
+  #stored(): Session | null {
+    const { sql } = this.ctx.storage;
+    if (stateVersion(sql) === 0) return null;
+    const row = sql.exec<{ document: string }>('SELECT document FROM session').toArray()[0];
+    return row === undefined ? null : (JSON.parse(row.document) as Session);
+  }
+
+  #isWithdrawn(): boolean {
+    const { sql } = this.ctx.storage;
+    return stateVersion(sql) > 0 && sql.exec('SELECT 1 FROM withdrawn').toArray().length > 0;
   }
 }

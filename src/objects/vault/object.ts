@@ -12,8 +12,10 @@ import type { VaultContext } from '#objects/vault/context.ts';
 import { BEHIND_EXECUTE, BEHIND_QUERY, BEHIND_REPORT } from '#objects/vault/doors.ts';
 import type { Command, CommandActor, Query, QueryActor, Report } from '#objects/vault/doors.ts';
 import { drainDue, drainProjection } from '#objects/vault/outbox-drain.ts';
+import { VAULT_SCHEMA } from '#objects/vault/schema.ts';
 import { VaultStorage } from '#objects/vault/storage.ts';
 import { errorText } from '#store/error-text.ts';
+import { upgradeState } from '#store/object-schema.ts';
 
 /** The platform drops an alarm after six failed retries, so it never fails, and repeats instead. */
 const ALARM_RETRY_MS = 1_000;
@@ -34,6 +36,7 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
 
   constructor(ctx: DurableObjectState, env: CoordinatorConfig) {
     super(ctx, env);
+    upgradeState(ctx.storage, VAULT_SCHEMA);
     this.#storage = new VaultStorage(ctx.storage.sql, (env.WEB_PUSH ?? '') !== '');
     this.#commits = new VaultCommit(ctx.storage, this.#storage, () => this.changes.wake(FEED_SIGNAL));
     this.#context = {

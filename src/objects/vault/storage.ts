@@ -3,38 +3,16 @@ import type { Transaction } from '#domain/transaction/transaction.ts';
 import { isFinal, isPending, newestAttempt } from '#domain/transaction/transaction.ts';
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { KeyCandidate, KeyRefresh, Vault } from '#domain/vault.ts';
-import { ACTIVITY_SCHEMA, ActivityStorage } from '#objects/vault/tables/activity-table.ts';
+import { ActivityStorage } from '#objects/vault/tables/activity-table.ts';
 import { CredentialResetStorage } from '#objects/vault/tables/reset-table.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
+import { VAULT_SCHEMA } from '#objects/vault/schema.ts';
+import { createState, stateVersion } from '#store/object-schema.ts';
 import type { OutboxJob, OutboxRow } from '#objects/vault/outbox.ts';
-import { BALANCE_SCHEMA, BalanceTable } from '#objects/vault/tables/balance-table.ts';
-import { PENDING_INDEX, PendingCount } from '#objects/vault/tables/pending-count.ts';
-import { POLICY_SCHEMA, PolicyStorage } from '#objects/vault/tables/policy-table.ts';
-
-/**
- * The tables of one vault object. Tables of short rows are WITHOUT ROWID; documents of a kilobyte
- * are better in plain ones. `vote` and `signed` repeat the record: if a bug in the domain would
- * count one user twice or sign an attempt twice, SQL refuses the commit.
- */
-const SCHEMA = `
-  CREATE TABLE vault (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), document TEXT NOT NULL);
-  CREATE TABLE key_candidate (scheme TEXT PRIMARY KEY, document TEXT NOT NULL);
-  CREATE TABLE key_refresh (key_id TEXT PRIMARY KEY, document TEXT NOT NULL);
-  CREATE TABLE tx (id TEXT PRIMARY KEY, version INTEGER NOT NULL, pending INTEGER NOT NULL CHECK (pending IN (0, 1)), document TEXT NOT NULL);
-  ${PENDING_INDEX}
-  CREATE TABLE vote (tx_id TEXT NOT NULL, user_id TEXT NOT NULL, PRIMARY KEY (tx_id, user_id)) WITHOUT ROWID;
-  CREATE TABLE signed (tx_id TEXT NOT NULL, attempt INTEGER NOT NULL, hash TEXT NOT NULL UNIQUE, PRIMARY KEY (tx_id, attempt)) WITHOUT ROWID;
-  CREATE TABLE history (seq INTEGER PRIMARY KEY, document TEXT NOT NULL, hash TEXT NOT NULL UNIQUE);
-  CREATE TABLE outbox (tx_id TEXT NOT NULL, job TEXT NOT NULL, version INTEGER NOT NULL, due_at_ms INTEGER NOT NULL, tries INTEGER NOT NULL, PRIMARY KEY (tx_id, job)) WITHOUT ROWID;
-  CREATE INDEX outbox_due ON outbox (due_at_ms);
-  CREATE TABLE idempotency (user_id TEXT NOT NULL, key TEXT NOT NULL, fingerprint TEXT NOT NULL, document TEXT NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (user_id, key));
-  CREATE INDEX idempotency_age ON idempotency (at_ms);
-  CREATE TABLE counterparty (shape TEXT NOT NULL, address TEXT NOT NULL, PRIMARY KEY (shape, address)) WITHOUT ROWID;
-  CREATE TABLE external (external_id TEXT PRIMARY KEY, tx_id TEXT NOT NULL) WITHOUT ROWID;
-  CREATE TABLE projected (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), seq INTEGER NOT NULL);
-  INSERT INTO projected (only_row, seq) VALUES (0, 0);
-`;
+import { BalanceTable } from '#objects/vault/tables/balance-table.ts';
+import { PendingCount } from '#objects/vault/tables/pending-count.ts';
+import { PolicyStorage } from '#objects/vault/tables/policy-table.ts';
 
 /** In place of a transaction: history entries that are not projected yet. */
 const HISTORY = 'history';
@@ -78,14 +56,11 @@ export class VaultStorage {
 
   /** Reports whether the vault was created. Reading one without tables leaves nothing behind. */
   exists(): boolean {
-    return this.#sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'vault'").toArray().length > 0;
+    return stateVersion(this.#sql) > 0;
   }
 
   createTables(): void {
-    this.#sql.exec(SCHEMA);
-    this.#sql.exec(POLICY_SCHEMA);
-    this.#sql.exec(ACTIVITY_SCHEMA);
-    this.#sql.exec(BALANCE_SCHEMA);
+    createState(this.#sql, VAULT_SCHEMA);
   }
 
   /** Returns the candidate, or null. */

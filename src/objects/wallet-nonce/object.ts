@@ -16,25 +16,23 @@ import {
   cancelRelease,
 } from '#domain/wallet/wallet-nonce.ts';
 import type { CoordinatorConfig } from '#objects/configuration.ts';
+import type { ObjectSchema } from '#store/object-schema.ts';
+import { createState, upgradeState } from '#store/object-schema.ts';
 
-/**
- * `free` and `next` are from releases that counted upwards. They are dropped without being read: a
- * wrong count of an RPC node may have changed them, and nothing in them shows whether it did.
- * Proven counts replace them.
- */
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS owned (transaction_id TEXT PRIMARY KEY, nonce TEXT NOT NULL UNIQUE) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS coin (coin TEXT PRIMARY KEY, transaction_id TEXT NOT NULL) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS leaving (transaction_id TEXT PRIMARY KEY) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS ended (transaction_id TEXT PRIMARY KEY, at_ms INTEGER NOT NULL) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS reserved (
+const TABLES = `
+  CREATE TABLE owned (transaction_id TEXT PRIMARY KEY, nonce TEXT NOT NULL UNIQUE) WITHOUT ROWID;
+  CREATE TABLE coin (coin TEXT PRIMARY KEY, transaction_id TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE leaving (transaction_id TEXT PRIMARY KEY) WITHOUT ROWID;
+  CREATE TABLE ended (transaction_id TEXT PRIMARY KEY, at_ms INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE reserved (
     transaction_id TEXT NOT NULL, asset TEXT NOT NULL, amount TEXT NOT NULL, PRIMARY KEY (transaction_id, asset)
   ) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS settled (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), block_number TEXT NOT NULL);
-  CREATE TABLE IF NOT EXISTS floor (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), nonce TEXT NOT NULL);
-  DROP TABLE IF EXISTS free;
-  DROP TABLE IF EXISTS next;
+  CREATE TABLE settled (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), block_number TEXT NOT NULL);
+  CREATE TABLE floor (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), nonce TEXT NOT NULL);
 `;
+
+/** The state of a wallet's nonces. See `ObjectSchema` before you change it. */
+const WALLET_NONCE_SCHEMA: ObjectSchema = { name: 'wallet nonce', migrations: [(sql) => void sql.exec(TABLES)] };
 
 /** Stands for the native asset in the table `reserved`. */
 const NATIVE = '';
@@ -106,7 +104,8 @@ export type AllocationResult =
 export class WalletNonceObject extends DurableObject<CoordinatorConfig> {
   constructor(ctx: DurableObjectState, env: CoordinatorConfig) {
     super(ctx, env);
-    ctx.storage.sql.exec(SCHEMA);
+    upgradeState(ctx.storage, WALLET_NONCE_SCHEMA);
+    createState(ctx.storage.sql, WALLET_NONCE_SCHEMA);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
+import { evictDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import type { CoordinatorEnv } from '#objects/environment.ts';
@@ -131,22 +131,4 @@ test("allocations that were set back are restored from the vault's nonces, excep
   expect(await object.blocker({ transactionId: 'c', latest: '1', pending: '1' })).toBeNull();
   await object.release({ transactionId: 'a' });
   expect(await object.blocker({ transactionId: 'c', latest: '0', pending: '0' })).toEqual({ transactionId: null });
-});
-
-test('allocations of an older release with a nonce counter are read without that counter', async () => {
-  const object = wallet();
-  await object.allocate({ transactionId: 'a', ...FRESH });
-  await runInDurableObject(object, (_, { storage: { sql } }) => {
-    sql.exec('DROP TABLE floor');
-    sql.exec('CREATE TABLE free (nonce TEXT PRIMARY KEY) WITHOUT ROWID');
-    sql.exec('CREATE TABLE next (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), nonce TEXT NOT NULL)');
-    sql.exec("INSERT INTO free (nonce) VALUES ('5')");
-    sql.exec("INSERT INTO next (only_row, nonce) VALUES (0, '1001')");
-  });
-  await evictDurableObject(object);
-  expect(await object.allocate({ transactionId: 'b', ...FRESH })).toEqual({ nonce: '1' });
-  const tables = await runInDurableObject(object, (_, { storage: { sql } }) =>
-    sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'").toArray(),
-  );
-  expect(tables.map(({ name }) => name)).not.toEqual(expect.arrayContaining(['next']));
 });

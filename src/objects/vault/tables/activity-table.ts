@@ -1,7 +1,7 @@
 import type { Activity } from '#domain/activity/activity.ts';
 
 /** A hash has one record permanently, whatever the number of reports. */
-export const ACTIVITY_SCHEMA = `
+export const ACTIVITY_TABLES = `
   CREATE TABLE activity (id TEXT PRIMARY KEY, chain TEXT NOT NULL, hash TEXT NOT NULL, document TEXT NOT NULL, UNIQUE (chain, hash));
   CREATE INDEX activity_waiting ON activity (chain) WHERE document ->> '$.state' = 'BROADCAST';
 `;

@@ -11,7 +11,7 @@ import { assetKey } from '#domain/activity/movement.ts';
  * a due comparison was moved only by hidden records: strangers can send a wallet ten thousand
  * tokens, which are not compared every hour.
  */
-export const BALANCE_SCHEMA = `
+export const BALANCE_TABLES = `
   CREATE TABLE ledger (record_id TEXT NOT NULL, chain TEXT NOT NULL, kind TEXT NOT NULL, token_address TEXT NOT NULL, token_id TEXT NOT NULL, units TEXT NOT NULL, block INTEGER NOT NULL, final INTEGER NOT NULL CHECK (final IN (0, 1)), PRIMARY KEY (record_id, token_address, token_id)) WITHOUT ROWID;
   CREATE INDEX ledger_asset ON ledger (chain, token_address, token_id, block);
   CREATE INDEX ledger_open ON ledger (chain, token_address, token_id) WHERE final = 0;

@@ -10,7 +10,7 @@ import type { Transaction } from '#domain/transaction/transaction.ts';
  * Proposals and decided spending have their own rows, so that pending ones are found and a day is
  * summed without reading the rest.
  */
-export const POLICY_SCHEMA = `
+export const POLICY_TABLES = `
   CREATE TABLE policy (version INTEGER PRIMARY KEY, document TEXT NOT NULL, hash TEXT NOT NULL UNIQUE);
   CREATE TABLE policy_change (id TEXT PRIMARY KEY, pending INTEGER NOT NULL CHECK (pending IN (0, 1)), hash TEXT NOT NULL, document TEXT NOT NULL);
   CREATE INDEX policy_change_pending ON policy_change (id) WHERE pending = 1;

@@ -2,13 +2,14 @@ import type { CredentialReset } from '#domain/access/credential-reset.ts';
 import { STORED_RESET_STATES } from '#domain/access/credential-reset.ts';
 import type { CredentialResetId, UserId } from '#domain/id.ts';
 import { parseCredentialResetId, parseDeviceKeyId, parseTokenId, parseUserId } from '#domain/id.ts';
+import { stateVersion } from '#store/object-schema.ts';
 
 /**
  * The same table in a user's object, which decides, and in a vault's, which records what its
  * members were notified of.
  */
-export const CREDENTIAL_RESET_SCHEMA = `
-  CREATE TABLE IF NOT EXISTS credential_reset (
+export const CREDENTIAL_RESET_TABLE = `
+  CREATE TABLE credential_reset (
     id TEXT PRIMARY KEY,
     user_id TEXT NOT NULL,
     user_name TEXT NOT NULL,
@@ -71,7 +72,6 @@ export class CredentialResetStorage {
 
   /** Stores a reset. Throws when a later version is stored: that is a bug, and the commit fails. */
   put(reset: CredentialReset): void {
-    this.#sql.exec(CREDENTIAL_RESET_SCHEMA);
     const known = this.read(reset.id);
     if (known !== null && known.version > reset.version) throw new Error('a credential reset must not go back');
     const { cancellation } = reset;
@@ -93,13 +93,9 @@ export class CredentialResetStorage {
     );
   }
 
-  /**
-   * Returns the selected resets. An object without a reset has no table: reading leaves nothing
-   * behind.
-   */
+  /** Returns the selected resets. Reading an object that does not exist leaves nothing behind. */
   #rows(clause: string, ...bindings: (string | number)[]): readonly CredentialReset[] {
-    const table = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'credential_reset'";
-    if (this.#sql.exec(table).toArray().length === 0) return [];
+    if (stateVersion(this.#sql) === 0) return [];
     return this.#sql
       .exec<Row>(`SELECT * FROM credential_reset ${clause}`, ...bindings)
       .toArray()
