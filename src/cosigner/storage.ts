@@ -8,7 +8,7 @@ import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
 import { COSIGNER_SCHEMA } from '#cosigner/schema.ts';
 import type { SealedRecord } from '#mpc/share.ts';
-import { createState, stateVersion } from '#store/object-schema.ts';
+import { createState, stateVersion, UnreadableState } from '#store/object-schema.ts';
 
 /** One row of the sign-once rule: the bytes that were signed for a transaction and an attempt. */
 export interface SignedRecord {
@@ -139,7 +139,7 @@ export class CosignerStorage {
       madeAtMs: row.made_at_ms,
       label: row.label,
       isActive: row.is_active === 1,
-      receipts: JSON.parse(row.receipts) as Record<string, string>,
+      receipts: receiptsIn(row.receipts),
       record: {
         kekId: row.kek_id,
         salt: hexToBytes(row.salt),
@@ -358,4 +358,14 @@ function replaces(newest: SignedRecord, attempt: number, { bid, intentDigest, pu
     enough(maxFee, bid.maxFeePerGas) &&
     enough(maxTip, bid.maxPriorityFeePerGas)
   );
+}
+
+/** Parses the receipts of a share. Throws `UnreadableState` for another text. */
+function receiptsIn(text: string): StoredSignature['receipts'] {
+  const receipts: unknown = JSON.parse(text);
+  const entries =
+    typeof receipts === 'object' && receipts !== null ? Object.entries(receipts) : [[null, null] as const];
+  const texts = entries.flatMap(([party, receipt]) => (typeof receipt === 'string' ? [[party, receipt] as const] : []));
+  if (texts.length < entries.length) throw new UnreadableState('the receipts of a stored share are damaged');
+  return Object.fromEntries(texts);
 }

@@ -56,7 +56,7 @@ test.each<[keyof typeof house, string, string]>([
   ['spelling', 'src/domain/vault.ts', `import { id } from './id.ts';`],
   ['spelling', 'src/http/user/me.ts', `import { id } from '../app.ts';`],
   ['packages', 'src/domain/vault.ts', `import * as z from 'zod';`],
-  ['packages', 'src/objects/vault/object.ts', `import * as z from 'zod';`],
+  ['packages', 'src/objects/vault/object.ts', `import { Hono } from 'hono';`],
   ['packages', 'src/jobs/signing/sign.ts', `import { Hono } from 'hono';`],
   ['packages', 'src/jobs/signing/sign.ts', `import { getBalance } from 'viem/actions';`],
   ['packages', 'src/mpc/share.ts', `import { env } from 'cloudflare:workers';`],

@@ -45,7 +45,7 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   hono: ['http', 'dashboard'],
   preact: ['dashboard', 'approval-page'],
   '@hono/zod-validator': ['http'],
-  zod: ['http', 'jobs', 'login', 'monitors', 'cosigner-client', 'prices', 'push'],
+  zod: ['http', 'objects', 'store', 'jobs', 'login', 'monitors', 'cosigner-client', 'prices', 'push'],
   'drizzle-orm': ['store'],
   viem: ['chains'],
   unhomoglyph: ['chains'],

@@ -29,11 +29,8 @@ export interface AccessToken {
   readonly updatedAtMs: number;
   readonly rotatedAtMs: number | null;
   readonly deletedAtMs: number | null;
-  /**
-   * When the secret was first presented; null before that. A token that is older than this field
-   * has none and counts as used.
-   */
-  readonly firstUsedAtMs?: number | null;
+  /** When the secret was first presented; null before that. */
+  readonly firstUsedAtMs: number | null;
 }
 
 /** `withdrawn` when an unused credential was withdrawn; `used` when it was too late for that. */

@@ -14,11 +14,8 @@ export interface Session {
   readonly createdAtMs: number;
   /** When the session ended by a logout or a withdrawal; null while it is open. */
   readonly endedAtMs: number | null;
-  /**
-   * As for an access token: null before the first use, absent in a session that is older than this
-   * field.
-   */
-  readonly firstUsedAtMs?: number | null;
+  /** As for an access token. */
+  readonly firstUsedAtMs: number | null;
 }
 
 /** An idle browser is logged out after two hours, an active one after a day. Ours. */

@@ -34,6 +34,14 @@ export function unitsOf(amount: Amount | SignedAmount): bigint {
 /** The change of a balance: an amount, with a `-` for a decrease. */
 export type SignedAmount = string & { readonly __brand: 'SignedAmount' };
 
+/** Sums of amounts have a few digits more. */
+const SIGNED_DECIMAL = /^(?:0|-?[1-9][0-9]{0,89})$/;
+
+/** Returns the signed amount, or null when the text is none. */
+export function parseSignedAmount(text: string): SignedAmount | null {
+  return SIGNED_DECIMAL.test(text) ? (text as SignedAmount) : null;
+}
+
 export function signedAmountOf(units: bigint): SignedAmount {
   return units.toString() as SignedAmount;
 }

@@ -15,6 +15,7 @@ import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 import type { CoordinatorConfig } from '#objects/configuration.ts';
+import { accessTokenCodec } from '#objects/token/documents.ts';
 import type { LimitState } from '#objects/token/rate-limiter.ts';
 import { RateLimiter } from '#objects/token/rate-limiter.ts';
 import type { ObjectSchema } from '#store/object-schema.ts';
@@ -178,7 +179,10 @@ export class AccessTokenObject extends DurableObject<CoordinatorConfig> {
   }
 
   #store(token: AccessToken): void {
-    this.ctx.storage.sql.exec('INSERT OR REPLACE INTO token (only_row, document) VALUES (0, ?)', JSON.stringify(token));
+    this.ctx.storage.sql.exec(
+      'INSERT OR REPLACE INTO token (only_row, document) VALUES (0, ?)',
+      accessTokenCodec.encode(token),
+    );
     this.#token = token;
   }
 
@@ -187,7 +191,7 @@ export class AccessTokenObject extends DurableObject<CoordinatorConfig> {
     const { sql } = this.ctx.storage;
     if (stateVersion(sql) === 0) return null;
     const row = sql.exec<{ document: string }>('SELECT document FROM token').toArray()[0];
-    return row === undefined ? null : (JSON.parse(row.document) as AccessToken);
+    return row === undefined ? null : accessTokenCodec.decode(row.document);
   }
 
   #isWithdrawn(): boolean {

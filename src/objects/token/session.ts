@@ -8,6 +8,7 @@ import type { TokenId } from '#domain/id.ts';
 import type { CoordinatorConfig } from '#objects/configuration.ts';
 import type { LimitState } from '#objects/token/rate-limiter.ts';
 import { RateLimiter } from '#objects/token/rate-limiter.ts';
+import { sessionCodec } from '#objects/token/documents.ts';
 import type { ObjectSchema } from '#store/object-schema.ts';
 import { createState, stateVersion, upgradeState } from '#store/object-schema.ts';
 
@@ -113,7 +114,7 @@ export class SessionObject extends DurableObject<CoordinatorConfig> {
   #store(session: Session): void {
     this.ctx.storage.sql.exec(
       'INSERT OR REPLACE INTO session (only_row, document) VALUES (0, ?)',
-      JSON.stringify(session),
+      sessionCodec.encode(session),
     );
     this.#session = session;
   }
@@ -123,7 +124,7 @@ export class SessionObject extends DurableObject<CoordinatorConfig> {
     const { sql } = this.ctx.storage;
     if (stateVersion(sql) === 0) return null;
     const row = sql.exec<{ document: string }>('SELECT document FROM session').toArray()[0];
-    return row === undefined ? null : (JSON.parse(row.document) as Session);
+    return row === undefined ? null : sessionCodec.decode(row.document);
   }
 
   #isWithdrawn(): boolean {

@@ -11,11 +11,13 @@ import { VaultCommit } from '#objects/vault/commit.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import { BEHIND_EXECUTE, BEHIND_QUERY, BEHIND_REPORT } from '#objects/vault/doors.ts';
 import type { Command, CommandActor, Query, QueryActor, Report } from '#objects/vault/doors.ts';
+import type { OutboxRow } from '#objects/vault/outbox.ts';
+import { resendDelayMs } from '#objects/vault/outbox.ts';
 import { drainDue, drainProjection } from '#objects/vault/outbox-drain.ts';
 import { VAULT_SCHEMA } from '#objects/vault/schema.ts';
 import { VaultStorage } from '#objects/vault/storage.ts';
 import { errorText } from '#store/error-text.ts';
-import { upgradeState } from '#store/object-schema.ts';
+import { UnreadableState, upgradeState } from '#store/object-schema.ts';
 
 /** The platform drops an alarm after six failed retries, so it never fails, and repeats instead. */
 const ALARM_RETRY_MS = 1_000;
@@ -74,14 +76,26 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
     await this.#commits.arm();
   }
 
+  /** An unreadable record does not stop the others. It is tried again later. */
+  async #expire(row: OutboxRow, nowMs: number): Promise<void> {
+    const expired = { expire: expireTransaction, 'expire-policy': expirePolicyChange };
+    const job = row.job === 'expire' || row.job === 'expire-policy' ? row.job : null;
+    if (job === null) return;
+    try {
+      await expired[job](this.#context, row.transactionId);
+    } catch (error) {
+      if (!(error instanceof UnreadableState)) throw error;
+      const { transactionId: id } = row;
+      console.error(JSON.stringify({ event: 'record-unreadable', vaultId: this.#vault?.id, id, error: error.message }));
+      this.#storage.postpone(row, nowMs + resendDelayMs(row));
+    }
+  }
+
   override async alarm(): Promise<void> {
     const nowMs = Date.now();
     this.#commits.onAlarm(nowMs);
     try {
-      for (const row of this.#storage.due(nowMs, 100)) {
-        if (row.job === 'expire') await expireTransaction(this.#context, row.transactionId);
-        if (row.job === 'expire-policy') await expirePolicyChange(this.#context, row.transactionId);
-      }
+      for (const row of this.#storage.due(nowMs, 100)) await this.#expire(row, nowMs);
       await drainDue({ storage: this.#storage, env: this.env, vaultId: this.#vault?.id ?? 0, nowMs });
       await this.#context.flush();
       await this.#commits.arm();

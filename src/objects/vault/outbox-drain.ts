@@ -5,6 +5,7 @@ import type { OutboxRow } from '#objects/vault/outbox.ts';
 import { resendDelayMs } from '#objects/vault/outbox.ts';
 import { projectedActivity, projectedTransaction } from '#objects/vault/projection.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
+import { readableOrNull } from '#store/document.ts';
 import { project } from '#store/transactions.ts';
 import { replaceMembers, upsertVault, upsertWallets } from '#store/vaults.ts';
 
@@ -51,12 +52,8 @@ export async function drainProjection(storage: VaultStorage, db: D1Database): Pr
     const history = storage.unprojectedHistory(AUDIT_PER_BATCH);
     const vault = storage.vault();
     if (vault === null || (rows.length === 0 && history.lines.length === 0)) return;
-    const records = rows.flatMap((row) => {
-      const transaction = row.transactionId === '' ? null : storage.transaction(row.transactionId);
-      if (transaction !== null) return [projectedTransaction(transaction)];
-      const activity = row.transactionId === '' ? null : storage.activities.read(row.transactionId);
-      return activity === null ? [] : [projectedActivity(activity)];
-    });
+    const ids = rows.flatMap(({ transactionId }) => (transactionId === '' ? [] : [transactionId]));
+    const records = ids.flatMap((id) => readableOrNull(() => projectedRecord(storage, id)) ?? []);
     const lines = history.lines.map(({ entry, hash }) => projectedLine(vault.id, entry, hash));
     if (rows.some((row) => row.transactionId === '')) await enter(db, vault);
     await project(db, { records, lines });
@@ -64,6 +61,13 @@ export async function drainProjection(storage: VaultStorage, db: D1Database): Pr
     // If this run stops here, the alarm continues with the rest.
     if (history.lines.length === AUDIT_PER_BATCH) storage.enqueueHistory(Date.now());
   }
+}
+
+function projectedRecord(storage: VaultStorage, id: string) {
+  const transaction = storage.transaction(id);
+  if (transaction !== null) return projectedTransaction(transaction);
+  const activity = storage.activities.read(id);
+  return activity === null ? null : projectedActivity(activity);
 }
 
 /** Writes a vault's entry in the directory. */

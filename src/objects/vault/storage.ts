@@ -1,3 +1,10 @@
+import { transactionCodec } from '#objects/vault/documents/transaction-document.ts';
+import {
+  historyCodec,
+  keyCandidateCodec,
+  keyRefreshCodec,
+  vaultCodec,
+} from '#objects/vault/documents/vault-documents.ts';
 import { shapeOf } from '#domain/activity/lookalike.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { isFinal, isPending, newestAttempt } from '#domain/transaction/transaction.ts';
@@ -8,6 +15,7 @@ import { CredentialResetStorage } from '#objects/vault/tables/reset-table.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
 import { VAULT_SCHEMA } from '#objects/vault/schema.ts';
+import { readableOrNull } from '#store/document.ts';
 import { createState, stateVersion } from '#store/object-schema.ts';
 import type { OutboxJob, OutboxRow } from '#objects/vault/outbox.ts';
 import { BalanceTable } from '#objects/vault/tables/balance-table.ts';
@@ -67,13 +75,13 @@ export class VaultStorage {
   keyCandidate(scheme: KeyScheme): KeyCandidate | null {
     const found = 'SELECT document FROM key_candidate WHERE scheme = ?';
     const row = this.#sql.exec<{ document: string }>(found, scheme).toArray()[0];
-    return row === undefined ? null : (JSON.parse(row.document) as KeyCandidate);
+    return row === undefined ? null : keyCandidateCodec.decode(row.document);
   }
 
   putKeyCandidate(candidate: KeyCandidate): void {
     const put =
       'INSERT INTO key_candidate (scheme, document) VALUES (?, ?) ON CONFLICT (scheme) DO UPDATE SET document = excluded.document';
-    this.#sql.exec(put, candidate.scheme, JSON.stringify(candidate));
+    this.#sql.exec(put, candidate.scheme, keyCandidateCodec.encode(candidate));
   }
 
   dropKeyCandidate(scheme: KeyScheme): void {
@@ -83,13 +91,13 @@ export class VaultStorage {
   /** Returns those that are not done, in order. */
   keyRefreshes(): readonly KeyRefresh[] {
     const rows = this.#sql.exec<{ document: string }>('SELECT document FROM key_refresh ORDER BY rowid').toArray();
-    return rows.map((row) => JSON.parse(row.document) as KeyRefresh);
+    return rows.map((row) => keyRefreshCodec.decode(row.document));
   }
 
   putKeyRefresh(refresh: KeyRefresh): void {
     const put =
       'INSERT INTO key_refresh (key_id, document) VALUES (?, ?) ON CONFLICT (key_id) DO UPDATE SET document = excluded.document';
-    this.#sql.exec(put, refresh.keyId, JSON.stringify(refresh));
+    this.#sql.exec(put, refresh.keyId, keyRefreshCodec.encode(refresh));
   }
 
   dropKeyRefresh(keyId: string): void {
@@ -98,39 +106,51 @@ export class VaultStorage {
 
   vault(): Vault | null {
     const row = this.#sql.exec<{ document: string }>('SELECT document FROM vault').toArray()[0];
-    return row === undefined ? null : (JSON.parse(row.document) as Vault);
+    return row === undefined ? null : vaultCodec.decode(row.document);
   }
 
   putVault(vault: Vault): void {
-    this.#sql.exec('INSERT OR REPLACE INTO vault (only_row, document) VALUES (0, ?)', JSON.stringify(vault));
+    this.#sql.exec('INSERT OR REPLACE INTO vault (only_row, document) VALUES (0, ?)', vaultCodec.encode(vault));
   }
 
   transaction(id: string): Transaction | null {
     const row = this.#sql.exec<{ document: string }>('SELECT document FROM tx WHERE id = ?', id).toArray()[0];
-    return row === undefined ? null : (JSON.parse(row.document) as Transaction);
+    return row === undefined ? null : transactionCodec.decode(row.document);
   }
 
   pendingTransactions(): readonly Transaction[] {
-    const rows = this.#sql.exec<{ document: string }>('SELECT document FROM tx WHERE pending = 1').toArray();
-    return rows.map((row) => JSON.parse(row.document) as Transaction);
+    return this.#transactionsWhere('pending = 1').flatMap((read) => readableOrNull(read) ?? []);
   }
 
   /** Returns decided transactions that are in no block yet, by their jobs. */
   transactionsInFlight(): readonly Transaction[] {
-    const found = this.#transactionsWith("'sign', 'broadcast', 'confirm'");
+    const found = this.#transactionsWith("'sign', 'broadcast', 'confirm'").flatMap(
+      (read) => readableOrNull(read) ?? [],
+    );
     return found.filter(({ inclusion, state }) => inclusion === null && !isFinal(state));
   }
 
   /**
    * Returns transactions that may own a nonce: the job stays until the allocator has the outcome.
+   * Throws when one of them is unreadable: its nonce could be given to another one otherwise.
    */
   transactionsWithNonces(): readonly Transaction[] {
-    return this.#transactionsWith("'sign', 'broadcast', 'confirm', 'settle'").filter(({ nonceHeld }) => nonceHeld);
+    const found = this.#transactionsWith("'sign', 'broadcast', 'confirm', 'settle'").map((read) => read());
+    return found.filter(({ nonceHeld }) => nonceHeld);
   }
 
-  #transactionsWith(jobs: string): readonly Transaction[] {
-    const query = `SELECT document FROM tx WHERE id IN (SELECT tx_id FROM outbox WHERE job IN (${jobs}))`;
-    return [...this.#sql.exec<{ document: string }>(query)].map((row) => JSON.parse(row.document) as Transaction);
+  #transactionsWith(jobs: string): readonly (() => Transaction)[] {
+    return this.#transactionsWhere(`id IN (SELECT tx_id FROM outbox WHERE job IN (${jobs}))`);
+  }
+
+  /** Returns the readers of the transactions. Each throws when its record is unreadable. */
+  #transactionsWhere(condition: string): readonly (() => Transaction)[] {
+    const rows = this.#sql.exec<{ document: string }>(`SELECT document FROM tx WHERE ${condition}`).toArray();
+    return rows.map(
+      ({ document }) =>
+        () =>
+          transactionCodec.decode(document),
+    );
   }
 
   /** Clears what is cached after a commit that was rolled back. */
@@ -144,7 +164,7 @@ export class VaultStorage {
       'INSERT INTO tx (id, version, pending, document) VALUES (?, ?, 1, ?)',
       transaction.id,
       transaction.version,
-      JSON.stringify(transaction),
+      transactionCodec.encode(transaction),
     );
     if (transaction.externalId !== null) {
       this.#sql.exec('INSERT INTO external (external_id, tx_id) VALUES (?, ?)', transaction.externalId, transaction.id);
@@ -158,7 +178,7 @@ export class VaultStorage {
       'UPDATE tx SET version = ?, pending = ?, document = ? WHERE id = ? AND version = ?',
       after.version,
       pending ? 1 : 0,
-      JSON.stringify(after),
+      transactionCodec.encode(after),
       after.id,
       before.version,
     );
@@ -213,7 +233,7 @@ export class VaultStorage {
       )
       .toArray()[0];
     if (row === undefined) return null;
-    return { fingerprint: row.fingerprint, transaction: JSON.parse(row.document) as Transaction };
+    return { fingerprint: row.fingerprint, transaction: transactionCodec.decode(row.document) };
   }
 
   saveIdempotent(userId: string, idempotency: { key: string; fingerprint: string }, transaction: Transaction): void {
@@ -223,7 +243,7 @@ export class VaultStorage {
       userId,
       idempotency.key,
       idempotency.fingerprint,
-      JSON.stringify(transaction),
+      transactionCodec.encode(transaction),
       transaction.createdAtMs,
     );
   }
@@ -236,7 +256,7 @@ export class VaultStorage {
     this.#sql.exec(
       'INSERT INTO history (seq, document, hash) VALUES (?, ?, ?)',
       entry.seq,
-      JSON.stringify(entry),
+      historyCodec.encode(entry),
       historyHash(entry),
     );
   }
@@ -253,7 +273,7 @@ export class VaultStorage {
       seq,
       limit,
     );
-    return rows.toArray().map(({ document }) => JSON.parse(document) as HistoryEntry);
+    return rows.toArray().map(({ document }) => historyCodec.decode(document));
   }
 
   /** Returns the audit entries that the read model does not have yet, oldest first. */
@@ -264,7 +284,7 @@ export class VaultStorage {
       afterSeq,
       limit,
     );
-    const lines = [...rows].map((row) => ({ entry: JSON.parse(row.document) as HistoryEntry, hash: row.hash }));
+    const lines = [...rows].map((row) => ({ entry: historyCodec.decode(row.document), hash: row.hash }));
     return { afterSeq, lines };
   }
 

@@ -19,6 +19,7 @@ function token(differences: Partial<AccessToken> = {}): AccessToken {
     updatedAtMs: 0,
     rotatedAtMs: null,
     deletedAtMs: null,
+    firstUsedAtMs: null,
     ...differences,
   };
 }

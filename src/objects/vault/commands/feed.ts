@@ -1,3 +1,5 @@
+import * as z from 'zod';
+import { exactly } from '#store/document.ts';
 import { authorize } from '#domain/access/membership.ts';
 import type { Asset } from '#domain/activity/movement.ts';
 import { assetKey, fungibleKindOn, NATIVE } from '#domain/activity/movement.ts';
@@ -9,6 +11,7 @@ import type { HistoryEntry } from '#objects/vault/history.ts';
 import type { BalanceView } from '#objects/vault/commands/balance.ts';
 import { balancesOf } from '#objects/vault/commands/balance.ts';
 import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';
+import { assetFields } from '#objects/vault/documents/fields.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type { ActivityView, TransactionView } from '#objects/vault/views.ts';
 
@@ -25,6 +28,8 @@ export interface VaultChanges {
   readonly transactions: readonly (TransactionView | ActivityView)[];
   readonly balances: readonly BalanceView[];
 }
+
+const chainAsset = exactly<ChainAsset>()({ chain: z.string(), ...assetFields });
 
 /** Records are large. A reader that was disconnected for long needs several answers. */
 const LINES_AT_ONCE = 50;
@@ -91,6 +96,6 @@ function changesAfter(context: VaultContext, actor: Actor, after: number): Resul
 /** Returns the asset of an adjustment. `BalanceCommands` writes the entry. */
 function adjustedAsset({ action, detail }: HistoryEntry): readonly ChainAsset[] {
   if (action !== 'adjust-balance' || detail === null) return [];
-  const { chain, kind, tokenAddress, tokenId } = JSON.parse(detail) as ChainAsset;
-  return [{ chain, kind, tokenAddress, tokenId }];
+  const read = chainAsset.safeParse(JSON.parse(detail));
+  return read.success ? [read.data] : [];
 }

@@ -1,3 +1,4 @@
+import { activityCodec } from '#objects/vault/documents/activity-documents.ts';
 import type { Activity } from '#domain/activity/activity.ts';
 
 /** A hash has one record permanently, whatever the number of reports. */
@@ -37,7 +38,7 @@ export class ActivityStorage {
       activity.id,
       activity.chain,
       activity.hash,
-      JSON.stringify(activity),
+      activityCodec.encode(activity),
     );
   }
 
@@ -50,6 +51,6 @@ export class ActivityStorage {
 
   #one(query: string, ...bindings: string[]): Activity | null {
     const row = this.#sql.exec<{ document: string }>(query, ...bindings).toArray()[0];
-    return row === undefined ? null : (JSON.parse(row.document) as Activity);
+    return row === undefined ? null : activityCodec.decode(row.document);
   }
 }

@@ -1,3 +1,4 @@
+import { balanceCodec } from '#objects/vault/documents/activity-documents.ts';
 import { signedAmountOf, unitsOf } from '#domain/asset/amount.ts';
 import type { SignedAmount } from '#domain/asset/amount.ts';
 import type { Balance, Comparison, BalanceLine, Posting } from '#domain/asset/balance.ts';
@@ -97,7 +98,7 @@ export class BalanceTable {
         ...key,
       )
       .toArray()[0];
-    return row === undefined ? null : (JSON.parse(row.document) as Balance);
+    return row === undefined ? null : balanceCodec.decode(row.document);
   }
 
   put(chain: string, balance: Balance): void {
@@ -108,7 +109,7 @@ export class BalanceTable {
       tokenAddress ?? '',
       tokenId ?? '',
       final,
-      JSON.stringify(balance),
+      balanceCodec.encode(balance),
     );
   }
 
@@ -219,7 +220,7 @@ export class BalanceTable {
 
   #balances(clause: string, ...bindings: (string | number)[]): readonly (ChainAsset & Balance)[] {
     const rows = this.#sql.exec<BalanceRow>(`SELECT chain, document FROM balance ${clause}`, ...bindings).toArray();
-    return rows.map(({ chain, document }) => ({ chain, ...(JSON.parse(document) as Balance) }));
+    return rows.map(({ chain, document }) => ({ chain, ...balanceCodec.decode(document) }));
   }
 
   #lines(clause: string, ...bindings: string[]): readonly StoredLine[] {

@@ -1,3 +1,4 @@
+import { adoptedPolicyCodec, policyChangeCodec } from '#objects/vault/documents/policy-documents.ts';
 import type { AssetRef } from '#domain/transaction/exposure.ts';
 import { feeIn } from '#domain/transaction/exposure.ts';
 import type { Policy } from '#domain/policy/policy.ts';
@@ -37,7 +38,7 @@ export class PolicyStorage {
   /** Returns every version, in order. */
   adopted(): readonly AdoptedPolicy[] {
     const rows = this.#sql.exec<{ document: string }>('SELECT document FROM policy ORDER BY version').toArray();
-    return rows.map((row) => JSON.parse(row.document) as AdoptedPolicy);
+    return rows.map((row) => adoptedPolicyCodec.decode(row.document));
   }
 
   /**
@@ -51,7 +52,7 @@ export class PolicyStorage {
     for (const { document } of this.#sql.exec<{ document: string }>(query, version)) {
       length += document.length;
       if (policies.length > 0 && length > MAX_CARRIED_LENGTH) break;
-      policies.push(JSON.parse(document) as AdoptedPolicy);
+      policies.push(adoptedPolicyCodec.decode(document));
     }
     return policies;
   }
@@ -63,7 +64,7 @@ export class PolicyStorage {
       version ?? Number.MAX_SAFE_INTEGER,
       limit,
     );
-    return rows.toArray().map((row) => JSON.parse(row.document) as AdoptedPolicy);
+    return rows.toArray().map((row) => adoptedPolicyCodec.decode(row.document));
   }
 
   /** Returns the policy that was adopted as this version, or null. */
@@ -87,7 +88,7 @@ export class PolicyStorage {
   renew(adopted: AdoptedPolicy, hash: string): void {
     this.#sql.exec(
       'UPDATE policy SET document = ? WHERE version = ? AND hash = ?',
-      JSON.stringify(adopted),
+      adoptedPolicyCodec.encode(adopted),
       adopted.policy.version,
       hash,
     );
@@ -97,7 +98,7 @@ export class PolicyStorage {
     this.#sql.exec(
       'INSERT INTO policy (version, document, hash) VALUES (?, ?, ?)',
       adopted.policy.version,
-      JSON.stringify(adopted),
+      adoptedPolicyCodec.encode(adopted),
       hash,
     );
   }
@@ -133,7 +134,7 @@ export class PolicyStorage {
       change.id,
       change.state === 'PENDING' ? 1 : 0,
       hash,
-      JSON.stringify(change),
+      policyChangeCodec.encode(change),
     );
   }
 
@@ -176,6 +177,6 @@ export class PolicyStorage {
 
   #changes(clause: string, ...bindings: (string | number)[]): readonly PolicyChange[] {
     const rows = this.#sql.exec<{ document: string }>(`SELECT document FROM policy_change ${clause}`, ...bindings);
-    return rows.toArray().map((row) => JSON.parse(row.document) as PolicyChange);
+    return rows.toArray().map((row) => policyChangeCodec.decode(row.document));
   }
 }

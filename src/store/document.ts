@@ -1,0 +1,74 @@
+import * as z from 'zod';
+import { UnreadableState } from '#store/object-schema.ts';
+
+/** The text of a stored document of one kind, and back. */
+export interface Codec<T> {
+  readonly encode: (value: T) => string;
+  /** Throws `UnreadableState` for a text that is no such document, without any value of it. */
+  readonly decode: (text: string) => T;
+}
+
+/**
+ * Returns the codec of a kind of document. Its text is JSON with the version `v` of the kind. A
+ * later version needs a migration that rewrites the stored documents (`ObjectSchema`), so only one
+ * version is read.
+ */
+export function documentCodec<T extends object>(name: string, schema: z.ZodType<T>, version = 1): Codec<T> {
+  return {
+    encode: (value) => JSON.stringify({ v: version, ...value }),
+    decode: (text) => {
+      const { v, ...fields } = objectIn(name, text);
+      if (v !== version) {
+        throw new UnreadableState(`a stored ${name} has version ${String(v)}; this release reads version ${version}`);
+      }
+      const read = schema.safeParse(fields);
+      if (read.success) return read.data;
+      const at = read.error.issues[0]?.path.join('.') ?? '';
+      throw new UnreadableState(`a stored ${name} is damaged${at === '' ? '' : ` at ${at}`}`);
+    },
+  };
+}
+
+/**
+ * Returns the result of reading one record among others, or null when its state is unreadable: that
+ * is logged, and the others go on.
+ */
+export function readableOrNull<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof UnreadableState)) throw error;
+    console.error(JSON.stringify({ event: 'record-unreadable', error: error.message }));
+    return null;
+  }
+}
+
+function objectIn(name: string, text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {
+    // The text of the error contains a part of the document.
+  }
+  throw new UnreadableState(`a stored ${name} is damaged`);
+}
+
+/**
+ * Returns the schema of an object with the fields of `T`, optional ones included: a field that the
+ * schema lacks would be lost. Further fields of a stored object are ignored.
+ */
+export function exactly<T>() {
+  return <S extends Readonly<Record<keyof T, z.ZodType>>>(
+    shape: S & Readonly<Record<Exclude<keyof S, keyof T>, never>>,
+  ) => z.object(shape);
+}
+
+/** Returns the schema of a text that a parser turns into a value. */
+export function parsed<T>(parse: (text: string) => T | null) {
+  return z.string().transform((text, context): T => {
+    const value = parse(text);
+    if (value !== null) return value;
+    context.addIssue('malformed');
+    return z.NEVER;
+  });
+}

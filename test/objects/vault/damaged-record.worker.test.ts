@@ -1,0 +1,58 @@
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { afterEach, expect, test, vi } from 'vitest';
+import type { TransactionId } from '#domain/id.ts';
+import type { VaultDoors } from '#objects/vault/doors.ts';
+import type { VaultStub } from '#objects/vault/stub.ts';
+import { alice, bob } from '../../domain/cast.ts';
+import { approve, changePolicy, created, rows, stateOf, vaultWithWallet } from './object-scene.worker.ts';
+
+/** Covers that a record of a vault that cannot be read stops its own use, and nothing else. */
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+async function damage(vault: VaultStub, id: TransactionId, document: string): Promise<void> {
+  await runInDurableObject(vault, (_object, { storage }) => {
+    storage.sql.exec('UPDATE tx SET document = ? WHERE id = ?', document, id);
+  });
+}
+
+/** Approves inside the object: an error that leaves it would end the test run. */
+function errorOfApproval(vault: VaultStub, id: TransactionId): Promise<string> {
+  return runInDurableObject(vault, (object) =>
+    approve(object as unknown as VaultDoors, alice, id).then(
+      () => 'none',
+      (error: unknown) => String(error),
+    ),
+  );
+}
+
+test.each([
+  ['damaged', '{}'],
+  ['of a newer version', '{"v":2}'],
+])('a record that is %s is refused with an error, and the vault goes on', async (_name, document) => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const { vault } = await vaultWithWallet();
+  const [broken, sound] = [await created(vault), await created(vault)];
+  await damage(vault, broken.id, document);
+  expect(await errorOfApproval(vault, broken.id)).toContain('a stored transaction');
+  await approve(vault, alice, sound.id);
+  await changePolicy(vault, { threshold: 1 });
+  expect((await stateOf(vault, sound.id)).approvals.length).toBe(1);
+  expect(said.mock.calls.join()).toContain('record-unreadable');
+  const third = await created(vault);
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
+  await runDurableObjectAlarm(vault);
+  expect([(await stateOf(vault, third.id)).state, (await stateOf(vault, sound.id)).state]).toEqual([
+    'EXPIRED',
+    'EXPIRED',
+  ]);
+  const left = await rows<{ tries: number }>(
+    vault,
+    `SELECT tries FROM outbox WHERE tx_id = '${broken.id}' AND job = 'expire'`,
+  );
+  expect(left).toEqual([{ tries: 1 }]);
+  expect(await vault.query(bob, { type: 'projectedScope' })).toMatchObject({ ok: true });
+});
