@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import type { TransactionId } from '#domain/id.ts';
+import type { TransactionId, VaultId } from '#domain/id.ts';
 import { parseVaultId } from '#domain/id.ts';
-import { unreachable } from '#domain/result.ts';
 import { broadcast } from '#jobs/signing/broadcast.ts';
 import { confirm } from '#jobs/signing/confirm.ts';
 import { storeDeadLetters } from '#jobs/dead-letters.ts';
@@ -18,24 +17,15 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { JobMessage } from '#objects/configuration.ts';
 import { recordMetric } from '#objects/metrics.ts';
 import type { VaultDoors } from '#objects/vault/doors.ts';
+import type { QueuedJob } from '#objects/vault/outbox.ts';
+import { isQueuedJob } from '#objects/vault/outbox.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 import { errorText } from '#store/error-text.ts';
 
 const jobMessage = z.strictObject({
   vaultId: z.int().positive(),
   transactionId: z.string().nullable(),
-  job: z.enum([
-    'generate-key',
-    'refresh-key',
-    'adopt-policy',
-    'sign',
-    'broadcast',
-    'confirm',
-    'settle',
-    'follow',
-    'reconcile',
-    'notify',
-  ]),
+  job: z.custom<QueuedJob>((value) => typeof value === 'string' && isQueuedJob(value)),
 });
 
 const activityMessage = z.strictObject({ deliveryId: z.string() });
@@ -116,49 +106,49 @@ function measureJob(
   recordMetric(env, { kind: 'job', texts, numbers: [attempts, Date.now() - timestamp.getTime()] });
 }
 
-/**
- * Runs the job of a message.
- *
- * @param texts the ids that the job is about: several only for notifications, none for a job of the
- * vault itself
- */
+interface VaultWork {
+  readonly env: CoordinatorEnv;
+  readonly vault: VaultDoors;
+  readonly vaultId: VaultId;
+}
+
+/** Does a job for the subjects of its messages: several only for notifications. */
+type Consumer = (on: VaultWork, subjects: readonly (string | null)[]) => Promise<void>;
+
+const ofVault =
+  (run: (env: CoordinatorEnv, vault: VaultDoors, vaultId: VaultId) => Promise<void>): Consumer =>
+  ({ env, vault, vaultId }) =>
+    run(env, vault, vaultId);
+
+const ofRecord =
+  (run: (env: CoordinatorEnv, vault: VaultDoors, id: TransactionId) => Promise<void>): Consumer =>
+  async ({ env, vault }, subjects) => {
+    for (const id of subjects.flatMap((text) => transactionOf(text) ?? [])) await run(env, vault, id);
+  };
+
+const CONSUMERS: Readonly<Record<QueuedJob, Consumer>> = {
+  'generate-key': ofVault(generateVaultKey),
+  'refresh-key': ofVault(refreshVaultKey),
+  'adopt-policy': ofVault(adoptPolicy),
+  reconcile: ofVault(reconcile),
+  sign: ofRecord(sign),
+  broadcast: ofRecord(broadcast),
+  confirm: ofRecord(confirm),
+  settle: ofRecord(releaseNonce),
+  follow: ofRecord(refreshActivity),
+  notify: ({ env, vault }, subjects) =>
+    notify(
+      env,
+      vault,
+      subjects.flatMap((text) => notificationSubjectOf(text) ?? []),
+    ),
+};
+
 async function work(
   { vaultId: number, job }: Pick<JobMessage, 'vaultId' | 'job'>,
-  texts: readonly (string | null)[],
+  subjects: readonly (string | null)[],
   env: CoordinatorEnv,
 ): Promise<void> {
   const vaultId = parseVaultId(number);
-  if (vaultId === null) return;
-  const vault = vaultStub(env, vaultId);
-  if (job === 'generate-key') return generateVaultKey(env, vault);
-  if (job === 'refresh-key') return refreshVaultKey(env, vault);
-  if (job === 'adopt-policy') return adoptPolicy(env, vault);
-  if (job === 'reconcile') return reconcile(env, vault, vaultId);
-  if (job === 'notify')
-    return notify(
-      env,
-      vault,
-      texts.flatMap((text) => notificationSubjectOf(text) ?? []),
-    );
-  for (const id of texts.flatMap((text) => transactionOf(text) ?? [])) await transactionWork(job, { env, vault, id });
-}
-
-function transactionWork(
-  job: Exclude<JobMessage['job'], 'generate-key' | 'refresh-key' | 'adopt-policy' | 'reconcile' | 'notify'>,
-  on: { readonly env: CoordinatorEnv; readonly vault: VaultDoors; readonly id: TransactionId },
-): Promise<void> {
-  switch (job) {
-    case 'sign':
-      return sign(on.env, on.vault, on.id);
-    case 'broadcast':
-      return broadcast(on.env, on.vault, on.id);
-    case 'confirm':
-      return confirm(on.env, on.vault, on.id);
-    case 'settle':
-      return releaseNonce(on.env, on.vault, on.id);
-    case 'follow':
-      return refreshActivity(on.env, on.vault, on.id);
-    default:
-      return unreachable(job);
-  }
+  if (vaultId !== null) await CONSUMERS[job]({ env, vault: vaultStub(env, vaultId), vaultId }, subjects);
 }

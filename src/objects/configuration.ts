@@ -1,3 +1,4 @@
+import type { QueuedJob } from '#objects/vault/outbox.ts';
 /**
  * A message in a queue: a hint that work is due. The consumer gets the work itself from the vault
  * object.
@@ -6,17 +7,7 @@ export interface JobMessage {
   readonly vaultId: number;
   /** Null for work of the vault itself. */
   readonly transactionId: string | null;
-  readonly job:
-    | 'generate-key'
-    | 'refresh-key'
-    | 'adopt-policy'
-    | 'sign'
-    | 'broadcast'
-    | 'confirm'
-    | 'settle'
-    | 'follow'
-    | 'reconcile'
-    | 'notify';
+  readonly job: QueuedJob;
 }
 
 /** A hint that a delivery of a monitor is due. The row has its content. */

@@ -2,7 +2,7 @@ import type { Vault } from '#domain/vault.ts';
 import type { CoordinatorConfig, JobMessage } from '#objects/configuration.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import type { OutboxRow } from '#objects/vault/outbox.ts';
-import { resendDelayMs } from '#objects/vault/outbox.ts';
+import { isQueuedJob, JOBS, resendDelayMs } from '#objects/vault/outbox.ts';
 import { projectedActivity, projectedTransaction } from '#objects/vault/projection.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { readableOrNull } from '#store/document.ts';
@@ -29,16 +29,15 @@ export interface DueWork {
  * nothing to do.
  */
 export async function drainDue({ storage, env, vaultId, nowMs }: DueWork): Promise<void> {
-  const rows = storage.due(nowMs, JOBS_PER_ALARM).filter((row) => row.job !== 'expire' && row.job !== 'expire-policy');
+  const rows = storage.due(nowMs, JOBS_PER_ALARM).filter(({ job }) => isQueuedJob(job));
   for (const row of rows) storage.postpone(row, nowMs + resendDelayMs(row));
   // Enqueued before push notifications were disabled.
   const silent = storage.notificationsEnabled ? [] : rows.filter(({ job }) => job === 'notify');
   for (const { transactionId, job } of silent) storage.completeJob(transactionId, job);
-  const queues = Map.groupBy(
-    rows.filter((row) => !silent.includes(row)),
-    (row) => queueOf(row, env),
-  );
-  for (const [queue, some] of queues) await queue.sendBatch(some.map((row) => ({ body: messageOf(row, vaultId) })));
+  const messages = rows.flatMap((row) => (silent.includes(row) ? [] : messagesOf(row, vaultId)));
+  for (const [queue, some] of Map.groupBy(messages, ({ job }) => JOBS[job].queue)) {
+    await env[queue].sendBatch(some.map((body) => ({ body })));
+  }
 }
 
 /**
@@ -90,18 +89,7 @@ function projectedLine(vaultId: number, entry: HistoryEntry, hash: string) {
   return { vaultId, seq, transactionId, atMs, entry: JSON.stringify(entry), hash };
 }
 
-/**
- * Returns the queue of a job. Polling a chain must not wait behind signing, and nothing behind
- * notifications.
- */
-function queueOf({ job }: OutboxRow, env: CoordinatorConfig): Queue<JobMessage> {
-  if (job === 'notify') return env.NOTIFICATION_QUEUE;
-  return job === 'confirm' || job === 'follow' || job === 'reconcile' ? env.CONFIRMATION_QUEUE : env.SIGNING_QUEUE;
-}
-
-function messageOf(row: OutboxRow, vaultId: number): JobMessage {
-  const { job } = row;
-  if (job === 'project' || job === 'expire' || job === 'expire-policy')
-    throw new Error(`${job} is done by the vault itself`);
-  return { vaultId, transactionId: row.transactionId === '' ? null : row.transactionId, job };
+/** Returns no message for a job that the vault does itself. */
+function messagesOf({ job, transactionId }: OutboxRow, vaultId: number): readonly JobMessage[] {
+  return isQueuedJob(job) ? [{ vaultId, transactionId: transactionId === '' ? null : transactionId, job }] : [];
 }

@@ -1,22 +1,64 @@
-import type { TransactionJob } from '#domain/transaction/job.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { isFinal } from '#domain/transaction/transaction.ts';
 
 /**
- * The pending jobs of a vault. A row is deleted when its effect is recorded, never when its message
- * was sent. When the process was killed, deleting on send lost 2,821 of 2,940 jobs, and deleting on
- * effect none.
+ * A message without an effect is sent again after this time. Most jobs take under a second, and
+ * consumers first check whether theirs is already done. Therefore an early retry costs one call,
+ * and a late one costs the user the time.
  */
-export type OutboxJob =
-  | TransactionJob
-  | 'project'
-  | 'generate-key'
-  | 'refresh-key'
-  | 'expire-policy'
-  | 'adopt-policy'
-  | 'follow'
-  | 'reconcile'
-  | 'notify';
+export const RESEND_MS = 5_000;
+/**
+ * A push service may take twice ten seconds without an answer, and users are not notified again
+ * meanwhile.
+ */
+const RESEND_NOTIFICATION_MS = 30_000;
+const MAX_RESEND_MS = 120_000;
+
+/** How one kind of job is done. */
+interface JobKind {
+  /** What the id of its row names; `vault`: none. */
+  readonly subject: 'transaction' | 'activity' | 'policy-change' | 'record' | 'notification' | 'vault';
+  /**
+   * The queue of its messages; null when the vault does it in its alarm. Polling a chain must not
+   * wait behind signing, and nothing behind notifications.
+   */
+  readonly queue: 'SIGNING_QUEUE' | 'CONFIRMATION_QUEUE' | 'NOTIFICATION_QUEUE' | null;
+  readonly resendMs: number;
+}
+
+/**
+ * The jobs of a vault. Their consumers are in `jobs/consume.ts`.
+ *
+ * A row is deleted when its effect is recorded, never when its message was sent. When the process
+ * was killed, deleting on send lost 2,821 of 2,940 jobs, and deleting on effect none.
+ */
+export const JOBS = {
+  expire: { subject: 'transaction', queue: null, resendMs: RESEND_MS },
+  sign: { subject: 'transaction', queue: 'SIGNING_QUEUE', resendMs: RESEND_MS },
+  broadcast: { subject: 'transaction', queue: 'SIGNING_QUEUE', resendMs: RESEND_MS },
+  confirm: { subject: 'transaction', queue: 'CONFIRMATION_QUEUE', resendMs: RESEND_MS },
+  settle: { subject: 'transaction', queue: 'SIGNING_QUEUE', resendMs: RESEND_MS },
+  follow: { subject: 'activity', queue: 'CONFIRMATION_QUEUE', resendMs: RESEND_MS },
+  'expire-policy': { subject: 'policy-change', queue: null, resendMs: RESEND_MS },
+  project: { subject: 'record', queue: null, resendMs: RESEND_MS },
+  notify: { subject: 'notification', queue: 'NOTIFICATION_QUEUE', resendMs: RESEND_NOTIFICATION_MS },
+  'generate-key': { subject: 'vault', queue: 'SIGNING_QUEUE', resendMs: RESEND_MS },
+  'refresh-key': { subject: 'vault', queue: 'SIGNING_QUEUE', resendMs: RESEND_MS },
+  'adopt-policy': { subject: 'vault', queue: 'SIGNING_QUEUE', resendMs: RESEND_MS },
+  reconcile: { subject: 'vault', queue: 'CONFIRMATION_QUEUE', resendMs: RESEND_MS },
+} as const satisfies Readonly<Record<string, JobKind>>;
+
+export type OutboxJob = keyof typeof JOBS;
+/** The jobs with a queue. */
+export type QueuedJob = { [J in OutboxJob]: (typeof JOBS)[J]['queue'] extends null ? never : J }[OutboxJob];
+
+export function isOutboxJob(text: string): text is OutboxJob {
+  return Object.hasOwn(JOBS, text);
+}
+
+export function isQueuedJob(text: string): text is QueuedJob {
+  return isOutboxJob(text) && JOBS[text].queue !== null;
+}
 
 export interface OutboxRow {
   /**
@@ -40,23 +82,9 @@ export interface OutboxRow {
  */
 export const PROJECTION_DELAY_MS = 100;
 
-/**
- * A message without an effect is sent again after this time. Most jobs take under a second, and
- * consumers first check whether theirs is already done. Therefore an early retry costs one call,
- * and a late one costs the user the time.
- */
-export const RESEND_MS = 5_000;
-/**
- * A push service may take twice ten seconds without an answer, and users are not notified again
- * meanwhile.
- */
-const RESEND_NOTIFICATION_MS = 30_000;
-const MAX_RESEND_MS = 120_000;
-
 /** Returns how long to wait for the effect of a sent message. */
 export function resendDelayMs({ job, tries }: Pick<OutboxRow, 'job' | 'tries'>): number {
-  const firstMs = job === 'notify' ? RESEND_NOTIFICATION_MS : RESEND_MS;
-  return Math.min(firstMs * 2 ** Math.min(tries, 8), MAX_RESEND_MS);
+  return Math.min(JOBS[job].resendMs * 2 ** Math.min(tries, 8), MAX_RESEND_MS);
 }
 
 const FIRST_RETRY_MS = 1_000;

@@ -16,8 +16,9 @@ import type { HistoryEntry } from '#objects/vault/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
 import { VAULT_SCHEMA } from '#objects/vault/schema.ts';
 import { readableOrNull } from '#store/document.ts';
-import { createState, stateVersion } from '#store/object-schema.ts';
+import { createState, stateVersion, UnreadableState } from '#store/object-schema.ts';
 import type { OutboxJob, OutboxRow } from '#objects/vault/outbox.ts';
+import { isOutboxJob } from '#objects/vault/outbox.ts';
 import { BalanceTable } from '#objects/vault/tables/balance-table.ts';
 import { PendingCount } from '#objects/vault/tables/pending-count.ts';
 import { PolicyStorage } from '#objects/vault/tables/policy-table.ts';
@@ -382,10 +383,15 @@ export class VaultStorage {
       .toArray()
       .map((row) => ({
         transactionId: row.tx_id,
-        job: row.job as OutboxJob,
+        job: jobIn(row.job),
         version: row.version,
         dueAtMs: row.due_at_ms,
         tries: row.tries,
       }));
   }
+}
+
+function jobIn(text: string): OutboxJob {
+  if (isOutboxJob(text)) return text;
+  throw new UnreadableState(`a row of the outbox has the unknown job ${text}`);
 }
