@@ -1,4 +1,5 @@
-import type { Activity } from '#domain/activity/activity.ts';
+import { activityCodec, balanceCodec } from '#objects/vault/documents/activity-documents.ts';
+import { transactionCodec } from '#objects/vault/documents/transaction-document.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
 import { WAITS_FOR_NONCE } from '#domain/wallet/nonce-wait.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
@@ -35,12 +36,12 @@ function vaultDb(world: World): Database {
 
 function transactionsOf(world: World): readonly Transaction[] {
   const rows = rowsOf(vaultDb(world), 'SELECT document FROM tx ORDER BY id');
-  return rows.map(({ document }) => JSON.parse(document) as Transaction);
+  return rows.map(({ document }) => transactionCodec.decode(document));
 }
 
 function balanceOf(world: World, { row: { name } }: SimulatedChain): Balance | null {
   const [row] = rowsOf(vaultDb(world), `SELECT document FROM balance WHERE chain = '${name}'`);
-  return row === undefined ? null : (JSON.parse(row.document) as Balance);
+  return row === undefined ? null : balanceCodec.decode(row.document);
 }
 
 /**
@@ -53,7 +54,7 @@ export function judgeFinality(world: World, { row, finalNumber }: SimulatedChain
   );
   const rows = rowsOf(vaultDb(world), `SELECT document FROM activity WHERE chain = '${row.name}'`);
   const others = rows.flatMap(({ document }) => {
-    const { id, block } = JSON.parse(document) as Activity;
+    const { id, block } = activityCodec.decode(document);
     return block?.isFinal === true ? [{ id, number: block.number }] : [];
   });
   for (const { id, number } of [...own, ...others]) {
