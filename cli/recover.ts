@@ -4,14 +4,12 @@ import { parseArgs } from 'node:util';
 import { x25519 } from '@noble/curves/ed25519.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { addressOn } from '#chains/inspect/address-on.ts';
-import { isBitcoinTestNetwork } from '#domain/asset/chain.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { walletShare } from '#mpc/derivation.ts';
 import { inGroupOf } from '#mpc/scheme-group.ts';
 import type { RecoveryPackage } from '#mpc/recovery.ts';
 import { recoveryPackageBytes } from '#mpc/recovery.ts';
-import type { KeyShare } from '#mpc/share.ts';
 import type { Command } from './command-line.ts';
 import { UsageError } from './command-line.ts';
 import type { SigningKeys } from './peers-file.ts';
@@ -28,11 +26,6 @@ export interface RecoveredWallet {
    * for Ed25519, where it is the scalar.
    */
   readonly secret: string;
-  /**
-   * A P2WPKH address on a test network that is older than the derivation of its key. Co-signers
-   * sign nothing for it.
-   */
-  readonly isFormer?: true;
 }
 
 /**
@@ -69,10 +62,7 @@ export async function recovered(
       );
       continue;
     }
-    for (const chain of chains) {
-      const both = [walletOn(first, secret, chain), formerWalletOn(first, secret, chain)];
-      wallets.push(...both.filter((wallet) => wallet !== null));
-    }
+    wallets.push(...chains.flatMap((chain) => walletOn(first, secret, chain) ?? []));
   }
   return { wallets, faults };
 }
@@ -102,32 +92,13 @@ function walletOn(
     publicKey: hexToBytes(publicKey),
     publicShares: new Map(),
   };
-  return recoveredWallet(walletShare(whole, chain), chain);
-}
-
-/**
- * Returns the wallet that the vault's own key had on a test network of Bitcoin, or null for every
- * other chain.
- */
-function formerWalletOn(
-  { scheme, keyId, publicKey }: RecoveryPackage,
-  secret: bigint,
-  chain: string,
-): RecoveredWallet | null {
-  if (scheme !== 'ecdsa-secp256k1' || !isBitcoinTestNetwork(chain)) return null;
-  const former = recoveredWallet({ scheme, keyId, publicKey: hexToBytes(publicKey), secret }, chain);
-  return former === null ? null : { ...former, isFormer: true };
-}
-
-function recoveredWallet(
-  { scheme, keyId, publicKey, secret }: Pick<KeyShare, 'scheme' | 'keyId' | 'publicKey' | 'secret'>,
-  chain: string,
-): RecoveredWallet | null {
-  const address = addressOn(chain, scheme, publicKey);
+  const wallet = walletShare(whole, chain);
+  const address = addressOn(chain, scheme, wallet.publicKey);
   if (address === null) return null;
   const text = inGroupOf(scheme, (group) => {
-    if (!isSecretOf(group, secret, publicKey)) throw new Error(`The key does not match the address ${address}.`);
-    return bytesToHex(group.encodeScalar(secret));
+    if (!isSecretOf(group, wallet.secret, wallet.publicKey))
+      throw new Error(`The key does not match the address ${address}.`);
+    return bytesToHex(group.encodeScalar(wallet.secret));
   });
   return { keyId, scheme, chain, address, secret: text };
 }

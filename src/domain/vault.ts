@@ -50,18 +50,13 @@ export interface VaultKey {
   readonly publicShares: Readonly<Record<string, string>>;
   /** Chain name to address, in canonical spelling. */
   readonly addresses: Readonly<Record<string, string>>;
-  /**
-   * Chain name to the address of an earlier derivation, for which nothing is signed any more:
-   * P2WPKH on test networks, which once used mainnet's key. Absent without one.
-   */
-  readonly formerAddresses?: Readonly<Record<string, string>>;
 }
 
 /**
  * A key that the co-signers have generated. It is used when every group of them that could sign has
  * proven that it can.
  */
-export interface KeyCandidate extends Omit<VaultKey, 'addresses' | 'formerAddresses'> {
+export interface KeyCandidate extends Omit<VaultKey, 'addresses'> {
   /** Groups that have proven it, each as the numbers of its co-signers: `1+2`. */
   readonly provenBy: readonly string[];
 }

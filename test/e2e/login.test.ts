@@ -139,7 +139,6 @@ test('a logged-in user sees their vaults, with the addresses', async () => {
     threshold: 2,
     approvalMode: 'token',
     wallets,
-    formerWallets: [],
     members,
   };
   expect(await pollUntil('vaults', mine, 10_000)).toEqual([entry]);

@@ -24,12 +24,6 @@ export function ReceivePage({ vault }: { readonly vault: OwnVault }) {
           </li>
         ))}
       </ul>
-      {vault.formerWallets.map(({ chain, address }) => (
-        <p key={address} class="quiet">
-          Former address on {chain}: <code class="secret">{address}</code>. Do not use it. The vault cannot send from
-          it.
-        </p>
-      ))}
       <p class="quiet">
         The server provides these addresses. Before you receive a large amount, ask a second signer to compare the
         address in their own browser.

@@ -23,7 +23,6 @@ export type FailureReason =
   | 'PARENT_NOT_WAITING'
   | 'SIGNING_TIMEOUT'
   | 'SIGNERS_REFUSED'
-  | 'WALLET_REPLACED'
   | 'REJECTED_BY_NODE'
   | 'NOT_AFTER_PASSED';
 

@@ -33,7 +33,6 @@ import { cosignerEndpoints } from '#cosigner-client/endpoints.ts';
 import type { VaultSpec } from '#domain/new-vault.ts';
 import { initialPolicy } from '#domain/new-vault.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
-import { formerWalletsOf } from '#objects/vault/wallets.ts';
 
 export const rolesBody = z.array(z.enum(ROLES)).min(1).max(ROLES.length);
 /**
@@ -93,9 +92,6 @@ export const vaultSchema = z
     members: z.array(z.strictObject({ userId: z.string(), roles: z.array(z.enum(ROLES)) })),
     policy: policySchema,
     wallets: z.array(z.strictObject({ chain: z.string(), address: z.string().nullable() })),
-    formerWallets: z
-      .array(z.strictObject({ chain: z.string(), address: z.string() }))
-      .meta({ description: 'Former addresses, for which the vault no longer signs' }),
     keys: z.array(z.strictObject({ keyId: z.string(), scheme: z.string(), publicKey: z.string() })),
   })
   .meta({ id: 'Vault' });
@@ -256,7 +252,6 @@ export function vaultRecord(context: HttpContext, vault: Vault) {
       chain,
       address: keys.find((key) => chain in key.addresses)?.addresses[chain] ?? null,
     })),
-    formerWallets: [...formerWalletsOf(vault)],
     keys: keys.map(({ keyId, scheme, publicKey }) => ({ keyId, scheme, publicKey })),
   };
 }

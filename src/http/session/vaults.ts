@@ -20,9 +20,6 @@ const vaultSchema = z
     threshold: z.int(),
     approvalMode: z.enum(APPROVAL_MODES),
     wallets: z.array(z.strictObject({ chain: z.string(), address: z.string() })),
-    formerWallets: z
-      .array(z.strictObject({ chain: z.string(), address: z.string() }))
-      .meta({ description: 'Former addresses, for which the vault no longer signs' }),
     members: z.array(z.strictObject({ userId: z.string(), name: z.string() })),
   })
   .meta({ id: 'OwnVault' });
@@ -57,7 +54,7 @@ async function list(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const people = Map.groupBy(await coMembersOf(context.env.DB, actor.userId), ({ vaultId }) => vaultId);
   const data: z.infer<typeof vaultSchema>[] = [];
-  for (const { id, name, wallets: listed } of await vaultsOf(context.env.DB, actor.userId, MAX_VAULTS)) {
+  for (const { id, name, wallets } of await vaultsOf(context.env.DB, actor.userId, MAX_VAULTS)) {
     const vaultId = parseVaultId(id);
     if (vaultId === null) continue;
     const seen = await callObject(
@@ -65,12 +62,11 @@ async function list(context: HttpContext): Promise<Response> {
       (vault) => vault.query(actor, { type: 'projectedScope' }),
     );
     if (!seen.ok) continue;
-    const { policy, viewer, formerWallets } = seen.value;
+    const { policy, viewer } = seen.value;
     const { threshold, approvalMode } = policy;
     const members = (people.get(id) ?? []).map(({ userId, name: called }) => ({ userId, name: called }));
-    const wallets = listed.filter(({ address }) => !formerWallets.some((former) => former.address === address));
     const about = { id, name, roles: [...viewer.roles], threshold, approvalMode };
-    data.push({ ...about, wallets, formerWallets: [...formerWallets], members });
+    data.push({ ...about, wallets: [...wallets], members });
   }
   return context.json({ data, approvalOrigin: approvalOrigin(context.env) });
 }

@@ -69,11 +69,6 @@ export async function sign(env: CoordinatorEnv, vault: VaultDoors, id: Transacti
     await giveUp({ env, vault, work }, { reason, detail: null });
     return;
   }
-  if (work.key.addresses[work.chain.name] !== intent.from) {
-    const detail = `${intent.from} is a former address of the vault, on which co-signers sign nothing: create it again`;
-    await giveUp({ env, vault, work }, { reason: 'WALLET_REPLACED', detail });
-    return;
-  }
   if (intent.kind === 'message') {
     // A message needs no RPC call.
     await signMessage({ env, vault, adapter: adapterFor(work.chain, []), work }, intent);

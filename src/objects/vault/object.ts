@@ -4,7 +4,6 @@ import type { Vault } from '#domain/vault.ts';
 import type { CoordinatorConfig } from '#objects/configuration.ts';
 import { ChangeSignal } from '#objects/vault/change-signal.ts';
 import { FEED_SIGNAL } from '#objects/vault/commands/feed.ts';
-import { deriveNetworks } from '#objects/vault/commands/key.ts';
 import { expirePolicyChange } from '#objects/vault/commands/policy.ts';
 import { expireTransaction } from '#objects/vault/commands/transaction.ts';
 import { VaultCommit } from '#objects/vault/commit.ts';
@@ -48,10 +47,9 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
       changes: this.changes,
       vault: () => this.#vault,
       replaceVault: (vault) => void (this.#vault = vault),
-      flush: () => drainProjection(this.#storage, env.DB),
+      flush: () => drainProjection(this.#storage, env.DB, () => this.#vault),
     };
     if (this.#storage.exists()) this.#vault = this.#storage.vault();
-    if (this.#vault !== null) void ctx.blockConcurrencyWhile(() => deriveNetworks(this.#context));
   }
 
   /** Does what an actor requests. Refusals are in the answer. */

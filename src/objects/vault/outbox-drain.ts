@@ -45,11 +45,15 @@ export async function drainDue({ storage, env, vaultId, nowMs }: DueWork): Promi
  * late, is harmless. A row is removed only after D1 has answered, and only if it was not renewed
  * meanwhile. It projects at most fifteen thousand records at once.
  */
-export async function drainProjection(storage: VaultStorage, db: D1Database): Promise<void> {
+export async function drainProjection(
+  storage: VaultStorage,
+  db: D1Database,
+  vaultNow: () => Vault | null,
+): Promise<void> {
   for (let batch = 0; batch < MAX_BATCHES; batch++) {
     const rows = storage.unprojected(RECORDS_PER_BATCH);
     const history = storage.unprojectedHistory(AUDIT_PER_BATCH);
-    const vault = storage.vault();
+    const vault = vaultNow();
     if (vault === null || (rows.length === 0 && history.lines.length === 0)) return;
     const ids = rows.flatMap(({ transactionId }) => (transactionId === '' ? [] : [transactionId]));
     const records = ids.flatMap((id) => readableOrNull(() => projectedRecord(storage, id)) ?? []);
@@ -78,10 +82,7 @@ async function enter(db: D1Database, vault: Vault): Promise<void> {
     id,
     members.map(({ userId }) => userId),
   );
-  for (const { keyId, addresses, formerAddresses = {} } of keys) {
-    await upsertWallets(db, { vaultId: id, keyId, addresses });
-    await upsertWallets(db, { vaultId: id, keyId, addresses: formerAddresses });
-  }
+  for (const { keyId, addresses } of keys) await upsertWallets(db, { vaultId: id, keyId, addresses });
 }
 
 function projectedLine(vaultId: number, entry: HistoryEntry, hash: string) {

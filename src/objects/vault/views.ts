@@ -8,7 +8,6 @@ import type { Transaction } from '#domain/transaction/transaction.ts';
 import type { PolicyChange } from '#domain/policy/policy-change.ts';
 import type { KeyId, TransactionId } from '#domain/id.ts';
 import type { KeyCandidate, KeyRefresh, Vault, VaultKey } from '#domain/vault.ts';
-import type { Wallet } from '#objects/vault/wallets.ts';
 
 /**
  * A transaction with the context for its reader: the policy in force and the reader's own roles.
@@ -89,8 +88,6 @@ export interface ApprovalOutcome {
 export interface VaultScope {
   readonly policy: Policy;
   readonly viewer: Member;
-  /** Addresses for which nothing is signed any more. The directory lists them among the others. */
-  readonly formerWallets: readonly Wallet[];
 }
 
 /** What a consumer needs for a job; null when the job is not pending (any more). */

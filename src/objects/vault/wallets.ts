@@ -1,7 +1,7 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { addressOn } from '#chains/inspect/address-on.ts';
 import type { Chain, KeyScheme } from '#domain/asset/chain.ts';
-import { isBitcoinTestNetwork, keySchemeOf } from '#domain/asset/chain.ts';
+import { keySchemeOf } from '#domain/asset/chain.ts';
 import type { Vault, VaultConfiguration, VaultKey } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
 import { walletKey } from '#mpc/derivation.ts';
@@ -35,37 +35,6 @@ export function walletsOf(vault: Vault): readonly Wallet[] {
     const address = walletAddress(vault, chain);
     return address === null ? [] : [{ chain, address }];
   });
-}
-
-/**
- * Returns the addresses of a vault for which nothing is signed any more. They are listed, and the
- * recovery tool has their keys.
- */
-export function formerWalletsOf({ keys }: Vault): readonly Wallet[] {
-  return keys.flatMap(({ formerAddresses = {} }) =>
-    Object.entries(formerAddresses).map(([chain, address]) => ({ chain, address })),
-  );
-}
-
-/**
- * Returns the vault with a separate address on every test network of Bitcoin. A vault that was
- * stored before P2WPKH keys were derived has the address of its mainnet key there, which becomes a
- * former address. Returns the same vault when there is no such address.
- */
-export function withNetworkKeys(vault: Vault, known: readonly Chain[]): Vault {
-  const { configuration } = vault;
-  const networks = usedOf(vault, known).filter(({ caip2 }) => isBitcoinTestNetwork(caip2));
-  const keys = vault.keys.map((key) => networks.reduce((made, chain) => rederived(made, chain, configuration), key));
-  return keys.every((key, i) => key === vault.keys[i]) ? vault : { ...vault, keys };
-}
-
-function rederived(key: VaultKey, chain: Chain, configuration: VaultConfiguration): VaultKey {
-  if (key.scheme !== 'ecdsa-secp256k1' || key.scheme !== keySchemeOf(chain.family, configuration)) return key;
-  const { [chain.name]: address, ...addresses } = key.addresses;
-  if (address === undefined) return key;
-  if (address !== addressOn(chain.caip2, key.scheme, hexToBytes(key.publicKey))) return key;
-  const formerAddresses = { ...key.formerAddresses, [chain.name]: address };
-  return addressed({ ...key, addresses, formerAddresses }, chain, configuration);
 }
 
 /**

@@ -78,7 +78,6 @@ const WAITING: Readonly<Partial<Record<TransactionState, readonly Waiting[]>>> =
         'INSUFFICIENT_FUNDS',
         'SIGNERS_REFUSED',
         'SIGNING_TIMEOUT',
-        'WALLET_REPLACED',
         'PARENT_NOT_WAITING',
         'TOO_MANY_COINS',
         ...UNKNOWN_END_REASONS,

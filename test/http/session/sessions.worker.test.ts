@@ -131,7 +131,6 @@ test('the session lists the vaults of its user, with the data that each vault re
       approvalMode: 'token',
       // All vaults of these tests have the same address, which already has an owner.
       wallets: expect.any(Array) as unknown[],
-      formerWallets: [],
       members: expect.arrayContaining([{ userId: treasury.alice.id, name: expect.any(String) as string }]) as unknown[],
     },
   ]);

@@ -84,7 +84,7 @@ test('the history is projected again from the first line if D1 is reset during i
     for (const table of ['audit', 'members', 'vaults']) d1.db.run(`DELETE FROM ${table}`, []);
     storage.requeueProjection(Date.now() + 60_000);
   });
-  await drainProjection(storage, d1 as unknown as D1Database);
+  await drainProjection(storage, d1 as unknown as D1Database, () => storage.vault());
   const reported = (query: string) => d1.db.run(query, []).rows;
   expect(reported('SELECT seq FROM audit ORDER BY seq')).toEqual([{ seq: 1 }, { seq: 2 }, { seq: 3 }]);
   expect(reported('SELECT id, reference FROM vaults')).toEqual([{ id: 7, reference: 'treasury' }]);
@@ -107,7 +107,7 @@ test('a projection that stops between two pages of the history leaves an alarm f
     // The second page is written, and then the writer fails before it gets the result.
     if (!isOver && reported() === lines) throw new Error('the object is gone');
   });
-  await expect(drainProjection(storage, d1 as unknown as D1Database)).rejects.toThrow('gone');
+  await expect(drainProjection(storage, d1 as unknown as D1Database, () => storage.vault())).rejects.toThrow('gone');
   // The batches are the vault, its members, and two pages. The vault and its members are not
   // projected again for each page.
   expect([batches, storage.unprojectedHistory(lines).lines.length, storage.nextDueAtMs()]).toEqual([
@@ -116,7 +116,7 @@ test('a projection that stops between two pages of the history leaves an alarm f
     expect.any(Number),
   ]);
   isOver = true;
-  await drainProjection(storage, d1 as unknown as D1Database);
+  await drainProjection(storage, d1 as unknown as D1Database, () => storage.vault());
   expect([reported(), storage.unprojectedHistory(lines).lines.length, storage.nextDueAtMs()]).toEqual([lines, 0, null]);
 });
 

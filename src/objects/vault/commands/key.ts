@@ -6,7 +6,7 @@ import type { VaultContext } from '#objects/vault/context.ts';
 import type { KeyWork } from '#objects/vault/views.ts';
 import { updateVault } from '#objects/vault/update-vault.ts';
 import { enqueueNextStep } from '#objects/vault/writes/key-jobs.ts';
-import { formerWalletsOf, missingSchemes, withKey, withNetworkKeys } from '#objects/vault/wallets.ts';
+import { missingSchemes, withKey } from '#objects/vault/wallets.ts';
 
 /** The progress of a run of the job. */
 export type KeyProgress =
@@ -78,24 +78,4 @@ export async function recordKey(context: VaultContext, { key }: { readonly key: 
     if (missingSchemes(after, chains).length > 0) enqueueNextStep(storage, 'generate-key', { hasResult: true });
   };
   await updateVault(context, after, { action: 'key', detail: key.keyId, also });
-}
-
-/**
- * Moves an older vault to the keys of its test networks (see `withNetworkKeys`), in one commit
- * with a history entry. The result follows from the stored key alone, so it runs at each start of
- * the object, and the second time changes nothing.
- */
-export async function deriveNetworks(context: VaultContext): Promise<void> {
-  const { storage, chains } = context;
-  const vault = context.vault();
-  const after = vault === null ? null : withNetworkKeys(vault, chains);
-  if (after === null || after === vault) return;
-  const detail = JSON.stringify({ former: formerWalletsOf(after) });
-  const also = () => {
-    // The balances have the amounts of the former address, so they are compared with the chain at
-    // once.
-    storage.balances.pollNow(Date.now());
-    storage.enqueueJob({ transactionId: '', job: 'reconcile', version: 0, dueAtMs: Date.now(), tries: 0 });
-  };
-  await updateVault(context, after, { action: 'derive-network-keys', detail, also });
 }

@@ -12,7 +12,7 @@ import type { VaultContext } from '#objects/vault/context.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { updateVault } from '#objects/vault/update-vault.ts';
 import type { VaultScope } from '#objects/vault/views.ts';
-import { formerWalletsOf, withChain } from '#objects/vault/wallets.ts';
+import { withChain } from '#objects/vault/wallets.ts';
 import { writeNewVault } from '#objects/vault/writes/vault-writes.ts';
 
 /** The commands of operators on the vault itself, and what is read of it. */
@@ -79,5 +79,5 @@ export async function projectedScope(context: VaultContext, actor: Actor): Promi
   if (!found.ok) return found;
   await context.flush();
   const { vault, viewer } = found.value;
-  return accepted({ policy: vault.policy, viewer, formerWallets: formerWalletsOf(vault) });
+  return accepted({ policy: vault.policy, viewer });
 }

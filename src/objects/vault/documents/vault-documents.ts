@@ -31,7 +31,7 @@ export const vaultCodec = documentCodec<Vault>(
     configuration,
     members: z.array(exactly<Member>()({ userId, roles: z.array(z.enum(ROLES)) })),
     policy,
-    keys: z.array(exactly<VaultKey>()({ ...generatedKey, addresses: texts, formerAddresses: texts.exactOptional() })),
+    keys: z.array(exactly<VaultKey>()({ ...generatedKey, addresses: texts })),
     expiredAdoptions: z.array(exactly<ExpiredAdoption>()({ cosigner: z.int(), version: z.int() })).exactOptional(),
     adoptedVersions: z.record(z.string(), z.int()).exactOptional(),
   }),
