@@ -27,6 +27,11 @@ export async function signatureFault(
   return (await verifyDeviceSignature(device, signature, hexToBytes(digest))) ? null : 'wrong-signature';
 }
 
+/** Returns why a decision without a device signature is refused, or null. */
+export function unsignedRefusal(policy: Policy): Refusal | null {
+  return lacksDeviceSignature({ device: null }, policy) ? { code: 'device-signature-required' } : null;
+}
+
 /**
  * Returns why an approval, or a rejection of a policy change, is refused, or null. A signature that
  * is not required must be valid, too.
@@ -36,8 +41,7 @@ export async function deviceSignatureRefusal(
   { actor, digest, device: given }: Omit<Approval, 'atMs'>,
   policy: Policy,
 ): Promise<Refusal | null> {
-  if (given === null)
-    return lacksDeviceSignature({ device: given }, policy) ? { code: 'device-signature-required' } : null;
+  if (given === null) return unsignedRefusal(policy);
   const device = deviceOf({ actor, device: given }, policy);
   const fault = device === null ? 'unknown-device' : await signatureFault(device, digest, given);
   return fault === null ? null : { code: 'device-signature-refused', fault };

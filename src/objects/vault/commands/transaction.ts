@@ -2,7 +2,7 @@ import { findChain } from '#chains/registry.ts';
 import { spendingOf } from '#chains/inspect/spending.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
 import { isRepeatedDecision } from '#domain/transaction/approvals.ts';
-import { deviceSignatureRefusal } from '#devices/device-signature.ts';
+import { deviceSignatureRefusal, unsignedRefusal } from '#devices/device-signature.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import type { AssetRef, AssetAmount } from '#domain/transaction/exposure.ts';
@@ -119,19 +119,26 @@ export async function approve(
     if (!found.ok) return found;
     const { transaction, policy } = found.value;
     const { digest } = transaction;
+    const event = { type: 'approve', actor, digest, device } as const;
+    if (device === null) return addDecision(context, found.value, { event, fault: unsignedRefusal(policy) });
     const fault = await deviceSignatureRefusal({ actor, digest, device }, policy);
     // The signature is judged by the policy in force, which can change while it is verified.
-    if (context.vault()?.policy === policy) {
-      return addDecision(context, { actor, id, event: { type: 'approve', actor, digest, device } }, fault);
-    }
+    if (context.vault()?.policy !== policy) continue;
+    const now = findTransaction(context, actor, { id, permission: 'decide' });
+    return now.ok ? addDecision(context, now.value, { event, fault }) : now;
   }
 }
 
 /**
  * Rejects a pending transaction permanently, whatever its approvals. Refuses as `challenge` does.
  */
-export function reject(context: VaultContext, actor: Actor, { id }: About): Promise<Result<ApprovalOutcome, Refusal>> {
-  return addDecision(context, { actor, id, event: { type: 'reject', actor } }, null);
+export async function reject(
+  context: VaultContext,
+  actor: Actor,
+  { id }: About,
+): Promise<Result<ApprovalOutcome, Refusal>> {
+  const found = findTransaction(context, actor, { id, permission: 'decide' });
+  return found.ok ? addDecision(context, found.value, { event: { type: 'reject', actor }, fault: null }) : found;
 }
 
 /**
@@ -232,19 +239,17 @@ export function findTransaction(
 /** Records the decision of a signer. `fault` is the refusal of its device signature, or null. */
 async function addDecision(
   context: VaultContext,
-  { actor, id, event }: About & { readonly actor: Actor; readonly event: TransactionEvent },
-  fault: Refusal | null,
+  view: TransactionView,
+  { event, fault }: { readonly event: TransactionEvent; readonly fault: Refusal | null },
 ): Promise<Result<ApprovalOutcome, Refusal>> {
-  const found = findTransaction(context, actor, { id, permission: 'decide' });
-  if (!found.ok) return found;
-  const { transaction, policy, viewer } = found.value;
+  const { transaction } = view;
   const decided = decide(transaction, event, decisionContext(context));
   if (!decided.ok) {
-    return isRepeatedDecision(transaction, event) ? accepted({ view: found.value, changed: false }) : decided;
+    return isRepeatedDecision(transaction, event) ? accepted({ view, changed: false }) : decided;
   }
   if (fault !== null) return refused(fault);
   const after = await commit(context, { before: transaction, event, decision: decided.value });
-  return accepted({ view: { transaction: after, policy, viewer }, changed: decided.value.changed });
+  return accepted({ view: { ...view, transaction: after }, changed: decided.value.changed });
 }
 
 /** Does what a member requests, or refuses it. */
