@@ -15,11 +15,11 @@ import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 import type { CoordinatorConfig } from '#objects/configuration.ts';
+import { CredentialStorage, credentialSchema } from '#objects/token/credential-storage.ts';
 import { accessTokenCodec } from '#objects/token/documents.ts';
 import type { LimitState } from '#objects/token/rate-limiter.ts';
 import { RateLimiter } from '#objects/token/rate-limiter.ts';
-import type { ObjectSchema } from '#store/object-schema.ts';
-import { createState, stateVersion, upgradeState } from '#store/object-schema.ts';
+import { upgradeState } from '#store/object-schema.ts';
 
 export type TokenAdmission =
   | { readonly outcome: 'admitted'; readonly tokenId: TokenId; readonly user: UserProfile; readonly limit: LimitState }
@@ -44,17 +44,7 @@ export interface TokenView extends Omit<AccessToken, 'secretHash' | 'previous'> 
   readonly previousUntilMs: number | null;
 }
 
-/**
- * A token that was withdrawn before its creation is never created, whenever the request to create
- * it arrives.
- */
-const TABLES = `
-  CREATE TABLE token (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), document TEXT NOT NULL);
-  CREATE TABLE withdrawn (only_row INTEGER PRIMARY KEY CHECK (only_row = 0));
-`;
-
-/** The state of a token's object. See `ObjectSchema` before you change it. */
-const TOKEN_SCHEMA: ObjectSchema = { name: 'access token', migrations: [(sql) => void sql.exec(TABLES)] };
+const TOKEN_SCHEMA = credentialSchema('access token', 'token');
 
 /**
  * One personal access token: its record, and the windows of its rate limits. Authentication and
@@ -63,13 +53,16 @@ const TOKEN_SCHEMA: ObjectSchema = { name: 'access token', migrations: [(sql) =>
  */
 export class AccessTokenObject extends DurableObject<CoordinatorConfig> {
   readonly #meter: RateLimiter;
+  readonly #stored: CredentialStorage<AccessToken>;
   #token: AccessToken | null = null;
 
   constructor(ctx: DurableObjectState, env: CoordinatorConfig) {
     super(ctx, env);
     upgradeState(ctx.storage, TOKEN_SCHEMA);
     this.#meter = new RateLimiter(ctx, 'token', env.RATE_LIMITS);
-    this.#token = this.#stored();
+    const terms = { schema: TOKEN_SCHEMA, table: 'token', codec: accessTokenCodec } as const;
+    this.#stored = new CredentialStorage(ctx.storage, terms);
+    this.#token = this.#stored.read();
     if (this.#token !== null) void ctx.blockConcurrencyWhile(() => this.#meter.load());
   }
 
@@ -79,14 +72,12 @@ export class AccessTokenObject extends DurableObject<CoordinatorConfig> {
    */
   create(input: NewAccessToken): TokenView | null {
     if (this.#token !== null) return this.#view(this.#token);
-    if (this.#isWithdrawn()) return null;
+    if (this.#stored.isWithdrawn()) return null;
     const nowMs = Date.now();
     const fresh = { enabled: true, previous: null, rotatedAtMs: null, deletedAtMs: null, firstUsedAtMs: null };
     const token = { ...input, ...fresh, createdAtMs: nowMs, updatedAtMs: nowMs };
-    this.ctx.storage.transactionSync(() => {
-      createState(this.ctx.storage.sql, TOKEN_SCHEMA);
-      this.#store(token);
-    });
+    this.#stored.create(token);
+    this.#token = token;
     return this.#view(token);
   }
 
@@ -121,10 +112,7 @@ export class AccessTokenObject extends DurableObject<CoordinatorConfig> {
   withdrawUnused(): Withdrawal {
     const token = this.#token;
     if (token === null) {
-      this.ctx.storage.transactionSync(() => {
-        createState(this.ctx.storage.sql, TOKEN_SCHEMA);
-        this.ctx.storage.sql.exec('INSERT OR IGNORE INTO withdrawn (only_row) VALUES (0)');
-      });
+      this.#stored.withdraw();
       return 'withdrawn';
     }
     if (token.firstUsedAtMs !== null) return 'used';
@@ -179,23 +167,7 @@ export class AccessTokenObject extends DurableObject<CoordinatorConfig> {
   }
 
   #store(token: AccessToken): void {
-    this.ctx.storage.sql.exec(
-      'INSERT OR REPLACE INTO token (only_row, document) VALUES (0, ?)',
-      accessTokenCodec.encode(token),
-    );
+    this.#stored.put(token);
     this.#token = token;
-  }
-
-  /** Trying tokens that do not exist leaves nothing behind. */
-  #stored(): AccessToken | null {
-    const { sql } = this.ctx.storage;
-    if (stateVersion(sql) === 0) return null;
-    const row = sql.exec<{ document: string }>('SELECT document FROM token').toArray()[0];
-    return row === undefined ? null : accessTokenCodec.decode(row.document);
-  }
-
-  #isWithdrawn(): boolean {
-    const { sql } = this.ctx.storage;
-    return stateVersion(sql) > 0 && sql.exec('SELECT 1 FROM withdrawn').toArray().length > 0;
   }
 }

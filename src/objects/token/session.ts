@@ -8,9 +8,9 @@ import type { TokenId } from '#domain/id.ts';
 import type { CoordinatorConfig } from '#objects/configuration.ts';
 import type { LimitState } from '#objects/token/rate-limiter.ts';
 import { RateLimiter } from '#objects/token/rate-limiter.ts';
+import { CredentialStorage, credentialSchema } from '#objects/token/credential-storage.ts';
 import { sessionCodec } from '#objects/token/documents.ts';
-import type { ObjectSchema } from '#store/object-schema.ts';
-import { createState, stateVersion, upgradeState } from '#store/object-schema.ts';
+import { upgradeState } from '#store/object-schema.ts';
 
 export type NewSession = Pick<Session, 'id' | 'user' | 'secretHash'>;
 
@@ -24,14 +24,7 @@ export type SessionAdmission =
   | { readonly outcome: 'limited'; readonly limit: LimitState }
   | { readonly outcome: 'unauthenticated'; readonly fault: SessionFault };
 
-/** `withdrawn` as for an access token. */
-const TABLES = `
-  CREATE TABLE session (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), document TEXT NOT NULL);
-  CREATE TABLE withdrawn (only_row INTEGER PRIMARY KEY CHECK (only_row = 0));
-`;
-
-/** The state of a session's object. See `ObjectSchema` before you change it. */
-const SESSION_SCHEMA: ObjectSchema = { name: 'session', migrations: [(sql) => void sql.exec(TABLES)] };
+const SESSION_SCHEMA = credentialSchema('session', 'session');
 
 /**
  * One login: its record, and the windows of its rate limits. Nothing else holds it, so a logout
@@ -39,13 +32,16 @@ const SESSION_SCHEMA: ObjectSchema = { name: 'session', migrations: [(sql) => vo
  */
 export class SessionObject extends DurableObject<CoordinatorConfig> {
   readonly #meter: RateLimiter;
+  readonly #stored: CredentialStorage<Session>;
   #session: Session | null = null;
 
   constructor(ctx: DurableObjectState, env: CoordinatorConfig) {
     super(ctx, env);
     upgradeState(ctx.storage, SESSION_SCHEMA);
     this.#meter = new RateLimiter(ctx, 'session', env.RATE_LIMITS);
-    this.#session = this.#stored();
+    const terms = { schema: SESSION_SCHEMA, table: 'session', codec: sessionCodec } as const;
+    this.#stored = new CredentialStorage(ctx.storage, terms);
+    this.#session = this.#stored.read();
     if (this.#session !== null) void ctx.blockConcurrencyWhile(() => this.#meter.load());
   }
 
@@ -55,12 +51,10 @@ export class SessionObject extends DurableObject<CoordinatorConfig> {
    */
   create(input: NewSession): number | null {
     if (this.#session !== null) return this.#session.createdAtMs;
-    if (this.#isWithdrawn()) return null;
+    if (this.#stored.isWithdrawn()) return null;
     const session = { ...input, createdAtMs: Date.now(), endedAtMs: null, firstUsedAtMs: null };
-    this.ctx.storage.transactionSync(() => {
-      createState(this.ctx.storage.sql, SESSION_SCHEMA);
-      this.#store(session);
-    });
+    this.#stored.create(session);
+    this.#session = session;
     return session.createdAtMs;
   }
 
@@ -81,10 +75,7 @@ export class SessionObject extends DurableObject<CoordinatorConfig> {
   /** Withdraws the session as `AccessTokenObject.withdrawUnused` withdraws a token. */
   withdrawUnused(): Withdrawal {
     if (this.#session === null) {
-      this.ctx.storage.transactionSync(() => {
-        createState(this.ctx.storage.sql, SESSION_SCHEMA);
-        this.ctx.storage.sql.exec('INSERT OR IGNORE INTO withdrawn (only_row) VALUES (0)');
-      });
+      this.#stored.withdraw();
       return 'withdrawn';
     }
     if (this.#session.firstUsedAtMs !== null) return 'used';
@@ -112,23 +103,7 @@ export class SessionObject extends DurableObject<CoordinatorConfig> {
   }
 
   #store(session: Session): void {
-    this.ctx.storage.sql.exec(
-      'INSERT OR REPLACE INTO session (only_row, document) VALUES (0, ?)',
-      sessionCodec.encode(session),
-    );
+    this.#stored.put(session);
     this.#session = session;
-  }
-
-  /** Trying sessions that do not exist leaves nothing behind. */
-  #stored(): Session | null {
-    const { sql } = this.ctx.storage;
-    if (stateVersion(sql) === 0) return null;
-    const row = sql.exec<{ document: string }>('SELECT document FROM session').toArray()[0];
-    return row === undefined ? null : sessionCodec.decode(row.document);
-  }
-
-  #isWithdrawn(): boolean {
-    const { sql } = this.ctx.storage;
-    return stateVersion(sql) > 0 && sql.exec('SELECT 1 FROM withdrawn').toArray().length > 0;
   }
 }
