@@ -37,10 +37,15 @@ export function readableOrNull<T>(read: () => T): T | null {
   try {
     return read();
   } catch (error) {
-    if (!(error instanceof UnreadableState)) throw error;
-    console.error(JSON.stringify({ event: 'record-unreadable', error: error.message }));
+    logUnreadable(error);
     return null;
   }
+}
+
+/** Logs that a record is unreadable, with its ids. Throws every other error again. */
+export function logUnreadable(error: unknown, ids: Readonly<Record<string, unknown>> = {}): void {
+  if (!(error instanceof UnreadableState)) throw error;
+  console.error(JSON.stringify({ event: 'record-unreadable', ...ids, error: error.message }));
 }
 
 function objectIn(name: string, text: string): Readonly<Record<string, unknown>> {

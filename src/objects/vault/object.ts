@@ -10,16 +10,25 @@ import { VaultCommit } from '#objects/vault/commit.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import { BEHIND_EXECUTE, BEHIND_QUERY, BEHIND_REPORT } from '#objects/vault/doors.ts';
 import type { Command, CommandActor, Query, QueryActor, Report } from '#objects/vault/doors.ts';
-import type { OutboxRow } from '#objects/vault/outbox.ts';
+import type { OutboxJob, OutboxRow } from '#objects/vault/outbox.ts';
 import { resendDelayMs } from '#objects/vault/outbox.ts';
 import { drainDue, drainProjection } from '#objects/vault/outbox-drain.ts';
 import { VAULT_SCHEMA } from '#objects/vault/schema.ts';
 import { VaultStorage } from '#objects/vault/storage.ts';
+import { logUnreadable } from '#store/document.ts';
 import { errorText } from '#store/error-text.ts';
-import { UnreadableState, upgradeState } from '#store/object-schema.ts';
+import { upgradeState } from '#store/object-schema.ts';
 
 /** The platform drops an alarm after six failed retries, so it never fails, and repeats instead. */
 const ALARM_RETRY_MS = 1_000;
+
+type Expiry = (context: VaultContext, id: string) => Promise<unknown>;
+
+/** The jobs that the alarm does itself. */
+const EXPIRIES: Readonly<Partial<Record<OutboxJob, Expiry>>> = {
+  expire: expireTransaction,
+  'expire-policy': expirePolicyChange,
+};
 
 /**
  * One vault: the only writer and the source of truth of its members, transactions, approvals and
@@ -76,15 +85,10 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
 
   /** An unreadable record does not stop the others. It is tried again later. */
   async #expire(row: OutboxRow, nowMs: number): Promise<void> {
-    const expired = { expire: expireTransaction, 'expire-policy': expirePolicyChange };
-    const job = row.job === 'expire' || row.job === 'expire-policy' ? row.job : null;
-    if (job === null) return;
     try {
-      await expired[job](this.#context, row.transactionId);
+      await EXPIRIES[row.job]?.(this.#context, row.transactionId);
     } catch (error) {
-      if (!(error instanceof UnreadableState)) throw error;
-      const { transactionId: id } = row;
-      console.error(JSON.stringify({ event: 'record-unreadable', vaultId: this.#vault?.id, id, error: error.message }));
+      logUnreadable(error, { vaultId: this.#vault?.id, id: row.transactionId });
       this.#storage.postpone(row, nowMs + resendDelayMs(row));
     }
   }

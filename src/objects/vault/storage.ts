@@ -120,14 +120,12 @@ export class VaultStorage {
   }
 
   pendingTransactions(): readonly Transaction[] {
-    return this.#transactionsWhere('pending = 1').flatMap((read) => readableOrNull(read) ?? []);
+    return readableTransactions(this.#documentsWhere('pending = 1'));
   }
 
   /** Returns decided transactions that are in no block yet, by their jobs. */
   transactionsInFlight(): readonly Transaction[] {
-    const found = this.#transactionsWith("'sign', 'broadcast', 'confirm'").flatMap(
-      (read) => readableOrNull(read) ?? [],
-    );
+    const found = readableTransactions(this.#documentsWithJobs("'sign', 'broadcast', 'confirm'"));
     return found.filter(({ inclusion, state }) => inclusion === null && !isFinal(state));
   }
 
@@ -136,22 +134,18 @@ export class VaultStorage {
    * Throws when one of them is unreadable: its nonce could be given to another one otherwise.
    */
   transactionsWithNonces(): readonly Transaction[] {
-    const found = this.#transactionsWith("'sign', 'broadcast', 'confirm', 'settle'").map((read) => read());
+    const documents = this.#documentsWithJobs("'sign', 'broadcast', 'confirm', 'settle'");
+    const found = documents.map((document) => transactionCodec.decode(document));
     return found.filter(({ nonceHeld }) => nonceHeld);
   }
 
-  #transactionsWith(jobs: string): readonly (() => Transaction)[] {
-    return this.#transactionsWhere(`id IN (SELECT tx_id FROM outbox WHERE job IN (${jobs}))`);
+  #documentsWithJobs(jobs: string): readonly string[] {
+    return this.#documentsWhere(`id IN (SELECT tx_id FROM outbox WHERE job IN (${jobs}))`);
   }
 
-  /** Returns the readers of the transactions. Each throws when its record is unreadable. */
-  #transactionsWhere(condition: string): readonly (() => Transaction)[] {
+  #documentsWhere(condition: string): readonly string[] {
     const rows = this.#sql.exec<{ document: string }>(`SELECT document FROM tx WHERE ${condition}`).toArray();
-    return rows.map(
-      ({ document }) =>
-        () =>
-          transactionCodec.decode(document),
-    );
+    return rows.map(({ document }) => document);
   }
 
   /** Clears what is cached after a commit that was rolled back. */
@@ -394,4 +388,8 @@ export class VaultStorage {
 function jobIn(text: string): OutboxJob {
   if (isOutboxJob(text)) return text;
   throw new UnreadableState(`a row of the outbox has the unknown job ${text}`);
+}
+
+function readableTransactions(documents: readonly string[]): readonly Transaction[] {
+  return documents.flatMap((document) => readableOrNull(() => transactionCodec.decode(document)) ?? []);
 }
