@@ -360,12 +360,14 @@ function replaces(newest: SignedRecord, attempt: number, { bid, intentDigest, pu
   );
 }
 
-/** Parses the receipts of a share. Throws `UnreadableState` for another text. */
+/** Parses the receipts of a share. Throws `UnreadableState` for JSON of another shape. */
 function receiptsIn(text: string): StoredSignature['receipts'] {
   const receipts: unknown = JSON.parse(text);
-  const entries =
-    typeof receipts === 'object' && receipts !== null ? Object.entries(receipts) : [[null, null] as const];
-  const texts = entries.flatMap(([party, receipt]) => (typeof receipt === 'string' ? [[party, receipt] as const] : []));
-  if (texts.length < entries.length) throw new UnreadableState('the receipts of a stored share are damaged');
-  return Object.fromEntries(texts);
+  if (isTextRecord(receipts)) return receipts;
+  throw new UnreadableState('the receipts of a stored share are damaged');
+}
+
+function isTextRecord(value: unknown): value is Readonly<Record<string, string>> {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.values(value).every((text) => typeof text === 'string');
 }
