@@ -45,10 +45,6 @@ export interface ActivityReport {
 export type ActivityOutcome = 'recorded' | 'unchanged' | 'own' | 'none';
 
 /**
- * The commands for activities. Consumers report foreign transactions of the vault's wallets, and
- * members read them.
- */
-/**
  * Records a transaction. There is one record for a hash, whatever the source, order and number of
  * reports.
  */

@@ -108,9 +108,9 @@ export interface DecidedChange {
 
 /**
  * Writes a decided event of a change, and returns the vault after it: under another policy when the
- * change is adopted. An adoption supersedes all other pending changes, because their
- * predecessor is no longer in force; renewals stay, because their policies do not change. Runs
- * inside a commit, after all refusals were answered.
+ * change is adopted. An adoption supersedes all other pending changes, because their predecessor
+ * is no longer in force; renewals stay, because their policies do not change. Runs inside a commit,
+ * after all refusals were answered.
  */
 export function writeChangeDecision(
   storage: VaultStorage,
