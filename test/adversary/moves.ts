@@ -23,7 +23,7 @@ import {
 } from './networks.ts';
 import { activateShares, refreshShares } from './epochs.ts';
 import { FORGED, PEOPLE } from './people.ts';
-import { changePolicy, showAnything, splitHistory } from './policies.ts';
+import { changePolicy, revokeAtOne, showAnything, splitHistory } from './policies.ts';
 import { requestDevices, shownChain } from './requests.ts';
 import { abandon, begin, finish, receiptsFor, recordFor, restart } from './sessions.ts';
 import type { World } from './world.ts';
@@ -321,6 +321,7 @@ async function forgeRecord(world: World): Promise<void> {
  */
 async function attestLate(world: World): Promise<void> {
   const { group, hostile, honest, coordinator, people, say } = world;
+  await revokeAtOne(world);
   const held = [...honest].map(([index, { inForce }]) => ({ index, policy: inForce }));
   const byVersion = held.toSorted((a, b) => (a.policy?.version ?? 0) - (b.policy?.version ?? 0));
   const [oldest, newest] = [byVersion[0], byVersion.at(-1)];

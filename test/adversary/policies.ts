@@ -166,6 +166,20 @@ export async function changePolicy(world: World): Promise<void> {
   await show(world, adopting, chance.percent(60) ? all : chance.some(all, chance.upTo(all.length + 1)));
 }
 
+/** Has the people revoke their devices, as long as they have others, and informs one co-signer. */
+export async function revokeAtOne(world: World): Promise<void> {
+  const { chance, people, coordinator, honest, say } = world;
+  const fresh = people.nextDevices();
+  if (fresh === null) return;
+  const policy = nextOf(people.policy, { devices: devicesOf(fresh) });
+  const adopting = mandated(world, policy, people.devices);
+  coordinator.policies.push(adopting);
+  say(`the people sign version ${policy.version}: revoke`);
+  people.policy = policy;
+  people.replaceDevices();
+  await show(world, adopting, chance.some([...honest.keys()], 1));
+}
+
 /**
  * Has the people sign two policies of one version: the coordinator says that the first one failed.
  * Then it shows each of them to a part of the co-signers.
