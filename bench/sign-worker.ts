@@ -3,11 +3,10 @@ import { hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import { getAddressDecoder } from '@solana/kit';
 import { parseDevice } from '#devices/device-key.ts';
 import { addressOn } from '#chains/inspect/address-on.ts';
-import { adapterFor } from '#chains/adapters.ts';
-import type { ChainAdapter } from '#chains/chain-adapter.ts';
+import { rulesFor } from '#chains/rules-for.ts';
+import type { ChainRules } from '#chains/chain-rules.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
-import type { CurrentNonce } from '#chains/solana/rules/compose.ts';
-import type { SolanaQuote } from '#chains/solana/client/quote.ts';
+import type { CurrentNonce, SolanaQuote } from '#chains/solana/rules/compose.ts';
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { Device } from '#domain/access/device.ts';
 import { parseAmount } from '#domain/asset/amount.ts';
@@ -49,7 +48,7 @@ interface Scene {
   readonly vault: Vault;
   readonly key: VaultKey;
   /** Null when no transaction is made. */
-  readonly adapter: ChainAdapter | null;
+  readonly rules: ChainRules | null;
   readonly address: string;
   readonly signers: readonly Signer[];
 }
@@ -91,7 +90,7 @@ export default {
     const path = new URL(request.url).pathname;
     const cosigners = allCosigners(env);
     const scene = await (scenes.get(path) ?? opened(cosigners, path));
-    return scene.adapter === null ? proven(cosigners, scene) : signed(cosigners, scene, scene.adapter);
+    return scene.rules === null ? proven(cosigners, scene) : signed(cosigners, scene, scene.rules);
   },
 } satisfies ExportedHandler<SignEnv>;
 
@@ -108,12 +107,12 @@ function opened(cosigners: readonly CosignerClient[], path: string): Promise<Sce
   return scene;
 }
 
-async function signed(cosigners: readonly CosignerClient[], scene: Scene, adapter: ChainAdapter): Promise<Response> {
+async function signed(cosigners: readonly CosignerClient[], scene: Scene, rules: ChainRules): Promise<Response> {
   const { vault, key, address, signers } = scene;
   const nowMs = Date.now();
   const { actor } = present(signers[0]);
   const request = {
-    chain: adapter.chain.name,
+    chain: rules.chain.name,
     action: { kind: 'transfer', to: address, tokenAddress: null, amount: present(parseAmount('1000')) } as const,
     note: null,
     externalId: null,
@@ -121,11 +120,11 @@ async function signed(cosigners: readonly CosignerClient[], scene: Scene, adapte
     speed: 'normal' as const,
     idempotency: null,
   };
-  const position = { vault, chain: adapter.chain, from: address, lookalikeOf: null, actor, nowMs };
+  const position = { vault, chain: rules.chain, from: address, lookalikeOf: null, actor, nowMs };
   const transaction = newTransaction(request, position);
   const { intent } = transaction;
   if (intent.kind !== 'transfer') throw new Error('a transfer is no message');
-  const attempt = attemptOf(adapter, intent, nowMs);
+  const attempt = attemptOf(rules, intent, nowMs);
   const outcome = await thresholdSign(cosigners, {
     key,
     intent,
@@ -135,7 +134,7 @@ async function signed(cosigners: readonly CosignerClient[], scene: Scene, adapte
     evidence: [],
   });
   if (!outcome.ok) return new Response(outcome.reason, { status: 500 });
-  const assembled = adapter.assemble(intent, attempt, outcome.signatures);
+  const assembled = rules.assemble(intent, attempt, outcome.signatures);
   return assembled.ok ? new Response(assembled.value.hash) : new Response(assembled.refusal.detail, { status: 500 });
 }
 
@@ -157,12 +156,12 @@ async function newSigner(): Promise<Signer> {
   return { actor: { userId, tokenId, address: null }, device, key: pair.privateKey };
 }
 
-function attemptOf(adapter: ChainAdapter, intent: TransferIntent, nowMs: number): Attempt {
+function attemptOf(rules: ChainRules, intent: TransferIntent, nowMs: number): Attempt {
   const maxFee = present(parseAmount('42000000000000'));
   nonce += 1n;
-  // The quotes have the types of their chains. An adapter that is found by its name accepts any
-  // type.
-  if (adapter.chain.family === 'evm') {
+  // The quotes have the types of their chains. Rules that are found by the name of a chain accept
+  // any type.
+  if (rules.chain.family === 'evm') {
     const quote: EvmQuote = {
       utxos: [],
       gasLimit: '21000',
@@ -170,7 +169,7 @@ function attemptOf(adapter: ChainAdapter, intent: TransferIntent, nowMs: number)
       maxPriorityFeePerGas: '1000000000',
       maxFee,
     };
-    return unsignedAttempt({ purpose: 'intent', ...adapter.compose(intent, quote, nonce) }, 1, nowMs);
+    return unsignedAttempt({ purpose: 'intent', ...rules.compose(intent, quote, nonce) }, 1, nowMs);
   }
   const quote: SolanaQuote = { unitLimit: 3_000, unitPrice: 10_000n, token: null, maxFee };
   // A new value each time: the same bytes are never signed for two transactions.
@@ -179,7 +178,7 @@ function attemptOf(adapter: ChainAdapter, intent: TransferIntent, nowMs: number)
     slot: 0n,
     validUntil: null,
   };
-  return unsignedAttempt({ purpose: 'intent', ...adapter.compose(intent, quote, anchor) }, 1, nowMs);
+  return unsignedAttempt({ purpose: 'intent', ...rules.compose(intent, quote, anchor) }, 1, nowMs);
 }
 
 /** Returns the policies of a vault with this first policy. */
@@ -196,7 +195,7 @@ async function setUp(cosigners: readonly CosignerClient[], path: string): Promis
   const { scheme, signOnce } = present(KINDS[path]);
   const threshold = Math.floor(cosigners.length / 2) + 1;
   const name = CHAINS[scheme];
-  const adapter = name === null ? null : adapterFor(present(findChain(chainsFrom({}), name)), []);
+  const rules = name === null ? null : rulesFor(present(findChain(chainsFrom({}), name)));
   const id = present(parseVaultId(900_000 + Object.keys(KINDS).indexOf(path)));
   const signers = [await newSigner(), await newSigner()];
   const spec = {
@@ -217,10 +216,10 @@ async function setUp(cosigners: readonly CosignerClient[], path: string): Promis
   });
   if (!generated.ok) throw new Error(generated.refusal.reason);
   const publicKey = hexToBytes(generated.value.publicKey);
-  const caip2 = adapter?.chain.caip2 ?? '';
+  const caip2 = rules?.chain.caip2 ?? '';
   const address = addressOn(caip2, scheme, walletKey({ scheme, publicKey }, caip2)) ?? '';
   const key: VaultKey = { ...generated.value, addresses: name === null ? {} : { [name]: address } };
-  return { threshold, vault: { ...created.value, keys: [key] }, key, adapter, address, signers };
+  return { threshold, vault: { ...created.value, keys: [key] }, key, rules, address, signers };
 }
 
 const CONFIGURATION = {

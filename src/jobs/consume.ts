@@ -132,7 +132,7 @@ const CONSUMERS: Readonly<Record<QueuedJob, Consumer>> = {
   'adopt-policy': ofVault(adoptPolicy),
   reconcile: ofVault(reconcile),
   sign: ofRecord(sign),
-  broadcast: ofRecord(broadcast),
+  broadcast: ofRecord((env, vault, id) => broadcast({ env, vault }, id)),
   confirm: ofRecord(confirm),
   settle: ofRecord(releaseNonce),
   follow: ofRecord(refreshActivity),

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { chainClientFor } from '#chains/client-for.ts';
+import type { ChainClient } from '#chains/chain-client.ts';
+import { chainClients } from '#chains/client-for.ts';
 import { isObject } from '#chains/rpc/is-object.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { ChainTransaction } from '#domain/activity/activity.ts';
@@ -47,7 +48,8 @@ export async function ingest(env: CoordinatorEnv, deliveryId: string): Promise<v
   const delivery = await openDelivery(env.DB, deliveryId);
   if (delivery === null) return;
   const nowMs = Date.now();
-  const report = await reportOf(env, delivery);
+  const clientOf = chainClients(env);
+  const report = await reportOf({ env, clientOf }, delivery);
   if (report.alarm !== null) {
     console.error(JSON.stringify({ event: 'monitor-notice', endpointId: delivery.endpointId, detail: report.alarm }));
   }
@@ -61,7 +63,7 @@ export async function ingest(env: CoordinatorEnv, deliveryId: string): Promise<v
   // in the blocks that it has missed.
   const isYoung = ageMs < HINT_GRACE_MS;
   const isPatient = isYoung || wasUnreachable(delivery);
-  for (const hint of report.hints) outcomes.push(await follow(env, hint, isPatient));
+  for (const hint of report.hints) outcomes.push(await follow({ env, clientOf }, hint, isPatient));
   const outcome = JSON.stringify(countsOf(outcomes));
   if (!outcomes.includes('later') && !outcomes.includes('away')) {
     await updateDelivery(env.DB, deliveryId, { state: 'done', tries: delivery.tries + 1, dueAtMs: nowMs, outcome });
@@ -96,13 +98,18 @@ async function split(
   await updateDelivery(env.DB, id, { state: 'done', tries: tries + 1, dueAtMs: nowMs, outcome });
 }
 
+interface Ingestion {
+  readonly env: CoordinatorEnv;
+  readonly clientOf: (chain: Chain) => ChainClient | null;
+}
+
 interface WholeReport extends Report {
   /** False when the scan was not possible now. */
   readonly isWhole: boolean;
 }
 
 /** Returns the hints of a delivery: those of a monitor, or the result of a scan of its chain. */
-async function reportOf(env: CoordinatorEnv, { provider, body }: StoredDelivery): Promise<WholeReport> {
+async function reportOf({ env, clientOf }: Ingestion, { provider, body }: StoredDelivery): Promise<WholeReport> {
   const said = parsedJson(body);
   if (provider === 'part') return { hints: partHints.parse(said), alarm: null, isWhole: true };
   if (provider !== 'scan') {
@@ -111,9 +118,9 @@ async function reportOf(env: CoordinatorEnv, { provider, body }: StoredDelivery)
   }
   const order = scanOrder.safeParse(said);
   const chain = order.success ? findChain(chainsFrom(env), order.data.chain) : null;
-  const adapter = chain === null ? null : chainClientFor(env, chain);
-  if (!order.success || chain === null || adapter === null) return { hints: [], alarm: null, isWhole: true };
-  const scan = await adapter.scan(order.data.address, order.data.since);
+  const client = chain === null ? null : clientOf(chain);
+  if (!order.success || chain === null || client === null) return { hints: [], alarm: null, isWhole: true };
+  const scan = await client.scan(order.data.address, order.data.since);
   if (!scan.ok) return { hints: [], alarm: null, isWhole: false };
   return { hints: scan.value.hashes.map((hash) => ({ chain: chain.caip2, hash })), alarm: null, isWhole: true };
 }
@@ -143,13 +150,13 @@ async function putOff(
   await env.ACTIVITY_QUEUE.send({ deliveryId: id }, { delaySeconds: Math.ceil(delayMs / 1000) });
 }
 
-async function follow(env: CoordinatorEnv, hint: Hint, isPatient: boolean): Promise<HintOutcome> {
+async function follow({ env, clientOf }: Ingestion, hint: Hint, isPatient: boolean): Promise<HintOutcome> {
   const chain = findChain(chainsFrom(env), hint.chain);
-  const adapter = chain === null ? null : chainClientFor(env, chain);
-  if (chain === null || adapter === null) return 'unknown-chain';
-  const seen = await adapter.activity(hint.hash, null);
+  const client = chain === null ? null : clientOf(chain);
+  if (chain === null || client === null) return 'unknown-chain';
+  const seen = await client.activity(hint.hash, null);
   if (!seen.ok) return 'away';
-  if (seen.value !== null && seen.value.block !== null) return recordInVaults(env, chain, seen.value);
+  if (seen.value !== null && seen.value.block !== null) return recordInVaults(env, client, seen.value);
   // Its block may be gone. A vault with a record of it polls on its own, against its recorded
   // block.
   for (const vault of vaultObjects(env, await vaultsWithTransaction(env.DB, chain.name, hint.hash))) {
@@ -157,16 +164,21 @@ async function follow(env: CoordinatorEnv, hint: Hint, isPatient: boolean): Prom
   }
   // An unconfirmed transaction is shown but incomplete: payments by contracts and token movements
   // follow when it is mined.
-  const outcome = seen.value === null ? 'none' : await recordInVaults(env, chain, seen.value);
+  const outcome = seen.value === null ? 'none' : await recordInVaults(env, client, seen.value);
   return isPatient ? 'later' : outcome;
 }
 
 /** Reports a transaction to every vault that it concerns. */
-async function recordInVaults(env: CoordinatorEnv, chain: Chain, seen: ChainTransaction): Promise<ActivityOutcome> {
+async function recordInVaults(
+  env: CoordinatorEnv,
+  client: ChainClient,
+  seen: ChainTransaction,
+): Promise<ActivityOutcome> {
+  const { chain } = client;
   const concerned = await walletsAt(env.DB, chain.name, partiesOf(seen));
   if (concerned.length === 0) return 'none';
   const wallets = concerned.map(({ address }) => address);
-  const valuation = await valueAssets(env, chain, { movements: seen.movements, wallets });
+  const valuation = await valueAssets(env, { chain, client }, { movements: seen.movements, wallets });
   const outcomes: ActivityOutcome[] = [];
   for (const vault of vaultObjects(env, new Set(concerned.map(({ vaultId }) => vaultId)))) {
     outcomes.push(await vault.report({ type: 'recordActivity', chain: chain.name, hash: seen.hash, seen, valuation }));

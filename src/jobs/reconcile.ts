@@ -17,7 +17,8 @@ export async function reconcile(env: CoordinatorEnv, vault: VaultDoors, vaultId:
     // Read first: everything that a scan reported before it ended is in the balances by the time of
     // the comparison.
     const hasOpenScan = await isScanOpen(env.DB, { vaultId, chain: chain.caip2 });
-    const held = (await chainClientFor(env, chain)?.holdings(address, assets, hasDiscrepancy)) ?? null;
+    const client = chainClientFor(env, chain);
+    const held = (await client?.holdings(address, assets, hasDiscrepancy)) ?? null;
     if (held?.ok === true && held.value.isDisputed) {
       console.error(JSON.stringify({ event: 'nodes-disagree', vaultId, chain: chain.name }));
     }
@@ -30,7 +31,7 @@ export async function reconcile(env: CoordinatorEnv, vault: VaultDoors, vaultId:
     });
     // This refreshes the prices, so that balances show their market value.
     const tokens = assets.filter(isFungible).flatMap(({ tokenAddress }) => tokenAddress ?? []);
-    await valueTokens(env, chain, tokens);
+    await valueTokens(env, { chain, client }, tokens);
     if (range === null) continue;
     const { since } = range;
     const deliveryId = await requestScan(env.DB, { vaultId, chain: chain.caip2, address, since }, Date.now());

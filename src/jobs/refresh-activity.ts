@@ -12,13 +12,13 @@ export async function refreshActivity(env: CoordinatorEnv, vault: VaultDoors, id
   const work = await vault.query(null, { type: 'followWork', id });
   if (work === null) return;
   const { chain, hash, block, wallet, needsValuation } = work;
-  const adapter = chainClientFor(env, chain);
-  if (adapter === null) return;
-  const seen = await adapter.activity(hash, block);
+  const client = chainClientFor(env, chain);
+  if (client === null) return;
+  const seen = await client.activity(hash, block);
   // An unreachable RPC node shows nothing; the vault's alarm sends this job again.
   if (!seen.ok) return;
   const isValued = needsValuation && seen.value !== null && seen.value.block !== null;
   const { movements = [] } = seen.value ?? {};
-  const valuation = isValued ? await valueAssets(env, chain, { movements, wallets: [wallet] }) : null;
+  const valuation = isValued ? await valueAssets(env, { chain, client }, { movements, wallets: [wallet] }) : null;
   await vault.report({ type: 'recordActivity', chain: chain.name, hash, seen: seen.value, valuation });
 }

@@ -1,4 +1,5 @@
-import { chainClientFor } from '#chains/client-for.ts';
+import type { ChainClient } from '#chains/chain-client.ts';
+import { chainClients } from '#chains/client-for.ts';
 import { impersonatedToken, hasPhishingText } from '#chains/inspect/token-impersonation.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { ChainTransaction } from '#domain/activity/activity.ts';
@@ -29,25 +30,36 @@ const UNAVAILABLE_MS = 30_000;
 /** A token may change its name, and a proxy its decimals; both are rare. */
 const METADATA_MS = 7 * 24 * 60 * 60_000;
 
+interface ValuedChain {
+  readonly chain: Chain;
+  /** Null without RPC nodes: tokens have the metadata that is cached. */
+  readonly client: ChainClient | null;
+}
+
 /** Returns the valuation of every asset that a transaction moved to or from some wallets. */
 export async function valueAssets(
   env: CoordinatorEnv,
-  chain: Chain,
+  valued: ValuedChain,
   { movements, wallets }: Pick<ChainTransaction, 'movements'> & { readonly wallets: readonly string[] },
 ): Promise<Valuation> {
   const concerning = movements.filter((one) => wallets.some((wallet) => concerns(wallet, one)));
   const addresses = concerning.flatMap(({ tokenAddress }) => tokenAddress ?? []);
-  return valueTokens(env, chain, [...new Set(addresses)].slice(0, MAX_TOKENS));
+  return valueTokens(env, valued, [...new Set(addresses)].slice(0, MAX_TOKENS));
 }
 
 /**
  * Returns the valuation of a chain's native asset and some of its tokens; cached for later calls.
  */
-export async function valueTokens(env: CoordinatorEnv, chain: Chain, some: readonly string[]): Promise<Valuation> {
+export async function valueTokens(
+  env: CoordinatorEnv,
+  valued: ValuedChain,
+  some: readonly string[],
+): Promise<Valuation> {
   const nowMs = Date.now();
-  const metadata = await metadataOf(env, chain, { addresses: some, nowMs });
+  const { chain } = valued;
+  const metadata = await metadataOf(env, valued, { addresses: some, nowMs });
   const assets = [null, ...some].map((address) => assetName(chain.caip2, address));
-  const found = await assetPrices(env, assets, nowMs);
+  const found = await assetPrices(env, valued, { assets, nowMs });
   await saveValuation(env.DB, { tokens: metadata.fresh, prices: found.fresh });
   const priceOf = (address: string | null): Price =>
     found.prices.get(assetName(chain.caip2, address)) ?? { state: 'unknown' };
@@ -102,15 +114,14 @@ interface Requested {
   readonly nowMs: number;
 }
 
-async function metadataOf(env: CoordinatorEnv, chain: Chain, { addresses, nowMs }: Requested) {
+async function metadataOf(env: CoordinatorEnv, { chain, client }: ValuedChain, { addresses, nowMs }: Requested) {
   const requested = addresses.filter((address) => listedToken(chain, address) === null);
   const known = await cachedTokens(env.DB, chain.name, requested);
   const tokens = new Map(known.map((token) => [token.address, token]));
   const fresh: CachedToken[] = [];
-  const adapter = chainClientFor(env, chain);
   const old = requested.filter((address) => nowMs - (tokens.get(address)?.readAtMs ?? 0) >= METADATA_MS);
   // All tokens are read at once: a slow one takes at most the time-out of the RPC node.
-  const read = await Promise.all(old.map(async (address) => ({ address, said: await adapter?.token(address) })));
+  const read = await Promise.all(old.map(async (address) => ({ address, said: await client?.token(address) })));
   for (const { address, said } of read) {
     if (said?.ok !== true) continue;
     const token = { chain: chain.name, address, ...said.value, readAtMs: nowMs };
@@ -120,8 +131,12 @@ async function metadataOf(env: CoordinatorEnv, chain: Chain, { addresses, nowMs 
   return { tokens, fresh };
 }
 
-async function assetPrices(env: CoordinatorEnv, assets: readonly AssetKey[], nowMs: number) {
-  const sources = priceSources(env.PRICE_SOURCES, feedReader(env));
+async function assetPrices(
+  env: CoordinatorEnv,
+  valued: ValuedChain,
+  { assets, nowMs }: { readonly assets: readonly AssetKey[]; readonly nowMs: number },
+) {
+  const sources = priceSources(env.PRICE_SOURCES, feedReader(env, valued));
   const kept = sources.length === 0 ? [] : await cachedPrices(env.DB, assets);
   const current = kept.filter(({ state, requestedAtMs }) => nowMs - requestedAtMs < TIMES[state]);
   const prices = new Map<AssetKey, Price>(current.map((row) => [row.asset, priceOfRow(row)]));
@@ -152,10 +167,12 @@ function priceOfRow({ state, usdE12, atMs }: CachedPrice): Price {
 }
 
 /** Returns a reader of price feeds on the chains that have an RPC node. */
-function feedReader(env: CoordinatorEnv): FeedReader {
+function feedReader(env: CoordinatorEnv, valued: ValuedChain): FeedReader {
+  const clientOf = chainClients(env);
   return async (caip2, feed) => {
     const chain = findChain(chainsFrom(env), caip2);
-    const round = chain === null ? undefined : await chainClientFor(env, chain)?.priceFeed(feed);
+    const client = chain === null ? null : caip2 === valued.chain.caip2 ? valued.client : clientOf(chain);
+    const round = await client?.priceFeed(feed);
     return round?.ok === true ? round.value : null;
   };
 }

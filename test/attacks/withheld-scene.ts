@@ -6,7 +6,7 @@ import type { VaultKey } from '#domain/vault.ts';
 import { generateKey } from '../cosigner/key/generate-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { byDevice } from '../cosigner/policy/device-scene.ts';
-import { anvilAdapter, present, startCosigners } from '../cosigner/cosigners.ts';
+import { anvilRules, present, startCosigners } from '../cosigner/cosigners.ts';
 import { Puppet } from '../cosigner/signing/byzantine-cosigner.ts';
 import { changeTo, LAPTOP, PHONE, revoked, shownTo } from './policy-scene.ts';
 
@@ -29,7 +29,7 @@ export async function startWithheldScene() {
   const scheme = 'ecdsa-secp256k1';
   const made = await generateKey(crew, { scheme, policies: [before] });
   if (!made.ok) throw new Error(made.refusal.reason);
-  const address = addressOn(anvilAdapter.chain.caip2, scheme, hexToBytes(made.value.publicKey));
+  const address = addressOn(anvilRules.chain.caip2, scheme, hexToBytes(made.value.publicKey));
   const key: VaultKey = { ...made.value, addresses: { anvil: present(address) } };
   const [adopted] = await shownTo(cosigners.some(1), change, cosigners.all);
   if (adopted !== 'adopted') throw new Error(`co-signer 1 answers ${adopted}`);

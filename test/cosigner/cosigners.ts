@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { Agent, fetch as undiciFetch, type RequestInit as UndiciInit } from 'undici';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { addressOn } from '#chains/inspect/address-on.ts';
-import type { ChainAdapter } from '#chains/chain-adapter.ts';
-import { adapterFor } from '#chains/adapters.ts';
+import { rulesFor } from '#chains/rules-for.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { unsignedAttempt } from '#domain/transaction/event.ts';
@@ -179,7 +178,7 @@ export async function startCosigners(count = 3, more: CosignerOptions = {}) {
   };
 }
 
-export const anvilAdapter: ChainAdapter = adapterFor(present(findChain(chainsFrom({}), 'anvil')), []);
+export const anvilRules = rulesFor(present(findChain(chainsFrom({}), 'anvil')));
 
 /**
  * Returns a policy as version 1 of another vault: a co-signer keeps one chain of policies for each
@@ -200,7 +199,7 @@ export async function newKey(cosigners: readonly CosignerClient[], { governedBy 
   });
   if (!generated.ok) throw new Error(generated.refusal.reason);
   const { scheme, publicKey } = generated.value;
-  const address = present(addressOn(anvilAdapter.chain.caip2, scheme, hexToBytes(publicKey)));
+  const address = present(addressOn(anvilRules.chain.caip2, scheme, hexToBytes(publicKey)));
   return { ...generated.value, addresses: { anvil: address } };
 }
 
@@ -261,7 +260,7 @@ export function approvedMessage(key: VaultKey, text: Pick<MessageIntent, 'format
   return {
     ...requestFor(key, transaction),
     intent,
-    attempt: { number: 1, purpose: 'intent' as const, ...anvilAdapter.composeMessage(intent) },
+    attempt: { number: 1, purpose: 'intent' as const, ...anvilRules.composeMessage(intent) },
   };
 }
 
@@ -295,7 +294,7 @@ export function entered(
   action: Action,
   {
     createdAtMs = Date.now(),
-    chain = anvilAdapter.chain,
+    chain = anvilRules.chain,
     governedBy = policy,
   }: { readonly createdAtMs?: number; readonly chain?: Chain; readonly governedBy?: Policy } = {},
 ): Transaction {
@@ -349,7 +348,7 @@ export function attemptOf(
   };
   lastNonce += 1n;
   return unsignedAttempt(
-    { purpose: 'intent', ...anvilAdapter.compose(intent, quote, options.nonce ?? lastNonce) },
+    { purpose: 'intent', ...anvilRules.compose(intent, quote, options.nonce ?? lastNonce) },
     number,
     Date.now(),
   );

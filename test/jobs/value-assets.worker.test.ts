@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import { chainClientFor } from '#chains/client-for.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { ChainMovement } from '#domain/activity/movement.ts';
@@ -21,6 +22,8 @@ const env: CoordinatorEnv = {
   PRICE_SOURCES: JSON.stringify([{ type: 'defillama', url: 'http://prices.test' }]),
 };
 const ethereum = findChain(chainsFrom({}), 'ethereum') as Chain;
+const onEthereum = () => ({ chain: ethereum, client: chainClientFor(env, ethereum) });
+const WITHOUT_NODES = { chain: ethereum, client: null };
 let numbers = 0x1000;
 const newToken = () => `0x${(numbers += 1).toString(16).padStart(40, '0')}`;
 
@@ -75,17 +78,17 @@ const states = ({ native, tokens }: Awaited<ReturnType<typeof valueTokens>>) => 
 test('the fields and the price of a token are requested once, and again when they are old', async () => {
   const { requested, later } = await world();
   const token = newToken();
-  const first = await valueTokens(env, ethereum, [token]);
+  const first = await valueTokens(env, onEthereum(), [token]);
   expect(first.native.price).toMatchObject({ state: 'known', usdE12: '2000000000000' });
   expect(first.tokens).toMatchObject([
     { address: token, symbol: 'MEME', decimals: 6, isListed: false, hasPhishingText: true },
   ]);
   const once = { ...requested };
   later(MINUTE_MS);
-  expect(await valueTokens(env, ethereum, [token])).toEqual(first);
+  expect(await valueTokens(env, onEthereum(), [token])).toEqual(first);
   expect(requested).toEqual(once);
   later(5 * MINUTE_MS);
-  await valueTokens(env, ethereum, [token]);
+  await valueTokens(env, onEthereum(), [token]);
   expect(requested).toEqual({ cosigner: once.cosigner, prices: once.prices + 1 });
 });
 
@@ -93,18 +96,18 @@ test('an unreachable price source is not called again for half a minute', async 
   const { requested, story, later } = await world({ isUnreachable: true });
   const token = newToken();
   later(60 * MINUTE_MS);
-  expect(states(await valueTokens(env, ethereum, [token]))).toEqual(['unavailable', 'unavailable']);
+  expect(states(await valueTokens(env, onEthereum(), [token]))).toEqual(['unavailable', 'unavailable']);
   story.isUnreachable = false;
-  expect(states(await valueTokens(env, ethereum, [token]))).toEqual(['unavailable', 'unavailable']);
+  expect(states(await valueTokens(env, onEthereum(), [token]))).toEqual(['unavailable', 'unavailable']);
   expect(requested.prices).toBe(1);
   later(MINUTE_MS);
-  expect(states(await valueTokens(env, ethereum, [token]))).toEqual(['known', 'known']);
+  expect(states(await valueTokens(env, onEthereum(), [token]))).toEqual(['known', 'known']);
 });
 
 test('a listed token is known without a request to its chain', async () => {
   const { requested } = await world();
   const dollar = ethereum.tokens.find(({ symbol }) => symbol === 'USDC')?.address ?? '';
-  const { tokens } = await valueTokens(env, ethereum, [dollar]);
+  const { tokens } = await valueTokens(env, onEthereum(), [dollar]);
   expect(tokens).toMatchObject([
     { symbol: 'USDC', decimals: 6, isListed: true, hasPhishingText: false, imitates: null },
   ]);
@@ -114,13 +117,13 @@ test('a listed token is known without a request to its chain', async () => {
 test('a token has no available price while its chain is unreachable', async () => {
   await world();
   const blind = { ...env, RPC_URLS: '{}' };
-  const { tokens } = await valueTokens(blind, ethereum, [newToken()]);
+  const { tokens } = await valueTokens(blind, WITHOUT_NODES, [newToken()]);
   expect(tokens).toMatchObject([{ symbol: null, decimals: null, price: { state: 'unavailable' } }]);
 });
 
 test('without a price source no asset has a price', async () => {
   const { requested } = await world();
-  const { native, tokens } = await valueTokens({ ...env, PRICE_SOURCES: '' }, ethereum, [newToken()]);
+  const { native, tokens } = await valueTokens({ ...env, PRICE_SOURCES: '' }, onEthereum(), [newToken()]);
   expect([native.price, tokens[0]?.price, requested.prices]).toEqual([{ state: 'unpriced' }, { state: 'unpriced' }, 0]);
 });
 
@@ -137,7 +140,7 @@ test('a transaction is valued only by the assets that a wallet moved, and by twe
   });
   const others = Array.from({ length: 30 }, () => moves(newToken(), newToken()));
   const ours = Array.from({ length: 30 }, () => moves(newToken(), WALLET));
-  const { tokens } = await valueAssets(env, ethereum, { movements: [...others, ...ours], wallets: [WALLET] });
+  const { tokens } = await valueAssets(env, onEthereum(), { movements: [...others, ...ours], wallets: [WALLET] });
   expect(tokens.map(({ address }) => address)).toEqual(ours.slice(0, 20).map(({ tokenAddress }) => tokenAddress));
 });
 
@@ -145,13 +148,13 @@ test('a valuation is removed after two months, unless it was requested again', a
   const { later } = await world();
   later(24 * 60 * MINUTE_MS);
   const [old, fresh] = [newToken(), newToken()];
-  await valueTokens(env, ethereum, [old]);
+  await valueTokens(env, onEthereum(), [old]);
   later(61 * 24 * 60 * MINUTE_MS);
-  await valueTokens(env, ethereum, [fresh]);
+  await valueTokens(env, onEthereum(), [fresh]);
   await sweep(env, Date.now());
   const rows = async (query: string) => (await env.DB.prepare(query).bind(old).all()).results.length;
   expect(await rows('SELECT 1 FROM tokens WHERE address = ?')).toBe(0);
   expect(await rows("SELECT 1 FROM prices WHERE asset = 'eip155:1/erc20:' || ?")).toBe(0);
-  const { tokens } = await valueTokens({ ...env, RPC_URLS: '{}' }, ethereum, [fresh]);
+  const { tokens } = await valueTokens({ ...env, RPC_URLS: '{}' }, WITHOUT_NODES, [fresh]);
   expect(tokens[0]?.symbol).toBe('MEME');
 });

@@ -6,7 +6,7 @@ import { addressOfPublicKey, scriptOf } from '#chains/bitcoin/rules/address.ts';
 import { signedMessage, type SignedMessage } from '#chains/bitcoin/rules/message.ts';
 import { GENESIS, networkOf } from '#chains/bitcoin/rules/network.ts';
 import { witnessOf } from '#chains/bitcoin/rules/witness.ts';
-import type { ChainSignature } from '#chains/chain-adapter.ts';
+import type { ChainSignature } from '#chains/chain-rules.ts';
 import { suiteOf } from '#mpc/frost/suite.ts';
 import { taprootOf, tweakPoint, tweakScalar } from '#mpc/frost/taproot.ts';
 import { encodePoint, GENERATOR, parsePoint } from '#mpc/secp256k1.ts';

@@ -8,9 +8,9 @@ import type { KeyScheme } from '#domain/asset/chain.ts';
 
 /**
  * Returns the address of a wallet's key on a chain, from only the chain's CAIP-2: a co-signer has
- * no table of chains that the coordinator's operator could change. Returns null for a chain that no
- * adapter supports, or that accepts no signature of this scheme. Throws for bytes that are no
- * point: such a key was never generated.
+ * no table of chains that the coordinator's operator could change. Returns null for a chain of
+ * no known family, or that accepts no signature of this scheme. Throws for bytes that are no point:
+ * such a key was never generated.
  *
  * @param publicKey as its scheme encodes it
  */

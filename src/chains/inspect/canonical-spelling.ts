@@ -11,7 +11,7 @@ import { clusterOf } from '#chains/solana/rules/cluster.ts';
  * CAIP-2 name: it has no table of chains that the coordinator could change.
  */
 
-/** Reports whether an adapter supports this CAIP-2 name. */
+/** Reports whether this CAIP-2 name is of a known chain family. */
 export function isKnownChain(chain: string): boolean {
   return chainIdOf(chain) !== null || clusterOf(chain) !== null || networkOf(chain) !== null;
 }

@@ -1,4 +1,4 @@
-import type { PreparationFault } from '#chains/chain-adapter.ts';
+import type { PreparationFault } from '#chains/chain-client.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { FailureReason } from '#domain/transaction/event.ts';
 

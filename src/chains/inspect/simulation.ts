@@ -1,4 +1,5 @@
-import type { ChainFault, PreparationFault, Quote, Simulation } from '#chains/chain-adapter.ts';
+import type { PreparationFault, Simulation } from '#chains/chain-client.ts';
+import type { ChainFault, Quote } from '#chains/chain-rules.ts';
 import { parseAmount } from '#domain/asset/amount.ts';
 import type { OnChainIntent } from '#domain/transaction/intent.ts';
 import type { ChainMovement } from '#domain/activity/movement.ts';

@@ -1,4 +1,4 @@
-import type { WatchedAttempts } from '#chains/chain-adapter.ts';
+import type { WatchedAttempts } from '#chains/chain-client.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcCall, RpcNode } from '#chains/rpc/json-rpc.ts';

@@ -1,5 +1,5 @@
 import { asChainFault } from '#chains/rpc/node-fallback.ts';
-import type { ChainFault } from '#chains/chain-adapter.ts';
+import type { ChainFault } from '#chains/chain-rules.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
 import { denialOf, NO_NODE, onEveryNode, reachedByTwo } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';

@@ -1,4 +1,4 @@
-import type { BroadcastVerdict } from '#chains/chain-adapter.ts';
+import type { BroadcastVerdict } from '#chains/chain-client.ts';
 import type { NodePool } from '#chains/rpc/node-pool.ts';
 import { NO_NODE } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';

@@ -1,5 +1,6 @@
 import { readFromPool, asChainFault } from '#chains/rpc/node-fallback.ts';
-import type { ChainFault, Holdings } from '#chains/chain-adapter.ts';
+import type { Holdings } from '#chains/chain-client.ts';
+import type { ChainFault } from '#chains/chain-rules.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
 import { NO_NODE } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';

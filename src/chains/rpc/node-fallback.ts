@@ -1,4 +1,5 @@
-import type { BusyFault, ChainFault, PreparationFault, Quote } from '#chains/chain-adapter.ts';
+import type { BusyFault, PreparationFault } from '#chains/chain-client.ts';
+import type { ChainFault, Quote } from '#chains/chain-rules.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
 import { NO_NODE, onEveryNode, onFirstUsableNode, unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcCall, RpcNode } from '#chains/rpc/json-rpc.ts';
@@ -10,7 +11,7 @@ import { accepted, refused } from '#domain/result.ts';
 
 /**
  * Prepares with the first usable RPC node, and turns node problems into `transient` faults for
- * every adapter.
+ * every chain family.
  */
 export async function prepareFromPool<T>(
   pool: NodePool,

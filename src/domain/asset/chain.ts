@@ -1,6 +1,6 @@
 import { unreachable } from '#domain/result.ts';
 
-/** The domain's description of a chain. Endpoints of RPC nodes and adapters are in `chains/`. */
+/** The domain's description of a chain. The rules and the clients of chains are in `chains/`. */
 export type ChainFamily = 'evm' | 'solana' | 'bitcoin';
 
 /**

@@ -151,7 +151,7 @@ type LookedFor = number;
 export type EventType = TransactionEvent['type'];
 export type EventOf<T extends EventType> = Extract<TransactionEvent, { type: T }>;
 
-/** Unsigned bytes at a nonce, as a chain's adapter composes them. */
+/** Unsigned bytes at a nonce, as the rules of a chain compose them. */
 export interface ComposedBytes {
   readonly nonce: string;
   readonly payload: string;
@@ -160,7 +160,7 @@ export interface ComposedBytes {
   /** The last block that can include them; null for bytes without a time limit. */
   readonly validUntil: string | null;
   /**
-   * The newest block when the adapter read the data that the bytes depend on; absent when the bytes
+   * The newest block when the client read the data that the bytes depend on; absent when the bytes
    * name it.
    */
   readonly anchoredAt?: string;

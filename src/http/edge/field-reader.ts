@@ -1,4 +1,4 @@
-import type { ChainAdapter } from '#chains/chain-adapter.ts';
+import type { ChainRules } from '#chains/chain-rules.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import { parseAmount } from '#domain/asset/amount.ts';
 import type { FieldFault } from '#http/encode/problem.ts';
@@ -8,7 +8,7 @@ import type { FieldFault } from '#http/encode/problem.ts';
  * is not valid.
  */
 export interface FieldReader {
-  readonly adapter: ChainAdapter;
+  readonly rules: ChainRules;
   readonly recipient: (text: string, pointer: string) => string | null;
   readonly token: (text: string, pointer: string) => string | null;
   readonly amount: (text: string, pointer: string, least: '0' | '1') => Amount | null;
@@ -26,24 +26,24 @@ const ADDRESS_DETAILS = {
 } as const;
 
 /** Returns the field reader of a chain, which adds every fault to `faults`. */
-export function fieldReader(adapter: ChainAdapter, faults: FieldFault[]): FieldReader {
+export function fieldReader(rules: ChainRules, faults: FieldFault[]): FieldReader {
   const fault = (found: FieldFault) => {
     faults.push(found);
     return null;
   };
-  const address = (parsed: ReturnType<ChainAdapter['parseRecipient']>, pointer: string) =>
+  const address = (parsed: ReturnType<ChainRules['parseRecipient']>, pointer: string) =>
     parsed.ok ? parsed.value : fault({ pointer, code: parsed.refusal, detail: ADDRESS_DETAILS[parsed.refusal] });
   return {
-    adapter,
+    rules,
     fault,
-    recipient: (text, pointer) => address(adapter.parseRecipient(text), pointer),
-    token: (text, pointer) => address(adapter.parseToken(text), pointer),
+    recipient: (text, pointer) => address(rules.parseRecipient(text), pointer),
+    token: (text, pointer) => address(rules.parseToken(text), pointer),
     amount: (text, pointer, least) => {
-      const amount = parseAmount(text, adapter.largestAmount);
+      const amount = parseAmount(text, rules.largestAmount);
       if (amount !== null && (least === '0' || amount !== '0')) return amount;
       const detail =
         // `least` is 1 for a field that does not accept zero.
-        `Must be a whole number of the smallest unit from ${least} to ${adapter.largestAmount}, in digits.`;
+        `Must be a whole number of the smallest unit from ${least} to ${rules.largestAmount}, in digits.`;
       return fault({ pointer, code: 'invalid-amount', detail });
     },
   };

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { adapterFor } from '#chains/adapters.ts';
+import { rulesFor } from '#chains/rules-for.ts';
 import type { Activity } from '#domain/activity/activity.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { hasPermission } from '#domain/access/member.ts';
@@ -95,7 +95,7 @@ export function activityRecord(
  * child transaction can raise its fee.
  */
 function canBePaidFor({ state, direction }: Activity, chain: Chain): boolean {
-  return state === 'BROADCAST' && direction === 'in' && adapterFor(chain, []).spendsUtxos;
+  return state === 'BROADCAST' && direction === 'in' && rulesFor(chain).ordering.by === 'utxos';
 }
 
 function knownAs({ signer, movements }: Activity, { rules }: Policy, chain: Chain | null) {

@@ -1,5 +1,5 @@
-import { adapterFor } from '#chains/adapters.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
+import { rulesFor } from '#chains/rules-for.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import { hasPermission } from '#domain/access/member.ts';
 import type { HttpContext } from '#http/edge/context.ts';
@@ -48,7 +48,7 @@ async function propose(context: HttpContext): Promise<Response> {
   const { vaultId, chain: name, state, hash, wallet } = found.value.activity;
   if (state !== 'BROADCAST') return refusalProblem(context, { code: 'transaction-not-broadcast', state });
   const chain = findChain(chainsFrom(context.env), name);
-  if (chain === null || !adapterFor(chain, []).spendsUtxos) {
+  if (chain === null || rulesFor(chain).ordering.by !== 'utxos') {
     const detail = `Child pays for parent is not supported on ${name}.`;
     return problem(context, 'not-on-this-chain', { detail });
   }

@@ -53,7 +53,7 @@ async function createInteraction(context: HttpContext): Promise<Response> {
   const body = interactionBody.parse(await context.req.json());
   const read: ActionReader['read'] = (reader) => {
     const to = reader.recipient(body.to, '/to');
-    const data = reader.adapter.parseCalldata(body.data);
+    const data = reader.rules.parseCalldata(body.data);
     if (data === null) {
       const detail = 'Must be calldata in hex: 0x and two digits for each byte, 24 KiB at most.';
       reader.fault({ pointer: '/data', code: 'invalid-data', detail });

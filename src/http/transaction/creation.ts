@@ -1,8 +1,10 @@
 import * as z from 'zod';
 import { chainClientFor } from '#chains/client-for.ts';
-import { adapterFor } from '#chains/adapters.ts';
-import type { ChainAdapter, PreparationFault } from '#chains/chain-adapter.ts';
+import type { ChainClient, PreparationFault } from '#chains/chain-client.ts';
+import type { ChainRules } from '#chains/chain-rules.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
+import { rulesFor } from '#chains/rules-for.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 import type { VaultId } from '#domain/id.ts';
 import { parseVaultId } from '#domain/id.ts';
 import type { Result } from '#domain/result.ts';
@@ -113,12 +115,14 @@ export interface ActionReader {
  * `insufficient-funds`, `would-revert`, `allowance-not-zero`, `chain-unavailable`.
  */
 export async function create(context: HttpContext, body: CreationBody, action: ActionReader): Promise<Response> {
-  const chain = findChain(chainsFrom(context.env), body.chain);
-  if (chain !== null && !adapterFor(chain, []).kinds.includes(action.kind)) {
+  const rules = rulesOf(context, body);
+  if (!rules.ok) return invalidRequest(context, rules.refusal);
+  const { chain, kinds } = rules.value;
+  if (!kinds.includes(action.kind)) {
     const detail = `Transactions of kind ${action.kind} are not supported on ${chain.name}.`;
     return problem(context, 'not-on-this-chain', { detail });
   }
-  const read = readCreation(context, body, action);
+  const read = readCreation(rules.value, body, action);
   if (!read.ok) return invalidRequest(context, read.refusal);
   const idempotency = await idempotencyOf(context);
   if (idempotency === 'malformed') {
@@ -127,7 +131,7 @@ export async function create(context: HttpContext, body: CreationBody, action: A
   }
   const { vaultId, creation } = read.value;
   const request = { ...creation, idempotency };
-  const rehearsed = await precheckOnChain(context, vaultId, request);
+  const rehearsed = await precheckOnChain(context, { chain, vaultId }, request);
   if (rehearsed instanceof Response) return rehearsed;
   const actor = actorOf(context);
   const created = await callObject(
@@ -147,20 +151,26 @@ interface ReadCreation {
   readonly creation: Omit<CreationRequest, 'idempotency'>;
 }
 
-/** Returns the body with every value parsed by its chain, or all faults of the body. */
-export function readCreation(
+/** Returns the rules of the chain that a body names, or its fault when the chain is not known. */
+export function rulesOf(
   context: HttpContext,
+  { chain: name }: Pick<CreationBody, 'chain'>,
+): Result<ChainRules, readonly FieldFault[]> {
+  const chains = chainsFrom(context.env);
+  const chain = findChain(chains, name);
+  if (chain !== null) return accepted(rulesFor(chain));
+  const detail = `The chain is not known. Known chains: ${chains.map((known) => known.name).join(', ')}.`;
+  return refused([{ pointer: '/chain', code: 'unknown-chain', detail }]);
+}
+
+/** Returns the body with every value parsed by the rules, or all faults of the body. */
+export function readCreation(
+  rules: ChainRules,
   body: CreationBody,
   actionReader: ActionReader,
 ): Result<ReadCreation, readonly FieldFault[]> {
-  const chains = chainsFrom(context.env);
-  const chain = findChain(chains, body.chain);
-  if (chain === null) {
-    const detail = `The chain is not known. Known chains: ${chains.map((known) => known.name).join(', ')}.`;
-    return refused([{ pointer: '/chain', code: 'unknown-chain', detail }]);
-  }
   const faults: FieldFault[] = [];
-  const reader = fieldReader(adapterFor(chain, []), faults);
+  const reader = fieldReader(rules, faults);
   const vaultId = parseVaultId(body.vaultId);
   if (vaultId === null) {
     reader.fault({ pointer: '/vaultId', code: 'invalid-id', detail: 'Must be a vault id.' });
@@ -168,14 +178,14 @@ export function readCreation(
   const action = actionReader.read(reader);
   const { note = null, externalId = null, acceptLookalikeOf: named = null, speed = 'normal', joins } = body;
   // The known address may be one without a key, because the field only names it.
-  const keyless = named === null ? null : reader.adapter.parseKeylessRecipient(named);
+  const keyless = named === null ? null : rules.parseKeylessRecipient(named);
   const acceptLookalikeOf = named === null ? null : (keyless ?? reader.recipient(named, '/acceptLookalikeOf'));
   const notAfterMs = body.notAfter == null ? null : Date.parse(body.notAfter);
   if (notAfterMs !== null && notAfterMs > Date.now() + MAX_APPROVAL_LIFETIME_MS) {
     reader.fault({ pointer: '/notAfter', code: 'too-late', detail: 'Must be at most 90 days from now.' });
   }
   if (faults.length > 0 || vaultId === null || action === null) return refused(faults);
-  const creation = { chain: chain.name, action, note, externalId, acceptLookalikeOf, speed, notAfterMs };
+  const creation = { chain: rules.chain.name, action, note, externalId, acceptLookalikeOf, speed, notAfterMs };
   return accepted({ vaultId, creation: joins === undefined ? creation : { ...creation, joins } });
 }
 
@@ -187,12 +197,11 @@ export function readCreation(
  */
 async function precheckOnChain(
   context: HttpContext,
-  vaultId: VaultId,
+  { chain, vaultId }: { readonly chain: Chain; readonly vaultId: VaultId },
   request: CreationRequest,
 ): Promise<Response | Pick<CreationRequest, 'virtualSize'>> {
-  const chain = findChain(chainsFrom(context.env), request.chain);
-  const adapter = chain === null ? null : chainClientFor(context.env, chain);
-  if (adapter === null || request.action.kind === 'message') return {};
+  const client = chainClientFor(context.env, chain);
+  if (client === null || request.action.kind === 'message') return {};
   const actor = actorOf(context);
   const rehearsed = await callObject(
     () => vaultStub(context.env, vaultId),
@@ -203,20 +212,20 @@ async function precheckOnChain(
   const { intent } = view.transaction;
   if (replayed || intent.kind === 'message') return {};
   const { speed, joins = 0 } = request;
-  const quote = await adapter.quote(intent, null, { speed, joins });
+  const quote = await client.quote(intent, null, { speed, joins });
   const isTooDear = !quote.ok && quote.refusal.kind === 'permanent' && quote.refusal.reason === 'FEE_CAP_EXCEEDED';
   if (!quote.ok && quote.refusal.kind !== 'busy' && !isTooDear) return chainProblem(context, quote.refusal);
   const { virtualSize = null } = quote.ok ? quote.value : {};
-  return { virtualSize: virtualSize ?? (await virtualSizeOf(adapter, intent)) };
+  return { virtualSize: virtualSize ?? (await virtualSizeOf(client, intent)) };
 }
 
 /**
  * Returns the virtual size with any UTXOs of the wallet; null on chains without virtual bytes, or
  * when no RPC node is available.
  */
-async function virtualSizeOf(adapter: ChainAdapter, intent: OnChainIntent): Promise<string | null> {
-  if (!adapter.spendsUtxos) return null;
-  const estimate = await adapter.estimate(intent);
+async function virtualSizeOf(client: ChainClient, intent: OnChainIntent): Promise<string | null> {
+  if (client.rules.ordering.by !== 'utxos') return null;
+  const estimate = await client.estimate(intent);
   return estimate.ok && 'virtualSize' in estimate.value ? estimate.value.virtualSize : null;
 }
 

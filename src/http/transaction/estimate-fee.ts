@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { chainClientFor } from '#chains/client-for.ts';
-import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { actorOf, route } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
@@ -13,6 +12,7 @@ import {
   targetFields,
   chainProblem,
   readCreation,
+  rulesOf,
 } from '#http/transaction/creation.ts';
 import { readTransfer, solanaFields } from '#http/transaction/transfer.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
@@ -116,7 +116,9 @@ export const estimateFee = route({
 
 async function estimate(context: HttpContext): Promise<Response> {
   const body = estimateBody.parse(await context.req.json());
-  const read = readCreation(context, body, readTransfer(body));
+  const rules = rulesOf(context, body);
+  if (!rules.ok) return invalidRequest(context, rules.refusal);
+  const read = readCreation(rules.value, body, readTransfer(body));
   if (!read.ok) return invalidRequest(context, read.refusal);
   const { vaultId, creation } = read.value;
   const actor = actorOf(context);
@@ -126,12 +128,12 @@ async function estimate(context: HttpContext): Promise<Response> {
   );
   if (!rehearsed.ok) return refusalProblem(context, rehearsed.refusal);
   const { intent } = rehearsed.value.view.transaction;
-  const chain = findChain(chainsFrom(context.env), creation.chain);
-  const adapter = chain === null ? null : chainClientFor(context.env, chain);
-  if (chain === null || adapter === null || intent.kind === 'message') {
-    return problem(context, 'chain-unavailable', { detail: `No RPC node is configured for ${creation.chain}.` });
+  const { chain } = rules.value;
+  const client = chainClientFor(context.env, chain);
+  if (client === null || intent.kind === 'message') {
+    return problem(context, 'chain-unavailable', { detail: `No RPC node is configured for ${chain.name}.` });
   }
-  const estimated = await adapter.estimate(intent);
+  const estimated = await client.estimate(intent);
   if (!estimated.ok) return chainProblem(context, estimated.refusal);
   const { nativeSymbol: symbol, nativeDecimals: decimals } = chain;
   return context.json({ chain: chain.name, feeAsset: { tokenAddress: null, symbol, decimals }, ...estimated.value });

@@ -39,8 +39,8 @@ export const message = route({
 
 async function createMessage(context: HttpContext): Promise<Response> {
   const body = messageBody.parse(await context.req.json());
-  const read: ActionReader['read'] = ({ adapter, fault }) => {
-    const text = adapter.parseMessage(body.message);
+  const read: ActionReader['read'] = ({ rules, fault }) => {
+    const text = rules.parseMessage(body.message);
     if (!text.ok) return fault({ pointer: '/message', code: 'invalid-message', detail: text.refusal });
     // Sign-in texts contain line breaks and tabs. No signed text needs marks that change its
     // direction, and typed data may contain them as an escape.

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { chainClientFor } from '#chains/client-for.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
-import type { Allowance } from '#chains/chain-adapter.ts';
+import type { Allowance } from '#chains/chain-client.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { Intent } from '#domain/transaction/intent.ts';
 import { movementsOf } from '#domain/activity/movement.ts';
@@ -72,9 +72,9 @@ async function simulate(context: HttpContext): Promise<Response> {
 async function simulated(context: HttpContext, intent: Intent): Promise<SimulationRecord> {
   if (intent.kind === 'message') return unknown('A message is not executed on a chain, so it cannot be simulated.');
   const chain = findChain(chainsFrom(context.env), intent.chain);
-  const adapter = chain === null ? null : chainClientFor(context.env, chain);
-  if (chain === null || adapter === null) return unknown('No RPC node is configured for the chain of the transaction.');
-  const answer = await adapter.simulate(intent);
+  const client = chain === null ? null : chainClientFor(context.env, chain);
+  if (chain === null || client === null) return unknown('No RPC node is configured for the chain of the transaction.');
+  const answer = await client.simulate(intent);
   if (!answer.ok) return unknown(answer.refusal.detail);
   if (answer.value.outcome === 'fails') return { ...unknown(answer.value.detail), outcome: 'fails' };
   const { movements, allowances } = answer.value;

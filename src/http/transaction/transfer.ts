@@ -93,12 +93,12 @@ export function readTransfer(body: {
   readonly recipientMayHaveNoKey?: boolean | undefined;
 }): ActionReader {
   const read: ActionReader['read'] = (reader) => {
-    const keyless = body.recipientMayHaveNoKey === true ? reader.adapter.parseKeylessRecipient(body.to) : null;
+    const keyless = body.recipientMayHaveNoKey === true ? reader.rules.parseKeylessRecipient(body.to) : null;
     const to = keyless ?? reader.recipient(body.to, '/to');
     const tokenAddress = body.tokenAddress == null ? null : reader.token(body.tokenAddress, '/tokenAddress');
     const amount = reader.amount(body.amount, '/amount', '1');
     const { memo = null } = body;
-    const detail = memo === null ? null : reader.adapter.memoFault(memo);
+    const detail = memo === null ? null : reader.rules.memoFault(memo);
     if (detail !== null) reader.fault({ pointer: '/memo', code: 'invalid-memo', detail });
     if (to === null || amount === null) return null;
     const extras = { ...(memo === null ? {} : { memo }), ...(keyless === null ? {} : KEYLESS) };

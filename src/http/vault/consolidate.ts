@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { adapterFor } from '#chains/adapters.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
+import { rulesFor } from '#chains/rules-for.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { route } from '#http/edge/context.ts';
 import { problem } from '#http/encode/problem.ts';
@@ -49,7 +49,7 @@ async function propose(context: HttpContext): Promise<Response> {
   if (vaultId instanceof Response) return vaultId;
   const { coins: joins = MAX_INPUTS, note, ...body } = consolidateBody.parse(await context.req.json());
   const chain = findChain(chainsFrom(context.env), body.chain);
-  if (chain !== null && !adapterFor(chain, []).spendsUtxos) {
+  if (chain !== null && rulesFor(chain).ordering.by !== 'utxos') {
     return problem(context, 'not-on-this-chain', { detail: `There are no UTXOs to consolidate on ${chain.name}.` });
   }
   const request = { ...body, vaultId, note: note ?? defaultNote(joins), speed: 'slow', joins } as const;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { adapterFor } from '#chains/adapters.ts';
+import { rulesFor } from '#chains/rules-for.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import { APPROVAL_MODES, MAX_DEVICES } from '#domain/access/device.ts';
@@ -209,7 +209,7 @@ function readerOn(
     faults.push({ pointer: `${pointer}/chain`, code: 'unknown-chain', detail: 'The chain is not known.' });
     return null;
   }
-  return { ...fieldReader(adapterFor(found, []), faults), chain: found.caip2 };
+  return { ...fieldReader(rulesFor(found), faults), chain: found.caip2 };
 }
 
 function readAsset(reader: ChainReader | null, token: string | null | undefined, pointer: string): AssetRef | null {

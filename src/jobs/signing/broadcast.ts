@@ -3,17 +3,25 @@ import type { TransactionId } from '#domain/id.ts';
 import { isPastNotAfterTime } from '#domain/transaction/intent.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
+import type { ChainClient } from '#chains/chain-client.ts';
 import { chainClientFor } from '#chains/client-for.ts';
 import { allocatorOf, hasOrderedNonces } from '#jobs/signing/nonce-allocation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultDoors } from '#objects/vault/doors.ts';
+
+interface Broadcasting {
+  readonly env: CoordinatorEnv;
+  readonly vault: VaultDoors;
+  /** The client of a job that has one already. */
+  readonly client?: ChainClient;
+}
 
 /**
  * Broadcasts the stored bytes of the newest attempt. A lost reply can only lead to the same bytes
  * again: the network reports bytes that it has as 'already known', and an inconclusive answer keeps
  * the job pending.
  */
-export async function broadcast(env: CoordinatorEnv, vault: VaultDoors, id: TransactionId): Promise<void> {
+export async function broadcast({ env, vault, client: made }: Broadcasting, id: TransactionId): Promise<void> {
   const work = await vault.query(null, { type: 'transactionWork', id, job: 'broadcast' });
   const attempt = work === null ? null : newestAttempt(work.transaction);
   if (work === null || attempt === null || attempt.signed === null) return;
@@ -23,12 +31,12 @@ export async function broadcast(env: CoordinatorEnv, vault: VaultDoors, id: Tran
     await vault.report({ type: 'recordEvent', id, event: { type: 'endByTime' } });
     return;
   }
-  const adapter = chainClientFor(env, work.chain);
-  if (adapter === null) return;
-  const verdict = await adapter.broadcast(attempt.signed.raw, attempt.signed.hash);
+  const client = made ?? chainClientFor(env, work.chain);
+  if (client === null) return;
+  const verdict = await client.broadcast(attempt.signed.raw, attempt.signed.hash);
   const { number } = attempt;
   const { transaction, chain } = work;
-  const keepsCoins = adapter.spendsUtxos;
+  const keepsCoins = client.rules.ordering.by === 'utxos';
   const mayEnd = hasOrderedNonces(chain) && signedAttempts(transaction).length === 1;
   // An earlier run may have stopped while it was ending the transaction.
   if (mayEnd && verdict.outcome !== 'refused') await allocatorOf(env, transaction).stay({ transactionId: id });

@@ -1,6 +1,6 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
-import type { ChainSignature } from '#chains/chain-adapter.ts';
+import type { ChainSignature } from '#chains/chain-rules.ts';
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';

@@ -1,4 +1,5 @@
-import type { ChainAdapter, ChainFault, Observation } from '#chains/chain-adapter.ts';
+import type { ChainClient, Observation } from '#chains/chain-client.ts';
+import type { ChainFault } from '#chains/chain-rules.ts';
 import type { FailureReason } from '#domain/transaction/event.ts';
 import { isAtRest } from '#domain/transaction/inclusion-steps.ts';
 import { labelsOf, usdValueOf } from '#domain/asset/valuation.ts';
@@ -24,20 +25,21 @@ import { errorText } from '#store/error-text.ts';
 export async function confirm(env: CoordinatorEnv, vault: VaultDoors, id: TransactionId): Promise<void> {
   const work = await vault.query(null, { type: 'transactionWork', id, job: 'confirm' });
   if (work === null) return;
-  const adapter = chainClientFor(env, work.chain);
-  if (adapter !== null) await observeAndAct({ env, vault, work }, adapter);
+  const client = chainClientFor(env, work.chain);
+  if (client !== null) await observeAndAct({ env, vault, client, work });
 }
 
 /**
  * Records the state of a transaction's attempts, and rebroadcasts or reprices those that no RPC
  * node has.
  */
-export async function observeAndAct({ env, vault, work }: Watch, adapter: ChainAdapter): Promise<void> {
+export async function observeAndAct(watch: Watch): Promise<void> {
+  const { env, vault, client, work } = watch;
   const { id } = work.transaction;
-  const observed = await observeAttempts(adapter, work.transaction);
+  const observed = await observeAttempts(client, work.transaction);
   // An unreachable RPC node shows nothing; the vault's alarm sends this job again.
   if (!observed.ok) return;
-  await recordObservation({ env, vault, work }, observed.value);
+  await recordObservation(watch, observed.value);
   const { value: seen } = observed;
   // An inclusion that an RPC node contradicts from the start is not recorded, like an absent one.
   const isDisputed = seen.type === 'included' && seen.inclusion.secondNode === 'disagrees';
@@ -47,12 +49,12 @@ export async function observeAndAct({ env, vault, work }: Watch, adapter: ChainA
   const isResting = seen.type === 'absent' && isAbsent && !seen.inMempool && isAtRest(work.transaction);
   const isDear = isResting && waitsForPriceAgain(work.transaction);
   if (seen.type === 'absent' && (seen.isTooCheap === true || isDear)) {
-    await reprice({ env, vault, adapter, transaction: work.transaction });
+    await reprice({ env, vault, client, transaction: work.transaction });
   }
   if (isAbsent && isPastNotAfter(work.transaction, Date.now()))
     await vault.report({ type: 'recordEvent', id, event: { type: 'endByTime' } });
-  else if (isUnrecorded || isResting || isWithheld) await offerAgain(adapter, work.transaction);
-  if (isAbsent) await recordBlocker({ env, vault, adapter, transaction: work.transaction });
+  else if (isUnrecorded || isResting || isWithheld) await offerAgain(client, work.transaction);
+  if (isAbsent) await recordBlocker({ env, vault, client, transaction: work.transaction });
 }
 
 /**
@@ -69,12 +71,12 @@ function waitsForPriceAgain({ stateReason }: Transaction): boolean {
  * may not relay them), or when the network accepts neither them nor another attempt. It records
  * nothing, because nothing has changed: the next poll shows the effect.
  */
-async function offerAgain(adapter: ChainAdapter, transaction: Transaction): Promise<void> {
+async function offerAgain(client: ChainClient, transaction: Transaction): Promise<void> {
   const newest = signedAttempts(transaction).at(-1);
   // An ended transaction is not broadcast, because members may have paid again.
   if (transaction.state !== 'BROADCAST' || newest === undefined || newest.sent === null) return;
   if (newest.purpose === 'intent' && isPastNotAfterTime(transaction.intent, Date.now())) return;
-  await adapter.broadcast(newest.signed.raw, newest.signed.hash);
+  await client.broadcast(newest.signed.raw, newest.signed.hash);
 }
 
 /**
@@ -82,14 +84,14 @@ async function offerAgain(adapter: ChainAdapter, transaction: Transaction): Prom
  * because there is nothing to observe.
  */
 export async function observeAttempts(
-  adapter: ChainAdapter,
+  client: ChainClient,
   transaction: Transaction,
 ): Promise<Result<Observation, ChainFault>> {
   const { intent, attempts, inclusion } = transaction;
   const signed = signedAttempts(transaction);
   const newest = signed.at(-1);
   if (newest === undefined) throw new Error('nothing is signed that could be anywhere');
-  return adapter.observe({
+  return client.observe({
     from: intent.from,
     nonce: BigInt(newest.nonce),
     hashes: signed.map((attempt) => attempt.signed.hash),
@@ -112,17 +114,19 @@ function lastBlockOf(attempts: readonly Attempt[]): string | null {
 interface Watch {
   readonly env: CoordinatorEnv;
   readonly vault: VaultDoors;
+  readonly client: ChainClient;
   readonly work: TransactionWork;
 }
 
 /** Reports an observation to the vault. */
-export async function recordObservation({ env, vault, work }: Watch, seen: Observation): Promise<void> {
+export async function recordObservation(watch: Watch, seen: Observation): Promise<void> {
+  const { vault, work } = watch;
   const { id, inclusion } = work.transaction;
   // Other consumers run concurrently and may have signed another attempt since.
   const lookedFor = signedAttempts(work.transaction).length;
   if (seen.type === 'included') {
     const confirmationsNeeded = work.chain.confirmations;
-    const value = valueBefore(inclusion, seen.inclusion) ?? (await valueOf(env, work, seen.inclusion));
+    const value = valueBefore(inclusion, seen.inclusion) ?? (await valueOf(watch, seen.inclusion));
     await vault.report({
       type: 'recordEvent',
       id,
@@ -165,11 +169,15 @@ const MAX_WAIT_MS = 1_000;
  * Returns the market value of an inclusion. A confirmation does not wait for a price: without one
  * within a moment the record has none.
  */
-async function valueOf(env: CoordinatorEnv, work: TransactionWork, found: Inclusion): Promise<MarketValue> {
+async function valueOf({ env, client, work }: Watch, found: Inclusion): Promise<MarketValue> {
   const { movements, changes } = found;
   // The known labels of its tokens stay when more movements are found than before.
   const nothing: MarketValue = { usdValue: null, tokens: work.transaction.inclusion?.tokens ?? [] };
-  const request = valueAssets(env, work.chain, { movements, wallets: [work.transaction.intent.from] }).then(
+  const request = valueAssets(
+    env,
+    { chain: work.chain, client },
+    { movements, wallets: [work.transaction.intent.from] },
+  ).then(
     (valuation) => ({ usdValue: usdValueOf(changes, valuation), tokens: labelsOf(changes, valuation) }),
     (error: unknown) => {
       console.error(JSON.stringify({ event: 'appraisal-failed', chain: work.chain.name, error: errorText(error) }));

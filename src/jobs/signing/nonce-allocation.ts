@@ -1,5 +1,6 @@
-import type { AccountNonce, ChainAdapter, PreparationFault } from '#chains/chain-adapter.ts';
-import { adapterFor } from '#chains/adapters.ts';
+import type { AccountNonce, ChainClient, PreparationFault } from '#chains/chain-client.ts';
+import type { PaymentOrdering } from '#chains/chain-rules.ts';
+import { rulesFor } from '#chains/rules-for.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { AssetAmount } from '#domain/transaction/exposure.ts';
 import type { TransactionId } from '#domain/id.ts';
@@ -7,7 +8,7 @@ import { parseTransactionId } from '#domain/id.ts';
 import { mayBeReorged } from '#domain/wallet/reservation.ts';
 import type { Spending } from '#domain/wallet/reservation.ts';
 import type { Result } from '#domain/result.ts';
-import { accepted, refused } from '#domain/result.ts';
+import { accepted, refused, unreachable } from '#domain/result.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { signedAttempts } from '#domain/transaction/transaction.ts';
 import { WAITS_FOR_NONCE } from '#domain/wallet/nonce-wait.ts';
@@ -29,7 +30,7 @@ export type NonceFault =
 interface Allocation {
   readonly env: CoordinatorEnv;
   readonly vault: VaultDoors;
-  readonly adapter: ChainAdapter;
+  readonly client: ChainClient;
   readonly transaction: Transaction;
   /** Its spending, for a wallet with balances; absent where UTXOs are reserved. */
   readonly spending?: Spending;
@@ -45,17 +46,30 @@ export function allocatorOf(env: CoordinatorEnv, { intent: { chain, from } }: Tr
  */
 export async function claimedUtxos({
   env,
-  adapter,
+  client,
   transaction,
-}: Pick<Allocation, 'env' | 'adapter' | 'transaction'>): Promise<ReadonlySet<string>> {
-  if (!adapter.spendsUtxos) return new Set();
+}: Pick<Allocation, 'env' | 'client' | 'transaction'>): Promise<ReadonlySet<string>> {
+  if (client.rules.ordering.by !== 'utxos') return new Set();
   return new Set(await allocatorOf(env, transaction).claimedByOthers({ transactionId: transaction.id }));
 }
 
 /** Reports whether a transaction of a wallet waits for the previous one. */
 export function hasOrderedNonces(chain: Chain): boolean {
-  const { maxInFlight, spendsUtxos } = adapterFor(chain, []);
-  return maxInFlight === null && !spendsUtxos;
+  return rulesFor(chain).ordering.by === 'account-nonce';
+}
+
+/** Returns the maximum number of payments of a wallet in flight; null where it has no maximum. */
+function maxInFlight(ordering: PaymentOrdering): number | null {
+  switch (ordering.by) {
+    case 'account-nonce':
+      return null;
+    case 'nonce-slots':
+      return ordering.slots;
+    case 'utxos':
+      return ordering.maxInFlight;
+    default:
+      return unreachable(ordering);
+  }
 }
 
 export interface AllocatedNonce {
@@ -73,7 +87,7 @@ export interface AllocatedNonce {
  * returns the same nonce.
  */
 export async function allocateNonce(allocation: Allocation): Promise<Result<AllocatedNonce, NonceFault>> {
-  const { env, adapter, transaction } = allocation;
+  const { env, client, transaction } = allocation;
   let answer: AllocationResult = { nonce: null, why: 'unproven' };
   for (const requiresProof of [false, true]) {
     const response = await requestAllocation(allocation, requiresProof);
@@ -85,7 +99,8 @@ export async function allocateNonce(allocation: Allocation): Promise<Result<Allo
     return refused(isUnreserved(answer) ? await faultOfFunds(allocation, answer) : faultOf(answer));
   }
   const { nonce } = answer;
-  if (adapter.maxInFlight === null || BigInt(nonce) < BigInt(adapter.maxInFlight)) return accepted(answer);
+  const max = maxInFlight(client.rules.ordering);
+  if (max === null || BigInt(nonce) < BigInt(max)) return accepted(answer);
   await allocatorOf(env, transaction).release({ transactionId: transaction.id });
   return refused({ kind: 'busy' });
 }
@@ -94,9 +109,9 @@ async function requestAllocation(
   allocation: Allocation,
   requiresProof: boolean,
 ): Promise<Result<AllocationResult, NonceFault>> {
-  const { env, adapter, transaction, spending } = allocation;
+  const { env, client, transaction, spending } = allocation;
   const { id: transactionId, intent } = transaction;
-  const counts = await adapter.accountNonce(intent.from, requiresProof);
+  const counts = await client.accountNonce(intent.from, requiresProof);
   if (!counts.ok) return refused({ kind: 'transient', detail: counts.refusal.detail });
   const held = await heldBySigned(allocation);
   const request = { transactionId, held, ...countTexts(counts.value) };
@@ -111,10 +126,10 @@ async function requestAllocation(
  * would otherwise block the wallet. If the inclusion is false, the chain still executes at most one
  * of the two transactions.
  */
-async function heldBySigned({ vault, adapter, transaction: { chain, intent } }: Allocation): Promise<HeldSlot[]> {
+async function heldBySigned({ vault, client, transaction: { chain, intent } }: Allocation): Promise<HeldSlot[]> {
   const held = await vault.query(null, { type: 'heldNonces', chain, address: intent.from });
   return held.flatMap(({ nonce, isFinalForOneNode, ...rest }) => {
-    const isReleased = isFinalForOneNode && adapter.maxInFlight !== null;
+    const isReleased = isFinalForOneNode && client.rules.ordering.by !== 'account-nonce';
     return nonce === null ? [] : [{ ...rest, nonce, isReleased }];
   });
 }
@@ -204,16 +219,16 @@ const POLLS_BEFORE_BLOCKER = 8;
  * that the vault has ended, or does not have, is released first: it would block the wallet
  * permanently.
  */
-export async function recordBlocker({ env, vault, adapter, transaction }: Allocation): Promise<void> {
+export async function recordBlocker({ env, vault, client, transaction }: Allocation): Promise<void> {
   const { id, chain, intent, stateReason } = transaction;
-  if (!hasOrderedNonces(adapter.chain)) return;
+  if (!hasOrderedNonces(client.chain)) return;
   const sinceMs = signedAttempts(transaction)[0]?.signed.atMs ?? Date.now();
-  const isYoung = Date.now() - sinceMs < POLLS_BEFORE_BLOCKER * adapter.chain.pollIntervalMs;
+  const isYoung = Date.now() - sinceMs < POLLS_BEFORE_BLOCKER * client.chain.pollIntervalMs;
   if (isYoung && stateReason !== WAITS_FOR_NONCE) return;
   const allocator = allocatorOf(env, transaction);
   let found: Awaited<ReturnType<typeof allocator.blocker>> = 'unproven';
   for (const requiresProof of [false, true]) {
-    const counts = await adapter.accountNonce(intent.from, requiresProof);
+    const counts = await client.accountNonce(intent.from, requiresProof);
     if (!counts.ok) return;
     found = await allocator.blocker({ transactionId: id, ...countTexts(counts.value) });
     if (found !== 'unproven') break;

@@ -1,4 +1,4 @@
-import { adapterFor } from '#chains/adapters.ts';
+import { rulesFor } from '#chains/rules-for.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { keepsUtxosReserved } from '#domain/transaction/job.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
@@ -17,7 +17,7 @@ export async function releaseNonce(env: CoordinatorEnv, vault: VaultDoors, id: T
   const allocator = env.WALLET_NONCE.getByName(
     `nonce:${work.transaction.intent.chain}:${work.transaction.intent.from}`,
   );
-  const isSpent = adapterFor(work.chain, []).maxInFlight === null;
+  const isSpent = rulesFor(work.chain).ordering.by === 'account-nonce';
   // For a conflict, the chain's own count shows that the nonce is used. A settled transaction has a
   // final inclusion or none.
   const used = isSpent && inclusion !== null;

@@ -1,4 +1,4 @@
-import type { ChainAdapter } from '#chains/chain-adapter.ts';
+import type { ChainClient } from '#chains/chain-client.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import { isAtRest } from '#domain/transaction/inclusion-steps.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
@@ -11,7 +11,7 @@ import type { VaultDoors } from '#objects/vault/doors.ts';
 interface Repricing {
   readonly env: CoordinatorEnv;
   readonly vault: VaultDoors;
-  readonly adapter: ChainAdapter;
+  readonly client: ChainClient;
   readonly transaction: Transaction;
 }
 
@@ -20,13 +20,13 @@ interface Repricing {
  * suffices. The quote comes first: an attempt that fails at the cap and is tried again with each
  * poll would never stop.
  */
-export async function reprice({ env, vault, adapter, transaction }: Repricing): Promise<void> {
+export async function reprice({ env, vault, client, transaction }: Repricing): Promise<void> {
   const { id, intent } = transaction;
   const newest = newestAttempt(transaction);
   if (newest === null || intent.kind === 'message') return;
   const effect = actionOfAttempt(intent, nextPurpose(transaction));
-  const taken = await claimedUtxos({ env, adapter, transaction });
-  const quote = await adapter.quote(effect, newest, { speed: replacementSpeed(transaction), taken });
+  const taken = await claimedUtxos({ env, client, transaction });
+  const quote = await client.quote(effect, newest, { speed: replacementSpeed(transaction), taken });
   const event = { type: 'reprice', attempt: newest.number } as const;
   if (quote.ok) {
     await vault.report({ type: 'recordEvent', id, event: { ...event, obstacle: null } });

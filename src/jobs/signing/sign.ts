@@ -1,4 +1,5 @@
-import type { ChainAdapter, ChainSignature, Observation, PreparationFault, Quote } from '#chains/chain-adapter.ts';
+import type { ChainClient, Observation, PreparationFault } from '#chains/chain-client.ts';
+import type { ChainSignature, Quote } from '#chains/chain-rules.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
 import type { FailureReason, TransactionEvent } from '#domain/transaction/event.ts';
 import { waitsForPrice } from '#domain/wallet/fee-cap.ts';
@@ -16,7 +17,7 @@ import type { Attempt, Speed, Transaction } from '#domain/transaction/transactio
 import { isPermanentlyRejected, newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
 import { nextPurpose, replacementSpeed } from '#domain/transaction/transition.ts';
 import { chainClientFor } from '#chains/client-for.ts';
-import { adapterFor } from '#chains/adapters.ts';
+import { rulesFor } from '#chains/rules-for.ts';
 import { spendingOf } from '#chains/inspect/spending.ts';
 import type { SigningContact } from '#jobs/signing/signing-contact.ts';
 import { trackContact } from '#jobs/signing/signing-contact.ts';
@@ -71,17 +72,17 @@ export async function sign(env: CoordinatorEnv, vault: VaultDoors, id: Transacti
   }
   if (intent.kind === 'message') {
     // A message needs no RPC call.
-    await signMessage({ env, vault, adapter: adapterFor(work.chain, []), work }, intent);
+    await signMessage({ env, vault, work }, intent);
     return;
   }
-  const adapter = chainClientFor(env, work.chain);
-  if (adapter === null) {
+  const client = chainClientFor(env, work.chain);
+  if (client === null) {
     await vault.report({ type: 'recordEvent', id, event: { type: 'delaySigning', reason: 'CHAIN_NOT_CONFIGURED' } });
     return;
   }
-  if (await isDecided({ env, vault, adapter, work })) return;
-  const turn = { env, vault, adapter, work };
-  const preparation = { env, vault, adapter, transaction: work.transaction, intent, run: crypto.randomUUID() };
+  const turn = { env, vault, client, work };
+  if (await isDecided(turn)) return;
+  const preparation = { env, vault, client, transaction: work.transaction, intent, run: crypto.randomUUID() };
   const prepared = await prepare(preparation);
   if (!prepared.ok) {
     await recordFault(turn, prepared.refusal);
@@ -139,11 +140,12 @@ function delayOf(fault: NonceFault): TransactionEvent {
  * can be signed no other job polls. When nothing is visible yet, the chain still executes at most
  * one of all attempts.
  */
-async function isDecided({ env, vault, adapter, work }: SigningTurn): Promise<boolean> {
+async function isDecided(turn: SigningTurn): Promise<boolean> {
+  const { client, work } = turn;
   if (signedAttempts(work.transaction).length === 0) return false;
-  const seen = await observeAttempts(adapter, work.transaction);
+  const seen = await observeAttempts(client, work.transaction);
   if (!seen.ok || !decides(seen.value)) return false;
-  await recordObservation({ env, vault, work }, seen.value);
+  await recordObservation(turn, seen.value);
   return true;
 }
 
@@ -159,7 +161,7 @@ function decides(seen: Observation): boolean {
 interface Preparation {
   readonly env: CoordinatorEnv;
   readonly vault: VaultDoors;
-  readonly adapter: ChainAdapter;
+  readonly client: ChainClient;
   readonly transaction: Transaction;
   readonly intent: OnChainIntent;
   /** Random id of this run of the job. */
@@ -173,7 +175,7 @@ interface Preparation {
 
 /** Returns the attempt to sign: the stored one, or a new one. */
 async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceFault>> {
-  const { env, vault, adapter, transaction, intent, run, instead } = preparation;
+  const { env, vault, client, transaction, intent, run, instead } = preparation;
   const { id } = transaction;
   const newest = newestAttempt(transaction);
   const purpose = nextPurpose(transaction);
@@ -189,7 +191,7 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   const quote = await quoteSinceSettled(preparation, { effect, replaced, speed, taken, joins });
   if (!quote.ok) return refused(await fundsFault(preparation, quote.refusal));
   const { utxos = [], maxFee, spending } = quote.value;
-  const limit = adapter.spendsUtxos ? automaticBumpLimit(transaction) : null;
+  const limit = client.rules.ordering.by === 'utxos' ? automaticBumpLimit(transaction) : null;
   if (limit !== null && unitsOf(maxFee) > limit) {
     const detail = `RPC nodes want ${maxFee} for a replacement, and a person has to ask for more than ${limit}`;
     return refused({ kind: 'permanent', reason: 'SPEED_UP_NEEDED', detail });
@@ -201,15 +203,15 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   if (!given.ok) return given;
   const { nonce, reserved = [] } = given.value;
   const path = { from: intent.from, nonce: BigInt(nonce), replaced };
-  const anchor = await adapter.anchor(path);
+  const anchor = await client.anchor(path);
   if (!anchor.ok) return refused({ kind: 'transient', detail: anchor.refusal.detail });
-  const composed = adapter.compose(effect, quote.value, anchor.value);
+  const composed = client.rules.compose(effect, quote.value, anchor.value);
   // On Solana a nonce slot may be open on one RPC node and not on the next, and then the bytes cost
   // the rent that was not reserved.
   if (spending !== undefined && sumOf(spendingOf(effect, unitsOf(composed.maxFee)), null) > sumOf(reserved, null)) {
     return refused({ kind: 'transient', detail: 'it would take more than what is reserved for it' });
   }
-  const preparedBy = hasOrderedNonces(adapter.chain) ? { preparedBy: run } : {};
+  const preparedBy = hasOrderedNonces(client.chain) ? { preparedBy: run } : {};
   const event = { type: 'prepare', attempt: { ...composed, purpose, ...preparedBy } } as const;
   const after = await vault.report({
     type: 'recordEvent',
@@ -237,15 +239,15 @@ interface QuoteRequest {
  * next run of the job gets a quote.
  */
 async function quoteSinceSettled(
-  { env, adapter, transaction }: Preparation,
+  { env, client, transaction }: Preparation,
   { effect, replaced, ...options }: QuoteRequest,
 ): Promise<Result<Quote, PreparationFault>> {
   const allocator = allocatorOf(env, transaction);
-  const settled = adapter.spendsUtxos ? 0n : BigInt(await allocator.settledBlock());
-  const quote = await adapter.quote(effect, replaced, { ...options, notBefore: settled });
+  const settled = client.rules.ordering.by === 'utxos' ? 0n : BigInt(await allocator.settledBlock());
+  const quote = await client.quote(effect, replaced, { ...options, notBefore: settled });
   if (quote.ok || quote.refusal.kind !== 'transient' || settled === 0n) return quote;
-  const head = await adapter.provenHead();
-  const isFalse = head.ok && settled - head.value > maxLagBlocks(adapter.chain);
+  const head = await client.provenHead();
+  const isFalse = head.ok && settled - head.value > maxLagBlocks(client.chain);
   if (isFalse) await allocator.lowerSettledBlock({ head: head.value.toString() });
   return quote;
 }
@@ -264,7 +266,7 @@ async function keepNonce(
 interface SigningTurn {
   readonly env: CoordinatorEnv;
   readonly vault: VaultDoors;
-  readonly adapter: ChainAdapter;
+  readonly client: ChainClient;
   readonly work: TransactionWork;
 }
 
@@ -277,9 +279,9 @@ async function signAttempt(
   { intent, run }: Preparation,
   attempt: Attempt,
 ): Promise<{ readonly isStale: boolean }> {
-  const { env, vault, adapter, work } = turn;
+  const { env, vault, client, work } = turn;
   const { id } = work.transaction;
-  const evidence = await adapter.evidence(attempt.payload);
+  const evidence = await client.evidence(attempt.payload);
   if (!evidence.ok) {
     await vault.report({ type: 'recordEvent', id, event: { type: 'delaySigning', reason: 'CHAIN_UNAVAILABLE' } });
     return { isStale: false };
@@ -287,11 +289,11 @@ async function signAttempt(
   const contact = attempt.preparedBy !== undefined ? trackContact(vault, work.transaction, { attempt, run }) : null;
   const signatures = await signaturesOf(turn, attempt, { evidence: evidence.value, contact });
   if (signatures === null) return { isStale: contact?.isStale() === true };
-  const assembled = adapter.assemble(actionOfAttempt(intent, attempt.purpose), attempt, signatures);
+  const assembled = client.rules.assemble(actionOfAttempt(intent, attempt.purpose), attempt, signatures);
   if (!assembled.ok) throw new Error(`co-signers gave a signature that does not fit: ${assembled.refusal.detail}`);
   await vault.report({ type: 'recordEvent', id, event: { type: 'sign', attempt: attempt.number, ...assembled.value } });
   // The outbox sends the message for the broadcast in any case; a direct call only saves its delay.
-  await broadcast(env, vault, id);
+  await broadcast(turn, id);
   // No caller waits for this any more, and a co-signer receives a missed record when it matters
   // (`thresholdSign`).
   const { key, adoption } = work;
@@ -306,13 +308,14 @@ async function signAttempt(
  * Signs a message. It has no nonce, no fee and no attempts: its bytes follow from the intent, so a
  * second run requests the same ones.
  */
-async function signMessage(turn: SigningTurn, intent: MessageIntent): Promise<void> {
-  const { vault, adapter, work } = turn;
-  const composed = adapter.composeMessage(intent);
+async function signMessage(turn: Omit<SigningTurn, 'client'>, intent: MessageIntent): Promise<void> {
+  const { vault, work } = turn;
+  const rules = rulesFor(work.chain);
+  const composed = rules.composeMessage(intent);
   const bytes = { number: 1, purpose: 'intent', ...composed } as const;
   const [signature] = (await signaturesOf(turn, bytes, { evidence: [], contact: null })) ?? [];
   if (signature === undefined) return;
-  const assembled = adapter.assembleMessage(intent, signature);
+  const assembled = rules.assembleMessage(intent, signature);
   if (!assembled.ok) throw new Error(`co-signers gave a signature that does not fit: ${assembled.refusal.detail}`);
   await vault.report({
     type: 'recordEvent',
@@ -323,7 +326,7 @@ async function signMessage(turn: SigningTurn, intent: MessageIntent): Promise<vo
 
 /** Returns null when there are no signatures yet, or never will be, and records it. */
 async function signaturesOf(
-  { env, vault, work }: SigningTurn,
+  { env, vault, work }: Omit<SigningTurn, 'client'>,
   attempt: Signable,
   { evidence, contact }: { readonly evidence: readonly string[]; readonly contact: SigningContact | null },
 ): Promise<readonly ChainSignature[] | null> {
@@ -348,7 +351,7 @@ async function signaturesOf(
  * was approved may be undone.
  */
 async function giveUp(
-  { env, vault, work }: Pick<SigningTurn, 'env' | 'vault' | 'work'>,
+  { env, vault, work }: Omit<SigningTurn, 'client'>,
   { reason, detail }: { readonly reason: FailureReason; readonly detail: string | null },
 ): Promise<void> {
   const { transaction, chain } = work;

@@ -1,5 +1,5 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import type { ChainSignature } from '#chains/chain-adapter.ts';
+import type { ChainSignature } from '#chains/chain-rules.ts';
 import { inspectPayload } from '#chains/inspect/payload.ts';
 import type { Intent } from '#domain/transaction/intent.ts';
 import { actionOfAttempt, intentBytes } from '#domain/transaction/intent.ts';

@@ -19,7 +19,7 @@ import { generateKey } from '../../cosigner/key/generate-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { byDevice } from '../../cosigner/policy/device-scene.ts';
 import type { ApprovedTransfer, Cosigners } from '../../cosigner/cosigners.ts';
-import { anvilAdapter, approvedTransfer, attemptOf, present, startCosigners } from '../../cosigner/cosigners.ts';
+import { anvilRules, approvedTransfer, attemptOf, present, startCosigners } from '../../cosigner/cosigners.ts';
 import { Puppet } from '../../cosigner/signing/byzantine-cosigner.ts';
 import { approvalsOf, LAPTOP, PHONE } from '../policy-scene.ts';
 
@@ -53,7 +53,7 @@ async function keyOf(group: readonly CosignerClient[]): Promise<VaultKey> {
   const terms = { scheme: SCHEME, policies: [{ policy, mandate: null }] } as const;
   const made = await generateKey(group, terms);
   if (!made.ok) throw new Error(made.refusal.reason);
-  const address = addressOn(anvilAdapter.chain.caip2, SCHEME, hexToBytes(made.value.publicKey));
+  const address = addressOn(anvilRules.chain.caip2, SCHEME, hexToBytes(made.value.publicKey));
   return { ...made.value, addresses: { anvil: present(address) } };
 }
 

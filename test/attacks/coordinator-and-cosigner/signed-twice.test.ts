@@ -18,14 +18,7 @@ import { addressOn } from '#chains/inspect/address-on.ts';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { byDevice } from '../../cosigner/policy/device-scene.ts';
 import type { ApprovedTransfer, Cosigners } from '../../cosigner/cosigners.ts';
-import {
-  anvilAdapter,
-  approvedTransfer,
-  attemptOf,
-  inVault,
-  present,
-  startCosigners,
-} from '../../cosigner/cosigners.ts';
+import { anvilRules, approvedTransfer, attemptOf, inVault, present, startCosigners } from '../../cosigner/cosigners.ts';
 import { Puppet } from '../../cosigner/signing/byzantine-cosigner.ts';
 import { openBody } from '../../cosigner/rejected-requests.ts';
 import { approvalsOf, LAPTOP, PHONE } from '../policy-scene.ts';
@@ -43,7 +36,7 @@ beforeAll(async () => {
     const scheme = 'ecdsa-secp256k1';
     const made = await generateKey(crew(), { scheme, policies: [{ policy, mandate: null }] });
     if (!made.ok) throw new Error(made.refusal.reason);
-    const address = addressOn(anvilAdapter.chain.caip2, scheme, hexToBytes(made.value.publicKey));
+    const address = addressOn(anvilRules.chain.caip2, scheme, hexToBytes(made.value.publicKey));
     keys.set(policy, { ...made.value, addresses: { anvil: present(address) } });
   }
 }, 120_000);

@@ -19,7 +19,7 @@ import { thresholdSign } from '../../cosigner/threshold-sign.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { byDevice } from '../../cosigner/policy/device-scene.ts';
 import type { Cosigners } from '../../cosigner/cosigners.ts';
-import { anvilAdapter, approvedTransfer, inVault, present, startCosigners } from '../../cosigner/cosigners.ts';
+import { anvilRules, approvedTransfer, inVault, present, startCosigners } from '../../cosigner/cosigners.ts';
 import { Puppet } from '../../cosigner/signing/byzantine-cosigner.ts';
 import { openBody } from '../../cosigner/rejected-requests.ts';
 import {
@@ -52,7 +52,7 @@ async function keyUnder(policy: Policy): Promise<VaultKey> {
   const scheme = 'ecdsa-secp256k1';
   const made = await generateKey(crew(), { scheme, policies: [{ policy, mandate: null }] });
   if (!made.ok) throw new Error(made.refusal.reason);
-  const address = addressOn(anvilAdapter.chain.caip2, scheme, hexToBytes(made.value.publicKey));
+  const address = addressOn(anvilRules.chain.caip2, scheme, hexToBytes(made.value.publicKey));
   return { ...made.value, addresses: { anvil: present(address) } };
 }
 

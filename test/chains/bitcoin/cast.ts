@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import { RawTx } from '@scure/btc-signer';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
+import { bitcoinClient } from '#chains/bitcoin/chain-client.ts';
+import { bitcoinRules } from '#chains/bitcoin/rules/chain-rules.ts';
 import { addressOfPublicKey, scriptOf } from '#chains/bitcoin/rules/address.ts';
 import type { Utxo } from '#chains/bitcoin/rules/utxo.ts';
 import type { Network } from '#chains/bitcoin/rules/network.ts';
@@ -30,7 +31,7 @@ export function localNetwork(differences: Partial<Chain> = {}): Chain {
   return { ...present(findChain(chainsFrom({}), 'bitcoin-regtest')), ...differences };
 }
 
-export const adapterAt = (...urls: string[]) => bitcoinAdapter(localNetwork(), urls);
+export const clientAt = (...urls: string[]) => bitcoinClient(bitcoinRules(localNetwork()), urls);
 
 /** A wallet whose key is in three shares, of which two sign, as in Conclave. */
 export class Wallet {

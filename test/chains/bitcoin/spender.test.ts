@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Attempt } from '#domain/transaction/transaction.ts';
 import type { BitcoinNode } from '#local/bitcoin/node.ts';
 import { startBitcoinNode } from '#local/bitcoin/node.ts';
-import { adapterAt, attemptOf, BTC, payment, Wallet } from './cast.ts';
+import { clientAt, attemptOf, BTC, payment, Wallet } from './cast.ts';
 
 /**
  * Covers the transaction that spent a UTXO: servers know that the UTXO is spent, but not by which
@@ -46,13 +46,13 @@ const UNEXPLAINED = { ok: true, value: { type: 'absent', inMempool: false, nonce
 function newWallet() {
   const wallet = new Wallet();
   node.chain.fund(wallet.address, 3n * BTC);
-  const adapter = adapterAt(node.url);
+  const client = clientAt(node.url);
   return async () => {
     const intent = payment(wallet.address);
-    const quote = await adapter.quote(intent, null);
+    const quote = await client.quote(intent, null);
     if (!quote.ok) throw new Error(JSON.stringify(quote.refusal));
-    const attempt = attemptOf(adapter.compose(intent, quote.value, 0n));
-    const assembled = adapter.assemble(intent, attempt, wallet.sign(intent, attempt.payload));
+    const attempt = attemptOf(client.rules.compose(intent, quote.value, 0n));
+    const assembled = client.rules.assemble(intent, attempt, wallet.sign(intent, attempt.payload));
     if (!assembled.ok) throw new Error(assembled.refusal.detail);
     return { wallet, attempt, ...assembled.value };
   };
@@ -74,23 +74,23 @@ const watched = ({ wallet, attempt, hash }: Payment) => ({
 
 test('a payment that a server has lost is not reported as excluded by a foreign transaction', async () => {
   const one = await newWallet()();
-  expect(await adapterAt(node.url).broadcast(one.raw, one.hash)).toEqual({ outcome: 'accepted' });
+  expect(await clientAt(node.url).broadcast(one.raw, one.hash)).toEqual({ outcome: 'accepted' });
   node.chain.mine(9);
   lost.add(one.hash);
-  expect(await adapterAt(forgetful.url).observe(watched(one))).toEqual(UNEXPLAINED);
-  const both = await adapterAt(forgetful.url, node.url).observe(watched(one));
+  expect(await clientAt(forgetful.url).observe(watched(one))).toEqual(UNEXPLAINED);
+  const both = await clientAt(forgetful.url, node.url).observe(watched(one));
   expect(both).toMatchObject({ value: { type: 'included', inclusion: { hash: one.hash, secondNode: 'away' } } });
   lost.clear();
-  expect(await adapterAt(forgetful.url).observe(watched(one))).toMatchObject({ value: { type: 'included' } });
+  expect(await clientAt(forgetful.url).observe(watched(one))).toMatchObject({ value: { type: 'included' } });
 });
 
 test('a UTXO that a foreign transaction spent ends a payment when every server shows that transaction', async () => {
   const pay = newWallet();
   const [unsent, other] = [await pay(), await pay()];
-  expect(await adapterAt(node.url).broadcast(other.raw, other.hash)).toEqual({ outcome: 'accepted' });
+  expect(await clientAt(node.url).broadcast(other.raw, other.hash)).toEqual({ outcome: 'accepted' });
   node.chain.mine(9);
-  expect(await adapterAt(node.url, forgetful.url).observe(watched(unsent))).toEqual(TAKEN);
+  expect(await clientAt(node.url, forgetful.url).observe(watched(unsent))).toEqual(TAKEN);
   lost.add(other.hash);
-  expect(await adapterAt(forgetful.url).observe(watched(unsent))).toEqual(UNEXPLAINED);
-  expect(await adapterAt(node.url, forgetful.url).observe(watched(unsent))).toEqual(UNEXPLAINED);
+  expect(await clientAt(forgetful.url).observe(watched(unsent))).toEqual(UNEXPLAINED);
+  expect(await clientAt(node.url, forgetful.url).observe(watched(unsent))).toEqual(UNEXPLAINED);
 });

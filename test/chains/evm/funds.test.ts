@@ -1,6 +1,6 @@
 import { getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { adapterFor } from '#chains/adapters.ts';
+import { clientFor } from '#chains/client-for.ts';
 import { callOf } from '#chains/evm/rules/call.ts';
 import { spendingOf } from '#chains/inspect/spending.ts';
 import type {
@@ -47,7 +47,7 @@ function interaction(to: string, data: string, value = '0'): ContractInteraction
 }
 
 async function quoted(intent: OnChainIntent) {
-  const quote = await chain.adapter().quote(intent, null);
+  const quote = await chain.chainClient().quote(intent, null);
   if (!quote.ok) throw new Error(JSON.stringify(quote.refusal));
   return present(quote.value.spending);
 }
@@ -83,7 +83,7 @@ test('balance, tokens and nonce are read at one block', async () => {
     if (method === 'eth_call' && JSON.stringify(params).includes('0x70a08231')) requests.push(params[1]);
     return 'forward';
   });
-  const quote = await adapterFor(anvilChain(), [node.url]).quote(paid(), null);
+  const quote = await clientFor(anvilChain(), [node.url]).quote(paid(), null);
   const block = quote.ok ? present(quote.value.spending).funds.blockNumber : '';
   expect(requests).toEqual(Array.from({ length: 3 }, () => `0x${BigInt(block).toString(16)}`));
 });

@@ -1,6 +1,7 @@
 import type { Address, Hex } from 'viem';
 import { getAddress } from 'viem';
-import { evmAdapter } from '#chains/evm/adapter.ts';
+import { evmClient } from '#chains/evm/chain-client.ts';
+import { evmRules } from '#chains/evm/rules/chain-rules.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { compile, compileDemoDollar } from '#local/evm/contracts/compile.ts';
@@ -50,7 +51,7 @@ export async function startLocalChain() {
     client,
     mined,
     account: (index: number): Address => present(accounts[index]),
-    adapter: (differences: Partial<Chain> = {}) => evmAdapter(anvilChain(differences), [url]),
+    chainClient: (differences: Partial<Chain> = {}) => evmClient(evmRules(anvilChain(differences)), [url]),
     sign: (options: TransactionOptions): Promise<Hex> => {
       const fees = { gas: 21_000n, maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
       const { from, ...rest } = options;

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import type { Hex } from 'viem';
 import { decodeFunctionData, parseAbi, size, toFunctionSelector } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { evmAdapter } from '#chains/evm/adapter.ts';
+import { evmClient } from '#chains/evm/chain-client.ts';
+import { evmRules } from '#chains/evm/rules/chain-rules.ts';
 import { operatorFeeIn, operatorFeePaid } from '#chains/evm/client/operator-fee.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { FalseNode, Rule } from '../false-node.ts';
@@ -54,13 +55,13 @@ function withOracle({ l1Fee, operator }: Oracle): void {
 const REVERT: Rule = { error: { code: 3, message: 'execution reverted', data: '0x' } };
 
 async function quoteOn(row: Partial<Chain>) {
-  const adapter = evmAdapter(anvilChain(row), [rollup.url]);
-  return adapter.quote({ ...NATIVE, from: chain.account(0) }, null);
+  const client = evmClient(evmRules(anvilChain(row)), [rollup.url]);
+  return client.quote({ ...NATIVE, from: chain.account(0) }, null);
 }
 
 async function dataFeeOn(row: Partial<Chain>): Promise<string> {
-  const adapter = evmAdapter(anvilChain(row), [rollup.url]);
-  const estimate = await adapter.estimate({ ...NATIVE, from: chain.account(0) });
+  const client = evmClient(evmRules(anvilChain(row)), [rollup.url]);
+  const estimate = await client.estimate({ ...NATIVE, from: chain.account(0) });
   if (!estimate.ok) throw new Error(JSON.stringify(estimate.refusal));
   return estimate.value.dataFee;
 }
@@ -134,7 +135,7 @@ test('the tip that linea_estimateGas returns is a floor on Linea, and is not req
 test('an RPC node that states a minimum tip is offered that tip with the next attempt', async () => {
   rollup.follow(() => 'forward');
   const intent = { ...NATIVE, from: chain.account(0) };
-  const adapter = evmAdapter(anvilChain(), [rollup.url]);
+  const client = evmClient(evmRules(anvilChain()), [rollup.url]);
   const refused = (needed: string) => ({
     ...attemptFor(intent),
     sent: {
@@ -144,12 +145,12 @@ test('an RPC node that states a minimum tip is offered that tip with the next at
       times: 1,
     },
   });
-  expect(await adapter.quote(intent, refused('25000000000'))).toMatchObject({
+  expect(await client.quote(intent, refused('25000000000'))).toMatchObject({
     ok: true,
     value: { maxPriorityFeePerGas: '25000000000' },
   });
   // A stated minimum tip does not raise the fee above the approved cap.
-  expect(await adapter.quote(intent, refused('9'.repeat(20)))).toMatchObject({
+  expect(await client.quote(intent, refused('9'.repeat(20)))).toMatchObject({
     refusal: { reason: 'FEE_CAP_EXCEEDED' },
   });
 });

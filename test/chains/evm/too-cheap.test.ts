@@ -1,8 +1,8 @@
 import type { Address, Hex } from 'viem';
 import { getAddress, serializeTransaction } from 'viem';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { adapterFor } from '#chains/adapters.ts';
-import type { WatchedAttempts } from '#chains/chain-adapter.ts';
+import { clientFor } from '#chains/client-for.ts';
+import type { WatchedAttempts } from '#chains/chain-client.ts';
 import type { FalseNode } from '../false-node.ts';
 import { startFalseNode } from '../false-node.ts';
 import type { LocalChain } from './local-chain.ts';
@@ -51,7 +51,7 @@ function gethSays(unknownBlock: bigint | null = null): void {
   });
 }
 
-const observe = (watching: WatchedAttempts) => adapterFor(anvilChain(), [liar.url]).observe(watching);
+const observe = (watching: WatchedAttempts) => clientFor(anvilChain(), [liar.url]).observe(watching);
 
 /** Mines empty blocks, whose base fee starts at 100 gwei. */
 async function dearBlocks(blocks: number): Promise<void> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { observeWithQuorum } from '#chains/rpc/observation-quorum.ts';
-import type { Observation, WatchedAttempts } from '#chains/chain-adapter.ts';
+import type { Observation, WatchedAttempts } from '#chains/chain-client.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';

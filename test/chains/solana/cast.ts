@@ -2,7 +2,8 @@ import { hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import type { Address } from '@solana/kit';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { findChain, chainsFrom } from '#chains/registry.ts';
-import { solanaAdapter } from '#chains/solana/adapter.ts';
+import { solanaClient } from '#chains/solana/chain-client.ts';
+import { solanaRules } from '#chains/solana/rules/chain-rules.ts';
 import { addressOfPublicKey } from '#chains/solana/rules/address.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import { amountOf } from '#domain/asset/amount.ts';
@@ -22,7 +23,7 @@ export function localCluster(differences: Partial<Chain> = {}): Chain {
   return { ...present(findChain(chainsFrom({}), 'solana-local')), ...differences };
 }
 
-export const adapterAt = (...urls: string[]) => solanaAdapter(localCluster(), urls);
+export const clientAt = (...urls: string[]) => solanaClient(solanaRules(localCluster()), urls);
 
 /** A wallet whose key is in three shares, of which two sign, as in Conclave. */
 export class Wallet {

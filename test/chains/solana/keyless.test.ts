@@ -9,7 +9,7 @@ import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { payloadHex } from '#chains/inspect/payload-hex.ts';
 import { account, mintTo, newToken } from '#local/solana/tokens.ts';
-import { adapterAt, attemptOf, payment, stranger, units, Wallet } from './cast.ts';
+import { clientAt, attemptOf, payment, stranger, units, Wallet } from './cast.ts';
 import { startLyingNode } from './lying-node.ts';
 
 /**
@@ -19,7 +19,7 @@ import { startLyingNode } from './lying-node.ts';
 
 const SOL = 1_000_000_000n;
 const { node } = await startLyingNode();
-const adapter = () => adapterAt(node.url);
+const client = () => clientAt(node.url);
 
 /**
  * An address as Squads derives it for a vault: derived from a program, and an account of the system
@@ -36,14 +36,14 @@ function funded(): Wallet {
 }
 
 async function paid(wallet: Wallet, intent: TransferIntent) {
-  const quote = await adapter().quote(intent, null);
+  const quote = await client().quote(intent, null);
   if (!quote.ok) throw new Error(JSON.stringify(quote.refusal));
-  const anchor = await adapter().anchor({ from: wallet.address, nonce: 0n, replaced: null });
+  const anchor = await client().anchor({ from: wallet.address, nonce: 0n, replaced: null });
   if (!anchor.ok) throw new Error(anchor.refusal.detail);
-  const attempt = attemptOf(adapter().compose(intent, quote.value, anchor.value));
-  const assembled = adapter().assemble(intent, attempt, [wallet.sign(attempt.payload)]);
+  const attempt = attemptOf(client().rules.compose(intent, quote.value, anchor.value));
+  const assembled = client().rules.assemble(intent, attempt, [wallet.sign(attempt.payload)]);
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
-  await adapter().broadcast(assembled.value.raw, assembled.value.hash);
+  await client().broadcast(assembled.value.raw, assembled.value.hash);
   return node.chain.entry(assembled.value.hash);
 }
 
@@ -107,17 +107,17 @@ test('a token account or the state of a program is never paid as a recipient, ev
   const state = squadsVault();
   node.chain.put(account(state, new Uint8Array(8), stranger()));
   for (const to of [tokenAccountOf(holder, mint), state]) {
-    const quote = await adapter().quote(payment(wallet.address, { to, recipientMayHaveNoKey: true }), null);
+    const quote = await client().quote(payment(wallet.address, { to, recipientMayHaveNoKey: true }), null);
     expect(quote).toMatchObject({ ok: false, refusal: { kind: 'permanent', reason: 'RECIPIENT_REFUSED' } });
   }
 });
 
 test('only a program-derived address counts as an address without a key', () => {
   const keyless = squadsVault();
-  expect(adapter().parseKeylessRecipient(keyless)).toBe(keyless);
-  expect(adapter().parseRecipient(keyless)).toEqual({ ok: false, refusal: 'off-curve' });
+  expect(client().rules.parseKeylessRecipient(keyless)).toBe(keyless);
+  expect(client().rules.parseRecipient(keyless)).toEqual({ ok: false, refusal: 'off-curve' });
   for (const text of [stranger(), SYSTEM_PROGRAM_ADDRESS, 'no address', '']) {
-    expect(adapter().parseKeylessRecipient(text)).toBeNull();
+    expect(client().rules.parseKeylessRecipient(text)).toBeNull();
   }
 });
 

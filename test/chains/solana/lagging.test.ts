@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Rule } from '../false-node.ts';
-import { adapterAt, stranger } from './cast.ts';
+import { clientAt, stranger } from './cast.ts';
 import { startLyingNode } from './lying-node.ts';
 
 /** Covers RPC nodes that lag behind another one. */
@@ -10,7 +10,7 @@ const { node, liar, lying, about } = await startLyingNode();
 /** Returns a stranger's payment, and the block that includes it. */
 async function landed() {
   const { hash } = node.chain.airdrop(stranger(), 1_000_000_000n);
-  const seen = await adapterAt(node.url).activity(hash, null);
+  const seen = await clientAt(node.url).activity(hash, null);
   if (!seen.ok || seen.value === null || seen.value.block === null) throw new Error('it is there');
   return { hash, block: seen.value.block };
 }

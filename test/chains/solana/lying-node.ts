@@ -2,7 +2,7 @@ import { afterAll } from 'vitest';
 import { startSolanaNode } from '#local/solana/node.ts';
 import type { Rule } from '../false-node.ts';
 import { startFalseNode } from '../false-node.ts';
-import { adapterAt } from './cast.ts';
+import { clientAt } from './cast.ts';
 
 /**
  * Starts a cluster for the tests of one file, and an RPC node in front of it that a test scripts.
@@ -18,7 +18,7 @@ export async function startLyingNode() {
   return {
     node,
     liar,
-    lying: () => adapterAt(liar.url),
+    lying: () => clientAt(liar.url),
     /** Falsifies the answer to one method. */
     about: (method: string, rule: Rule) => liar.follow((called) => (called === method ? rule : 'forward')),
   };

@@ -10,7 +10,7 @@ import { NATIVE } from '#domain/activity/movement.ts';
 import { account, mintTo, newToken, payTokens } from '#local/solana/tokens.ts';
 import { present } from '../evm/cast.ts';
 import type { Rule } from '../false-node.ts';
-import { adapterAt, attemptOf, payment, stranger, units, Wallet } from './cast.ts';
+import { clientAt, attemptOf, payment, stranger, units, Wallet } from './cast.ts';
 import { startLyingNode } from './lying-node.ts';
 
 /** Covers RPC nodes that are unreachable, lie, or lag behind, and unusual accounts. */
@@ -55,8 +55,8 @@ test('an RPC node of another cluster gives no quote and receives no bytes', asyn
   const quote = await lying().quote(intent, null);
   expect(quote).toMatchObject({ ok: false, refusal: { kind: 'transient', detail: expect.stringContaining('5eykt4') } });
   expect(liar.requests).toEqual(['getGenesisHash']);
-  expect((await adapterAt(liar.url, node.url).quote(intent, null)).ok).toBe(true);
-  expect((await adapterAt().quote(intent, null)).ok).toBe(false);
+  expect((await clientAt(liar.url, node.url).quote(intent, null)).ok).toBe(true);
+  expect((await clientAt().quote(intent, null)).ok).toBe(false);
 });
 
 test('a balance in lamports is read exactly, however large it is', async () => {
@@ -87,11 +87,11 @@ test('a transaction that is only processed is reported neither as included nor a
   expect(await lying().activity(hash, null)).toEqual({ ok: true, value: null });
   const wallet = funded();
   const intent = payment(wallet.address);
-  const adapter = adapterAt(node.url);
-  const quote = await adapter.quote(intent, null);
-  const anchor = await adapter.anchor({ from: wallet.address, nonce: 0n, replaced: null });
+  const client = clientAt(node.url);
+  const quote = await client.quote(intent, null);
+  const anchor = await client.anchor({ from: wallet.address, nonce: 0n, replaced: null });
   if (!quote.ok || !anchor.ok) throw new Error('the real node is fine');
-  const newest = attemptOf(adapter.compose(intent, quote.value, anchor.value));
+  const newest = attemptOf(client.rules.compose(intent, quote.value, anchor.value));
   const watched = { from: wallet.address, nonce: 0n, hashes: [hash], newest, inclusion: null };
   expect(await lying().observe(watched)).toEqual({
     ok: true,
@@ -101,18 +101,18 @@ test('a transaction that is only processed is reported neither as included nor a
 
 /** Returns two signed openings of one nonce slot, of which neither has been sent. */
 async function twoOpenings(wallet: Wallet, amount = 8n * SOL) {
-  const adapter = adapterAt(node.url);
+  const client = clientAt(node.url);
   const intent = payment(wallet.address, { amount: units(amount) });
   const attempts: Attempt[] = [];
   const hashes: string[] = [];
   const raws: string[] = [];
   for (const number of [1, 2]) {
     const replaced = attempts[0] ?? null;
-    const quote = await adapter.quote(intent, replaced);
-    const anchor = await adapter.anchor({ from: wallet.address, nonce: 0n, replaced });
+    const quote = await client.quote(intent, replaced);
+    const anchor = await client.anchor({ from: wallet.address, nonce: 0n, replaced });
     if (!quote.ok || !anchor.ok) throw new Error('the real node is fine');
-    const attempt = attemptOf(adapter.compose(intent, quote.value, anchor.value), number);
-    const assembled = adapter.assemble(intent, attempt, [wallet.sign(attempt.payload)]);
+    const attempt = attemptOf(client.rules.compose(intent, quote.value, anchor.value), number);
+    const assembled = client.rules.assemble(intent, attempt, [wallet.sign(attempt.payload)]);
     if (!assembled.ok) throw new Error(assembled.refusal.detail);
     attempts.push(attempt);
     hashes.push(assembled.value.hash);
@@ -120,8 +120,8 @@ async function twoOpenings(wallet: Wallet, amount = 8n * SOL) {
   }
   const newest = present(attempts[1]);
   const watched = { from: wallet.address, nonce: 0n, hashes, newest, inclusion: null };
-  const send = (i: number) => adapter.broadcast(raws[i] ?? '', hashes[i] ?? '');
-  return { adapter, hashes, watched, send };
+  const send = (i: number) => client.broadcast(raws[i] ?? '', hashes[i] ?? '');
+  return { client, hashes, watched, send };
 }
 
 /** Returns an RPC node's answer with the statuses of two signatures. */
@@ -172,16 +172,16 @@ test('an opening that is executed between two calls is found', async () => {
 
 test('an RPC node that is behind the block of a recorded failure does not undo the failure', async () => {
   const wallet = funded();
-  const { adapter, watched, send } = await twoOpenings(wallet);
+  const { client, watched, send } = await twoOpenings(wallet);
   impoverish(wallet);
   await send(0);
   const alone = { ...watched, hashes: watched.hashes.slice(0, 1) };
-  const seen = await adapter.observe(alone);
+  const seen = await client.observe(alone);
   if (!seen.ok || seen.value.type !== 'included') throw new Error('it has failed');
   const { inclusion } = seen.value;
-  expect([inclusion.succeeded, await adapter.observe({ ...watched, inclusion })]).toMatchObject([false, { ok: false }]);
+  expect([inclusion.succeeded, await client.observe({ ...watched, inclusion })]).toMatchObject([false, { ok: false }]);
   const elsewhere = { ...inclusion, blockHash: 'another' };
-  expect(await adapter.observe({ ...watched, inclusion: elsewhere })).toEqual({
+  expect(await client.observe({ ...watched, inclusion: elsewhere })).toEqual({
     ok: true,
     value: { type: 'absent', inMempool: false, nonceTaken: false },
   });
@@ -192,18 +192,18 @@ test('an old nonce value on a lagging RPC node is not taken for a used nonce', a
   const first = await twoOpenings(wallet, SOL);
   await first.send(0);
   const old = node.chain.account(nonceAccountOf(wallet.address, 0));
-  const { adapter } = first;
+  const { client } = first;
   const intent = payment(wallet.address);
   const composed = async () => {
-    const quote = await adapter.quote(intent, null);
-    const anchor = await adapter.anchor({ from: wallet.address, nonce: 0n, replaced: null });
+    const quote = await client.quote(intent, null);
+    const anchor = await client.anchor({ from: wallet.address, nonce: 0n, replaced: null });
     if (!quote.ok || !anchor.ok) throw new Error('the real node is fine');
-    return attemptOf(adapter.compose(intent, quote.value, anchor.value));
+    return attemptOf(client.rules.compose(intent, quote.value, anchor.value));
   };
   const before = await composed();
-  const assembled = adapter.assemble(intent, before, [wallet.sign(before.payload)]);
+  const assembled = client.rules.assemble(intent, before, [wallet.sign(before.payload)]);
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
-  await adapter.broadcast(assembled.value.raw, assembled.value.hash);
+  await client.broadcast(assembled.value.raw, assembled.value.hash);
   const newest = await composed();
   const watched = { from: wallet.address, nonce: 0n, hashes: ['1'.repeat(64)], newest, inclusion: null };
   const plain = (slot: bigint) => Number.parseInt(slot.toString(), 10);
@@ -252,16 +252,16 @@ test('a balance changes only if two RPC nodes report the same change', async () 
   const mint = newToken(node.chain);
   mintTo(node.chain, mint, wallet.address, 7n);
   liar.follow(() => 'forward');
-  const agreed = await adapterAt(node.url, liar.url).holdings(wallet.address, [NATIVE, spl(mint)], true);
+  const agreed = await clientAt(node.url, liar.url).holdings(wallet.address, [NATIVE, spl(mint)], true);
   expect(agreed.ok && [agreed.value.amounts, agreed.value.isDisputed]).toEqual([[(3n * SOL).toString(), '7'], false]);
   about('getTokenAccountsByOwner', { result: { context: { slot: 1 }, value: [] } });
-  const disputed = await adapterAt(node.url, liar.url).holdings(wallet.address, [NATIVE, spl(mint)], true);
+  const disputed = await clientAt(node.url, liar.url).holdings(wallet.address, [NATIVE, spl(mint)], true);
   expect(disputed.ok && [disputed.value.amounts, disputed.value.isDisputed]).toEqual([
     [(3n * SOL).toString(), null],
     true,
   ]);
   about('getMultipleAccounts', 'cut');
-  expect((await adapterAt(node.url, liar.url).holdings(wallet.address, [NATIVE], true)).ok).toBe(false);
+  expect((await clientAt(node.url, liar.url).holdings(wallet.address, [NATIVE], true)).ok).toBe(false);
 });
 
 test('a scan finds all transactions of a wallet, including those of its token accounts, page by page', async () => {
@@ -273,10 +273,10 @@ test('a scan finds all transactions of a wallet, including those of its token ac
   const first = payTokens(node.chain, mint, { from: rich, to: wallet.address, amount: 1n });
   const since = node.chain.slot;
   const second = payTokens(node.chain, mint, { from: rich, to: wallet.address, amount: 2n });
-  const whole = await adapterAt(node.url).scan(wallet.address, null);
+  const whole = await clientAt(node.url).scan(wallet.address, null);
   if (!whole.ok) throw new Error(whole.refusal.detail);
   expect(whole.value.hashes).toEqual(expect.arrayContaining([first, second]));
-  const late = await adapterAt(node.url).scan(wallet.address, since.toString());
+  const late = await clientAt(node.url).scan(wallet.address, since.toString());
   expect(late.ok && [late.value.hashes, late.value.tokens.fromBlock]).toEqual([[second], (since + 1n).toString()]);
 
   const mentions = (start: number) =>
@@ -297,7 +297,7 @@ test('a scan finds all transactions of a wallet, including those of its token ac
 
 test('the metadata of a token is read only from Metaplex', async () => {
   const mint = newToken(node.chain, 4);
-  expect(await adapterAt(node.url).token(mint)).toEqual({
+  expect(await clientAt(node.url).token(mint)).toEqual({
     ok: true,
     value: { name: null, symbol: null, decimals: 4 },
   });
@@ -311,11 +311,11 @@ test('the metadata of a token is read only from Metaplex', async () => {
   const at = derivedAddress([Buffer.from('metadata'), bytesOf(METADATA), bytesOf(mint)], METADATA);
   node.chain.put(account(at, new Uint8Array(data), METADATA));
   const named = { name: 'Demo Dollar', symbol: 'DUSD', decimals: 4 };
-  expect(await adapterAt(node.url).token(mint)).toEqual({ ok: true, value: named });
+  expect(await clientAt(node.url).token(mint)).toEqual({ ok: true, value: named });
   node.chain.put(account(at, new Uint8Array(data), TOKEN_PROGRAM_ADDRESS));
-  expect(await adapterAt(node.url).token(mint)).toEqual({ ok: true, value: { ...named, name: null, symbol: null } });
+  expect(await clientAt(node.url).token(mint)).toEqual({ ok: true, value: { ...named, name: null, symbol: null } });
   node.chain.put(account(at, new Uint8Array(data.subarray(0, 70)), METADATA));
-  expect((await adapterAt(node.url).token(mint)).ok).toBe(true);
+  expect((await clientAt(node.url).token(mint)).ok).toBe(true);
 });
 
 test('a recipient whose token account was given away or frozen is refused with the reason', async () => {
@@ -339,7 +339,7 @@ test('a recipient whose token account was given away or frozen is refused with t
     );
   };
   const quote = async () => {
-    const answer = await adapterAt(node.url).quote(
+    const answer = await clientAt(node.url).quote(
       payment(wallet.address, { to, tokenAddress: mint, amount: units(1n) }),
       null,
     );
@@ -356,7 +356,7 @@ test('a recipient whose token account was given away or frozen is refused with t
 test('a payment that would leave less than the rent minimum is refused, and one of the whole balance is not', async () => {
   const wallet = funded(SOL);
   const reason = async (amount: bigint) => {
-    const answer = await adapterAt(node.url).quote(payment(wallet.address, { amount: units(amount) }), null);
+    const answer = await clientAt(node.url).quote(payment(wallet.address, { amount: units(amount) }), null);
     return answer.ok ? 'fine' : answer.refusal.kind === 'permanent' ? answer.refusal.reason : answer.refusal.kind;
   };
   expect(await reason(SOL - 2_000_000n)).toBe('INSUFFICIENT_FUNDS');

@@ -2,7 +2,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { describe, expect, test } from 'vitest';
 import { addressOn } from '#chains/inspect/address-on.ts';
-import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
+import { bitcoinRules } from '#chains/bitcoin/rules/chain-rules.ts';
 import { scriptOf } from '#chains/bitcoin/rules/address.ts';
 import { composeMessage, composeTransaction } from '#chains/evm/rules/compose.ts';
 import type { SigningRequest } from '#cosigner/policy/approval-check.ts';
@@ -235,7 +235,7 @@ test('the amounts of UTXOs are read from the transactions that created them, and
   const from = present(addressOn(REGTEST, 'ecdsa-secp256k1', publicKey));
   const bitcoin = payment(from, { vaultId: policy.vaultId, policyVersion: 1, policyHash: policyHashOf(policy) });
   const { raw, utxo } = sourceOf(present(scriptOf(regtest, from)), 2n * BTC);
-  const { payload } = bitcoinAdapter(localNetwork(), []).compose(
+  const { payload } = bitcoinRules(localNetwork()).compose(
     bitcoin,
     { terms: { utxos: [utxo], change: BTC - 1_000n }, maxFee: bitcoin.maxFee },
     0n,

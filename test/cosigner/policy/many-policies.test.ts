@@ -13,7 +13,7 @@ import { nextKeyStep } from '#jobs/keys/generate-key.ts';
 import { nextRefreshStep } from '#jobs/keys/refresh-key.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { alice, bob, policy } from '../../domain/cast.ts';
-import { approvalBy, anvilAdapter, approvedTransfer, present } from '../cosigners.ts';
+import { approvalBy, anvilRules, approvedTransfer, present } from '../cosigners.ts';
 import { cosignersInMemory } from '../cosigners-in-memory.ts';
 import { inOneInvocation } from '../one-invocation.ts';
 
@@ -130,7 +130,7 @@ async function generated(scheme: VaultKey['scheme'], policies: readonly AdoptedP
     if (step.value.type === 'candidate') ({ candidate } = step.value);
     if (step.value.type !== 'key') return null;
     if (scheme !== 'ecdsa-secp256k1') return { ...step.value.key, addresses: {} };
-    const address = addressOn(anvilAdapter.chain.caip2, scheme, hexToBytes(step.value.key.publicKey));
+    const address = addressOn(anvilRules.chain.caip2, scheme, hexToBytes(step.value.key.publicKey));
     return { ...step.value.key, addresses: { anvil: present(address) } };
   });
 }

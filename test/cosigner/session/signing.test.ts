@@ -20,7 +20,7 @@ import { alice, amount, bob, carol, mallory, NOON_MS, policy } from '../../domai
 import { party } from '../../mpc/dealt-key.ts';
 import type { ApprovedTransfer, Cosigners, Passage } from '../cosigners.ts';
 import {
-  anvilAdapter,
+  anvilRules,
   approvedTransfer,
   attemptOf,
   inVault,
@@ -46,7 +46,7 @@ beforeEach(() => void cosigners.watch(() => {}));
 
 function signed(outcome: SigningOutcome, request: ApprovedTransfer): string {
   if (!outcome.ok) throw new Error(outcome.reason);
-  const assembled = anvilAdapter.assemble(request.intent, request.attempt, outcome.signatures);
+  const assembled = anvilRules.assemble(request.intent, request.attempt, outcome.signatures);
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
   return assembled.value.raw;
 }
@@ -216,7 +216,7 @@ test('a cancellation pays zero to the wallet at the nonce of the payment, and th
   const cancelled = attempt(2, 'cancellation', 2_200_000_000n);
   const outcome = await thresholdSign(cosigners.some(1, 2), cancelled);
   const raw = outcome.ok
-    ? anvilAdapter.assemble(actionOfAttempt(request.intent, 'cancellation'), cancelled.attempt, outcome.signatures)
+    ? anvilRules.assemble(actionOfAttempt(request.intent, 'cancellation'), cancelled.attempt, outcome.signatures)
     : null;
   const from = key.addresses['anvil'] ?? '';
   // viem omits values that are zero or empty.

@@ -1,7 +1,7 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addressOn } from '#chains/inspect/address-on.ts';
-import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
+import { bitcoinRules } from '#chains/bitcoin/rules/chain-rules.ts';
 import { scriptOf } from '#chains/bitcoin/rules/address.ts';
 import type { Utxo, SpendPlan } from '#chains/bitcoin/rules/utxo.ts';
 import { unsignedAttempt } from '#domain/transaction/event.ts';
@@ -21,7 +21,7 @@ import { refusedByAll } from '../rejected-requests.ts';
  */
 
 const chain = localNetwork();
-const adapter = bitcoinAdapter(chain, []);
+const rules = bitcoinRules(chain);
 
 let cosigners: Cosigners;
 let key: VaultKey;
@@ -44,7 +44,7 @@ const source = () => sourceOf(own, 2n * BTC);
 const transfer = () => approvedPayment(key, chain, { to: stranger(), units: BTC });
 
 function attempt(intent: TransferIntent, terms: SpendPlan, number = 1) {
-  const composed = adapter.compose(intent, { terms, maxFee: amount('0') }, 0n);
+  const composed = rules.compose(intent, { terms, maxFee: amount('0') }, 0n);
   return unsignedAttempt({ ...composed, purpose: 'intent' }, number, Date.now());
 }
 
@@ -64,9 +64,9 @@ test('every two co-signers sign all UTXOs of a payment in the rounds of one sign
     cosigners.watch(() => {});
     if (!outcome.ok) throw new Error(outcome.reason);
     expect([outcome.signatures.length, paths.length]).toEqual([3, 8]);
-    expect(adapter.assemble(request.intent, signed, outcome.signatures).ok).toBe(true);
+    expect(rules.assemble(request.intent, signed, outcome.signatures).ok).toBe(true);
     const swapped = outcome.signatures.toReversed();
-    expect(adapter.assemble(request.intent, signed, swapped).ok).toBe(false);
+    expect(rules.assemble(request.intent, signed, swapped).ok).toBe(false);
   }
 });
 
@@ -77,7 +77,7 @@ test('the maximum number of UTXOs is signed at once', async () => {
   const evidence = sources.map(({ raw }) => raw);
   const outcome = await thresholdSign(cosigners.some(1, 2), { ...request, attempt: signed, evidence });
   if (!outcome.ok) throw new Error(outcome.reason);
-  expect(adapter.assemble(request.intent, signed, outcome.signatures).ok).toBe(true);
+  expect(rules.assemble(request.intent, signed, outcome.signatures).ok).toBe(true);
 });
 
 test('two sessions with false UTXO amounts, which BIP-143 alone would let pass, give no signature', async () => {
@@ -116,10 +116,10 @@ test.each(['hello', ''])('the message %j is signed for the address of the key', 
   const transaction = entered(key, { kind: 'message', format: 'bip322', message }, { chain });
   const { intent } = transaction;
   if (intent.kind !== 'message') throw new Error('the story is about a message');
-  const signed = { number: 1, purpose: 'intent' as const, ...adapter.composeMessage(intent) };
+  const signed = { number: 1, purpose: 'intent' as const, ...rules.composeMessage(intent) };
   const request = { ...requestFor(key, transaction), intent, attempt: signed };
   const outcome = await thresholdSign(cosigners.some(2, 3), request);
   if (!outcome.ok) throw new Error(outcome.reason);
-  const given = adapter.assembleMessage(intent, present(outcome.signatures[0]));
+  const given = rules.assembleMessage(intent, present(outcome.signatures[0]));
   expect(given.ok && given.value.startsWith('smpA')).toBe(true);
 });

@@ -1,7 +1,7 @@
 import { addressOn } from '#chains/inspect/address-on.ts';
 import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
+import { bitcoinRules } from '#chains/bitcoin/rules/chain-rules.ts';
 import type { Utxo, SpendPlan } from '#chains/bitcoin/rules/utxo.ts';
 import { unsignedAttempt } from '#domain/transaction/event.ts';
 import type { AttemptPurpose, TransferIntent } from '#domain/transaction/intent.ts';
@@ -22,7 +22,7 @@ import { refusedByAll } from '../rejected-requests.ts';
  */
 
 const chain = localNetwork();
-const adapter = bitcoinAdapter(chain, []);
+const rules = bitcoinRules(chain);
 
 let cosigners: Cosigners;
 let key: VaultKey;
@@ -58,7 +58,7 @@ function attempt(
   const effect = actionOfAttempt(intent, purpose);
   const sent = purpose === 'intent' ? BTC : 0n;
   const terms: SpendPlan = { utxos, change: BigInt(utxos.length) * 2n * BTC - sent - fee };
-  const composed = adapter.compose(effect, { terms, maxFee: amount('0') }, 0n);
+  const composed = rules.compose(effect, { terms, maxFee: amount('0') }, 0n);
   return unsignedAttempt({ ...composed, purpose }, number, Date.now());
 }
 
@@ -73,7 +73,7 @@ test('every two co-signers sign each UTXO of a payment', async () => {
     const outcome = await thresholdSign(cosigners.some(...pair), { ...request, attempt: signed });
     if (!outcome.ok) throw new Error(outcome.reason);
     expect(outcome.signatures).toHaveLength(3);
-    expect(adapter.assemble(request.intent, signed, outcome.signatures).ok).toBe(true);
+    expect(rules.assemble(request.intent, signed, outcome.signatures).ok).toBe(true);
   }
 });
 
@@ -120,6 +120,6 @@ test('a payment that was signed before is signed again, as after a crash before 
   const [once, again] = [await sign(), await sign()];
   for (const outcome of [once, again]) {
     if (!outcome.ok) throw new Error(outcome.reason);
-    expect(adapter.assemble(request.intent, signed, outcome.signatures).ok).toBe(true);
+    expect(rules.assemble(request.intent, signed, outcome.signatures).ok).toBe(true);
   }
 });

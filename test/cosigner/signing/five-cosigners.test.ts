@@ -14,7 +14,7 @@ import { refused } from '#domain/result.ts';
 import { policy } from '../../domain/cast.ts';
 import { party } from '../../mpc/dealt-key.ts';
 import type { Cosigners } from '../cosigners.ts';
-import { anvilAdapter, approvedTransfer, attemptOf, inVault, newKey, startCosigners } from '../cosigners.ts';
+import { anvilRules, approvedTransfer, attemptOf, inVault, newKey, startCosigners } from '../cosigners.ts';
 import { epochsOf, RefreshRun } from '../key/refresh-scene.ts';
 
 /** Tests five co-signers, and keys with thresholds from three to five. */
@@ -51,7 +51,7 @@ test.each([3, 4, 5])(
     const last = cosigners.all.slice(-threshold);
     const outcome = await thresholdSign(last, request);
     if (!outcome.ok) throw new Error(outcome.reason);
-    const assembled = anvilAdapter.assemble(request.intent, request.attempt, outcome.signatures);
+    const assembled = anvilRules.assemble(request.intent, request.attempt, outcome.signatures);
     if (!assembled.ok) throw new Error(assembled.refusal.detail);
     const serializedTransaction = `0x${assembled.value.raw.replace(/^0x/, '')}` as `0x02${string}`;
     expect(await recoverTransactionAddress({ serializedTransaction })).toBe(key.addresses['anvil']);

@@ -16,7 +16,7 @@ import { approvalsOf, changeTo, LAPTOP, PHONE } from '../../attacks/policy-scene
 import { party } from '../../mpc/dealt-key.ts';
 import { byDevice } from '../policy/device-scene.ts';
 import type { Cosigners } from '../cosigners.ts';
-import { anvilAdapter, approvedTransfer, inVault, present, startCosigners } from '../cosigners.ts';
+import { anvilRules, approvedTransfer, inVault, present, startCosigners } from '../cosigners.ts';
 
 /** Tests four co-signers of which three sign, in device mode: the recommended set-up. */
 
@@ -52,7 +52,7 @@ async function keyUnder(governedBy: Policy): Promise<VaultKey> {
   const terms = { scheme: SCHEME, policies: [{ policy: governedBy, mandate: null }] } as const;
   const made = await generateKey(cosigners.all, terms);
   if (!made.ok) throw new Error(made.refusal.reason);
-  const address = addressOn(anvilAdapter.chain.caip2, SCHEME, hexToBytes(made.value.publicKey));
+  const address = addressOn(anvilRules.chain.caip2, SCHEME, hexToBytes(made.value.publicKey));
   return { ...made.value, addresses: { anvil: present(address) } };
 }
 

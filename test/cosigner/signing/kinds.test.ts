@@ -11,7 +11,7 @@ import { present } from '../../chains/evm/cast.ts';
 import { alice, amount, bob } from '../../domain/cast.ts';
 import type { Cosigners } from '../cosigners.ts';
 import {
-  anvilAdapter,
+  anvilRules,
   approved,
   approvedMessage,
   approvedTransfer,
@@ -47,7 +47,7 @@ test.each(['hello', '{"a":1}', 'Zażółć gęślą jaźń 🔑', 'line\nline'])
     const request = approvedMessage(key, { format: 'eip191', message });
     const outcome = await thresholdSign(cosigners.some(1, 3), request);
     if (!outcome.ok) throw new Error(outcome.reason);
-    const signature = anvilAdapter.assembleMessage(request.intent, present(outcome.signatures[0]));
+    const signature = anvilRules.assembleMessage(request.intent, present(outcome.signatures[0]));
     if (!signature.ok) throw new Error(signature.refusal.detail);
     expect(await recoverMessageAddress({ message, signature: signature.value as Hex })).toBe(key.addresses['anvil']);
   },
@@ -92,7 +92,7 @@ test.each<[string, Exclude<Parameters<typeof approved>[1], { kind: 'transfer' }>
   const request = approved(key, action);
   const outcome = await thresholdSign(cosigners.some(2, 3), request);
   if (!outcome.ok) throw new Error(outcome.reason);
-  const assembled = anvilAdapter.assemble(request.intent, request.attempt, outcome.signatures);
+  const assembled = anvilRules.assemble(request.intent, request.attempt, outcome.signatures);
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
   const parsed = parseTransaction(assembled.value.raw as `0x02${string}`);
   expect(parsed).toMatchObject({ to: CONTRACT.toLowerCase(), ...effect });

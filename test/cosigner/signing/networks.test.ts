@@ -2,11 +2,11 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import { adapterFor } from '#chains/adapters.ts';
+import { rulesFor } from '#chains/rules-for.ts';
 import { addressOn } from '#chains/inspect/address-on.ts';
 import { addressOfPublicKey as taprootAddress } from '#chains/bitcoin/rules/address.ts';
 import { networkOf } from '#chains/bitcoin/rules/network.ts';
-import type { ChainSignature } from '#chains/chain-adapter.ts';
+import type { ChainSignature } from '#chains/chain-rules.ts';
 import { chainIdOf } from '#chains/evm/rules/chain-id.ts';
 import { exposureOf } from '#chains/inspect/exposure.ts';
 import { inspectPayload } from '#chains/inspect/payload.ts';
@@ -75,7 +75,7 @@ const text = (format: 'eip191' | 'solana-offchain' | 'bip322') => (): Action => 
 function typedData(domain: object): Action {
   const types = { Order: [{ name: 'price', type: 'uint256' }] };
   const data = { types, primaryType: 'Order', domain, message: { price: '1' } };
-  const read = adapterFor(present(EVM[0]), []).parseMessage(JSON.stringify(data));
+  const read = rulesFor(present(EVM[0])).parseMessage(JSON.stringify(data));
   if (!read.ok) throw new Error(read.refusal);
   return { kind: 'message', ...read.value };
 }
@@ -159,10 +159,10 @@ const CHOICES = {
 
 /** Returns the intent with its bytes, as co-signers receive them. */
 function requestOn(one: Case, chain: Chain) {
-  const [intent, adapter] = [intentOn(one, chain), adapterFor(chain, [])];
-  if (intent.kind === 'message') return { intent, attempt: null, payload: adapter.composeMessage(intent).payload };
+  const [intent, rules] = [intentOn(one, chain), rulesFor(chain)];
+  if (intent.kind === 'message') return { intent, attempt: null, payload: rules.composeMessage(intent).payload };
   const [quote, anchor] = CHOICES[chain.family];
-  const prepared = adapter.compose(intent, quote, anchor);
+  const prepared = rules.compose(intent, quote, anchor);
   const attempt = unsignedAttempt({ ...prepared, purpose: 'intent' }, 1, FRAME.createdAtMs);
   return { intent, attempt, payload: attempt.payload };
 }
@@ -189,9 +189,9 @@ function isValid(
   chain: Chain,
   given: readonly ChainSignature[],
 ): boolean {
-  const adapter = adapterFor(chain, []);
-  if (intent.kind === 'message') return adapter.assembleMessage(intent, present(given[0])).ok;
-  return adapter.assemble(intent, present(attempt), given).ok;
+  const rules = rulesFor(chain);
+  if (intent.kind === 'message') return rules.assembleMessage(intent, present(given[0])).ok;
+  return rules.assemble(intent, present(attempt), given).ok;
 }
 
 const table = Object.entries(CASES);

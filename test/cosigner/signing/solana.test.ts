@@ -3,7 +3,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import type { Address } from '@solana/kit';
 import { blockhash } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { solanaAdapter } from '#chains/solana/adapter.ts';
+import { solanaRules } from '#chains/solana/rules/chain-rules.ts';
 import type { DurableNonce } from '#chains/solana/rules/payment-terms.ts';
 import { unsignedAttempt } from '#domain/transaction/event.ts';
 import type { AttemptPurpose, TransferIntent } from '#domain/transaction/intent.ts';
@@ -25,7 +25,7 @@ import { refusedByAll } from '../rejected-requests.ts';
  */
 
 const [main, trial] = [localCluster(), localCluster({ name: 'trial', caip2: `solana:${'2'.repeat(32)}` })];
-const adapter = solanaAdapter(main, []);
+const rules = solanaRules(main);
 const QUOTE = { unitLimit: 3_000, unitPrice: 10_000n, token: null, maxFee: amount('0') };
 
 let cosigners: Cosigners;
@@ -68,7 +68,7 @@ function attempt(
   anchor: DurableNonce,
   { number = 1, unitPrice = 10_000n, purpose = 'intent' }: Further = {},
 ) {
-  const composed = adapter.compose(
+  const composed = rules.compose(
     intent,
     { ...QUOTE, unitPrice },
     { anchor, slot: 1n, validUntil: anchor.kind === 'opening' ? 150n : null },
@@ -86,7 +86,7 @@ test('every two co-signers sign a payment that uses a durable nonce or opens one
     const signed = attempt(request.intent, anchor);
     const outcome = await thresholdSign(cosigners.some(...pair), { ...request, attempt: signed });
     if (!outcome.ok) throw new Error(outcome.reason);
-    expect(adapter.assemble(request.intent, signed, outcome.signatures).ok).toBe(true);
+    expect(rules.assemble(request.intent, signed, outcome.signatures).ok).toBe(true);
   }
 });
 
@@ -94,12 +94,12 @@ test('a message is signed with its text as approved, and with no other text', as
   const transaction = entered(key, { kind: 'message', format: 'solana-offchain', message: 'hello' }, { chain: main });
   const { intent } = transaction;
   if (intent.kind !== 'message') throw new Error('the story is about a message');
-  const signed = { number: 1, purpose: 'intent' as const, ...adapter.composeMessage(intent) };
+  const signed = { number: 1, purpose: 'intent' as const, ...rules.composeMessage(intent) };
   const request = requestFor(key, transaction);
   const outcome = await thresholdSign(cosigners.some(2, 3), { ...request, intent, attempt: signed });
   if (!outcome.ok) throw new Error(outcome.reason);
-  expect(adapter.assembleMessage(intent, present(outcome.signatures[0])).ok).toBe(true);
-  const bytes = adapter.composeMessage(message(intent.from as Address, 'hallo'));
+  expect(rules.assembleMessage(intent, present(outcome.signatures[0])).ok).toBe(true);
+  const bytes = rules.composeMessage(message(intent.from as Address, 'hallo'));
   await refusedByAll(cosigners, { ...request, intent, attempt: { ...signed, ...bytes } }, 'payload-refused');
 });
 

@@ -14,7 +14,7 @@ import { party } from '../../mpc/dealt-key.ts';
 import { anvilClient } from '../../chains/evm/anvil-client.ts';
 import { policy, UNSPENT } from '../../domain/cast.ts';
 import type { Cosigners } from '../cosigners.ts';
-import { anvilAdapter, approvedTransfer, inVault, newKey, startCosigners } from '../cosigners.ts';
+import { anvilRules, approvedTransfer, inVault, newKey, startCosigners } from '../cosigners.ts';
 import { vaultStandIn } from '../../objects/vault/vault-stand-in.ts';
 
 /**
@@ -71,7 +71,7 @@ async function approvedAt(nonce: string, isGuarded = false) {
     state.now = decided.value.transaction;
     return state.now;
   };
-  const { chain } = anvilAdapter;
+  const { chain } = anvilRules;
   const adoption = { policy: scope.governedBy, adoptedVersions: {} };
   const transactionWork = () => ({ transaction: state.now, chain, key: scope.key, adoption });
   const vault = vaultStandIn({

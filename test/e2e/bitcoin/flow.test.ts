@@ -3,7 +3,7 @@ import type { TransactionRecord, TransferBody } from '#cli/api-client.ts';
 import type { BitcoinNode } from '#local/bitcoin/node.ts';
 import { startBitcoinNode } from '#local/bitcoin/node.ts';
 import type { ReadyVault } from '#local/stack/provision.ts';
-import { adapterAt, attemptOf, BTC, payment, stranger, units, Wallet } from '../../chains/bitcoin/cast.ts';
+import { clientAt, attemptOf, BTC, payment, stranger, units, Wallet } from '../../chains/bitcoin/cast.ts';
 import type { World } from '../world.ts';
 import { finished, reaches, startWorld, taken } from '../world.ts';
 
@@ -73,15 +73,15 @@ test('a replacement that the recipient has made expensive is paid for only when 
     ...payment(mallory.address, { to: mallory.address, amount: units(0n) }),
     paysFor: first.txHash ?? '',
   };
-  const adapter = adapterAt(node.url);
+  const client = clientAt(node.url);
   node.rates['1'] = 200;
-  const quote = await adapter.quote(child, null);
+  const quote = await client.quote(child, null);
   delete node.rates['1'];
   if (!quote.ok) throw new Error(quote.refusal.kind);
-  const attempt = attemptOf(adapter.compose(child, quote.value, 0n));
-  const pinned = adapter.assemble(child, attempt, mallory.sign(child, attempt.payload));
+  const attempt = attemptOf(client.rules.compose(child, quote.value, 0n));
+  const pinned = client.rules.assemble(child, attempt, mallory.sign(child, attempt.payload));
   if (!pinned.ok) throw new Error(pinned.refusal.detail);
-  expect(await adapter.broadcast(pinned.value.raw, pinned.value.hash)).toEqual({ outcome: 'accepted' });
+  expect(await client.broadcast(pinned.value.raw, pinned.value.hash)).toEqual({ outcome: 'accepted' });
   const speedUp = async () => {
     expect((await alice.client.request('POST', `/transaction/${id}/speed-up`)).status).toBe(200);
   };

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { adapterFor } from '#chains/adapters.ts';
-import type { ChainAdapter, Observation } from '#chains/chain-adapter.ts';
+import { clientFor } from '#chains/client-for.ts';
+import type { ChainClient, Observation } from '#chains/chain-client.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { observeAndAct } from '#jobs/signing/confirm.ts';
@@ -33,8 +33,8 @@ async function confirmed(
   const record = { stateReason, attempts: [sentWith('refused')], ...differences };
   const transaction = transactionIn(differences.state ?? 'BROADCAST', record);
   const observed = { type: 'absent', inMempool: false, nonceTaken: false, ...seen } as Observation;
-  const adapter: ChainAdapter = {
-    ...adapterFor(chain, []),
+  const client: ChainClient = {
+    ...clientFor(chain, []),
     observe: async () => accepted(observed),
     broadcast: async () => {
       done.push('broadcast');
@@ -53,7 +53,7 @@ async function confirmed(
     },
   });
   const env = { WALLET_NONCE: { getByName: () => ({}) } } as unknown as CoordinatorEnv;
-  await observeAndAct({ env, vault, work: { transaction, chain } as never }, adapter);
+  await observeAndAct({ env, vault, client, work: { transaction, chain } as never });
   return done;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { adapterFor } from '#chains/adapters.ts';
+import { clientFor } from '#chains/client-for.ts';
 import { permanent, shortOf } from '#chains/inspect/permanent-fault.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
@@ -87,11 +87,11 @@ class Scene {
   }
 
   get allocation() {
-    const adapter = {
-      ...adapterFor(anvilChain(), []),
+    const client = {
+      ...clientFor(anvilChain(), []),
       accountNonce: async () => accepted({ latest: 0n, pending: 0n }),
     };
-    return { env: this.env, vault: this.vault, adapter, transaction: this.transaction, spending: SPENDING };
+    return { env: this.env, vault: this.vault, client, transaction: this.transaction, spending: SPENDING };
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ChainAdapter } from '#chains/chain-adapter.ts';
-import { adapterFor } from '#chains/adapters.ts';
+import type { ChainClient } from '#chains/chain-client.ts';
+import { clientFor } from '#chains/client-for.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import { newTransactionId } from '#domain/id.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -56,8 +56,8 @@ class Scene {
       },
     };
     const env = { WALLET_NONCE: { getByName: () => allocator } } as unknown as CoordinatorEnv;
-    const adapter: ChainAdapter = {
-      ...adapterFor(anvilChain({ pollIntervalMs: 0 }), []),
+    const client: ChainClient = {
+      ...clientFor(anvilChain({ pollIntervalMs: 0 }), []),
       accountNonce: async (_, requiresProof = false) => {
         this.requiresProof.push(requiresProof);
         if (!requiresProof) return accepted(this.truth);
@@ -68,7 +68,7 @@ class Scene {
       heldNonces: () => this.held,
       recordEvent: ({ event }: { readonly event: TransactionEvent }) => void this.recorded.push(event),
     });
-    return { env, vault, adapter, transaction };
+    return { env, vault, client, transaction };
   }
 }
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Observation, WatchedAttempts } from '#chains/chain-adapter.ts';
+import type { Observation, WatchedAttempts } from '#chains/chain-client.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import type { Attempt } from '#domain/transaction/transaction.ts';
 import type { LocalSolanaChain } from '#local/solana/chain.ts';
 import { startSolanaNode } from '#local/solana/node.ts';
-import { adapterAt, attemptOf, payment, units, Wallet } from '../../chains/solana/cast.ts';
+import { clientAt, attemptOf, payment, units, Wallet } from '../../chains/solana/cast.ts';
 
 /**
  * Covers the local chain with the settings that make it behave like the public network, and the
@@ -44,26 +44,26 @@ interface Options {
 
 async function signed({ url, wallet }: Scene, intent: TransferIntent, options: Options = {}): Promise<Signed> {
   const { position = 0n, speed = 'normal', replaced = null } = options;
-  const adapter = adapterAt(url);
-  const quote = await adapter.quote(intent, replaced, { speed });
+  const client = clientAt(url);
+  const quote = await client.quote(intent, replaced, { speed });
   if (!quote.ok) throw new Error(JSON.stringify(quote.refusal));
-  const anchor = await adapter.anchor({ from: wallet.address, nonce: position, replaced });
+  const anchor = await client.anchor({ from: wallet.address, nonce: position, replaced });
   if (!anchor.ok) throw new Error(anchor.refusal.detail);
   const number = (replaced?.number ?? 0) + 1;
-  const attempt = attemptOf(adapter.compose(intent, quote.value, anchor.value), number);
-  const assembled = adapter.assemble(intent, attempt, [wallet.sign(attempt.payload)]);
+  const attempt = attemptOf(client.rules.compose(intent, quote.value, anchor.value), number);
+  const assembled = client.rules.assemble(intent, attempt, [wallet.sign(attempt.payload)]);
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
   return { attempt, ...assembled.value };
 }
 
-const send = ({ url }: Scene, { raw, hash }: Signed) => adapterAt(url).broadcast(raw, hash);
+const send = ({ url }: Scene, { raw, hash }: Signed) => clientAt(url).broadcast(raw, hash);
 
 async function observed({ url, wallet }: Scene, attempts: readonly Signed[]): Promise<Observation | string> {
   const newest = attempts.at(-1)?.attempt;
   if (newest === undefined) throw new Error('there is an attempt');
   const hashes = attempts.map(({ hash }) => hash);
   const watched: WatchedAttempts = { from: wallet.address, nonce: 0n, hashes, newest, inclusion: null };
-  const seen = await adapterAt(url).observe(watched);
+  const seen = await clientAt(url).observe(watched);
   return seen.ok ? seen.value : seen.refusal.detail;
 }
 

@@ -23,7 +23,7 @@ const TEST_NETWORKS = [
   `bip122:${GENESIS.testnet4}`,
   `bip122:${GENESIS.signet}`,
   `bip122:${GENESIS.regtest}`,
-  // A network that no adapter knows must not have the key of mainnet.
+  // A network that no client knows must not have the key of mainnet.
   'bip122:000000000933ea01ad0ee984209779ba',
   `bip122:${GENESIS.mainnet.toUpperCase()}`,
 ];

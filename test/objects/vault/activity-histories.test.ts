@@ -106,7 +106,7 @@ class Chain {
   }
 
   /**
-   * Returns what a chain adapter shows of a hash. A waiting transaction is shown only if no block
+   * Returns what a chain client shows of a hash. A waiting transaction is shown only if no block
    * was known to include it, and only with the movements in its bytes.
    */
   show(hash: string, knownIn: ActivityBlock | null): ChainTransaction | null {

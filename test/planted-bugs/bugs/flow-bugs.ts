@@ -240,7 +240,7 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'a replacement is wanted on and on of what has arrived',
     file: 'src/jobs/signing/sign.ts',
-    was: '  if (await isDecided({ env, vault, adapter, work })) return;\n',
+    was: '  if (await isDecided(turn)) return;\n',
     is: '',
     caughtBy: SIM,
   },
@@ -254,7 +254,7 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'a UTXO stays claimed when its transaction is over',
     file: 'src/jobs/signing/release-nonce.ts',
-    was: 'const isSpent = adapterFor(work.chain, []).maxInFlight === null;',
+    was: "const isSpent = rulesFor(work.chain).ordering.by === 'account-nonce';",
     is: 'const isSpent = true;',
     caughtBy: SIM,
   },

@@ -250,7 +250,7 @@ export const INCLUSION_BUGS: readonly Bug[] = [
   {
     name: 'observations: a payment that one node withholds is not offered to the others',
     file: 'src/jobs/signing/confirm.ts',
-    was: 'await adapter.broadcast(newest.signed.raw, newest.signed.hash);',
+    was: 'await client.broadcast(newest.signed.raw, newest.signed.hash);',
     is: '',
     caughtBy: ['test/e2e/evm/private-mempool.test.ts'],
   },

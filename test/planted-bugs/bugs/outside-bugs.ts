@@ -154,21 +154,21 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
     file: 'src/chains/solana/watch/observe.ts',
     was: 'return statuses.find(({ status }) => !status.failed) ?? statuses[0] ?? null;',
     is: 'return statuses[0] ?? null;',
-    caughtBy: ['test/chains/solana/adapter.test.ts'],
+    caughtBy: ['test/chains/solana/chain-client.test.ts'],
   },
   {
     name: 'after a failed opening the service does not wait for the other one',
     file: 'src/chains/solana/watch/observe.ts',
     was: "if (isOpen && slotOf(watched).anchor.kind === 'opening') return observeFailure(node, chain, watched);",
     is: '',
-    caughtBy: ['test/chains/solana/adapter.test.ts'],
+    caughtBy: ['test/chains/solana/chain-client.test.ts'],
   },
   {
     name: 'a block counts as beyond any reorganisation of Bitcoin after two',
     file: 'src/chains/bitcoin/rules/depth.ts',
     was: 'const FINAL_DEPTH = 6;',
     is: 'const FINAL_DEPTH = 2;',
-    caughtBy: ['test/chains/bitcoin/adapter.test.ts'],
+    caughtBy: ['test/chains/bitcoin/chain-client.test.ts'],
   },
   {
     name: 'a node that is behind says that a durable nonce was used up',
@@ -196,7 +196,7 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
     file: 'src/chains/rpc/absence-check.ts',
     was: 'const isSkipped = skipsNumbers && head.value >= number;',
     is: 'const isSkipped = number >= 0n;',
-    caughtBy: ['test/chains/bitcoin/adapter.test.ts'],
+    caughtBy: ['test/chains/bitcoin/chain-client.test.ts'],
   },
   {
     name: 'bytes are given up while a node that may have them is unreachable',

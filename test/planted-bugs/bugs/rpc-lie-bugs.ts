@@ -72,7 +72,7 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
   {
     name: 'observations: a settled block is lowered to a node that is behind it',
     file: 'src/jobs/signing/sign.ts',
-    was: 'settled - head.value > maxLagBlocks(adapter.chain)',
+    was: 'settled - head.value > maxLagBlocks(client.chain)',
     is: 'settled > head.value',
     caughtBy: ['test/cosigner/signing/stale-attempt.test.ts'],
   },

@@ -1,5 +1,5 @@
 import type { FeeRates } from '#chains/bitcoin/rules/fee-rate.ts';
-import type { BitcoinFeeEstimate } from '#chains/chain-adapter.ts';
+import type { BitcoinFeeEstimate } from '#chains/chain-client.ts';
 import type { Choice } from '#chains/bitcoin/client/coin-selection.ts';
 import { readUtxos } from '#chains/bitcoin/client/utxos.ts';
 import { selectUtxos } from '#chains/bitcoin/client/coin-selection.ts';

@@ -1,4 +1,4 @@
-import type { BusyFault } from '#chains/chain-adapter.ts';
+import type { BusyFault } from '#chains/chain-client.ts';
 import type { FeeBid } from '#chains/bitcoin/client/fee-bid.ts';
 import { feeFor } from '#chains/bitcoin/client/fee-bid.ts';
 import { isEconomical, selectUtxos } from '#chains/bitcoin/client/coin-selection.ts';

@@ -1,5 +1,6 @@
 import type { FeeRates } from '#chains/bitcoin/rules/fee-rate.ts';
-import type { BusyFault, Quote } from '#chains/chain-adapter.ts';
+import type { BusyFault } from '#chains/chain-client.ts';
+import type { BitcoinQuote } from '#chains/bitcoin/rules/compose.ts';
 import type { FeeBid, Parent } from '#chains/bitcoin/client/fee-bid.ts';
 import type { ProofServers } from '#chains/bitcoin/client/utxo-proof.ts';
 import { chooseProven } from '#chains/bitcoin/client/utxo-proof.ts';
@@ -13,7 +14,7 @@ import { depthOf } from '#chains/bitcoin/rules/depth.ts';
 import { rateTiers } from '#chains/bitcoin/rules/fee-rate.ts';
 import { replacedBy } from '#chains/bitcoin/client/replacement.ts';
 import { missingFunds } from '#chains/bitcoin/client/missing-funds.ts';
-import type { Utxo, SpendPlan } from '#chains/bitcoin/rules/utxo.ts';
+import type { Utxo } from '#chains/bitcoin/rules/utxo.ts';
 import { dustOf, outpointText, virtualBytes } from '#chains/bitcoin/rules/utxo.ts';
 import type { Payment } from '#chains/bitcoin/rules/transaction.ts';
 import { feeOf, paymentOf, sizeOfShape } from '#chains/bitcoin/rules/transaction.ts';
@@ -26,13 +27,7 @@ import type { Chain } from '#domain/asset/chain.ts';
 import type { OnChainIntent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Attempt, UtxoParent, Speed } from '#domain/transaction/transaction.ts';
-
-export interface BitcoinQuote extends Quote {
-  readonly terms: SpendPlan;
-  /** What the transactions that made the UTXOs spend. */
-  readonly parents?: readonly UtxoParent[];
-}
+import type { Attempt, Speed } from '#domain/transaction/transaction.ts';
 
 /** Why a quote is refused. */
 export type QuoteFault = PermanentFault | BusyFault | NodeProblem;

@@ -1,7 +1,7 @@
 import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { Address, OutScript } from '@scure/btc-signer';
-import type { AddressFault } from '#chains/chain-adapter.ts';
+import type { AddressFault } from '#chains/chain-rules.ts';
 import type { Network } from '#chains/bitcoin/rules/network.ts';
 import { NETWORKS } from '#chains/bitcoin/rules/network.ts';
 import { keyHashOf } from '#chains/bitcoin/rules/witness.ts';

@@ -1,5 +1,5 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { ChainFault, ChainSignature } from '#chains/chain-adapter.ts';
+import type { ChainFault, ChainSignature } from '#chains/chain-rules.ts';
 import { scriptTypeOf } from '#chains/bitcoin/rules/script-type.ts';
 import { messageSignature, signedMessage } from '#chains/bitcoin/rules/message.ts';
 import { inspectBitcoinPayload } from '#chains/bitcoin/rules/payload.ts';

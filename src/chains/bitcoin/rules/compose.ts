@@ -1,5 +1,6 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { sha256 } from '@noble/hashes/sha2.js';
+import type { Quote } from '#chains/chain-rules.ts';
 import { signedMessage } from '#chains/bitcoin/rules/message.ts';
 import { inspectBitcoinPayload } from '#chains/bitcoin/rules/payload.ts';
 import { payloadHex } from '#chains/inspect/payload-hex.ts';
@@ -10,6 +11,12 @@ import type { ComposedBytes } from '#domain/transaction/event.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/transaction/intent.ts';
 import type { UtxoParent } from '#domain/transaction/transaction.ts';
 
+export interface BitcoinQuote extends Quote {
+  readonly terms: SpendPlan;
+  /** What the transactions that made the UTXOs spend. */
+  readonly parents?: readonly UtxoParent[];
+}
+
 /**
  * Returns the unsigned transaction of an intent as a PSBT. It passes the same inspection that every
  * co-signer performs. Bytes that fail it are a bug here: they cause an exception and are never
@@ -19,7 +26,7 @@ import type { UtxoParent } from '#domain/transaction/transaction.ts';
  */
 export function composeTransaction(
   intent: OnChainIntent,
-  { terms, parents = [] }: { readonly terms: SpendPlan; readonly parents?: readonly UtxoParent[] },
+  { terms, parents = [] }: Pick<BitcoinQuote, 'terms' | 'parents'>,
   nonce: bigint,
 ): ComposedBytes {
   const payment = intent.kind === 'transfer' ? paymentOf(intent) : null;

@@ -4,7 +4,7 @@ import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes } from '@noble/hashes/utils.js';
 import { SigHash } from '@scure/btc-signer';
-import type { ChainSignature, EcdsaSignatureParts } from '#chains/chain-adapter.ts';
+import type { ChainSignature, EcdsaSignatureParts } from '#chains/chain-rules.ts';
 import type { ScriptType } from '#chains/bitcoin/rules/script-type.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';

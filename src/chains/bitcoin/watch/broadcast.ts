@@ -1,5 +1,5 @@
 import { broadcastToAll } from '#chains/rpc/broadcast-to-all.ts';
-import type { BroadcastVerdict } from '#chains/chain-adapter.ts';
+import type { BroadcastVerdict } from '#chains/chain-client.ts';
 import { sendRawTransaction } from '#chains/bitcoin/client/rpc-calls.ts';
 import type { NodePool } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';

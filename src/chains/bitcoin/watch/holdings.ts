@@ -1,5 +1,5 @@
 import type { HoldingsQuery } from '#chains/rpc/holdings-quorum.ts';
-import type { Holdings } from '#chains/chain-adapter.ts';
+import type { Holdings } from '#chains/chain-client.ts';
 import { finalHeight } from '#chains/bitcoin/rules/depth.ts';
 import type { ChainTransfer } from '#chains/bitcoin/client/rpc-calls.ts';
 import { getBalance, getBlockHash, getConfirmedTransactions, getTip, PAGE } from '#chains/bitcoin/client/rpc-calls.ts';

@@ -4,7 +4,7 @@ import { depthOf } from '#chains/bitcoin/rules/depth.ts';
 import { movementsIn } from '#chains/bitcoin/watch/movements.ts';
 import type { ChainTransfer } from '#chains/bitcoin/client/rpc-calls.ts';
 import { getTip, getTransaction, BLOCK_CALLS } from '#chains/bitcoin/client/rpc-calls.ts';
-import type { Observation, WatchedAttempts } from '#chains/chain-adapter.ts';
+import type { Observation, WatchedAttempts } from '#chains/chain-client.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';

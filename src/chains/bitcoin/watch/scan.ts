@@ -1,4 +1,4 @@
-import type { Scan } from '#chains/chain-adapter.ts';
+import type { Scan } from '#chains/chain-client.ts';
 import type { ChainTransfer } from '#chains/bitcoin/client/rpc-calls.ts';
 import { getConfirmedTransactions, getTip, PAGE } from '#chains/bitcoin/client/rpc-calls.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';

@@ -6,7 +6,7 @@ import { getOutspend, getTip, getTransaction } from '#chains/bitcoin/client/rpc-
 import { getProvenTransaction } from '#chains/bitcoin/client/raw-transaction.ts';
 import { outpointText } from '#chains/bitcoin/rules/utxo.ts';
 import { utxosIn } from '#chains/bitcoin/rules/transaction.ts';
-import type { WatchedAttempts } from '#chains/chain-adapter.ts';
+import type { WatchedAttempts } from '#chains/chain-client.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';

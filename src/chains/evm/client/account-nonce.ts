@@ -1,5 +1,6 @@
 import { readFromPool, asChainFault } from '#chains/rpc/node-fallback.ts';
-import type { AccountNonce, ChainFault } from '#chains/chain-adapter.ts';
+import type { AccountNonce } from '#chains/chain-client.ts';
+import type { ChainFault } from '#chains/chain-rules.ts';
 import { countedFinalDepth } from '#chains/evm/watch/depth.ts';
 import { getBlock, getNonce } from '#chains/evm/client/rpc-calls.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';

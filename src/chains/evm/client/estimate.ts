@@ -1,4 +1,4 @@
-import type { EvmFeeEstimate } from '#chains/chain-adapter.ts';
+import type { EvmFeeEstimate } from '#chains/chain-client.ts';
 import { callOf } from '#chains/evm/rules/call.ts';
 import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
 import { tokensHeld } from '#chains/evm/client/dry-run.ts';

@@ -7,7 +7,7 @@ import { ethSimulate } from '#chains/evm/client/rpc-calls.ts';
 import { APPROVAL, APPROVAL_FOR_ALL } from '#chains/evm/rules/transfer-topics.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { NodeFault, RpcNode } from '#chains/rpc/json-rpc.ts';
-import type { Allowance, Simulation } from '#chains/chain-adapter.ts';
+import type { Allowance, Simulation } from '#chains/chain-client.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { OnChainIntent } from '#domain/transaction/intent.ts';
 import type { ChainMovement } from '#domain/activity/movement.ts';

@@ -1,6 +1,6 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { DECIMALS_SELECTOR } from '#chains/evm/rules/call.ts';
-import type { TokenMetadata } from '#chains/chain-adapter.ts';
+import type { TokenMetadata } from '#chains/chain-client.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { readContract } from '#chains/evm/client/rpc-calls.ts';

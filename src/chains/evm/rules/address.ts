@@ -1,7 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import type { Address } from 'viem';
 import { getAddress, keccak256 } from 'viem/utils';
-import type { AddressFault } from '#chains/chain-adapter.ts';
+import type { AddressFault } from '#chains/chain-rules.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 

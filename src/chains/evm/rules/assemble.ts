@@ -1,7 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import type { Address, Hex } from 'viem';
 import { bytesToBigInt, bytesToHex, hexToBytes, keccak256 } from 'viem/utils';
-import type { ChainFault, ChainSignature } from '#chains/chain-adapter.ts';
+import type { ChainFault, ChainSignature } from '#chains/chain-rules.ts';
 import { addressOfPublicKey } from '#chains/evm/rules/address.ts';
 import { inspectEvmPayload } from '#chains/evm/rules/payload.ts';
 import type { SignedTransaction } from '#chains/evm/rules/transaction.ts';

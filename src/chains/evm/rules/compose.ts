@@ -5,7 +5,7 @@ import { serialiseUnsigned } from '#chains/evm/rules/transaction.ts';
 import { callOf } from '#chains/evm/rules/call.ts';
 import { messagePreimage } from '#chains/evm/rules/message.ts';
 import { amountOf } from '#domain/asset/amount.ts';
-import type { Quote } from '#chains/chain-adapter.ts';
+import type { Quote } from '#chains/chain-rules.ts';
 import type { ComposedBytes } from '#domain/transaction/event.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/transaction/intent.ts';
 

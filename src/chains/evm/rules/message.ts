@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import { bytesToHex, concatHex, hexToBytes, keccak256, stringToHex } from 'viem/utils';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import type { ChainFault, ChainSignature, EcdsaSignatureParts, MessageText } from '#chains/chain-adapter.ts';
+import type { ChainFault, ChainSignature, EcdsaSignatureParts, MessageText } from '#chains/chain-rules.ts';
 import { plainTextFault } from '#chains/inspect/message-text.ts';
 import { addressOfPublicKey } from '#chains/evm/rules/address.ts';
 import { chainIdOf } from '#chains/evm/rules/chain-id.ts';

@@ -1,6 +1,6 @@
 import { keccak256 } from 'viem/utils';
 import { broadcastToAll } from '#chains/rpc/broadcast-to-all.ts';
-import type { BroadcastVerdict } from '#chains/chain-adapter.ts';
+import type { BroadcastVerdict } from '#chains/chain-client.ts';
 import type { SignedBytes } from '#chains/evm/rules/assemble.ts';
 import { readSigned } from '#chains/evm/rules/assemble.ts';
 import { classifyBroadcastError } from '#chains/evm/watch/broadcast-error.ts';

@@ -2,7 +2,7 @@ import type { Hex } from 'viem';
 import { getAddress } from 'viem/utils';
 import { BALANCE_OF_SELECTOR } from '#chains/evm/rules/call.ts';
 import type { HoldingsQuery } from '#chains/rpc/holdings-quorum.ts';
-import type { Holdings } from '#chains/chain-adapter.ts';
+import type { Holdings } from '#chains/chain-client.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';

@@ -1,5 +1,5 @@
 import { checkOwnAbsence, denial } from '#chains/rpc/absence-check.ts';
-import type { Observation, WatchedAttempts } from '#chains/chain-adapter.ts';
+import type { Observation, WatchedAttempts } from '#chains/chain-client.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';

@@ -1,4 +1,4 @@
-import type { Scan } from '#chains/chain-adapter.ts';
+import type { Scan } from '#chains/chain-client.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { TraceCall } from '#chains/evm/client/rpc-calls.ts';

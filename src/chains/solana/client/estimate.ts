@@ -1,4 +1,4 @@
-import type { SolanaFeeEstimate } from '#chains/chain-adapter.ts';
+import type { SolanaFeeEstimate } from '#chains/chain-client.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';

@@ -4,7 +4,7 @@ import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
 import { permanent, shortOf } from '#chains/inspect/permanent-fault.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
-import type { Quote } from '#chains/chain-adapter.ts';
+import type { SolanaQuote } from '#chains/solana/rules/compose.ts';
 import { storedNonce } from '#chains/solana/client/accounts.ts';
 import type { ReplacedPrice } from '#chains/solana/client/price.ts';
 import { attemptPrice, pricePaid, priceTiers } from '#chains/solana/client/price.ts';
@@ -18,7 +18,7 @@ import {
 import type { Source } from '#chains/solana/client/source.ts';
 import { findSource } from '#chains/solana/client/source.ts';
 import { accountsOf, targetOf } from '#chains/solana/client/target.ts';
-import type { Terms, TokenTerms } from '#chains/solana/rules/payment-terms.ts';
+import type { TokenTerms } from '#chains/solana/rules/payment-terms.ts';
 import { costOf, MICRO, nonceAccountOf, NONCE_SLOTS, SIGNATURE_FEE } from '#chains/solana/rules/payment-terms.ts';
 import type { Payment } from '#chains/solana/rules/transaction.ts';
 import { paymentOf, simulationMessage } from '#chains/solana/rules/transaction.ts';
@@ -30,9 +30,6 @@ import type { Funds } from '#domain/wallet/reservation.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Attempt, Speed } from '#domain/transaction/transaction.ts';
-
-/** All terms except the durable nonce. */
-export interface SolanaQuote extends Quote, Omit<Terms, 'anchor'> {}
 
 /** The data of a payment without its price. */
 export interface PaymentPlan {

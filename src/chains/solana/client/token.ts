@@ -1,5 +1,5 @@
 import { getAddressEncoder } from '@solana/kit';
-import type { TokenMetadata } from '#chains/chain-adapter.ts';
+import type { TokenMetadata } from '#chains/chain-client.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { mintIn } from '#chains/solana/client/accounts.ts';

@@ -2,7 +2,7 @@ import { createPublicKey, verify } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { getBase58Decoder } from '@solana/kit';
-import type { ChainFault, ChainSignature } from '#chains/chain-adapter.ts';
+import type { ChainFault, ChainSignature } from '#chains/chain-rules.ts';
 import { bytesOf, isPublicKey } from '#chains/solana/rules/address.ts';
 import { offchainMessage } from '#chains/solana/rules/message.ts';
 import { inspectSolanaPayload } from '#chains/solana/rules/payload.ts';

@@ -1,5 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import type { Quote } from '#chains/chain-rules.ts';
 import { offchainMessage } from '#chains/solana/rules/message.ts';
 import { payloadHex } from '#chains/inspect/payload-hex.ts';
 import { inspectSolanaPayload } from '#chains/solana/rules/payload.ts';
@@ -8,6 +9,9 @@ import { messageBytes } from '#chains/solana/rules/transaction.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { ComposedBytes } from '#domain/transaction/event.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/transaction/intent.ts';
+
+/** All terms except the durable nonce. */
+export interface SolanaQuote extends Quote, Omit<Terms, 'anchor'> {}
 
 /**
  * What the bytes depend on, the slot at which it was read, and the last block height that can hold

@@ -1,6 +1,6 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { broadcastToAll } from '#chains/rpc/broadcast-to-all.ts';
-import type { BroadcastVerdict } from '#chains/chain-adapter.ts';
+import type { BroadcastVerdict } from '#chains/chain-client.ts';
 import type { NodePool } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { readSigned } from '#chains/solana/rules/assemble.ts';

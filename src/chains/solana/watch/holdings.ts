@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit';
 import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import type { HoldingsQuery } from '#chains/rpc/holdings-quorum.ts';
-import type { Holdings } from '#chains/chain-adapter.ts';
+import type { Holdings } from '#chains/chain-client.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { tokenAccountIn } from '#chains/solana/client/accounts.ts';

@@ -1,6 +1,6 @@
 import type { Address } from '@solana/kit';
 import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
-import type { Scan } from '#chains/chain-adapter.ts';
+import type { Scan } from '#chains/chain-client.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { isPublicKey } from '#chains/solana/rules/address.ts';

@@ -1,5 +1,5 @@
 import { authorize } from '#domain/access/membership.ts';
-import type { Holdings } from '#chains/chain-adapter.ts';
+import type { Holdings } from '#chains/chain-client.ts';
 import { findChain } from '#chains/registry.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';

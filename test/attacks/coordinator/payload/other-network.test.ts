@@ -10,10 +10,10 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addressOn } from '#chains/inspect/address-on.ts';
-import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
+import { bitcoinRules } from '#chains/bitcoin/rules/chain-rules.ts';
 import { addressOfPublicKey, scriptOf } from '#chains/bitcoin/rules/address.ts';
 import { networkOf } from '#chains/bitcoin/rules/network.ts';
-import type { ChainSignature } from '#chains/chain-adapter.ts';
+import type { ChainSignature } from '#chains/chain-rules.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { unsignedAttempt } from '#domain/transaction/event.ts';
@@ -33,7 +33,7 @@ import { alice, amount, bob } from '../../../domain/cast.ts';
 const chainOf = (name: string): Chain => present(findChain(chainsFrom({}), name));
 const mainnet = chainOf('bitcoin');
 const testnet = chainOf('bitcoin-testnet4');
-const [onMainnet, onTestnet] = [bitcoinAdapter(mainnet, []), bitcoinAdapter(testnet, [])];
+const [onMainnet, onTestnet] = [bitcoinRules(mainnet), bitcoinRules(testnet)];
 
 /** The mainnet wallet may spend at most a thousand satoshi. The test network has no limit. */
 const limited: Policy = {

@@ -56,7 +56,7 @@ describe.each([
     ['the empty text', 'eip155:1', ''],
     ['a chain by its name', 'ethereum', TOKEN],
     ['a chain with a leading zero', 'eip155:01', TOKEN],
-    ['a chain that no adapter knows', 'cosmos:cosmoshub-4', null],
+    ['a chain of an unknown family', 'cosmos:cosmoshub-4', null],
     ['no cluster', 'solana:mainnet', null],
     ['an EVM token on Solana', SOLANA, TOKEN],
     ['a token on Bitcoin', REGTEST, SEGWIT],
@@ -81,7 +81,7 @@ describe('an entry of the address book', () => {
   });
 });
 
-test('a fee cap of a policy must name a chain that an adapter knows', () => {
+test('a fee cap of a policy must name a chain of a known family', () => {
   const capped = (chain: string) => read({ maxFees: [{ chain, amount: amount('1') }] });
   expect([capped('eip155:1'), capped('ethereum'), capped('eip155:01')]).toEqual(['read', 'malformed', 'malformed']);
 });

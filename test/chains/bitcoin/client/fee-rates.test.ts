@@ -9,7 +9,7 @@ import { accepted } from '#domain/result.ts';
 import type { BitcoinNode } from '#local/bitcoin/node.ts';
 import { startBitcoinNode } from '#local/bitcoin/node.ts';
 import { present } from '../../evm/cast.ts';
-import { adapterAt, BTC, payment, Wallet } from '../cast.ts';
+import { clientAt, BTC, payment, Wallet } from '../cast.ts';
 
 /** Covers the fee rates of the network, from servers that report all, some or none of them. */
 
@@ -106,7 +106,7 @@ test('changing rates and unreliable servers never stop a payment', async () => {
   for (const rates of [{ 3: 12 }, { 1: -1, 3: 30 }, {}, { 144: null, 6: 5.001 }]) {
     for (const blocks of Object.keys(node.rates)) delete node.rates[blocks];
     Object.assign(node.rates, rates);
-    expect((await adapterAt(node.url).quote(payment(wallet.address), null)).ok).toBe(true);
+    expect((await clientAt(node.url).quote(payment(wallet.address), null)).ok).toBe(true);
   }
 });
 

@@ -7,7 +7,7 @@ import type { BitcoinNode } from '#local/bitcoin/node.ts';
 import { startBitcoinNode } from '#local/bitcoin/node.ts';
 import { findBitcoind, startBitcoind } from '#local/bitcoin/bitcoind.ts';
 import { present } from '../../evm/cast.ts';
-import { adapterAt, attemptOf, BTC, payment, units, Wallet } from '../cast.ts';
+import { clientAt, attemptOf, BTC, payment, units, Wallet } from '../cast.ts';
 
 /**
  * Covers replacements under the rules of a mempool: fee rate, absolute fee, and all descendants of
@@ -41,14 +41,14 @@ async function offeredTo(
   by: Wallet,
   ...[intent, replaced = null]: readonly [TransferIntent, (Attempt | null)?]
 ): Promise<Attempt> {
-  const adapter = adapterAt(url);
-  const quote = await adapter.quote(intent, replaced);
+  const client = clientAt(url);
+  const quote = await client.quote(intent, replaced);
   if (!quote.ok) throw new Error(JSON.stringify(quote.refusal));
-  const attempt = attemptOf(adapter.compose(intent, quote.value, 0n), (replaced?.number ?? 0) + 1);
-  const assembled = adapter.assemble(intent, attempt, by.sign(intent, attempt.payload));
+  const attempt = attemptOf(client.rules.compose(intent, quote.value, 0n), (replaced?.number ?? 0) + 1);
+  const assembled = client.rules.assemble(intent, attempt, by.sign(intent, attempt.payload));
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
   const { raw, hash } = assembled.value;
-  const verdict = await adapter.broadcast(raw, hash);
+  const verdict = await client.broadcast(raw, hash);
   if (verdict.outcome === 'conflicted') throw new Error(verdict.outcome);
   const answer = verdict.outcome === 'accepted' ? null : verdict.answer;
   return {

@@ -7,7 +7,7 @@ import type { BitcoinNode } from '#local/bitcoin/node.ts';
 import { startBitcoinNode } from '#local/bitcoin/node.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import { present } from '../../evm/cast.ts';
-import { adapterAt, attemptOf, BTC, bytesOf, payment, regtest, sourceOf, stranger, units, Wallet } from '../cast.ts';
+import { clientAt, attemptOf, BTC, bytesOf, payment, regtest, sourceOf, stranger, units, Wallet } from '../cast.ts';
 
 /**
  * Covers the UTXOs that a server lists: no transaction uses one that does not exist, is different,
@@ -77,7 +77,7 @@ async function listed(path: string, more: readonly ListedUtxo[]): Promise<string
 const FALSE_UTXO = { txid: 'ab'.repeat(32), vout: 0, value: 150_000_000 };
 
 async function utxosOf(urls: readonly string[], amount: bigint = BTC): Promise<readonly string[] | string> {
-  const quote = await adapterAt(...urls).quote(payment(wallet.address, { amount: units(amount) }), null);
+  const quote = await clientAt(...urls).quote(payment(wallet.address, { amount: units(amount) }), null);
   if (quote.ok) return quote.value.utxos ?? [];
   return quote.refusal.kind === 'permanent' ? quote.refusal.reason : quote.refusal.kind;
 }
@@ -154,15 +154,15 @@ test('the oldest UTXO is spent first, because every attempt has it', async () =>
 test('a cancellation omits a UTXO that no server shows any more, but never the first one', async () => {
   const [old, young] = [node.chain.fund(wallet.address, BTC), node.chain.fund(wallet.address, 3n * BTC)];
   const intent = payment(wallet.address, { amount: units((7n * BTC) / 2n) });
-  const adapter = adapterAt(liar.url);
-  const first = await adapter.quote(intent, null);
+  const client = clientAt(liar.url);
+  const first = await client.quote(intent, null);
   if (!first.ok) throw new Error('no quote');
-  const attempt = attemptOf(adapter.compose(intent, first.value, 0n));
+  const attempt = attemptOf(client.rules.compose(intent, first.value, 0n));
   expect(attempt.coinParents?.map(({ txid }) => txid)).toEqual(expect.arrayContaining([old, young]));
   const undone = async (purpose: 'intent' | 'cancellation') => {
-    const quote = await adapter.quote(actionOfAttempt(intent, purpose), attempt);
+    const quote = await client.quote(actionOfAttempt(intent, purpose), attempt);
     if (!quote.ok) return quote.refusal.kind;
-    const { payload } = adapter.compose(actionOfAttempt(intent, purpose), quote.value, 0n);
+    const { payload } = client.rules.compose(actionOfAttempt(intent, purpose), quote.value, 0n);
     return utxosIn(bytesOf(payload)).map(({ txid }) => txid);
   };
   const hide = (txid: string) => (liar.lie = (path) => (path.includes(txid) ? null : undefined));

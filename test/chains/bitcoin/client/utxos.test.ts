@@ -8,7 +8,7 @@ import { connect } from '#chains/bitcoin/client/rpc-node.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { BitcoinNode } from '#local/bitcoin/node.ts';
 import { startBitcoinNode } from '#local/bitcoin/node.ts';
-import { adapterAt, attemptOf, BTC, payment, stranger, units, Wallet } from '../cast.ts';
+import { clientAt, attemptOf, BTC, payment, stranger, units, Wallet } from '../cast.ts';
 
 /** Covers wallets with more UTXOs than a server lists, or than one transaction can spend. */
 
@@ -27,13 +27,13 @@ const dust = (count: number) => Array.from({ length: count }, () => node.chain.f
 /** Signs a payment and sends it. */
 async function pay(amount: bigint): Promise<readonly string[]> {
   const intent = payment(wallet.address, { amount: units(amount) });
-  const quote = await adapterAt(node.url).quote(intent, null);
+  const quote = await clientAt(node.url).quote(intent, null);
   if (!quote.ok) throw new Error(JSON.stringify(quote.refusal));
-  const attempt = attemptOf(adapterAt(node.url).compose(intent, quote.value, 0n));
-  const assembled = adapterAt(node.url).assemble(intent, attempt, wallet.sign(intent, attempt.payload));
+  const attempt = attemptOf(clientAt(node.url).rules.compose(intent, quote.value, 0n));
+  const assembled = clientAt(node.url).rules.assemble(intent, attempt, wallet.sign(intent, attempt.payload));
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
   const { raw, hash } = assembled.value;
-  expect(await adapterAt(node.url).broadcast(raw, hash)).toEqual({ outcome: 'accepted' });
+  expect(await clientAt(node.url).broadcast(raw, hash)).toEqual({ outcome: 'accepted' });
   return quote.value.utxos ?? [];
 }
 
@@ -45,7 +45,7 @@ test('a wallet that received 501 dust outputs from a stranger can still pay', as
   });
   expect(await pay(BTC)).toEqual([`${own}:0`]);
   // The UTXO is in flight, and no second payment uses it.
-  expect(await adapterAt(node.url).quote(payment(wallet.address), null)).toMatchObject({ ok: false });
+  expect(await clientAt(node.url).quote(payment(wallet.address), null)).toMatchObject({ ok: false });
   node.chain.mine();
   const change = node.chain.confirmed().at(-1)?.hash;
   expect(await pay(BTC / 2n)).toEqual([`${change}:1`]);
@@ -119,7 +119,7 @@ function fail(): never {
 
 test('a payment of more small UTXOs than fit into one transaction is refused, with the payable amount', async () => {
   for (let i = 0; i < 60; i++) node.chain.fund(wallet.address, 10_000n);
-  const quote = await adapterAt(node.url).quote(payment(wallet.address, { amount: units(550_000n) }), null);
+  const quote = await clientAt(node.url).quote(payment(wallet.address, { amount: units(550_000n) }), null);
   // The size of 50 inputs of 57.5 virtual bytes, one output of 43, and 10.5 for the rest.
   const pays = `which pay ${500_000n - 2_929n} satoshi`;
   expect(quote).toEqual({
@@ -130,15 +130,15 @@ test('a payment of more small UTXOs than fit into one transaction is refused, wi
       detail: `One transaction can spend at most 50 UTXOs, ${pays}. Consolidate the wallet first.`,
     },
   });
-  expect((await adapterAt(node.url).quote(payment(wallet.address, { amount: units(497_071n) }), null)).ok).toBe(true);
+  expect((await clientAt(node.url).quote(payment(wallet.address, { amount: units(497_071n) }), null)).ok).toBe(true);
   const tooMuch = payment(wallet.address, { amount: units(650_000n) });
-  expect(await adapterAt(node.url).quote(tooMuch, null)).toMatchObject({ refusal: { reason: 'INSUFFICIENT_FUNDS' } });
+  expect(await clientAt(node.url).quote(tooMuch, null)).toMatchObject({ refusal: { reason: 'INSUFFICIENT_FUNDS' } });
 });
 
 test('a consolidation spends the smallest UTXOs that are worth their fee, and waits for those in flight', async () => {
   const joined = async (joins: number, taken: readonly string[] = []) => {
     const intent = payment(wallet.address, { to: wallet.address, amount: units(0n) });
-    return adapterAt(node.url).quote(intent, null, { joins, speed: 'slow', taken: new Set(taken) });
+    return clientAt(node.url).quote(intent, null, { joins, speed: 'slow', taken: new Set(taken) });
   };
   const none = { ok: false, refusal: { kind: 'permanent', reason: 'NOTHING_TO_CONSOLIDATE' } };
   node.chain.fund(wallet.address, BTC);

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { adapterAt } from '../cast.ts';
+import { clientAt } from '../cast.ts';
 
 /** Covers the answers of servers to a broadcast, and the combined outcome of two servers. */
 
@@ -72,10 +72,10 @@ test.each<[string, string | null, string | null, string]>([
   ['another hash', 'cd'.repeat(32), WRONG, 'unknown'],
 ])('the answers of %s give the combined outcome', async (_name, one, other, outcome) => {
   [first.say, second.say] = [one, other];
-  const adapter = adapterAt(first.url, second.url);
-  expect((await adapter.broadcast('0x00', HASH)).outcome).toBe(outcome);
+  const client = clientAt(first.url, second.url);
+  expect((await client.broadcast('0x00', HASH)).outcome).toBe(outcome);
 });
 
 test('the outcome is unknown without a server', async () => {
-  expect((await adapterAt().broadcast('0x00', HASH)).outcome).toBe('unknown');
+  expect((await clientAt().broadcast('0x00', HASH)).outcome).toBe('unknown');
 });

@@ -5,7 +5,7 @@ import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import type { Attempt } from '#domain/transaction/transaction.ts';
 import type { BitcoinNode } from '#local/bitcoin/node.ts';
 import { startBitcoinNode } from '#local/bitcoin/node.ts';
-import { adapterAt, attemptOf, BTC, payment, units, Wallet } from '../cast.ts';
+import { clientAt, attemptOf, BTC, payment, units, Wallet } from '../cast.ts';
 
 /** Covers UTXOs that a reorganisation removed, and the transactions that replaced theirs. */
 
@@ -41,7 +41,7 @@ afterAll(async () => {
   await node.stop();
 });
 
-const adapter = () => adapterAt(node.url);
+const client = () => clientAt(node.url);
 
 interface Sent {
   readonly attempt: Attempt;
@@ -54,12 +54,12 @@ async function sent(amount: bigint, replaced: Attempt | null = null, isUndone = 
     payment(wallet.address, { amount: units(amount) }),
     isUndone ? 'cancellation' : 'intent',
   );
-  const quote = await adapter().quote(intent, replaced);
+  const quote = await client().quote(intent, replaced);
   if (!quote.ok) throw new Error(JSON.stringify(quote.refusal));
-  const attempt = attemptOf(adapter().compose(intent, quote.value, 0n), (replaced?.number ?? 0) + 1);
-  const assembled = adapter().assemble(intent, attempt, wallet.sign(intent, attempt.payload));
+  const attempt = attemptOf(client().rules.compose(intent, quote.value, 0n), (replaced?.number ?? 0) + 1);
+  const assembled = client().rules.assemble(intent, attempt, wallet.sign(intent, attempt.payload));
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
-  await adapter().broadcast(assembled.value.raw, assembled.value.hash);
+  await client().broadcast(assembled.value.raw, assembled.value.hash);
   return { attempt, ...assembled.value };
 }
 
@@ -68,7 +68,7 @@ const NOWHERE = { type: 'absent', inMempool: false, nonceTaken: false };
 async function observation(attempts: readonly Sent[], urls: readonly string[] = [node.url]) {
   const newest = attempts.at(-1);
   if (newest === undefined) throw new Error('nothing was sent');
-  const observed = await adapterAt(...urls).observe({
+  const observed = await clientAt(...urls).observe({
     from: wallet.address,
     nonce: 0n,
     hashes: attempts.map(({ hash }) => hash),
@@ -86,7 +86,7 @@ test('a reversed deposit ends the payment when the reversing transaction is know
   const paid = await sent(BTC);
   node.chain.doubleSpend(3, deposit);
   expect(await observation([paid])).toEqual({ ...NOWHERE, isCoinUnknown: true });
-  expect((await adapter().broadcast(paid.raw, paid.hash)).outcome).toBe('conflicted');
+  expect((await client().broadcast(paid.raw, paid.hash)).outcome).toBe('conflicted');
   node.chain.mine(1);
   expect(await observation([paid])).toEqual({ ...NOWHERE, isCoinUnknown: true });
   node.chain.mine(1);
@@ -142,7 +142,7 @@ test('a payment with a lost UTXO stays open while its cancellation spends existi
   node.chain.mine(9);
   expect(await observation([paid])).toEqual({ ...NOWHERE, nonceTaken: true });
   expect(await observation([paid, undone])).toEqual(NOWHERE);
-  expect((await adapter().broadcast(undone.raw, undone.hash)).outcome).toBe('accepted');
+  expect((await client().broadcast(undone.raw, undone.hash)).outcome).toBe('accepted');
   node.chain.mine();
   expect(await observation([paid, undone])).toMatchObject({ type: 'included', inclusion: { hash: undone.hash } });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { adapterFor } from '#chains/adapters.ts';
+import { clientFor } from '#chains/client-for.ts';
 import type { FalseNode, Rule } from '../../false-node.ts';
 import { startFalseNode } from '../../false-node.ts';
 import type { LocalChain } from '../local-chain.ts';
@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const provenAs = (latest: bigint | null, pending: bigint | null) => ({ latest, pending, block: expect.any(BigInt) });
 const DEAD = 'http://127.0.0.1:1/';
-const counted = (...urls: readonly string[]) => adapterFor(anvilChain(), urls).accountNonce(chain.account(5), true);
+const counted = (...urls: readonly string[]) => clientFor(anvilChain(), urls).accountNonce(chain.account(5), true);
 const counts = (latest: bigint, pending: bigint) => ({ latest, pending });
 
 /**

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import { getAddress, parseAbi, parseEther } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { adapterFor } from '#chains/adapters.ts';
+import { clientFor } from '#chains/client-for.ts';
 import { callOf } from '#chains/evm/rules/call.ts';
 import { inspectPayload } from '#chains/inspect/payload.ts';
 import { amountOf } from '#domain/asset/amount.ts';
@@ -45,7 +45,7 @@ function token(address: string, units = '25000000'): TransferIntent {
 }
 
 async function quoteOf(intent: TransferIntent, replaced: Attempt | null = null) {
-  return chain.adapter().quote(intent, replaced);
+  return chain.chainClient().quote(intent, replaced);
 }
 
 const permanent = (reason: string, detail: unknown = expect.any(String)) => ({
@@ -78,7 +78,7 @@ test('a payment is quoted at twice the base fee, with exactly the gas of a payme
     },
   });
   if (!quote.ok) throw new Error('no quote');
-  const composed = chain.adapter().compose(native, quote.value, 3n);
+  const composed = chain.chainClient().rules.compose(native, quote.value, 3n);
   expect(inspectPayload(native, composed.payload)).toMatchObject({ ok: true, value: { nonce: 3n } });
   expect(composed.maxFee).toBe(quote.value.maxFee);
 });
@@ -122,23 +122,25 @@ function interaction(to: string, data: string, value = '0'): ContractInteraction
 }
 
 test('an allowance is quoted when it is set, revoked or changed, unless the token requires a change from zero', async () => {
-  expect((await chain.adapter().quote(allowance(dollar, '5'), null)).ok).toBe(true);
-  expect((await chain.adapter().quote(allowance(odd.ResettingToken, '5'), null)).ok).toBe(true);
+  expect((await chain.chainClient().quote(allowance(dollar, '5'), null)).ok).toBe(true);
+  expect((await chain.chainClient().quote(allowance(odd.ResettingToken, '5'), null)).ok).toBe(true);
   const { client } = chain;
   const abi = parseAbi(['function approve(address spender, uint256 value)']);
   const [address, account] = [getAddress(odd.ResettingToken), chain.account(0)];
   await chain.mined(await client.writeContract({ account, address, abi, functionName: 'approve', args: [BOB, 3n] }));
-  expect(await chain.adapter().quote(allowance(odd.ResettingToken, '5'), null)).toEqual(
+  expect(await chain.chainClient().quote(allowance(odd.ResettingToken, '5'), null)).toEqual(
     permanent('ALLOWANCE_NOT_ZERO', expect.stringContaining('The allowance is 3.')),
   );
-  expect((await chain.adapter().quote(allowance(odd.ResettingToken, '0'), null)).ok).toBe(true);
-  expect((await chain.adapter().quote(allowance(dollar, '7'), null)).ok).toBe(true);
+  expect((await chain.chainClient().quote(allowance(odd.ResettingToken, '0'), null)).ok).toBe(true);
+  expect((await chain.chainClient().quote(allowance(dollar, '7'), null)).ok).toBe(true);
 });
 
 test('an allowance of a contract without allowances fails before it is signed', async () => {
-  const unknownSpender = await chain.adapter().quote(allowance(BOB, '5'), null);
+  const unknownSpender = await chain.chainClient().quote(allowance(BOB, '5'), null);
   expect(unknownSpender).toEqual(permanent('SIMULATION_REVERTED', 'There is no contract at this address.'));
-  expect(await chain.adapter().quote(allowance(odd.SilentToken, '5'), null)).toEqual(permanent('SIMULATION_REVERTED'));
+  expect(await chain.chainClient().quote(allowance(odd.SilentToken, '5'), null)).toEqual(
+    permanent('SIMULATION_REVERTED'),
+  );
 });
 
 test('an ERC-721 approval with the same calldata as a revoked ERC-20 allowance is refused as an allowance', async () => {
@@ -146,35 +148,37 @@ test('an ERC-721 approval with the same calldata as a revoked ERC-20 allowance i
   const deployed = await chain.mined(await chain.client.deployContract({ account: chain.account(9), abi, bytecode }));
   const collection = getAddress(present(deployed.contractAddress));
   const refusal = permanent('SIMULATION_REVERTED', 'The contract is not an ERC-20 token: it has no allowances.');
-  expect(await chain.adapter().quote(allowance(collection, '0'), null)).toEqual(refusal);
-  expect(await chain.adapter().quote(allowance(collection, '7'), null)).toEqual(refusal);
+  expect(await chain.chainClient().quote(allowance(collection, '0'), null)).toEqual(refusal);
+  expect(await chain.chainClient().quote(allowance(collection, '7'), null)).toEqual(refusal);
   // The approval can be sent as a contract call, which every policy rule checks.
   const { data } = present(callOf(allowance(collection, '0')));
-  expect((await chain.adapter().quote(interaction(collection, data), null)).ok).toBe(true);
+  expect((await chain.chainClient().quote(interaction(collection, data), null)).ok).toBe(true);
 });
 
 test('a contract call is simulated before it is signed, and its return value is not checked', async () => {
   const zero = '0x18160ddd';
-  expect((await chain.adapter().quote(interaction(dollar, zero), null)).ok).toBe(true);
+  expect((await chain.chainClient().quote(interaction(dollar, zero), null)).ok).toBe(true);
   // A transfer of 5 tokens to bob by a token that returns false. In a plain contract call this is
   // not a failure.
   const call = callOf({ ...token(odd.FalseToken), amount: amount('5') });
-  expect((await chain.adapter().quote(interaction(odd.FalseToken, call?.data ?? ''), null)).ok).toBe(true);
-  expect(await chain.adapter().quote(interaction(odd.BlockingToken, call?.data ?? ''), null)).toEqual(
+  expect((await chain.chainClient().quote(interaction(odd.FalseToken, call?.data ?? ''), null)).ok).toBe(true);
+  expect(await chain.chainClient().quote(interaction(odd.BlockingToken, call?.data ?? ''), null)).toEqual(
     permanent('SIMULATION_REVERTED', 'this address is blocked'),
   );
-  expect(await chain.adapter().quote(interaction(dollar, zero, '1'), null)).toEqual(permanent('SIMULATION_REVERTED'));
-  expect(await chain.adapter().quote(interaction(BOB, zero), null)).toEqual(
+  expect(await chain.chainClient().quote(interaction(dollar, zero, '1'), null)).toEqual(
+    permanent('SIMULATION_REVERTED'),
+  );
+  expect(await chain.chainClient().quote(interaction(BOB, zero), null)).toEqual(
     permanent('SIMULATION_REVERTED', 'There is no contract at this address.'),
   );
   const poor = { ...interaction(dollar, zero, '1'), from: await walletWith(0n) };
-  expect(await chain.adapter().quote(poor, null)).toEqual(
+  expect(await chain.chainClient().quote(poor, null)).toEqual(
     short('1', 'The wallet holds 0 wei. The transaction requires 1 wei.'),
   );
 });
 
 test('an estimate has three speeds, none cheaper than a slower one, and the normal one is the one that is signed', async () => {
-  const estimated = await chain.adapter().estimate(native);
+  const estimated = await chain.chainClient().estimate(native);
   const quote = await quoteOf(native);
   if (!estimated.ok || !quote.ok) throw new Error('no estimate');
   const { slow, normal, fast, gasLimit, dataFee } = estimated.value;
@@ -186,7 +190,7 @@ test('an estimate has three speeds, none cheaper than a slower one, and the norm
   ]);
   for (const speed of ['slow', 'normal', 'fast'] as const) {
     const { maxFeePerGas, maxPriorityFeePerGas, maxFee } = estimated.value[speed];
-    const requested = await chain.adapter().quote(native, null, { speed });
+    const requested = await chain.chainClient().quote(native, null, { speed });
     expect(requested).toMatchObject({ ok: true, value: { maxFeePerGas, maxPriorityFeePerGas, maxFee } });
   }
   for (const field of ['maxFeePerGas', 'maxPriorityFeePerGas', 'maxFee', 'expectedFee'] as const) {
@@ -194,9 +198,9 @@ test('an estimate has three speeds, none cheaper than a slower one, and the norm
     expect([field, (a ?? 0n) <= (b ?? 0n), (b ?? 0n) <= (c ?? 0n)]).toEqual([field, true, true]);
   }
   for (const tier of [slow, normal, fast]) expect(BigInt(tier.expectedFee) <= BigInt(tier.maxFee)).toBe(true);
-  const tokens = await chain.adapter().estimate(token(dollar));
+  const tokens = await chain.chainClient().estimate(token(dollar));
   expect(tokens.ok && BigInt(tokens.value.gasLimit) > 30_000n).toBe(true);
-  expect(await chain.adapter().estimate(token(odd.BlockingToken))).toEqual(
+  expect(await chain.chainClient().estimate(token(odd.BlockingToken))).toEqual(
     permanent('SIMULATION_REVERTED', 'this address is blocked'),
   );
 });
@@ -239,9 +243,9 @@ test('a fee above the approved cap is refused, and a fee at the cap is accepted'
 });
 
 test('a replacement offers an eighth more than the replaced attempt, even when the market price fell', async () => {
-  const adapter = chain.adapter();
+  const client = chain.chainClient();
   const high = { gasLimit: '21000', maxFeePerGas: '80000000001', maxPriorityFeePerGas: '7', maxFee: native.maxFee };
-  const prepared = adapter.compose(native, high, 5n);
+  const prepared = client.rules.compose(native, high, 5n);
   const replaced: Attempt = {
     ...prepared,
     purpose: 'intent',
@@ -250,7 +254,7 @@ test('a replacement offers an eighth more than the replaced attempt, even when t
     signed: null,
     sent: null,
   };
-  const quote = await adapter.quote(native, replaced);
+  const quote = await client.quote(native, replaced);
   expect(quote).toMatchObject({ ok: true, value: { maxFeePerGas: '90000000003' } });
   // The current market tip is far more than an eighth above 7 wei.
   expect(quote.ok && BigInt(quote.value.maxPriorityFeePerGas)).toBeGreaterThan(1_000_000n);
@@ -278,31 +282,31 @@ test('the data fee of an OP-stack chain counts towards the cap and the balance',
 });
 
 test('an RPC node of another chain gives no quote', async () => {
-  const mainnet = adapterFor(anvilChain({ caip2: 'eip155:1' }), [chain.url]);
+  const mainnet = clientFor(anvilChain({ caip2: 'eip155:1' }), [chain.url]);
   const detail = 'The RPC node serves chain 31337, not 1.';
   expect(await mainnet.quote({ ...native, chain: 'eip155:1' }, null)).toEqual(transient(detail));
   expect(await mainnet.accountNonce(native.from)).toEqual({ ok: false, refusal: { detail } });
 });
 
 test('a quote without an RPC node, or with unreachable ones, is refused without an exception', async () => {
-  const none = adapterFor(anvilChain(), []);
+  const none = clientFor(anvilChain(), []);
   expect(await none.quote(native, null)).toEqual(transient('No RPC node is configured for this chain.'));
-  const dead = adapterFor(anvilChain(), ['http://127.0.0.1:1/v2/k3yk3yk3yk3y', 'http://127.0.0.1:2/']);
+  const dead = clientFor(anvilChain(), ['http://127.0.0.1:1/v2/k3yk3yk3yk3y', 'http://127.0.0.1:2/']);
   const quote = await dead.quote(native, null);
   expect(quote).toEqual(transient(expect.stringContaining('eth_chainId')));
   expect(JSON.stringify(quote)).not.toMatch(/127\.0\.0\.1|k3y/);
 });
 
 test('an unreachable RPC node is skipped for the next one', async () => {
-  const adapter = adapterFor(anvilChain(), ['http://127.0.0.1:1/', chain.url]);
-  expect((await adapter.quote(native, null)).ok).toBe(true);
-  expect(await adapter.accountNonce(BOB)).toEqual({ ok: true, value: { latest: 0n, pending: 0n } });
+  const client = clientFor(anvilChain(), ['http://127.0.0.1:1/', chain.url]);
+  expect((await client.quote(native, null)).ok).toBe(true);
+  expect(await client.accountNonce(BOB)).toEqual({ ok: true, value: { latest: 0n, pending: 0n } });
 });
 
 test('a payment that one RPC node finds impossible and the next does not is still quoted', async () => {
   liar.follow((method) => (method === 'eth_getBalance' ? { result: '0x0' } : 'forward'));
-  expect((await adapterFor(anvilChain(), [liar.url, chain.url]).quote(native, null)).ok).toBe(true);
-  const alone = adapterFor(anvilChain(), [liar.url, 'http://127.0.0.1:1/']);
+  expect((await clientFor(anvilChain(), [liar.url, chain.url]).quote(native, null)).ok).toBe(true);
+  const alone = clientFor(anvilChain(), [liar.url, 'http://127.0.0.1:1/']);
   expect(await alone.quote(native, null)).toEqual(short('1000'));
 });
 
@@ -310,22 +314,22 @@ test('nonces are counted with and without the mempool', async () => {
   const from = chain.account(3);
   await chain.client.setAutomine(false);
   await chain.client.sendTransaction({ account: from, to: chain.account(4), value: 1n });
-  expect(await chain.adapter().accountNonce(from)).toEqual({ ok: true, value: { latest: 0n, pending: 1n } });
+  expect(await chain.chainClient().accountNonce(from)).toEqual({ ok: true, value: { latest: 0n, pending: 1n } });
   await chain.client.mine({ blocks: 1 });
   await chain.client.setAutomine(true);
-  expect(await chain.adapter().accountNonce(from)).toEqual({ ok: true, value: { latest: 1n, pending: 1n } });
+  expect(await chain.chainClient().accountNonce(from)).toEqual({ ok: true, value: { latest: 1n, pending: 1n } });
 });
 
 test('the last blocks give the tip if the RPC node suggests none, and the floor applies without those', async () => {
-  const adapter = adapterFor(anvilChain(), [liar.url]);
+  const client = clientFor(anvilChain(), [liar.url]);
   const missing: Rule = { error: { code: -32601, message: 'the method does not exist' } };
   const reward = ['0x77359400', '0x0', '0x3b9aca00'].map((tip) => ['0x0', tip, '0x77359400']);
   liar.follow((method) =>
     method === 'eth_maxPriorityFeePerGas' ? missing : method === 'eth_feeHistory' ? { result: { reward } } : 'forward',
   );
-  expect(await adapter.quote(native, null)).toMatchObject({ ok: true, value: { maxPriorityFeePerGas: '1000000000' } });
+  expect(await client.quote(native, null)).toMatchObject({ ok: true, value: { maxPriorityFeePerGas: '1000000000' } });
   liar.follow((method) => (/Priority|History/.test(method) ? missing : 'forward'));
-  expect(await adapter.quote(native, null)).toMatchObject({ ok: true, value: { maxPriorityFeePerGas: '1000000' } });
+  expect(await client.quote(native, null)).toMatchObject({ ok: true, value: { maxPriorityFeePerGas: '1000000' } });
 });
 
 const GARBAGE: readonly (readonly [string, Rule])[] = [
@@ -364,23 +368,23 @@ test.each(GARBAGE)('an RPC node that answers %s causes neither a wrong price nor
     'eth_call',
     'eth_getCode',
   ];
-  const adapter = adapterFor(anvilChain(), [liar.url]);
+  const client = clientFor(anvilChain(), [liar.url]);
   for (const bad of methods) {
     liar.follow((method) => (method === bad ? rule : 'forward'));
-    const quote = await adapter.quote(token(dollar), null);
+    const quote = await client.quote(token(dollar), null);
     expect(quote, bad).toEqual(transient(expect.any(String)));
     expect(JSON.stringify(quote)).not.toMatch(/k3y|127\.0/);
   }
   liar.follow((method) => (method === 'eth_getTransactionCount' ? rule : 'forward'));
-  expect((await adapter.accountNonce(native.from)).ok).toBe(false);
+  expect((await client.accountNonce(native.from)).ok).toBe(false);
 });
 
 test('an impossible fee estimate of an RPC node is refused', async () => {
-  const adapter = adapterFor(anvilChain(), [liar.url]);
+  const client = clientFor(anvilChain(), [liar.url]);
   liar.follow((method) => (method === 'eth_estimateGas' ? { result: '0x0' } : 'forward'));
-  expect(await adapter.quote(native, null)).toEqual(transient('The RPC node returned an impossible fee estimate.'));
+  expect(await client.quote(native, null)).toEqual(transient('The RPC node returned an impossible fee estimate.'));
   liar.follow((method) => (method === 'eth_estimateGas' ? { result: `0x${'f'.repeat(64)}` } : 'forward'));
-  expect(await adapter.quote(native, null)).toEqual(transient('The RPC node returned an impossible fee estimate.'));
+  expect(await client.quote(native, null)).toEqual(transient('The RPC node returned an impossible fee estimate.'));
   liar.follow((method) => (method === 'eth_maxPriorityFeePerGas' ? { result: '0xde0b6b3a7640000' } : 'forward'));
-  expect(await adapter.quote(native, null)).toEqual(permanent('FEE_CAP_EXCEEDED'));
+  expect(await client.quote(native, null)).toEqual(permanent('FEE_CAP_EXCEEDED'));
 });

@@ -1,7 +1,8 @@
 import type { Abi, Address, Hex } from 'viem';
 import { encodeFunctionData, erc20Abi, getAddress, toEventSelector, zeroAddress } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { evmAdapter } from '#chains/evm/adapter.ts';
+import { evmClient } from '#chains/evm/chain-client.ts';
+import { evmRules } from '#chains/evm/rules/chain-rules.ts';
 import { APPROVAL, APPROVAL_FOR_ALL } from '#chains/evm/rules/transfer-topics.ts';
 import type { ContractInteractionIntent, OnChainIntent } from '#domain/transaction/intent.ts';
 import { movementsOf } from '#domain/activity/movement.ts';
@@ -49,7 +50,7 @@ function calling(on: string, functionName: string, args: readonly unknown[], val
 
 /** Returns the simulated net changes of a wallet. */
 async function foreseen(intent: OnChainIntent) {
-  const simulated = await chain.adapter().simulate(intent);
+  const simulated = await chain.chainClient().simulate(intent);
   if (!simulated.ok) throw new Error(simulated.refusal.detail);
   if (simulated.value.outcome === 'fails') return simulated.value.detail;
   return movementsOf(alice, simulated.value.movements, anvilChain()).changes;
@@ -60,7 +61,7 @@ async function happened({ to, data, value }: { readonly to: string; readonly dat
   const call = { account: alice, chain: null, to: getAddress(to), data: data as Hex, value: BigInt(value) };
   const hash = await chain.client.sendTransaction(call);
   await chain.mined(hash);
-  const seen = await chain.adapter().activity(hash, null);
+  const seen = await chain.chainClient().activity(hash, null);
   if (!seen.ok) throw new Error(seen.refusal.detail);
   return movementsOf(alice, seen.value?.movements ?? [], anvilChain()).changes;
 }
@@ -104,7 +105,7 @@ test('a payment and a token transfer have exactly their own effects', async () =
 test('a simulated allowance states what its spender may spend, and moves nothing', async () => {
   const { to: _to, ...rest } = NATIVE;
   const allowance = { ...rest, kind: 'erc20-approve', from: alice, spender: BOB, tokenAddress: dollar } as const;
-  const simulated = await chain.adapter().simulate({ ...allowance, amount: amount('77') });
+  const simulated = await chain.chainClient().simulate({ ...allowance, amount: amount('77') });
   expect(simulated).toEqual({
     ok: true,
     value: {
@@ -127,7 +128,7 @@ test('a failing call is reported with its reason, or with the missing amount', a
 describe('a simulation by a faulty RPC node', () => {
   const reported = async (rule: Rule) => {
     liar.follow((method) => (method === 'eth_simulateV1' ? rule : 'forward'));
-    return evmAdapter(anvilChain(), [liar.url]).simulate(payment());
+    return evmClient(evmRules(anvilChain()), [liar.url]).simulate(payment());
   };
   const logs = (...lines: readonly object[]) => ({ result: [{ calls: [{ status: '0x1', logs: lines }] }] });
   const word = (text: string) => `0x${text.replace('0x', '').toLowerCase().padStart(64, '0')}`;

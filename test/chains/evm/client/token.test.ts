@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
 import { encodeAbiParameters, getAddress, stringToHex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { adapterFor } from '#chains/adapters.ts';
+import { clientFor } from '#chains/client-for.ts';
 import type { FalseNode, Rule } from '../../false-node.ts';
 import { startFalseNode } from '../../false-node.ts';
 import type { LocalChain } from '../local-chain.ts';
@@ -23,14 +23,14 @@ afterAll(async () => {
   await chain.stop();
 });
 
-/** Returns an adapter for a contract that answers each selector with these rules. */
+/** Returns a client for a contract that answers each selector with these rules. */
 function saying(answers: Readonly<Record<string, Rule>>) {
   liar.follow((method, [call]) => {
     if (method !== 'eth_call') return 'forward';
     const { data } = call as { readonly data: string };
     return answers[data] ?? { error: { code: 3, message: 'execution reverted' } };
   });
-  return adapterFor(anvilChain(), [liar.url]);
+  return clientFor(anvilChain(), [liar.url]);
 }
 const [SYMBOL, NAME, DECIMALS, ROUND] = ['0x95d89b41', '0x06fdde03', '0x313ce567', '0xfeaf968c'];
 const text = (value: string) => ({ result: encodeAbiParameters([{ type: 'string' }], [value]) });
@@ -38,15 +38,15 @@ const number = (value: bigint) => ({ result: encodeAbiParameters([{ type: 'uint2
 const token = { ok: true, value: { symbol: null, name: null, decimals: null } };
 
 test('the name, symbol and decimals of a real token are read', async () => {
-  expect(await chain.adapter().token(dollar)).toEqual({
+  expect(await chain.chainClient().token(dollar)).toEqual({
     ok: true,
     value: { symbol: 'DUSD', name: 'Demo Dollar', decimals: 6 },
   });
 });
 
 test('an address that is not a token has no name, symbol or decimals', async () => {
-  expect(await chain.adapter().token(chain.account(3))).toEqual(token);
-  expect(await chain.adapter().token('0x12')).toEqual(token);
+  expect(await chain.chainClient().token(chain.account(3))).toEqual(token);
+  expect(await chain.chainClient().token('0x12')).toEqual(token);
 });
 
 test('an old token whose name and symbol have type bytes32 is read', async () => {

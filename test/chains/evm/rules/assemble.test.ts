@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Hex } from 'viem';
 import { hexToBytes, keccak256, parseTransaction } from 'viem';
 import { expect, test } from 'vitest';
-import type { EcdsaSignatureParts } from '#chains/chain-adapter.ts';
+import type { EcdsaSignatureParts } from '#chains/chain-rules.ts';
 import { assembleTransaction, readSigned } from '#chains/evm/rules/assemble.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { MALLORY, NATIVE, amount, attemptFor, present } from '../cast.ts';

@@ -1,7 +1,7 @@
 import type { Abi, Address, Hex } from 'viem';
 import { erc20Abi, getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { adapterFor } from '#chains/adapters.ts';
+import { clientFor } from '#chains/client-for.ts';
 import type { ChainTransaction } from '#domain/activity/activity.ts';
 import type { Inclusion } from '#domain/transaction/transaction.ts';
 import { compile } from '#local/evm/contracts/compile.ts';
@@ -44,7 +44,7 @@ afterAll(() => chain.stop());
 
 async function read(hash: Hex): Promise<ChainTransaction | null> {
   await chain.mined(hash);
-  const seen = await chain.adapter().activity(hash, null);
+  const seen = await chain.chainClient().activity(hash, null);
   if (!seen.ok) throw new Error(seen.refusal.detail);
   return seen.value;
 }
@@ -149,7 +149,7 @@ test('a transaction that failed or was never sent has no movements', async () =>
     gas: 100_000n,
   });
   expect(await read(failing)).toBeNull();
-  const nowhere = await chain.adapter().activity(`0x${'ab'.repeat(32)}`, null);
+  const nowhere = await chain.chainClient().activity(`0x${'ab'.repeat(32)}`, null);
   expect(nowhere).toEqual({ ok: true, value: null });
 });
 
@@ -165,7 +165,7 @@ test('a transaction is final when the chain reports so, and gone when its block 
   await chain.client.mine({ blocks: 3 });
   expect((await read(hash))?.block?.confirmations).toBe(4);
   await chain.reorganise(4);
-  const gone = await chain.adapter().activity(hash, before.block);
+  const gone = await chain.chainClient().activity(hash, before.block);
   expect(gone).toEqual({ ok: true, value: null });
   const settled = await chain.client.sendTransaction({ account: alice, chain: null, to: bob, value: 7n });
   await chain.mined(settled);
@@ -178,7 +178,7 @@ test('a waiting transaction is reported with its own payment, and with the payme
   const paid = await chain.client.sendTransaction({ account: alice, chain: null, to: bob, value: 9n });
   const split = await call('splitter', 'split', [bob, carol], 10n);
   const observation = async (hash: Hex) => {
-    const seen = await chain.adapter().activity(hash, null);
+    const seen = await chain.chainClient().activity(hash, null);
     return seen.ok ? seen.value : null;
   };
   expect(await observation(paid)).toMatchObject({ signer: alice, fee: null, block: null });
@@ -192,7 +192,7 @@ test('a waiting transaction is reported with its own payment, and with the payme
   const before = present(await observation(paid));
   await chain.client.setAutomine(false);
   await chain.reorganise(present(before.block).confirmations);
-  expect(await chain.adapter().activity(paid, before.block)).toEqual({ ok: true, value: null });
+  expect(await chain.chainClient().activity(paid, before.block)).toEqual({ ok: true, value: null });
   await chain.client.setAutomine(true);
 });
 
@@ -202,7 +202,7 @@ test('an RPC node that lags behind is not believed when it reports a transaction
   );
   const node = await startFalseNode(chain.url);
   node.follow((method) => (method === 'eth_getTransactionReceipt' ? { result: null } : 'forward'));
-  const answer = await adapterFor(anvilChain(), [node.url]).activity(seen.hash, seen.block);
+  const answer = await clientFor(anvilChain(), [node.url]).activity(seen.hash, seen.block);
   expect(answer).toMatchObject({ ok: false, refusal: { detail: expect.stringContaining('recorded block') } });
   await node.stop();
 });
@@ -211,13 +211,13 @@ test('an RPC node that refuses traces still reports the rest, and an unreachable
   const hash = await call('splitter', 'split', [bob, carol], 10n);
   await chain.mined(hash);
   const node = await startFalseNode(chain.url);
-  const adapter = adapterFor(anvilChain(), [node.url]);
+  const client = clientFor(anvilChain(), [node.url]);
   const error = { code: -32601, message: 'the method debug_traceTransaction does not exist' };
   node.follow((method) => (method === 'debug_traceTransaction' ? { error } : 'forward'));
-  const seen = await adapter.activity(hash, null);
+  const seen = await client.activity(hash, null);
   expect(seen.ok ? lines(seen.value) : seen).toEqual(['top alice>splitter 10']);
   node.follow((method) => (method === 'debug_traceTransaction' ? 'cut' : 'forward'));
-  expect((await adapter.activity(hash, null)).ok).toBe(false);
+  expect((await client.activity(hash, null)).ok).toBe(false);
   await node.stop();
 });
 
@@ -225,11 +225,11 @@ test('payments by contracts to the caller are found by the last scan if the firs
   const hash = await call('splitter', 'split', [alice, carol], 10n);
   await chain.mined(hash);
   const node = await startFalseNode(chain.url);
-  const adapter = adapterFor(anvilChain(), [node.url]);
+  const client = clientFor(anvilChain(), [node.url]);
   const observation = async (inclusion: Inclusion | null, untraced: 'cut' | 'forward') => {
     node.follow((method) => (method === 'debug_traceTransaction' ? untraced : 'forward'));
     const newest = { payload: '0x', validUntil: null };
-    const seen = await adapter.observe({ from: alice, nonce: 0n, hashes: [hash], newest, inclusion });
+    const seen = await client.observe({ from: alice, nonce: 0n, hashes: [hash], newest, inclusion });
     if (!seen.ok || seen.value.type !== 'included') throw new Error('it is mined');
     return seen.value.inclusion;
   };

@@ -1,6 +1,6 @@
 import { keccak256 } from 'viem';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { adapterFor } from '#chains/adapters.ts';
+import { clientFor } from '#chains/client-for.ts';
 import type { FalseNode, Rule } from '../../false-node.ts';
 import { startFalseNode } from '../../false-node.ts';
 import type { LocalChain } from '../local-chain.ts';
@@ -35,7 +35,7 @@ function nextPayer() {
 
 const bob = () => chain.account(9);
 const balanceOfBob = () => chain.client.getBalance({ address: bob() });
-const viaLiar = () => adapterFor(anvilChain(), [liar.url]);
+const viaLiar = () => clientFor(anvilChain(), [liar.url]);
 
 /** Answers one method by a rule and forwards all others. */
 function lyingAbout(method: string, rule: Rule): void {
@@ -47,13 +47,13 @@ test('bytes that are sent, sent twice, and sent again after they were mined are 
   const raw = await chain.sign({ from: nextPayer(), to: bob(), nonce: 0, value: 7n });
   const hash = keccak256(raw);
   await chain.client.setAutomine(false);
-  const adapter = chain.adapter();
-  expect(await adapter.broadcast(raw, hash)).toEqual({ outcome: 'accepted' });
+  const client = chain.chainClient();
+  expect(await client.broadcast(raw, hash)).toEqual({ outcome: 'accepted' });
   // anvil answers 'transaction already imported'.
-  expect(await adapter.broadcast(raw, hash)).toEqual({ outcome: 'accepted' });
+  expect(await client.broadcast(raw, hash)).toEqual({ outcome: 'accepted' });
   await chain.client.mine({ blocks: 1 });
   // anvil answers 'nonce too low', because the same transaction has used the nonce.
-  expect(await adapter.broadcast(raw, hash)).toEqual({ outcome: 'accepted' });
+  expect(await client.broadcast(raw, hash)).toEqual({ outcome: 'accepted' });
   expect(await balanceOfBob()).toBe(before + 7n);
 });
 
@@ -61,7 +61,7 @@ test('a nonce that another transaction has used is a conflict once that transact
   const from = nextPayer();
   const raw = await chain.sign({ from, to: bob(), nonce: 0, value: 7n });
   await chain.mined(await chain.client.sendTransaction({ account: from, to: bob(), value: 1n, nonce: 0 }));
-  expect(await chain.adapter().broadcast(raw, keccak256(raw))).toEqual({
+  expect(await chain.chainClient().broadcast(raw, keccak256(raw))).toEqual({
     outcome: 'conflicted',
     answer: 'nonce too low',
   });
@@ -79,8 +79,8 @@ test('bytes with a gap before their nonce are accepted and wait', async () => {
     await chain.sign({ from, to: bob(), nonce: 0 }),
     await chain.sign({ from, to: bob(), nonce: 1 }),
   ];
-  expect(await chain.adapter().broadcast(second, keccak256(second))).toEqual({ outcome: 'accepted' });
-  expect(await chain.adapter().broadcast(first, keccak256(first))).toEqual({ outcome: 'accepted' });
+  expect(await chain.chainClient().broadcast(second, keccak256(second))).toEqual({ outcome: 'accepted' });
+  expect(await chain.chainClient().broadcast(first, keccak256(first))).toEqual({ outcome: 'accepted' });
   await chain.mined(keccak256(second));
   lyingAbout('eth_sendRawTransaction', { error: { code: -32000, message: 'nonce too high' } });
   expect(await viaLiar().broadcast(first, keccak256(first))).toEqual({ outcome: 'unknown', answer: 'nonce too high' });
@@ -89,7 +89,7 @@ test('bytes with a gap before their nonce are accepted and wait', async () => {
 test('bytes with a fee below the base fee, and a replacement that offers no more, are underpriced', async () => {
   const from = nextPayer();
   const cheap = await chain.sign({ from, to: bob(), nonce: 0, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n });
-  expect(await chain.adapter().broadcast(cheap, keccak256(cheap))).toEqual({
+  expect(await chain.chainClient().broadcast(cheap, keccak256(cheap))).toEqual({
     outcome: 'underpriced',
     answer: expect.stringMatching(/base fee/i),
   });
@@ -105,19 +105,19 @@ test('bytes with a fee below the base fee, and a replacement that offers no more
     maxFeePerGas: 3_375_000_001n,
     maxPriorityFeePerGas: 1_125_000_001n,
   });
-  expect(await chain.adapter().broadcast(first, keccak256(first))).toEqual({ outcome: 'accepted' });
-  expect(await chain.adapter().broadcast(same, keccak256(same))).toMatchObject({ outcome: 'underpriced' });
-  expect(await chain.adapter().broadcast(more, keccak256(more))).toEqual({ outcome: 'accepted' });
+  expect(await chain.chainClient().broadcast(first, keccak256(first))).toEqual({ outcome: 'accepted' });
+  expect(await chain.chainClient().broadcast(same, keccak256(same))).toMatchObject({ outcome: 'underpriced' });
+  expect(await chain.chainClient().broadcast(more, keccak256(more))).toEqual({ outcome: 'accepted' });
 });
 
 test('bytes that can never be mined, for lack of funds or gas, are refused', async () => {
   const unpayable = await chain.sign({ from: bob(), to: bob(), nonce: 0, value: 10n ** 24n });
-  expect(await chain.adapter().broadcast(unpayable, keccak256(unpayable))).toEqual({
+  expect(await chain.chainClient().broadcast(unpayable, keccak256(unpayable))).toEqual({
     outcome: 'refused',
     answer: 'Insufficient funds for gas * price + value',
   });
   const starved = await chain.sign({ from: bob(), to: bob(), nonce: 0, gas: 20_000n });
-  expect(await chain.adapter().broadcast(starved, keccak256(starved))).toEqual({
+  expect(await chain.chainClient().broadcast(starved, keccak256(starved))).toEqual({
     outcome: 'refused',
     answer: expect.stringMatching(/intrinsic gas/),
   });
@@ -167,13 +167,13 @@ test('bytes are accepted when the first RPC node took them without an answer and
   const raw = await chain.sign({ from: nextPayer(), to: bob(), nonce: 0 });
   lyingAbout('eth_sendRawTransaction', 'swallow');
   expect(await viaLiar().broadcast(raw, keccak256(raw))).toMatchObject({ outcome: 'unknown' });
-  const both = adapterFor(anvilChain(), [liar.url, chain.url]);
+  const both = clientFor(anvilChain(), [liar.url, chain.url]);
   expect(await both.broadcast(raw, keccak256(raw))).toEqual({ outcome: 'accepted' });
 });
 
 test('a refusal by the second RPC node proves nothing after the first one did not answer', async () => {
   const unpayable = await chain.sign({ from: bob(), to: bob(), nonce: 0, value: 10n ** 24n });
-  const both = adapterFor(anvilChain(), [liar.url, chain.url]);
+  const both = clientFor(anvilChain(), [liar.url, chain.url]);
   lyingAbout('eth_sendRawTransaction', 'cut');
   expect(await both.broadcast(unpayable, keccak256(unpayable))).toMatchObject({ outcome: 'unknown' });
   // The first RPC node may have received the bytes before, and it is unreachable now.
@@ -190,7 +190,7 @@ test('a refusal by the second RPC node proves nothing after the first one did no
 test('a refusal of bytes by one RPC node is overruled by the next one that accepts them', async () => {
   const raw = await chain.sign({ from: nextPayer(), to: bob(), nonce: 0 });
   lyingAbout('eth_sendRawTransaction', { error: { code: -32000, message: 'insufficient funds for transfer' } });
-  const both = adapterFor(anvilChain(), [liar.url, chain.url]);
+  const both = clientFor(anvilChain(), [liar.url, chain.url]);
   expect(await both.broadcast(raw, keccak256(raw))).toEqual({ outcome: 'accepted' });
 });
 
@@ -198,7 +198,7 @@ test('bytes that the first RPC node accepts are sent to the others as well', asy
   const from = nextPayer();
   const raw = await chain.sign({ from, to: bob(), nonce: 0 });
   lyingAbout('eth_sendRawTransaction', { result: keccak256(raw) });
-  const both = adapterFor(anvilChain(), [liar.url, chain.url]);
+  const both = clientFor(anvilChain(), [liar.url, chain.url]);
   expect(await both.broadcast(raw, keccak256(raw))).toEqual({ outcome: 'accepted' });
   expect(await chain.client.getTransaction({ hash: keccak256(raw) })).toMatchObject({ nonce: 0 });
 });
@@ -210,7 +210,7 @@ test('bytes are sent to the other RPC nodes even when one reports another transa
     return method === 'eth_getTransactionCount' ? { result: '0x9' } : 'forward';
   });
   expect(await viaLiar().broadcast(raw, keccak256(raw))).toMatchObject({ outcome: 'conflicted' });
-  const both = adapterFor(anvilChain(), [liar.url, chain.url]);
+  const both = clientFor(anvilChain(), [liar.url, chain.url]);
   expect(await both.broadcast(raw, keccak256(raw))).toEqual({ outcome: 'accepted' });
 });
 
@@ -237,7 +237,7 @@ test('damaged bytes are sent to no RPC node, and their outcome is unknown', asyn
   ]) {
     expect(await viaLiar().broadcast(bytes ?? '', name ?? '')).toMatchObject({ outcome: 'unknown' });
   }
-  const mainnet = adapterFor(anvilChain({ caip2: 'eip155:1' }), [liar.url]);
+  const mainnet = clientFor(anvilChain({ caip2: 'eip155:1' }), [liar.url]);
   expect(await mainnet.broadcast(raw, hash)).toEqual({
     outcome: 'unknown',
     answer: 'The stored bytes are for another chain.',
@@ -248,7 +248,7 @@ test('damaged bytes are sent to no RPC node, and their outcome is unknown', asyn
 test('the outcome is unknown without an RPC node, or with unreachable ones only', async () => {
   const raw = await chain.sign({ from: bob(), to: bob(), nonce: 0 });
   for (const urls of [[], ['http://127.0.0.1:1/']]) {
-    const verdict = await adapterFor(anvilChain(), urls).broadcast(raw, keccak256(raw));
+    const verdict = await clientFor(anvilChain(), urls).broadcast(raw, keccak256(raw));
     expect(verdict).toMatchObject({ outcome: 'unknown' });
   }
 });

@@ -1,8 +1,9 @@
 import type { Address } from 'viem';
 import { encodeFunctionData, erc20Abi, getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { adapterFor } from '#chains/adapters.ts';
-import { evmAdapter } from '#chains/evm/adapter.ts';
+import { clientFor } from '#chains/client-for.ts';
+import { evmClient } from '#chains/evm/chain-client.ts';
+import { evmRules } from '#chains/evm/rules/chain-rules.ts';
 import type { Asset } from '#domain/activity/movement.ts';
 import { NATIVE } from '#domain/activity/movement.ts';
 import type { FalseNode } from '../../false-node.ts';
@@ -32,7 +33,7 @@ afterAll(async () => {
 });
 
 const erc20 = (tokenAddress: string): Asset => ({ kind: 'erc20', tokenAddress, tokenId: null });
-const held = async (assets: readonly Asset[], adapter = chain.adapter()) => adapter.holdings(wallet, assets, false);
+const held = async (assets: readonly Asset[], client = chain.chainClient()) => client.holdings(wallet, assets, false);
 
 async function pay(units: bigint): Promise<void> {
   const account = chain.account(0);
@@ -54,13 +55,13 @@ test('native and token balances are read at the same block', async () => {
 test('blocks that are not deep enough are not counted', async () => {
   const before = await chain.client.getBlockNumber();
   await pay(1n);
-  const deep = await held([NATIVE, erc20(dollar)], chain.adapter({ confirmations: 3 }));
+  const deep = await held([NATIVE, erc20(dollar)], chain.chainClient({ confirmations: 3 }));
   expect(deep).toEqual({
     ok: true,
     value: { blockNumber: before.toString(), amounts: ['7', '70'], isDisputed: false },
   });
   // On a chain that is younger than the required depth only the first block counts.
-  const young = await held([NATIVE], chain.adapter({ confirmations: 1000 }));
+  const young = await held([NATIVE], chain.chainClient({ confirmations: 1000 }));
   expect(young).toEqual({ ok: true, value: { blockNumber: '0', amounts: ['0'], isDisputed: false } });
 });
 
@@ -68,7 +69,7 @@ const collectible = (kind: 'erc721' | 'erc1155'): Asset => ({ kind, tokenAddress
 const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`;
 const reported = async (rule: Parameters<FalseNode['follow']>[0], assets: readonly Asset[]) => {
   liar.follow(rule);
-  const answer = await held(assets, evmAdapter(anvilChain(), [liar.url]));
+  const answer = await held(assets, evmClient(evmRules(anvilChain()), [liar.url]));
   return answer.ok ? answer.value.amounts : answer.refusal;
 };
 
@@ -113,7 +114,7 @@ test.each([
 });
 
 const challenged = (urls: readonly string[]) =>
-  adapterFor(anvilChain(), urls).holdings(wallet, [NATIVE, erc20(dollar)], true);
+  clientFor(anvilChain(), urls).holdings(wallet, [NATIVE, erc20(dollar)], true);
 
 test('a doubtful balance is read from two RPC nodes at the same block, and reported only if they agree', async () => {
   liar.follow(() => 'forward');

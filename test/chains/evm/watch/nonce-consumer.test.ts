@@ -1,8 +1,8 @@
 import type { Address, Hex } from 'viem';
 import { getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { adapterFor } from '#chains/adapters.ts';
-import type { ChainAdapter, WatchedAttempts } from '#chains/chain-adapter.ts';
+import { clientFor } from '#chains/client-for.ts';
+import type { ChainClient, WatchedAttempts } from '#chains/chain-client.ts';
 import type { FalseNode, Rule } from '../../false-node.ts';
 import { startFalseNode } from '../../false-node.ts';
 import type { LocalChain } from '../local-chain.ts';
@@ -53,9 +53,9 @@ function watched(from: string, hashes: readonly string[], nonce = 0n): WatchedAt
   return { from, nonce, hashes, newest: { payload: '0x', validUntil: null }, inclusion: null };
 }
 
-/** Returns an adapter for the lying RPC node and, if requested, further RPC nodes. */
-const adapter = (...urls: readonly string[]): ChainAdapter =>
-  adapterFor(anvilChain({ confirmations: 3 }), [liar.url, ...urls]);
+/** Returns a client for the lying RPC node and, if requested, further RPC nodes. */
+const client = (...urls: readonly string[]): ChainClient =>
+  clientFor(anvilChain({ confirmations: 3 }), [liar.url, ...urls]);
 
 /**
  * Makes the lying RPC node answer by a rule, without a `finalized` tag. Therefore 12 confirmations
@@ -85,7 +85,7 @@ test('a payment that its RPC node does not find by its hash is found in the bloc
   const hash = await pay(from);
   await chain.client.mine({ blocks: 130, interval: 30 });
   without(BY_HASH);
-  const seen = await adapter().observe(watched(from, [NEVER_SENT, hash], 1n));
+  const seen = await client().observe(watched(from, [NEVER_SENT, hash], 1n));
   expect(seen).toMatchObject({
     value: { type: 'included', inclusion: { hash, succeeded: true, finalized: true, movementCount: 1 } },
   });
@@ -96,15 +96,15 @@ test('a payment whose receipt is missing is reported neither as mined nor as rep
   const hash = await pay(from);
   await chain.client.mine({ blocks: 120, interval: 30 });
   without(HISTORY);
-  expect(await adapter().observe(watched(from, [hash]))).toEqual(UNEXPLAINED);
+  expect(await client().observe(watched(from, [hash]))).toEqual(UNEXPLAINED);
   answering((method) => {
     if (BY_HASH.has(method)) return { result: null };
     return method === 'eth_getBlockReceipts' ? { error: { code: -32601, message: 'Method not found' } } : 'forward';
   });
-  expect(await adapter().observe(watched(from, [hash]))).toEqual(UNEXPLAINED);
+  expect(await client().observe(watched(from, [hash]))).toEqual(UNEXPLAINED);
   // The lying RPC node is called before an honest one.
   without(HISTORY);
-  const seen = await adapter(chain.url).observe(watched(from, [hash]));
+  const seen = await client(chain.url).observe(watched(from, [hash]));
   expect(seen).toMatchObject({ value: { type: 'included', inclusion: { hash, secondNode: 'away' } } });
 });
 
@@ -115,13 +115,13 @@ test('an RPC node that keeps the state of few blocks finds only a nonce that was
   const head = await chain.client.getBlockNumber();
   const attempts = watched(from, [NEVER_SENT]);
   keeping(101n, head);
-  expect(await adapter().observe(attempts)).toEqual(TAKEN);
+  expect(await client().observe(attempts)).toEqual(TAKEN);
   keeping(100n, head);
-  expect(await adapter().observe(attempts)).toEqual(UNEXPLAINED);
+  expect(await client().observe(attempts)).toEqual(UNEXPLAINED);
   keeping(-1n, head);
-  expect(await adapter().observe(attempts)).toEqual(UNEXPLAINED);
+  expect(await client().observe(attempts)).toEqual(UNEXPLAINED);
   // The next nonce was never used, whatever state the RPC node keeps.
-  expect(await adapter().observe(watched(from, [NEVER_SENT], 1n))).toEqual(NOTHING);
+  expect(await client().observe(watched(from, [NEVER_SENT], 1n))).toEqual(NOTHING);
 });
 
 test("a foreign transaction at the nonce counts when it is final and ten minutes old by the chain's clock", async () => {
@@ -130,18 +130,18 @@ test("a foreign transaction at the nonce counts when it is final and ten minutes
   const attempts = watched(from, [NEVER_SENT]);
   without(new Set());
   await chain.client.mine({ blocks: 10, interval: 100 });
-  expect(await adapter().observe(attempts)).toEqual(NOTHING);
+  expect(await client().observe(attempts)).toEqual(NOTHING);
   await chain.client.mine({ blocks: 2, interval: 100 });
-  expect(await adapter().observe(attempts)).toEqual(TAKEN);
+  expect(await client().observe(attempts)).toEqual(TAKEN);
 
   const hurried = await nextWallet();
   await pay(hurried);
   await chain.client.mine({ blocks: 120, interval: 1 });
   const young = watched(hurried, [NEVER_SENT]);
-  expect(await adapter().observe(young)).toEqual(NOTHING);
+  expect(await client().observe(young)).toEqual(NOTHING);
   await chain.client.mine({ blocks: 1, interval: 480 });
   await chain.client.mine({ blocks: 1, interval: 480 });
-  expect(await adapter().observe(young)).toEqual(TAKEN);
+  expect(await client().observe(young)).toEqual(TAKEN);
 });
 
 test('a nonce counts as taken when every configured RPC node reports it', async () => {
@@ -150,23 +150,23 @@ test('a nonce counts as taken when every configured RPC node reports it', async 
   await chain.client.mine({ blocks: 120, interval: 30 });
   const attempts = watched(from, [NEVER_SENT]);
   without(new Set());
-  expect(await adapter(liar.url).observe(attempts)).toEqual(TAKEN);
-  expect(await adapter('http://127.0.0.1:9').observe(attempts)).toEqual(UNEXPLAINED);
+  expect(await client(liar.url).observe(attempts)).toEqual(TAKEN);
+  expect(await client('http://127.0.0.1:9').observe(attempts)).toEqual(UNEXPLAINED);
   // anvil calls a block final that is 64 blocks deep.
-  expect(await adapter(chain.url).observe(attempts)).toEqual(TAKEN);
+  expect(await client(chain.url).observe(attempts)).toEqual(TAKEN);
 });
 
 test('a nonce that was used in the newest or in the first block is found as well', async () => {
   const from = await nextWallet();
   const hash = await pay(from);
   without(BY_HASH);
-  expect(await adapter().observe(watched(from, [hash]))).toMatchObject({ value: { type: 'included' } });
+  expect(await client().observe(watched(from, [hash]))).toMatchObject({ value: { type: 'included' } });
   const fresh = await startLocalChain();
   const behind = await startFalseNode(fresh.url);
   behind.follow((method) => (BY_HASH.has(method) ? { result: null } : 'forward'));
   const first = await fresh.client.sendTransaction({ account: fresh.account(3), to: fresh.account(4), value: 1n });
   await fresh.mined(first);
-  const seen = await adapterFor(anvilChain(), [behind.url]).observe(watched(fresh.account(3), [first]));
+  const seen = await clientFor(anvilChain(), [behind.url]).observe(watched(fresh.account(3), [first]));
   expect(seen).toMatchObject({ value: { type: 'included', inclusion: { hash: first, blockNumber: '1' } } });
   await behind.stop();
   await fresh.stop();
@@ -182,11 +182,11 @@ test('a block without the transaction that its count implies leaves the nonce un
       method === 'eth_getBlockByNumber' && isWhole === true ? { result: result(number) } : 'forward',
     );
   whole(() => null);
-  expect(await adapter().observe(attempts)).toEqual(UNEXPLAINED);
+  expect(await client().observe(attempts)).toEqual(UNEXPLAINED);
   whole((number) => ({ number, timestamp: '0x1', transactions: [{ hash: NEVER_SENT }, 7] }));
-  expect(await adapter().observe(attempts)).toEqual(UNEXPLAINED);
+  expect(await client().observe(attempts)).toEqual(UNEXPLAINED);
   whole(() => ({ number: '0x1', timestamp: '0x1', transactions: [] }));
-  expect(await adapter().observe(attempts)).toMatchObject({ ok: false });
+  expect(await client().observe(attempts)).toMatchObject({ ok: false });
 });
 
 test('a forged receipt that names a block of the chain is compared with an RPC node that has the block', async () => {
@@ -202,7 +202,7 @@ test('a forged receipt that names a block of the chain is compared with an RPC n
     return method === 'eth_getTransactionByHash' ? { result: { ...Object(known), hash: NEVER_SENT } } : 'forward';
   });
   const attempts = watched(from, [NEVER_SENT]);
-  expect(await adapter().observe(attempts)).toMatchObject({ value: { type: 'included' } });
-  const both = await adapter(chain.url).observe(attempts);
+  expect(await client().observe(attempts)).toMatchObject({ value: { type: 'included' } });
+  const both = await client(chain.url).observe(attempts);
   expect(both).toMatchObject({ value: { type: 'included', inclusion: { secondNode: 'disagrees' } } });
 });

@@ -1,8 +1,8 @@
 import type { Address, Hex } from 'viem';
 import { encodeFunctionData, erc20Abi, getAddress, parseAbi } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { adapterFor } from '#chains/adapters.ts';
-import type { ChainAdapter, WatchedAttempts } from '#chains/chain-adapter.ts';
+import { clientFor } from '#chains/client-for.ts';
+import type { ChainClient, WatchedAttempts } from '#chains/chain-client.ts';
 import type { Inclusion } from '#domain/transaction/transaction.ts';
 import { present } from '../cast.ts';
 import type { FalseNode, Rule } from '../../false-node.ts';
@@ -46,8 +46,8 @@ function watched(from: string, hashes: readonly string[], inclusion: Inclusion |
   return { from, nonce: 0n, hashes, newest: { payload: '0x', validUntil: null }, inclusion };
 }
 
-async function inclusionOf(watching: WatchedAttempts, adapter: ChainAdapter = chain.adapter()): Promise<Inclusion> {
-  const observed = await adapter.observe(watching);
+async function inclusionOf(watching: WatchedAttempts, client: ChainClient = chain.chainClient()): Promise<Inclusion> {
+  const observed = await client.observe(watching);
   if (!observed.ok) throw new Error(observed.refusal.detail);
   if (observed.value.type !== 'included') throw new Error('it is not included');
   return observed.value.inclusion;
@@ -75,18 +75,18 @@ function lyingAboutFinality(rule: Rule): void {
 }
 
 /** Forwards everything, except one receipt whose fields are changed. */
-async function forgeReceipt(hash: Hex, changes: object): Promise<ChainAdapter> {
+async function forgeReceipt(hash: Hex, changes: object): Promise<ChainClient> {
   const receipt = await request(chain.url, 'eth_getTransactionReceipt', [hash]);
   lyingAbout('eth_getTransactionReceipt', () => ({ result: Object.assign({}, receipt, changes) }));
-  return adapterFor(anvilChain(), [liar.url]);
+  return clientFor(anvilChain(), [liar.url]);
 }
 
 test('an attempt is absent before it is sent, then in the mempool, and once mined has its block, fee and depth', async () => {
   const from = await nextWallet();
-  expect(await chain.adapter().observe(watched(from, [NEVER_SENT]))).toEqual(absent(false, false));
+  expect(await chain.chainClient().observe(watched(from, [NEVER_SENT]))).toEqual(absent(false, false));
   await chain.client.setAutomine(false);
   const hash = await chain.client.sendTransaction({ account: from, to: bob(), value: 5n });
-  expect(await chain.adapter().observe(watched(from, [hash]))).toEqual(absent(true, false));
+  expect(await chain.chainClient().observe(watched(from, [hash]))).toEqual(absent(true, false));
   await chain.client.mine({ blocks: 1 });
   await chain.client.setAutomine(true);
   const receipt = await chain.client.getTransactionReceipt({ hash });
@@ -176,17 +176,17 @@ test('a failed payment moves nothing, and costs only the fee', async () => {
 test('a failure is reported without its reason if an RPC node cannot replay it', async () => {
   const from = await nextWallet();
   const hash = await payToken(from, odd.BlockingToken);
-  const adapter = adapterFor(anvilChain(), [liar.url]);
+  const client = clientFor(anvilChain(), [liar.url]);
   const missing: Rule = { error: { code: -32000, message: 'missing trie node' } };
   for (const rule of [missing, { result: '0x' }, 'cut'] as const) {
     lyingAbout('eth_call', () => rule);
-    expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({
+    expect(await inclusionOf(watched(from, [hash]), client)).toMatchObject({
       succeeded: false,
       failure: 'The transaction reverted.',
     });
   }
   liar.follow(() => 'forward');
-  expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ failure: 'this address is blocked' });
+  expect(await inclusionOf(watched(from, [hash]), client)).toMatchObject({ failure: 'this address is blocked' });
 });
 
 test('a token transfer without a return value has succeeded if its log shows the transfer', async () => {
@@ -208,13 +208,13 @@ test('a log of another token, sender or recipient does not count as success', as
     [{ ...log, topics: [sender, sender, recipient] }],
     [{ ...log, topics: [topic] }],
   ]) {
-    const adapter = await forgeReceipt(hash, { logs: changed });
-    expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ succeeded: false });
+    const client = await forgeReceipt(hash, { logs: changed });
+    expect(await inclusionOf(watched(from, [hash]), client)).toMatchObject({ succeeded: false });
   }
   // Old tokens emit logs without indexed topics.
   const data = `0x${sender.slice(2)}${recipient.slice(2)}${'0'.repeat(63)}5`;
-  const adapter = await forgeReceipt(hash, { logs: [{ ...log, topics: [topic], data }] });
-  expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ succeeded: true });
+  const client = await forgeReceipt(hash, { logs: [{ ...log, topics: [topic], data }] });
+  expect(await inclusionOf(watched(from, [hash]), client)).toMatchObject({ succeeded: true });
 });
 
 test('a reorganisation removes the inclusion, and the nonce counts as unused', async () => {
@@ -223,7 +223,7 @@ test('a reorganisation removes the inclusion, and the nonce counts as unused', a
   await chain.client.mine({ blocks: 1 });
   const inclusion = await inclusionOf(watched(from, [hash]));
   await chain.reorganise(2);
-  const observed = await chain.adapter().observe(watched(from, [hash], inclusion));
+  const observed = await chain.chainClient().observe(watched(from, [hash], inclusion));
   expect(observed).toEqual({ ok: true, value: { type: 'absent', inMempool: expect.any(Boolean), nonceTaken: false } });
 });
 
@@ -231,7 +231,7 @@ test('an RPC node without the receipt counts as lagging while it has the recorde
   const from = await nextWallet();
   const hash = await pay(from);
   const inclusion = await inclusionOf(watched(from, [hash]));
-  const lagging = adapterFor(anvilChain(), [liar.url]);
+  const lagging = clientFor(anvilChain(), [liar.url]);
   lyingAbout('eth_getTransactionReceipt', () => ({ result: null }));
   expect(await lagging.observe(watched(from, [hash], inclusion))).toEqual(
     transient('The RPC node has the transaction in the recorded block but does not find it by its hash.'),
@@ -258,7 +258,7 @@ test('a recorded inclusion that every RPC node denies is observed as absent', as
   const far = { ...inclusion, hash, blockNumber: '1000000000000', blockHash: `0x${'5e'.repeat(32)}` };
   for (const forged of [{ ...inclusion, hash }, far]) {
     for (const urls of [[chain.url], [chain.url, chain.url], ['http://127.0.0.1:9', chain.url]]) {
-      const seen = await adapterFor(anvilChain(), urls).observe({ ...watched(from, [hash], forged), nonce: 1n });
+      const seen = await clientFor(anvilChain(), urls).observe({ ...watched(from, [hash], forged), nonce: 1n });
       expect(seen).toEqual(nowhere);
     }
   }
@@ -269,13 +269,13 @@ test('a recorded inclusion that every RPC node denies is observed as absent', as
     const isOld = method === 'eth_getBlockByNumber' && String(params[0]).startsWith('0x');
     return isOld ? { error: { code: -32_000, message: 'pruned history unavailable' } } : 'forward';
   });
-  const pruned = adapterFor(anvilChain(), [liar.url]);
+  const pruned = clientFor(anvilChain(), [liar.url]);
   expect(await pruned.observe({ ...watched(from, [hash], { ...inclusion, hash }), nonce: 1n })).toEqual(nowhere);
   expect(await pruned.observe({ ...watched(from, [hash], { ...inclusion, hash }), nonce: 0n })).toMatchObject({
     ok: false,
   });
   const next = { ...far, blockNumber: (BigInt(inclusion.blockNumber) + 150n).toString() };
-  expect(await chain.adapter().observe({ ...watched(from, [hash], next), nonce: 1n })).toEqual(
+  expect(await chain.chainClient().observe({ ...watched(from, [hash], next), nonce: 1n })).toEqual(
     transient('The RPC node is behind the recorded block.'),
   );
 });
@@ -289,23 +289,23 @@ test('a receipt that arrives while the nonce is counted is not mistaken for a co
     if (method === 'eth_getTransactionByHash') return { result: null };
     return method === 'eth_getTransactionReceipt' && receipts++ === 0 ? { result: null } : 'forward';
   });
-  const observed = await adapterFor(anvilChain(), [liar.url]).observe(watched(from, [hash]));
+  const observed = await clientFor(anvilChain(), [liar.url]).observe(watched(from, [hash]));
   expect(observed).toEqual(transient('The receipt appeared during the request.'));
 });
 
 test('a receipt of a block that the RPC node does not have is refused', async () => {
   const from = await nextWallet();
   const hash = await pay(from);
-  const adapter = await forgeReceipt(hash, { blockHash: NEVER_SENT });
-  expect(await adapter.observe(watched(from, [hash]))).toEqual(transient(expect.stringContaining('does not have')));
+  const client = await forgeReceipt(hash, { blockHash: NEVER_SENT });
+  expect(await client.observe(watched(from, [hash]))).toEqual(transient(expect.stringContaining('does not have')));
 });
 
 test('the data fee of an OP-stack receipt is part of the paid fee', async () => {
   const from = await nextWallet();
   const hash = await pay(from);
   const { feePaid } = await inclusionOf(watched(from, [hash]));
-  const adapter = await forgeReceipt(hash, { l1Fee: '0x64' });
-  expect((await inclusionOf(watched(from, [hash]), adapter)).feePaid).toBe((BigInt(feePaid) + 100n).toString());
+  const client = await forgeReceipt(hash, { l1Fee: '0x64' });
+  expect((await inclusionOf(watched(from, [hash]), client)).feePaid).toBe((BigInt(feePaid) + 100n).toString());
   // The operator fee since Isthmus is also part of the paid fee: 21,000 gas at 2 wei, and 5 wei.
   const terms = { l1Fee: '0x64', operatorFeeScalar: '0x1e8480', operatorFeeConstant: '0x5' };
   const operated = await inclusionOf(watched(from, [hash]), await forgeReceipt(hash, terms));
@@ -320,12 +320,12 @@ test.each<[string, Rule]>([
 ])('four times the confirmations are final if an RPC node %s', async (_name, rule) => {
   const from = await nextWallet();
   const hash = await pay(from);
-  const adapter = adapterFor(anvilChain({ confirmations: 2 }), [liar.url]);
+  const client = clientFor(anvilChain({ confirmations: 2 }), [liar.url]);
   lyingAboutFinality(rule);
   await chain.client.mine({ blocks: 6 });
-  expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ confirmations: 7, finalized: false });
+  expect(await inclusionOf(watched(from, [hash]), client)).toMatchObject({ confirmations: 7, finalized: false });
   await chain.client.mine({ blocks: 1 });
-  expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ confirmations: 8, finalized: true });
+  expect(await inclusionOf(watched(from, [hash]), client)).toMatchObject({ confirmations: 8, finalized: true });
 });
 
 test.each<[string, Rule]>([
@@ -335,11 +335,11 @@ test.each<[string, Rule]>([
 ])('%s in place of the final block makes nothing final, however deep the block is', async (_name, rule) => {
   const from = await nextWallet();
   const hash = await pay(from);
-  const adapter = adapterFor(anvilChain({ confirmations: 1 }), [liar.url]);
+  const client = clientFor(anvilChain({ confirmations: 1 }), [liar.url]);
   lyingAboutFinality(rule);
   await chain.client.mine({ blocks: 20 });
-  expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ confirmations: 21, finalized: false });
-  const seen = await adapter.activity(hash, null);
+  expect(await inclusionOf(watched(from, [hash]), client)).toMatchObject({ confirmations: 21, finalized: false });
+  const seen = await client.activity(hash, null);
   expect(seen).toMatchObject({ value: { block: { confirmations: 21, isFinal: false } } });
 });
 
@@ -357,15 +357,15 @@ test.each<[string, object]>([
 ])('a receipt with %s is refused', async (_name, changes) => {
   const from = await nextWallet();
   const hash = await pay(from);
-  const adapter = await forgeReceipt(hash, changes);
-  expect(await adapter.observe(watched(from, [hash]))).toEqual(transient());
+  const client = await forgeReceipt(hash, changes);
+  expect(await client.observe(watched(from, [hash]))).toEqual(transient());
 });
 
 test('a faulty RPC node gives no observation, whichever call fails, and the other RPC nodes are called', async () => {
   const from = await nextWallet();
   const mined = await pay(from);
   const inclusion = await inclusionOf(watched(from, [mined]));
-  const bad = adapterFor(anvilChain(), [liar.url]);
+  const bad = clientFor(anvilChain(), [liar.url]);
   const methods = ['eth_chainId', 'eth_getBlockByNumber', 'eth_getTransactionReceipt', 'eth_getTransactionByHash'];
   for (const method of methods) {
     for (const rule of ['cut', { result: 7 }, { status: 500, body: 'oops' }] as const) {
@@ -373,7 +373,7 @@ test('a faulty RPC node gives no observation, whichever call fails, and the othe
       const observed = await bad.observe(watched(from, [mined]));
       expect(observed, method).toEqual(transient());
       expect(JSON.stringify(observed)).not.toMatch(/k3y|127\.0/);
-      const both = adapterFor(anvilChain(), [liar.url, chain.url]);
+      const both = clientFor(anvilChain(), [liar.url, chain.url]);
       expect(await inclusionOf(watched(from, [mined]), both)).toEqual({ ...inclusion, secondNode: 'away' });
     }
   }

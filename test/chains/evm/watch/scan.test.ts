@@ -1,8 +1,8 @@
 import type { Abi, Address, Hex } from 'viem';
 import { getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { adapterFor } from '#chains/adapters.ts';
-import type { ChainAdapter, Scan } from '#chains/chain-adapter.ts';
+import { clientFor } from '#chains/client-for.ts';
+import type { ChainClient, Scan } from '#chains/chain-client.ts';
 import { compile } from '#local/evm/contracts/compile.ts';
 import { present } from '../cast.ts';
 import type { FalseNode } from '../../false-node.ts';
@@ -60,13 +60,13 @@ const call = (on: typeof splitter, functionName: string, args: readonly unknown[
 async function found(
   address: Address,
   since: string | null = null,
-  adapter: ChainAdapter = chain.adapter(),
+  client: ChainClient = chain.chainClient(),
 ): Promise<Scan> {
-  const scan = await adapter.scan(address, since);
+  const scan = await client.scan(address, since);
   if (!scan.ok) throw new Error(scan.refusal.detail);
   return scan.value;
 }
-const lying = () => adapterFor(anvilChain(), [node.url]);
+const lying = () => clientFor(anvilChain(), [node.url]);
 const refusing = (method: string) => {
   const error = { code: -32601, message: `the method ${method} does not exist` };
   node.follow((called) => (called === method ? { error } : 'forward'));

@@ -2,7 +2,7 @@ import type { Address } from '@solana/kit';
 import { getAddressEncoder } from '@solana/kit';
 import { expect, test } from 'vitest';
 import type { Rule } from '../../false-node.ts';
-import { adapterAt, attemptOf, payment, Wallet } from '../cast.ts';
+import { clientAt, attemptOf, payment, Wallet } from '../cast.ts';
 import { startLyingNode } from '../lying-node.ts';
 
 /**
@@ -23,7 +23,7 @@ function funded(): Wallet {
 }
 
 const anchorOf = (wallet: Wallet, ...urls: string[]) =>
-  adapterAt(...urls).anchor({ from: wallet.address, nonce: 0n, replaced: null });
+  clientAt(...urls).anchor({ from: wallet.address, nonce: 0n, replaced: null });
 
 async function statedBy(wallet: Wallet, ...urls: string[]) {
   const anchor = await anchorOf(wallet, ...urls);
@@ -34,13 +34,13 @@ async function statedBy(wallet: Wallet, ...urls: string[]) {
 async function withNonce(): Promise<Wallet> {
   const wallet = funded();
   const intent = payment(wallet.address);
-  const adapter = adapterAt(node.url);
-  const [quote, anchor] = [await adapter.quote(intent, null), await anchorOf(wallet, node.url)];
+  const client = clientAt(node.url);
+  const [quote, anchor] = [await client.quote(intent, null), await anchorOf(wallet, node.url)];
   if (!quote.ok || !anchor.ok) throw new Error('the real node is fine');
-  const attempt = attemptOf(adapter.compose(intent, quote.value, anchor.value));
-  const assembled = adapter.assemble(intent, attempt, [wallet.sign(attempt.payload)]);
+  const attempt = attemptOf(client.rules.compose(intent, quote.value, anchor.value));
+  const assembled = client.rules.assemble(intent, attempt, [wallet.sign(attempt.payload)]);
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
-  expect(await adapter.broadcast(assembled.value.raw, assembled.value.hash)).toEqual({ outcome: 'accepted' });
+  expect(await client.broadcast(assembled.value.raw, assembled.value.hash)).toEqual({ outcome: 'accepted' });
   node.chain.advance(40n);
   return wallet;
 }
@@ -121,16 +121,16 @@ test("an RPC node behind an attempt's slot is detected, and a slot impossibly fa
   const honest = await statedBy(wallet, node.url);
   if (typeof honest === 'string' || honest.anchor.kind !== 'nonce') throw new Error('its account is open');
   const intent = payment(wallet.address);
-  const quote = await adapterAt(node.url).quote(intent, null);
+  const quote = await clientAt(node.url).quote(intent, null);
   if (!quote.ok) throw new Error('the real node is fine');
   const watchedAt = (slot: bigint) => {
     const never = { ...honest.anchor, value: new Wallet().address } as typeof honest.anchor;
-    const newest = attemptOf(adapterAt(node.url).compose(intent, quote.value, { ...honest, anchor: never, slot }));
+    const newest = attemptOf(clientAt(node.url).rules.compose(intent, quote.value, { ...honest, anchor: never, slot }));
     return { from: wallet.address, nonce: 0n, hashes: ['1'.repeat(64)], newest, inclusion: null };
   };
   const unexplained = { ok: true, value: { isUnexplained: true } };
   node.chain.advance(100n);
-  expect(await adapterAt(node.url).observe(watchedAt(honest.slot))).toMatchObject(unexplained);
-  expect(await adapterAt(node.url).observe(watchedAt(honest.slot + 200n))).toMatchObject({ ok: false });
-  expect(await adapterAt(node.url).observe(watchedAt(1_000_000_000_000n))).toMatchObject(unexplained);
+  expect(await clientAt(node.url).observe(watchedAt(honest.slot))).toMatchObject(unexplained);
+  expect(await clientAt(node.url).observe(watchedAt(honest.slot + 200n))).toMatchObject({ ok: false });
+  expect(await clientAt(node.url).observe(watchedAt(1_000_000_000_000n))).toMatchObject(unexplained);
 });

@@ -37,7 +37,7 @@ async function attemptNow(wallet: Wallet, intent: OnChainIntent, replaced: Attem
   const number = (replaced?.number ?? 0) + 1;
   return {
     price: quote.value.unitPrice,
-    attempt: attemptOf(lying().compose(intent, quote.value, anchor.value), number),
+    attempt: attemptOf(lying().rules.compose(intent, quote.value, anchor.value), number),
   };
 }
 

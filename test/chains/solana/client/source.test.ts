@@ -55,8 +55,8 @@ async function paid(wallet: Wallet, intent: TransferIntent) {
   if (!quote.ok) return quote.refusal.kind === 'permanent' ? quote.refusal : quote.refusal.kind;
   const anchor = await lying().anchor({ from: wallet.address, nonce: 0n, replaced: null });
   if (!anchor.ok) throw new Error(anchor.refusal.detail);
-  const attempt = attemptOf(lying().compose(intent, quote.value, anchor.value));
-  const assembled = lying().assemble(intent, attempt, [wallet.sign(attempt.payload)]);
+  const attempt = attemptOf(lying().rules.compose(intent, quote.value, anchor.value));
+  const assembled = lying().rules.assemble(intent, attempt, [wallet.sign(attempt.payload)]);
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
   await lying().broadcast(assembled.value.raw, assembled.value.hash);
   return node.chain.entry(assembled.value.hash)?.error === null ? 'paid' : 'failed';
@@ -159,8 +159,8 @@ test('tokens of an owner who made the wallet a delegate are never spent, whateve
   if (!anchor.ok) throw new Error(anchor.refusal.detail);
   const token = { decimals: 6, opensAccount: true, source: theirs };
   const quoted = { unitLimit: 100_000, unitPrice: 0n, token, maxFee: units(0n) };
-  const attempt = attemptOf(lying().compose(intent, quoted, anchor.value));
-  const assembled = lying().assemble(intent, attempt, [wallet.sign(attempt.payload)]);
+  const attempt = attemptOf(lying().rules.compose(intent, quoted, anchor.value));
+  const assembled = lying().rules.assemble(intent, attempt, [wallet.sign(attempt.payload)]);
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
   await lying().broadcast(assembled.value.raw, assembled.value.hash);
   // The transfer fails after `Revoke`, which is undone with the transaction.

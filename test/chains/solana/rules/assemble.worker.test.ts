@@ -4,15 +4,16 @@ import { concatBytes } from '@noble/hashes/utils.js';
 import { getAddressDecoder } from '@solana/kit';
 import type { Address } from '@solana/kit';
 import { expect, test } from 'vitest';
-import { adapterAt, message, Wallet } from '../cast.ts';
+import { solanaRules } from '#chains/solana/rules/chain-rules.ts';
+import { localCluster, message, Wallet } from '../cast.ts';
 
-const adapter = adapterAt();
+const rules = solanaRules(localCluster());
 const wallet = new Wallet();
 const text = message(wallet.address, 'Sign in to example.com');
-const { bytes } = wallet.sign(adapter.composeMessage(text).payload);
+const { bytes } = wallet.sign(rules.composeMessage(text).payload);
 
 const isTaken = (signature: Uint8Array, from: Address = wallet.address) =>
-  adapter.assembleMessage({ ...text, from }, { bytes: signature }).ok;
+  rules.assembleMessage({ ...text, from }, { bytes: signature }).ok;
 
 /** These tests run in workerd, whose Ed25519 verification is stricter than the one of Node.js. */
 test('a signature by the wallet over these bytes is accepted', () => {

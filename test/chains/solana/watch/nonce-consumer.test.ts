@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { WatchedAttempts } from '#chains/chain-adapter.ts';
+import type { WatchedAttempts } from '#chains/chain-client.ts';
 import type { OnChainIntent } from '#domain/transaction/intent.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import type { Attempt } from '#domain/transaction/transaction.ts';
 import type { Rule } from '../../false-node.ts';
-import { adapterAt, attemptOf, payment, units, Wallet } from '../cast.ts';
+import { clientAt, attemptOf, payment, units, Wallet } from '../cast.ts';
 import { startLyingNode } from '../lying-node.ts';
 
 /**
@@ -36,18 +36,18 @@ async function signed(
   replaced: Attempt | null = null,
   nonce = 0n,
 ): Promise<Signed> {
-  const adapter = adapterAt(node.url);
-  const quote = await adapter.quote(intent, replaced);
-  const anchor = await adapter.anchor({ from: wallet.address, nonce, replaced });
+  const client = clientAt(node.url);
+  const quote = await client.quote(intent, replaced);
+  const anchor = await client.anchor({ from: wallet.address, nonce, replaced });
   if (!quote.ok || !anchor.ok) throw new Error('the real node is fine');
-  const attempt = attemptOf(adapter.compose(intent, quote.value, anchor.value), (replaced?.number ?? 0) + 1);
-  const assembled = adapter.assemble(intent, attempt, [wallet.sign(attempt.payload)]);
+  const attempt = attemptOf(client.rules.compose(intent, quote.value, anchor.value), (replaced?.number ?? 0) + 1);
+  const assembled = client.rules.assemble(intent, attempt, [wallet.sign(attempt.payload)]);
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
   return { attempt, ...assembled.value };
 }
 
 async function carriedOut(one: Signed): Promise<Signed> {
-  expect(await adapterAt(node.url).broadcast(one.raw, one.hash)).toEqual({ outcome: 'accepted' });
+  expect(await clientAt(node.url).broadcast(one.raw, one.hash)).toEqual({ outcome: 'accepted' });
   return one;
 }
 
@@ -90,7 +90,7 @@ test('a payment that one RPC node cannot show is not ended, and a second RPC nod
     for (const missing of ['getTransaction', 'getSignaturesForAddress']) {
       without(missing);
       expect(await lying().observe(watched(wallet, one))).toEqual(UNEXPLAINED);
-      const both = await adapterAt(liar.url, node.url).observe(watched(wallet, one));
+      const both = await clientAt(liar.url, node.url).observe(watched(wallet, one));
       const inclusion = { hash: one.hash, succeeded: true };
       expect(both).toMatchObject({ ok: true, value: { type: 'included', inclusion } });
     }

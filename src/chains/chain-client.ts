@@ -1,12 +1,12 @@
+import type { ChainFault, ChainRules, Quote } from '#chains/chain-rules.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
 import type { Asset, ChainMovement } from '#domain/activity/movement.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
-import type { ComposedBytes, FailureReason } from '#domain/transaction/event.ts';
+import type { FailureReason } from '#domain/transaction/event.ts';
 import type { AssetAmount } from '#domain/transaction/exposure.ts';
-import type { Action, MessageIntent, OnChainIntent } from '#domain/transaction/intent.ts';
+import type { OnChainIntent } from '#domain/transaction/intent.ts';
 import type { FeedRound } from '#domain/asset/price.ts';
-import type { Spending } from '#domain/wallet/reservation.ts';
 import type { Result } from '#domain/result.ts';
 import type { Attempt, UtxoParent, Inclusion, Speed } from '#domain/transaction/transaction.ts';
 import type { ChainCounts } from '#domain/wallet/wallet-nonce.ts';
@@ -35,8 +35,6 @@ export type Simulation =
   /** A text for users. */
   | { readonly outcome: 'fails'; readonly detail: string };
 
-export type AddressFault = 'malformed' | 'bad-checksum' | 'zero-address' | 'off-curve' | 'other-network';
-
 /** The wallet's funds are in flight: reserved by its other transactions, or pending in. */
 export interface BusyFault {
   readonly kind: 'busy';
@@ -59,24 +57,6 @@ export type PreparationFault =
     }
   | BusyFault
   | { readonly kind: 'transient'; readonly detail: string };
-
-/** What inclusion costs now. Only the adapter that returned it knows the other fields. */
-export interface Quote {
-  /**
-   * UTXOs (`<transaction>:<number of the output>`) that no other transaction of the wallet may use
-   * meanwhile; absent on chains with accounts.
-   */
-  readonly utxos?: readonly string[];
-  /** The maximum that the bytes can make the wallet pay, in the chain's smallest unit. */
-  readonly maxFee: Amount;
-  /**
-   * The spending per balance, so that no other transaction of the wallet spends the same; absent on
-   * chains with UTXOs.
-   */
-  readonly spending?: Spending;
-  /** Bitcoin only, in virtual bytes. */
-  readonly virtualSize?: string;
-}
 
 interface QuoteOptions {
   /** Normal when absent. */
@@ -143,25 +123,6 @@ export interface NonceSlot {
   readonly replaced: Attempt | null;
 }
 
-/** The refusal of chains whose payments carry no memo. */
-export const NO_MEMO = 'The field is supported only for payments on Solana.';
-
-/** A message in the one spelling that is signed, and its hash format. */
-export type MessageText = Pick<MessageIntent, 'format' | 'message'>;
-
-/** An ECDSA signature: two scalars of 32 bytes, big-endian, and the parity of the nonce point. */
-export interface EcdsaSignatureParts {
-  readonly r: Uint8Array;
-  readonly s: Uint8Array;
-  readonly yParity: 0 | 1;
-}
-
-/**
- * The signature of a chain's key scheme. For Ed25519 and BIP-340 it is the 64 bytes of their
- * standards.
- */
-export type ChainSignature = EcdsaSignatureParts | { readonly bytes: Uint8Array };
-
 export type BroadcastVerdict =
   /** The network has the bytes, or already had them. */
   | { readonly outcome: 'accepted' }
@@ -211,11 +172,6 @@ export type Observation =
    * needed.
    */
   | { readonly type: 'lapsed' };
-
-/** Why a call has no result. It never holds the URL of an RPC node, because those contain keys. */
-export interface ChainFault {
-  readonly detail: string;
-}
 
 /**
  * The scanned blocks and what the scan found. Block numbers are decimal text, both ends included.
@@ -271,63 +227,13 @@ export interface WatchedAttempts {
 }
 
 /**
- * The interface of a chain. The first group of methods is pure. The second calls the operator's RPC
- * nodes and returns values, never exceptions: a node that is unreachable, answers in a wrong shape
- * or serves another chain is a fault and not a crash.
+ * The client of a chain. It calls the operator's RPC nodes and returns values, never exceptions: a
+ * node that is unreachable, answers in a wrong shape or serves another chain is a fault and not a
+ * crash.
  */
-export interface ChainAdapter<Q extends Quote = Quote, A = unknown, E extends FeeEstimate = FeeEstimate> {
+export interface ChainClient<Q extends Quote = Quote, A = unknown, E extends FeeEstimate = FeeEstimate> {
   readonly chain: Chain;
-  /** The largest amount on the chain, in its smallest unit. */
-  readonly largestAmount: bigint;
-  /** The supported actions. */
-  readonly kinds: readonly Action['kind'][];
-  /**
-   * The maximum number of transactions of one wallet in flight at once; null where the chain itself
-   * orders them.
-   */
-  readonly maxInFlight: number | null;
-  /**
-   * The chain pays with UTXOs: a UTXO that one transaction has reserved is unavailable to others.
-   */
-  readonly spendsUtxos: boolean;
-  /**
-   * Returns the canonical spelling. Refuses, in order: `malformed`, `zero-address`, and the faults
-   * that are specific to this chain.
-   */
-  parseRecipient(text: string): Result<string, AddressFault>;
-  /**
-   * Returns the canonical spelling of an address that a program derives, which `parseRecipient`
-   * refuses; null for any other.
-   */
-  parseKeylessRecipient(text: string): string | null;
-  parseToken(text: string): Result<string, AddressFault>;
-  /** Returns the canonical spelling of calldata; null for text that is malformed or too long. */
-  parseCalldata(text: string): string | null;
-  /** Returns the message, or refuses with a text for users. */
-  parseMessage(text: string): Result<MessageText, string>;
-  /**
-   * Returns what is wrong with the memo of a payment, as a text for users; null for a valid memo.
-   */
-  memoFault(memo: string): string | null;
-  /** Returns the unsigned bytes of an intent. */
-  compose(intent: OnChainIntent, quote: Q, anchor: A): ComposedBytes;
-  /**
-   * Joins bytes and signatures. Refuses bytes that are not exactly the intent, signed by exactly
-   * its wallet.
-   */
-  assemble(
-    intent: OnChainIntent,
-    attempt: Attempt,
-    signatures: readonly ChainSignature[],
-  ): Result<{ readonly raw: string; readonly hash: string }, ChainFault>;
-  /** Returns what is signed for a message, in hex: the bytes and their hash. */
-  composeMessage(intent: MessageIntent): { readonly payload: string; readonly signingDigest: string };
-  /**
-   * Returns the signature in the format of the chain's wallets. Refuses one that is not by exactly
-   * the intent's wallet.
-   */
-  assembleMessage(intent: MessageIntent, signature: ChainSignature): Result<string, ChainFault>;
-
+  readonly rules: ChainRules<Q, A>;
   /**
    * Returns the current fees after a dry run and checks of the balances and the fee cap. For a
    * replacement both fees rise enough for RPC nodes to accept it.

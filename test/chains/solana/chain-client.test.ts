@@ -1,7 +1,7 @@
 import { verify } from 'node:crypto';
 import { getBase58Encoder } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Observation } from '#chains/chain-adapter.ts';
+import type { Observation } from '#chains/chain-client.ts';
 import { bytesOf, tokenAccountOf } from '#chains/solana/rules/address.ts';
 import { nonceAccountOf } from '#chains/solana/rules/payment-terms.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
@@ -12,7 +12,7 @@ import { startSolanaNode } from '#local/solana/node.ts';
 import { mintTo, newToken } from '#local/solana/tokens.ts';
 import { present } from '../evm/cast.ts';
 import { ed25519Key } from '../../mpc/ed25519-key.ts';
-import { adapterAt, attemptOf, message, payment, stranger, units, Wallet } from './cast.ts';
+import { clientAt, attemptOf, message, payment, stranger, units, Wallet } from './cast.ts';
 
 /** Covers each step of a payment, in the order of the jobs, on the real virtual machine. */
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => node.stop());
 
-const adapter = () => adapterAt(node.url);
+const client = () => clientAt(node.url);
 const balance = (of: Wallet['address']) => node.chain.account(of)?.lamports ?? 0n;
 
 function funded(lamports = 10n * SOL): Wallet {
@@ -45,19 +45,19 @@ async function signed(
   intent: OnChainIntent,
   { slot = 0n, replaced = null }: { slot?: bigint; replaced?: Attempt | null } = {},
 ): Promise<Signed> {
-  const quote = await adapter().quote(intent, replaced);
+  const quote = await client().quote(intent, replaced);
   if (!quote.ok) throw new Error(JSON.stringify(quote.refusal));
-  const anchor = await adapter().anchor({ from: wallet.address, nonce: slot, replaced });
+  const anchor = await client().anchor({ from: wallet.address, nonce: slot, replaced });
   if (!anchor.ok) throw new Error(anchor.refusal.detail);
-  const attempt = attemptOf(adapter().compose(intent, quote.value, anchor.value), (replaced?.number ?? 0) + 1);
-  const assembled = adapter().assemble(intent, attempt, [wallet.sign(attempt.payload)]);
+  const attempt = attemptOf(client().rules.compose(intent, quote.value, anchor.value), (replaced?.number ?? 0) + 1);
+  const assembled = client().rules.assemble(intent, attempt, [wallet.sign(attempt.payload)]);
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
   return { attempt, ...assembled.value };
 }
 
 async function sent(wallet: Wallet, intent: OnChainIntent, slot = 0n): Promise<Signed> {
   const one = await signed(wallet, intent, { slot });
-  expect(await adapter().broadcast(one.raw, one.hash)).toEqual({ outcome: 'accepted' });
+  expect(await client().broadcast(one.raw, one.hash)).toEqual({ outcome: 'accepted' });
   return one;
 }
 
@@ -68,7 +68,7 @@ async function observed(
 ): Promise<Observation> {
   const newest = present(attempts.at(-1)).attempt;
   const hashes = attempts.map(({ hash }) => hash);
-  const seen = await adapter().observe({ from: wallet.address, nonce: 0n, hashes, newest, inclusion });
+  const seen = await client().observe({ from: wallet.address, nonce: 0n, hashes, newest, inclusion });
   if (!seen.ok) throw new Error(seen.refusal.detail);
   return seen.value;
 }
@@ -97,7 +97,7 @@ test('the same bytes sent many times are executed once', async () => {
   const intent = payment(wallet.address);
   const one = await sent(wallet, intent);
   for (let i = 0; i < 5; i++) {
-    expect(await adapter().broadcast(one.raw, one.hash)).toEqual({ outcome: 'accepted' });
+    expect(await client().broadcast(one.raw, one.hash)).toEqual({ outcome: 'accepted' });
     node.chain.advance(40n);
   }
   expect(balance(intent.to as Wallet['address'])).toBe(SOL);
@@ -115,7 +115,7 @@ test('only one of two openings of one nonce slot is executed, in whatever order 
     const second = await signed(wallet, intent, { replaced: first.attempt });
     expect(second.hash).not.toBe(first.hash);
     const both = [first, second];
-    for (const i of order) await adapter().broadcast(present(both[i]).raw, present(both[i]).hash);
+    for (const i of order) await client().broadcast(present(both[i]).raw, present(both[i]).hash);
     expect(balance(intent.to as Wallet['address'])).toBe(SOL);
     // The other opening is on the chain as well, as failed.
     const seen = await observed(wallet, both);
@@ -131,7 +131,7 @@ test('a failed opening ends the payment only when no other attempt can be execut
   node.chain.advance(100n);
   const second = await signed(wallet, intent, { replaced: first.attempt });
   await sent(wallet, payment(wallet.address, { amount: units(5n * SOL) }), 1n);
-  await adapter().broadcast(first.raw, first.hash);
+  await client().broadcast(first.raw, first.hash);
   const waits = { type: 'absent', inMempool: false, nonceTaken: false };
   expect(await observed(wallet, [first])).toMatchObject({ type: 'included', inclusion: { succeeded: false } });
   expect(await observed(wallet, [first, second])).toEqual(waits);
@@ -139,7 +139,7 @@ test('a failed opening ends the payment only when no other attempt can be execut
   node.chain.advance(140n);
   expect(await observed(wallet, [first, second])).toEqual(waits);
   node.chain.airdrop(wallet.address, 10n * SOL);
-  await adapter().broadcast(second.raw, second.hash);
+  await client().broadcast(second.raw, second.hash);
   const paid = { type: 'included', inclusion: { hash: second.hash, succeeded: true } };
   expect(await observed(wallet, [first, second])).toMatchObject(paid);
 });
@@ -150,7 +150,7 @@ test('a failed opening ends the payment when the blockhashes of the other attemp
   const first = await signed(wallet, intent);
   const second = await signed(wallet, intent, { replaced: first.attempt });
   await sent(wallet, payment(wallet.address, { amount: units(5n * SOL) }), 1n);
-  await adapter().broadcast(first.raw, first.hash);
+  await client().broadcast(first.raw, first.hash);
   node.chain.advance(151n);
   const failed = { type: 'included', inclusion: { hash: first.hash, succeeded: false } };
   expect(await observed(wallet, [first, second])).toMatchObject(failed);
@@ -164,10 +164,10 @@ test('an opening lapses when its blockhash has expired, and not before, and anot
   expect(await observed(wallet, [first])).toEqual({ type: 'absent', inMempool: false, nonceTaken: false });
   node.chain.advance(1n);
   expect(await observed(wallet, [first])).toEqual({ type: 'lapsed' });
-  await adapter().broadcast(first.raw, first.hash);
+  await client().broadcast(first.raw, first.hash);
   expect(balance(intent.to as Wallet['address'])).toBe(0n);
   const second = await signed(wallet, intent, { replaced: first.attempt });
-  await adapter().broadcast(second.raw, second.hash);
+  await client().broadcast(second.raw, second.hash);
   expect(balance(intent.to as Wallet['address'])).toBe(SOL);
   expect((await observed(wallet, [first, second])).type).toBe('included');
 });
@@ -192,8 +192,8 @@ test('bytes on a durable nonce never expire, and of two attempts at one nonce on
   node.chain.advance(1_000n);
   expect(await observed(wallet, [slow])).toEqual({ type: 'absent', inMempool: false, nonceTaken: false });
   const fast = await signed(wallet, intent, { replaced: slow.attempt });
-  await adapter().broadcast(fast.raw, fast.hash);
-  await adapter().broadcast(slow.raw, slow.hash);
+  await client().broadcast(fast.raw, fast.hash);
+  await client().broadcast(slow.raw, slow.hash);
   expect(balance(intent.to as Wallet['address'])).toBe(SOL);
   const seen = await observed(wallet, [slow, fast]);
   expect(seen.type === 'included' && seen.inclusion.hash).toBe(fast.hash);
@@ -205,8 +205,8 @@ test('a cancellation uses the nonce, and the cancelled payment can never be exec
   const intent = payment(wallet.address);
   const unwanted = await signed(wallet, intent);
   const cancel = await signed(wallet, actionOfAttempt(intent, 'cancellation'), { replaced: unwanted.attempt });
-  await adapter().broadcast(cancel.raw, cancel.hash);
-  await adapter().broadcast(unwanted.raw, unwanted.hash);
+  await client().broadcast(cancel.raw, cancel.hash);
+  await client().broadcast(unwanted.raw, unwanted.hash);
   expect(balance(intent.to as Wallet['address'])).toBe(0n);
   expect(await observed(wallet, [unwanted])).toEqual({ type: 'absent', inMempool: false, nonceTaken: true });
   const seen = await observed(wallet, [unwanted, cancel]);
@@ -218,7 +218,7 @@ test('payments in two nonce slots are in flight at once, and neither waits for t
   const intents = [0, 1, 2].map(() => payment(wallet.address));
   const all: Signed[] = [];
   for (const [i, intent] of intents.entries()) all.push(await signed(wallet, intent, { slot: BigInt(i) }));
-  for (const one of all.toReversed()) await adapter().broadcast(one.raw, one.hash);
+  for (const one of all.toReversed()) await client().broadcast(one.raw, one.hash);
   for (const intent of intents) expect(balance(intent.to as Wallet['address'])).toBe(SOL);
 });
 
@@ -229,7 +229,7 @@ test('a payment that fails on the chain costs its fee, moves nothing, and uses i
   const [first, second] = [present(large), present(other)];
   const doomed = await signed(wallet, first, { slot: 0n });
   await sent(wallet, second, 1n);
-  await adapter().broadcast(doomed.raw, doomed.hash);
+  await client().broadcast(doomed.raw, doomed.hash);
   const dearer = await signed(wallet, payment(wallet.address), { slot: 2n });
   // All attempts use the same nonce, so none of the others can be executed any more.
   const seen = await observed(wallet, [doomed, { ...dearer, attempt: doomed.attempt }]);
@@ -239,8 +239,8 @@ test('a payment that fails on the chain costs its fee, moves nothing, and uses i
   expect(BigInt(feePaid)).toBeGreaterThanOrEqual(5_000n);
   const again = await signed(wallet, payment(wallet.address, { amount: units(1n * SOL) }), { slot: 0n });
   node.chain.advance(200n);
-  expect(await adapter().broadcast(doomed.raw, doomed.hash)).toEqual({ outcome: 'accepted' });
-  await adapter().broadcast(again.raw, again.hash);
+  expect(await client().broadcast(doomed.raw, doomed.hash)).toEqual({ outcome: 'accepted' });
+  await client().broadcast(again.raw, again.hash);
   expect((await observed(wallet, [again])).type).toBe('included');
   expect(balance(first.to as Wallet['address'])).toBe(0n);
 });
@@ -252,7 +252,7 @@ test('tokens move between token accounts, and a recipient without one gets an ac
   const to = stranger();
   const intent = payment(wallet.address, { to, tokenAddress: mint, amount: units(1_500_000n) });
   const one = await sent(wallet, intent);
-  const held = await adapter().holdings(to, [{ kind: 'spl', tokenAddress: mint, tokenId: null }], false);
+  const held = await client().holdings(to, [{ kind: 'spl', tokenAddress: mint, tokenId: null }], false);
   expect(held.ok && held.value.amounts).toEqual(['1500000']);
   const seen = await observed(wallet, [one]);
   if (seen.type !== 'included') throw new Error(seen.type);
@@ -263,17 +263,17 @@ test('tokens move between token accounts, and a recipient without one gets an ac
     ['spl', '-1500000'],
   ]);
   expect(movements.some(({ to: account }) => account === tokenAccountOf(to, mint))).toBe(true);
-  const quote = await adapter().quote(intent, null);
+  const quote = await client().quote(intent, null);
   expect(quote.ok && quote.value.token).toEqual({ decimals: 6, opensAccount: false });
 });
 
 test('each speed is quoted at the price of its estimate', async () => {
   const intent = payment(funded().address);
-  const estimated = await adapter().estimate(intent);
+  const estimated = await client().estimate(intent);
   if (!estimated.ok) throw new Error('no estimate');
   const fees: unknown[] = [];
   for (const speed of ['slow', 'normal', 'fast'] as const) {
-    const quote = await adapter().quote(intent, null, { speed });
+    const quote = await client().quote(intent, null, { speed });
     fees.push(
       quote.ok ? [quote.value.maxFee, 'unitPrice' in quote.value && String(quote.value.unitPrice)] : quote.refusal,
     );
@@ -285,11 +285,11 @@ test('each speed is quoted at the price of its estimate', async () => {
 
 test('a simulated payment reports its effects, or why it would fail', async () => {
   const wallet = funded();
-  const rich = await adapter().simulate(payment(wallet.address));
+  const rich = await client().simulate(payment(wallet.address));
   expect(rich).toMatchObject({ ok: true, value: { outcome: 'succeeds', allowances: [] } });
   const moved = rich.ok && rich.value.outcome === 'succeeds' ? rich.value.movements : [];
   expect(moved.map(({ kind, from }) => [kind, from])).toEqual([['native', wallet.address]]);
-  const poor = await adapter().simulate(payment(new Wallet().address));
+  const poor = await client().simulate(payment(new Wallet().address));
   expect(poor).toMatchObject({
     ok: true,
     value: { outcome: 'fails', detail: expect.stringContaining('INSUFFICIENT') as string },
@@ -300,7 +300,7 @@ test('a payment has the same block, fee and movements as an activity and as an o
   const wallet = funded();
   const intent = payment(wallet.address);
   const one = await sent(wallet, intent, 0n);
-  const activity = await adapter().activity(one.hash, null);
+  const activity = await client().activity(one.hash, null);
   if (!activity.ok || activity.value === null) throw new Error('it is there');
   const seen = await observed(wallet, [one]);
   if (seen.type !== 'included') throw new Error(seen.type);
@@ -315,16 +315,16 @@ test('a payment has the same block, fee and movements as an activity and as an o
 test('a message is signed as other wallets do, verifies with OpenSSL, and is no transaction', () => {
   const wallet = new Wallet();
   const text = message(wallet.address, 'Sign in to example.com');
-  const { payload } = adapter().composeMessage(text);
-  const assembled = adapter().assembleMessage(text, wallet.sign(payload));
+  const { payload } = client().rules.composeMessage(text);
+  const assembled = client().rules.assembleMessage(text, wallet.sign(payload));
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
   const signature = Uint8Array.from(getBase58Encoder().encode(assembled.value));
   const key = ed25519Key(bytesOf(wallet.address));
   const bytes = Buffer.from(payload.slice(2), 'hex');
   expect([signature.length, verify(null, bytes, key, signature), bytes[0]]).toEqual([64, true, 0xff]);
   expect(bytes.subarray(1, 16).toString()).toBe('solana offchain');
-  expect(adapter().assembleMessage({ ...text, message: 'Sign in to example.org' }, wallet.sign(payload)).ok).toBe(
+  expect(client().rules.assembleMessage({ ...text, message: 'Sign in to example.org' }, wallet.sign(payload)).ok).toBe(
     false,
   );
-  expect(adapter().assembleMessage(text, new Wallet().sign(payload)).ok).toBe(false);
+  expect(client().rules.assembleMessage(text, new Wallet().sign(payload)).ok).toBe(false);
 });

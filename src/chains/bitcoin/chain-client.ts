@@ -4,42 +4,32 @@ import { readHoldings } from '#chains/rpc/holdings-quorum.ts';
 import { observeWithQuorum } from '#chains/rpc/observation-quorum.ts';
 import { readFromPool, prepareFromPool, provenHead } from '#chains/rpc/node-fallback.ts';
 import { readActivity } from '#chains/bitcoin/watch/activity.ts';
-import { parseAddress } from '#chains/bitcoin/rules/address.ts';
-import { assembleMessage, assembleTransaction } from '#chains/bitcoin/rules/assemble.ts';
 import { BLOCK_CALLS } from '#chains/bitcoin/client/rpc-calls.ts';
 import { bitcoinNodePool } from '#chains/bitcoin/client/node-pool.ts';
 import { broadcastSigned } from '#chains/bitcoin/watch/broadcast.ts';
 import { proofServers } from '#chains/bitcoin/client/utxo-proof.ts';
-import { composeMessage, composeTransaction } from '#chains/bitcoin/rules/compose.ts';
 import { estimateFee } from '#chains/bitcoin/client/estimate.ts';
 import { paysByHash, readEvidence } from '#chains/bitcoin/client/parent-evidence.ts';
 import { readFeeRates } from '#chains/bitcoin/client/fee-rates.ts';
 import { holdingsOn } from '#chains/bitcoin/watch/holdings.ts';
-import { readMessage } from '#chains/bitcoin/rules/message.ts';
 import { networkOf } from '#chains/bitcoin/rules/network.ts';
 import { observeTransaction } from '#chains/bitcoin/watch/observe.ts';
-import type { BitcoinQuote, QuoteFault } from '#chains/bitcoin/client/quote.ts';
+import type { BitcoinQuote } from '#chains/bitcoin/rules/compose.ts';
+import type { QuoteFault } from '#chains/bitcoin/client/quote.ts';
 import { quoteTransfer } from '#chains/bitcoin/client/quote.ts';
 import { scanNetwork } from '#chains/bitcoin/watch/scan.ts';
-import { MAX_SATOSHI } from '#chains/bitcoin/rules/utxo.ts';
-import type { BitcoinFeeEstimate, ChainAdapter, ChainFault, TokenMetadata } from '#chains/chain-adapter.ts';
-import { NO_MEMO } from '#chains/chain-adapter.ts';
+import type { BitcoinFeeEstimate, ChainClient, TokenMetadata } from '#chains/chain-client.ts';
+import type { ChainFault, ChainRules } from '#chains/chain-rules.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { simulatedByQuote } from '#chains/inspect/simulation.ts';
-import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/**
- * The maximum number of payments in flight: each reserves UTXOs, and further ones wait for their
- * turn. Ours.
- */
-const MAX_IN_FLIGHT = 25;
+type Client = ChainClient<BitcoinQuote, bigint, BitcoinFeeEstimate>;
 
-type Adapter = ChainAdapter<BitcoinQuote, bigint, BitcoinFeeEstimate>;
-
-/** Returns the adapter of a Bitcoin network. */
-export function bitcoinAdapter(chain: Chain, urls: readonly string[]): Adapter {
+/** Returns the client of a Bitcoin network. */
+export function bitcoinClient(rules: ChainRules<BitcoinQuote, bigint>, urls: readonly string[]): Client {
+  const { chain } = rules;
   const network = networkOf(chain.caip2);
   if (network === null) throw new Error(`${chain.caip2} is not a known Bitcoin network.`);
   const pool = bitcoinNodePool(network, urls);
@@ -50,29 +40,15 @@ export function bitcoinAdapter(chain: Chain, urls: readonly string[]): Adapter {
       rates.ok ? quote(node, rates.value) : rates,
     );
   };
-  const quote: Adapter['quote'] = (intent, replaced, { taken = new Set<string>(), speed = 'normal', joins = 0 } = {}) =>
+  const quote: Client['quote'] = (intent, replaced, { taken = new Set<string>(), speed = 'normal', joins = 0 } = {}) =>
     withRates((node, rates) =>
       quoteTransfer(proofServers(pool, node), chain, { intent, replaced, taken, speed, joins, rates }),
     );
   return {
     chain,
-    largestAmount: MAX_SATOSHI,
-    kinds: ['transfer', 'message'],
-    maxInFlight: MAX_IN_FLIGHT,
-    spendsUtxos: true,
-    parseRecipient: (text) => parseAddress(network, text),
-    parseKeylessRecipient: () => null,
-    // Bitcoin has no tokens.
-    parseToken: () => refused('malformed' as const),
-    parseCalldata: () => null,
-    parseMessage: readMessage,
-    memoFault: () => NO_MEMO,
+    rules,
     // The bytes depend on the UTXOs, which come with the quote.
     anchor: async ({ nonce }) => accepted(nonce),
-    compose: composeTransaction,
-    assemble: assembleTransaction,
-    composeMessage,
-    assembleMessage,
     quote,
     simulate: async (intent) => simulatedByQuote(intent, await quote(intent, null)),
     estimate: (intent) => withRates((node, rates) => estimateFee(node, intent, rates)),

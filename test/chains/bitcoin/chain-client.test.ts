@@ -6,10 +6,11 @@ import type { Attempt } from '#domain/transaction/transaction.ts';
 import type { BitcoinNode } from '#local/bitcoin/node.ts';
 import { startBitcoinNode } from '#local/bitcoin/node.ts';
 import { present } from '../evm/cast.ts';
-import { adapterAt, attemptOf, BTC, bytesOf, localNetwork, message, payment, stranger, units, Wallet } from './cast.ts';
-import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
+import { clientAt, attemptOf, BTC, bytesOf, localNetwork, message, payment, stranger, units, Wallet } from './cast.ts';
+import { bitcoinClient } from '#chains/bitcoin/chain-client.ts';
+import { bitcoinRules } from '#chains/bitcoin/rules/chain-rules.ts';
 
-/** Covers the whole adapter, against a regtest that verifies every signature by itself. */
+/** Covers the whole client, against a regtest that verifies every signature by itself. */
 
 let node: BitcoinNode;
 let wallet: Wallet;
@@ -22,16 +23,16 @@ beforeEach(() => {
 });
 afterAll(() => node.stop());
 
-const adapter = () => adapterAt(node.url);
+const client = () => clientAt(node.url);
 
 async function prepared(intent: OnChainIntent, replaced: Attempt | null = null, taken: readonly string[] = []) {
-  const quote = await adapter().quote(intent, replaced, { taken: new Set(taken) });
+  const quote = await client().quote(intent, replaced, { taken: new Set(taken) });
   if (!quote.ok) throw new Error(JSON.stringify(quote.refusal));
-  return attemptOf(adapter().compose(intent, quote.value, 0n), (replaced?.number ?? 0) + 1);
+  return attemptOf(client().rules.compose(intent, quote.value, 0n), (replaced?.number ?? 0) + 1);
 }
 
 async function signed(intent: OnChainIntent, attempt: Attempt) {
-  const assembled = adapter().assemble(intent, attempt, wallet.sign(intent, attempt.payload));
+  const assembled = client().rules.assemble(intent, attempt, wallet.sign(intent, attempt.payload));
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
   return assembled.value;
 }
@@ -43,7 +44,7 @@ async function sent(intent: OnChainIntent, replaced: Attempt | null = null) {
     attempt: { ...attempt, signed: { raw, hash, atMs: 0 } },
     raw,
     hash,
-    verdict: await adapter().broadcast(raw, hash),
+    verdict: await client().broadcast(raw, hash),
   };
 }
 
@@ -61,10 +62,10 @@ test('a payment of several UTXOs pays exactly, returns its change, and costs the
   const { attempt, hash, verdict } = await sent(intent);
   expect(verdict).toEqual({ outcome: 'accepted' });
   expect(utxosIn(bytesOf(attempt.payload)).map(({ amount }) => amount)).toEqual([BTC / 2n, BTC]);
-  const waits = await adapter().observe(watched(attempt, [hash]));
+  const waits = await client().observe(watched(attempt, [hash]));
   expect(waits).toEqual({ ok: true, value: { type: 'absent', inMempool: true, nonceTaken: false } });
   node.chain.mine();
-  const found = await adapter().observe(watched(attempt, [hash]));
+  const found = await client().observe(watched(attempt, [hash]));
   expect(found).toMatchObject({
     value: {
       type: 'included',
@@ -85,10 +86,10 @@ test('a payment of several UTXOs pays exactly, returns its change, and costs the
   // byte.
   expect(taken.fee).toBe(taken.virtualSize);
   node.chain.mine(5);
-  expect(await adapter().observe(watched(attempt, [hash]))).toMatchObject({
+  expect(await client().observe(watched(attempt, [hash]))).toMatchObject({
     value: { inclusion: { confirmations: 6, finalized: true } },
   });
-  const held = await adapter().holdings(wallet.address, [{ kind: 'native', tokenAddress: null, tokenId: null }], false);
+  const held = await client().holdings(wallet.address, [{ kind: 'native', tokenAddress: null, tokenId: null }], false);
   expect(held).toMatchObject({ value: { amounts: [(BTC / 2n + BTC / 4n - 1n - taken.fee).toString()] } });
 });
 
@@ -102,18 +103,18 @@ test('the holdings of a wallet are reported as of the newest block beyond reorga
   const own = [{ kind: 'native', tokenAddress: null, tokenId: null }] as const;
   const height = () => String(node.chain.height - 5);
   for (const requiresProof of [false, true]) {
-    const held = await adapterAt(node.url, node.url).holdings(wallet.address, own, requiresProof);
+    const held = await clientAt(node.url, node.url).holdings(wallet.address, own, requiresProof);
     const kept = 2n * BTC - present(node.chain.find(hash)).fee;
     expect(held).toEqual({ ok: true, value: { blockNumber: height(), amounts: [String(kept)], isDisputed: false } });
   }
   // Later payments are subtracted from the holdings, however many pages of history they fill, and
   // the inputs of a later payment are added back.
   for (let i = 0; i < 4; i++) node.chain.fund(wallet.address, 1_000n);
-  const before = await adapter().holdings(wallet.address, own, false);
+  const before = await client().holdings(wallet.address, own, false);
   expect(before.ok && before.value.amounts[0]).toBe(String(2n * BTC - present(node.chain.find(hash)).fee));
   await sent(payment(wallet.address));
   node.chain.mine();
-  const after = await adapter().holdings(wallet.address, own, false);
+  const after = await client().holdings(wallet.address, own, false);
   expect(after.ok && after.value.amounts[0]).toBe(before.ok && before.value.amounts[0]);
 });
 
@@ -130,12 +131,12 @@ test.each([
   ['all that there is, with nothing for the fee', BTC, 'INSUFFICIENT_FUNDS'],
 ])('a payment of %s is refused before anything is signed', async (_name, amount, reason) => {
   node.chain.fund(wallet.address, BTC);
-  const quote = await adapter().quote(payment(wallet.address, { amount: units(amount) }), null);
+  const quote = await client().quote(payment(wallet.address, { amount: units(amount) }), null);
   expect(quote).toMatchObject({ ok: false, refusal: { kind: 'permanent', reason } });
 });
 
 test("a simulation reports a payment's outcome or why it would fail, and reports nothing while its UTXOs are claimed", async () => {
-  const simulated = (intent: OnChainIntent) => adapter().simulate(intent);
+  const simulated = (intent: OnChainIntent) => client().simulate(intent);
   expect(await simulated(payment(wallet.address))).toMatchObject({ ok: true, value: { outcome: 'fails' } });
   node.chain.fund(wallet.address, 3n * BTC);
   const intent = payment(wallet.address);
@@ -156,7 +157,7 @@ test("a simulation reports a payment's outcome or why it would fail, and reports
 test("a fee above the approved cap is refused, however high the network's fees are", async () => {
   node.chain.fund(wallet.address, 2n * BTC);
   node.rates['3'] = 1_500.5;
-  const quote = await adapter().quote(payment(wallet.address), null);
+  const quote = await client().quote(payment(wallet.address), null);
   expect(quote).toMatchObject({ ok: false, refusal: { kind: 'permanent', reason: 'FEE_CAP_EXCEEDED' } });
 });
 
@@ -164,17 +165,17 @@ test('UTXOs that other payments claim are not used, and a wallet with only claim
   node.chain.fund(wallet.address, 2n * BTC);
   node.chain.fund(wallet.address, 3n * BTC);
   const intent = payment(wallet.address);
-  const first = await adapter().quote(intent, null);
+  const first = await client().quote(intent, null);
   const [dearest = ''] = first.ok ? (first.value.utxos ?? []) : [];
-  const second = await adapter().quote(intent, null, { taken: new Set([dearest]) });
+  const second = await client().quote(intent, null, { taken: new Set([dearest]) });
   const [other = ''] = second.ok ? (second.value.utxos ?? []) : [];
   expect(other).not.toBe(dearest);
-  expect(await adapter().quote(intent, null, { taken: new Set([dearest, other]) })).toEqual({
+  expect(await client().quote(intent, null, { taken: new Set([dearest, other]) })).toEqual({
     ok: false,
     refusal: { kind: 'busy' },
   });
   const tooMuch = payment(wallet.address, { amount: units(6n * BTC) });
-  expect(await adapter().quote(tooMuch, null, { taken: new Set([dearest, other]) })).toMatchObject({
+  expect(await client().quote(tooMuch, null, { taken: new Set([dearest, other]) })).toMatchObject({
     refusal: { reason: 'INSUFFICIENT_FUNDS' },
   });
 });
@@ -182,9 +183,9 @@ test('UTXOs that other payments claim are not used, and a wallet with only claim
 test('change and deposits that wait for a block are not spendable yet', async () => {
   node.chain.fund(wallet.address, 3n * BTC);
   await sent(payment(wallet.address));
-  expect(await adapter().quote(payment(wallet.address), null)).toEqual({ ok: false, refusal: { kind: 'busy' } });
+  expect(await client().quote(payment(wallet.address), null)).toEqual({ ok: false, refusal: { kind: 'busy' } });
   node.chain.mine();
-  expect((await adapter().quote(payment(wallet.address), null)).ok).toBe(true);
+  expect((await client().quote(payment(wallet.address), null)).ok).toBe(true);
 });
 
 test('a replacement spends the same UTXOs, pays the higher fee that RPC nodes require, and replaces the first attempt', async () => {
@@ -199,10 +200,10 @@ test('a replacement spends the same UTXOs, pays the higher fee that RPC nodes re
   expect(node.chain.waiting().map(({ hash }) => hash)).toEqual([second.hash]);
   // Sends the first transaction again: it is underpriced before the replacement is mined, and a
   // conflict afterwards.
-  expect((await adapter().broadcast(first.raw, first.hash)).outcome).toBe('underpriced');
+  expect((await client().broadcast(first.raw, first.hash)).outcome).toBe('underpriced');
   node.chain.mine();
-  expect((await adapter().broadcast(first.raw, first.hash)).outcome).toBe('conflicted');
-  expect((await adapter().broadcast(second.raw, second.hash)).outcome).toBe('accepted');
+  expect((await client().broadcast(first.raw, first.hash)).outcome).toBe('conflicted');
+  expect((await client().broadcast(second.raw, second.hash)).outcome).toBe('accepted');
 });
 
 test('a replacement whose change cannot pay for it adds another UTXO after the first', async () => {
@@ -222,11 +223,11 @@ test('each speed is quoted at the fee of its estimate', async () => {
   node.chain.fund(wallet.address, 3n * BTC);
   Object.assign(node.rates, { '1': 40, '3': 20, '12': 10 });
   const intent = payment(wallet.address);
-  const estimated = await adapter().estimate(intent);
+  const estimated = await client().estimate(intent);
   if (!estimated.ok) throw new Error('no estimate');
   const fees: unknown[] = [];
   for (const speed of ['slow', 'normal', 'fast'] as const) {
-    const quote = await adapter().quote(intent, null, { speed });
+    const quote = await client().quote(intent, null, { speed });
     fees.push(quote.ok ? quote.value.maxFee : quote.refusal);
   }
   const { slow, normal, fast } = estimated.value;
@@ -245,7 +246,7 @@ test('a cancellation returns the whole amount to the wallet except the fee', asy
   expect(node.chain.find(second.hash)?.outputs.map(({ amount }) => amount)).toEqual([
     3n * BTC - BigInt(second.attempt.maxFee),
   ]);
-  const found = await adapter().observe(watched(second.attempt, [first.hash, second.hash]));
+  const found = await client().observe(watched(second.attempt, [first.hash, second.hash]));
   expect(found).toMatchObject({ value: { type: 'included', inclusion: { hash: second.hash, movementCount: 0 } } });
 });
 
@@ -255,7 +256,7 @@ test('a foreign transaction that spent a UTXO is reported only when no reorganis
   const lost = await prepared(intent);
   const { hash } = await signed(intent, lost);
   await sent(payment(wallet.address));
-  const observation = async () => await adapter().observe(watched(lost, [hash]));
+  const observation = async () => await client().observe(watched(lost, [hash]));
   expect(await observation()).toMatchObject({ value: { type: 'absent', inMempool: false, nonceTaken: false } });
   node.chain.mine(5);
   expect(await observation()).toMatchObject({ value: { nonceTaken: false } });
@@ -267,16 +268,16 @@ test('a payment in a block that was reorganised is observed as absent, and its b
   node.chain.fund(wallet.address, 3n * BTC);
   const { attempt, hash, raw } = await sent(payment(wallet.address));
   node.chain.mine();
-  const found = await adapter().observe(watched(attempt, [hash]));
+  const found = await client().observe(watched(attempt, [hash]));
   const inclusion = found.ok && found.value.type === 'included' ? found.value.inclusion : null;
   node.chain.reorganise(1);
-  const gone = await adapter().observe({ ...watched(attempt, [hash]), inclusion });
+  const gone = await client().observe({ ...watched(attempt, [hash]), inclusion });
   expect(gone).toMatchObject({ value: { type: 'absent', inMempool: false, nonceTaken: false } });
   // A server with fewer blocks than the recorded one cannot prove the reorganisation.
   const ahead =
     inclusion === null ? null : { ...inclusion, blockNumber: (BigInt(inclusion.blockNumber) + 3n).toString() };
-  expect(await adapter().observe({ ...watched(attempt, [hash]), inclusion: ahead })).toMatchObject({ ok: false });
-  expect(await adapter().broadcast(raw, hash)).toEqual({ outcome: 'accepted' });
+  expect(await client().observe({ ...watched(attempt, [hash]), inclusion: ahead })).toMatchObject({ ok: false });
+  expect(await client().broadcast(raw, hash)).toEqual({ outcome: 'accepted' });
 });
 
 test('signatures that are not by the wallet over each UTXO do not assemble into a transaction', async () => {
@@ -286,7 +287,7 @@ test('signatures that are not by the wallet over each UTXO do not assemble into 
   const [first, second] = wallet.sign(intent, attempt.payload);
   const strange = new Wallet().sign(intent, attempt.payload);
   const words = (signatures: readonly { readonly bytes: Uint8Array }[]) => {
-    const assembled = adapter().assemble(intent, attempt, signatures);
+    const assembled = client().rules.assemble(intent, attempt, signatures);
     return assembled.ok ? 'assembled' : assembled.refusal.detail;
   };
   expect(words([present(first), present(second)])).toBe('assembled');
@@ -298,7 +299,7 @@ test('signatures that are not by the wallet over each UTXO do not assemble into 
 test('each of the three speeds costs at least as much as the slower one, whatever a server reports', async () => {
   node.chain.fund(wallet.address, 2n * BTC);
   Object.assign(node.rates, { '1': 10.5, '3': 12, '12': 2, '144': 1 });
-  const estimated = await adapter().estimate(payment(wallet.address));
+  const estimated = await client().estimate(payment(wallet.address));
   expect(estimated).toMatchObject({
     ok: true,
     value: {
@@ -316,12 +317,12 @@ test('an incoming payment is read with its payer, and a scan finds it without a 
   const { hash } = await sent(payment(wallet.address, { to }));
   const paid = [{ uid: 'out:0', kind: 'native', from: wallet.address, to, amount: BTC.toString() }];
   const waiting = { hash, signer: wallet.address, fee: '154', block: null, movements: paid };
-  expect(await adapter().activity(hash, null)).toMatchObject({ value: waiting });
+  expect(await client().activity(hash, null)).toMatchObject({ value: waiting });
   // The payment was in a block before. That it waits again means that the block was reorganised.
   const lost = { number: '1', hash: 'ab'.repeat(32), confirmations: 1, isFinal: false };
-  expect(await adapter().activity(hash, lost)).toEqual({ ok: true, value: null });
+  expect(await client().activity(hash, lost)).toEqual({ ok: true, value: null });
   node.chain.mine();
-  expect(await adapter().activity(hash, null)).toMatchObject({
+  expect(await client().activity(hash, null)).toMatchObject({
     value: {
       hash,
       signer: wallet.address,
@@ -329,39 +330,41 @@ test('an incoming payment is read with its payer, and a scan finds it without a 
       movements: paid,
     },
   });
-  const scan = await adapter().scan(to, null);
+  const scan = await client().scan(to, null);
   expect(scan.ok && scan.value.hashes).toEqual([hash]);
-  const since = await adapter().scan(to, String(node.chain.height));
+  const since = await client().scan(to, String(node.chain.height));
   expect(since.ok && since.value.hashes).toEqual([]);
 });
 
 test("a wallet's history of several pages is read to its beginning", async () => {
   const hashes = Array.from({ length: 60 }, () => node.chain.fund(wallet.address, 1_000n));
-  const scan = await adapter().scan(wallet.address, String(node.chain.height - 60));
+  const scan = await client().scan(wallet.address, String(node.chain.height - 60));
   expect(scan.ok && new Set(scan.value.hashes)).toEqual(new Set(hashes));
 });
 
-test('a server of another network is refused, and the adapter reports a refusal without a server', async () => {
-  const elsewhere = bitcoinAdapter(localNetwork({ caip2: 'bip122:000000000019d6689c085ae165831e93' }), [node.url]);
+test('a server of another network is refused, and the client reports a refusal without a server', async () => {
+  const elsewhere = bitcoinClient(bitcoinRules(localNetwork({ caip2: 'bip122:000000000019d6689c085ae165831e93' })), [
+    node.url,
+  ]);
   expect(await elsewhere.quote(payment(wallet.address), null)).toMatchObject({
     refusal: {
       kind: 'transient',
       detail: expect.stringContaining('The RPC node serves the network with genesis 0f9188f1'),
     },
   });
-  expect((await adapterAt().quote(payment(wallet.address), null)).ok).toBe(false);
+  expect((await clientAt().quote(payment(wallet.address), null)).ok).toBe(false);
 });
 
 test("a BIP-322 message is signed as other wallets do, and only by the wallet's own key", () => {
   const intent = message(wallet.address, 'Sign in to example.com');
-  const { payload } = adapter().composeMessage(intent);
+  const { payload } = client().rules.composeMessage(intent);
   const [signature] = wallet.sign(intent, payload);
-  const given = adapter().assembleMessage(intent, present(signature));
+  const given = client().rules.assembleMessage(intent, present(signature));
   const text = given.ok ? given.value : '';
   expect([text.slice(0, 3), ...Buffer.from(text.slice(3), 'base64').subarray(0, 2)]).toEqual(['smp', 1, 64]);
-  expect(adapter().assembleMessage({ ...intent, message: 'Sign in to example.org' }, present(signature)).ok).toBe(
+  expect(client().rules.assembleMessage({ ...intent, message: 'Sign in to example.org' }, present(signature)).ok).toBe(
     false,
   );
   const [strange] = new Wallet().sign(intent, payload);
-  expect(adapter().assembleMessage(intent, present(strange)).ok).toBe(false);
+  expect(client().rules.assembleMessage(intent, present(strange)).ok).toBe(false);
 });

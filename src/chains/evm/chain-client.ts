@@ -3,18 +3,13 @@ import { activityFromPool } from '#chains/rpc/activity-quorum.ts';
 import { readHoldings } from '#chains/rpc/holdings-quorum.ts';
 import { observeWithQuorum } from '#chains/rpc/observation-quorum.ts';
 import { readFromPool, prepareFromPool, provenHead, quoteFromPool } from '#chains/rpc/node-fallback.ts';
-import type { ChainAdapter, EvmFeeEstimate } from '#chains/chain-adapter.ts';
-import { NO_MEMO } from '#chains/chain-adapter.ts';
+import type { ChainClient, EvmFeeEstimate } from '#chains/chain-client.ts';
+import type { ChainRules } from '#chains/chain-rules.ts';
 import { accountNonce, provenNonce } from '#chains/evm/client/account-nonce.ts';
 import { readActivity } from '#chains/evm/watch/activity.ts';
-import { parseAddress } from '#chains/evm/rules/address.ts';
-import { assembleTransaction } from '#chains/evm/rules/assemble.ts';
 import { broadcastSigned } from '#chains/evm/watch/broadcast.ts';
-import { isCalldata } from '#chains/evm/rules/call.ts';
-import { composeMessage, composeTransaction } from '#chains/evm/rules/compose.ts';
 import { estimateFee } from '#chains/evm/client/estimate.ts';
 import { holdingsOn } from '#chains/evm/watch/holdings.ts';
-import { assembleMessage, readMessage } from '#chains/evm/rules/message.ts';
 import { chainIdOf } from '#chains/evm/rules/chain-id.ts';
 import { BLOCK_CALLS } from '#chains/evm/client/block-calls.ts';
 import { evmNodePool } from '#chains/evm/client/node-pool.ts';
@@ -24,32 +19,21 @@ import { scanChain } from '#chains/evm/watch/scan.ts';
 import { readToken } from '#chains/evm/client/token.ts';
 import { simulateCall } from '#chains/evm/client/simulate.ts';
 import { quoteTransaction } from '#chains/evm/client/quote.ts';
-import { UINT256_MAX } from '#domain/asset/amount.ts';
-import type { Chain } from '#domain/asset/chain.ts';
 import { accepted } from '#domain/result.ts';
 
-/** Returns the adapter of an EVM chain with EIP-1559 fees. */
-export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapter<EvmQuote, bigint, EvmFeeEstimate> {
+/** Returns the client of an EVM chain with EIP-1559 fees. */
+export function evmClient(
+  rules: ChainRules<EvmQuote, bigint>,
+  rpcUrls: readonly string[],
+): ChainClient<EvmQuote, bigint, EvmFeeEstimate> {
+  const { chain } = rules;
   const chainId = chainIdOf(chain.caip2);
   if (chainId === null) throw new Error(`${chain.caip2} is not an EVM chain.`);
   const pool = evmNodePool(chainId, rpcUrls);
   return {
     chain,
-    largestAmount: UINT256_MAX,
-    kinds: ['transfer', 'contract-interaction', 'erc20-approve', 'message'],
-    maxInFlight: null,
-    spendsUtxos: false,
-    parseRecipient: parseAddress,
-    parseKeylessRecipient: () => null,
-    parseToken: parseAddress,
-    parseCalldata,
-    parseMessage: (text) => readMessage(chain.caip2, text),
-    memoFault: () => NO_MEMO,
+    rules,
     anchor: async ({ nonce }) => accepted(nonce),
-    compose: composeTransaction,
-    assemble: assembleTransaction,
-    composeMessage,
-    assembleMessage,
     quote: (intent, replaced, { speed = 'normal', notBefore = 0n } = {}) =>
       quoteFromPool(pool, notBefore, (node) => quoteTransaction(node, intent, { chain, replaced, speed })),
     estimate: (intent) => prepareFromPool(pool, (node) => estimateFee(node, intent, chain)),
@@ -69,10 +53,4 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
     observe: (watched) =>
       observeWithQuorum(pool, { chain, watched }, (node, request) => observeTransaction(node, chain, request)),
   };
-}
-
-/** Converts upper-case digits to lower case; this one spelling is stored. */
-function parseCalldata(text: string): string | null {
-  const lower = text.startsWith('0x') ? text.toLowerCase() : text;
-  return isCalldata(lower) ? lower : null;
 }

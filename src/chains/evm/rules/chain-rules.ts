@@ -1,0 +1,36 @@
+import type { ChainRules } from '#chains/chain-rules.ts';
+import { NO_MEMO } from '#chains/chain-rules.ts';
+import { parseAddress } from '#chains/evm/rules/address.ts';
+import { assembleTransaction } from '#chains/evm/rules/assemble.ts';
+import { isCalldata } from '#chains/evm/rules/call.ts';
+import type { EvmQuote } from '#chains/evm/rules/compose.ts';
+import { composeMessage, composeTransaction } from '#chains/evm/rules/compose.ts';
+import { assembleMessage, readMessage } from '#chains/evm/rules/message.ts';
+import { UINT256_MAX } from '#domain/asset/amount.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+
+/** Returns the rules of an EVM chain with EIP-1559 fees. */
+export function evmRules(chain: Chain): ChainRules<EvmQuote, bigint> {
+  return {
+    chain,
+    largestAmount: UINT256_MAX,
+    kinds: ['transfer', 'contract-interaction', 'erc20-approve', 'message'],
+    ordering: { by: 'account-nonce' },
+    parseRecipient: parseAddress,
+    parseKeylessRecipient: () => null,
+    parseToken: parseAddress,
+    parseCalldata,
+    parseMessage: (text) => readMessage(chain.caip2, text),
+    memoFault: () => NO_MEMO,
+    compose: composeTransaction,
+    assemble: assembleTransaction,
+    composeMessage,
+    assembleMessage,
+  };
+}
+
+/** Converts upper-case digits to lower case; this one spelling is stored. */
+function parseCalldata(text: string): string | null {
+  const lower = text.startsWith('0x') ? text.toLowerCase() : text;
+  return isCalldata(lower) ? lower : null;
+}
