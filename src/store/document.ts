@@ -29,6 +29,37 @@ export function documentCodec<T extends object>(name: string, schema: z.ZodType<
   };
 }
 
+/** The number of documents that a remembering codec keeps in an isolate. */
+const REMEMBERED = 128;
+
+/**
+ * Returns a codec that keeps the last documents by their text: a record is read again soon after it
+ * was written, and a schema costs far more than `JSON.parse` in Workers, where no code can be
+ * generated. Values are never changed, so readers may share one.
+ */
+export function remembering<T>(codec: Codec<T>): Codec<T> {
+  const last = new Map<string, T>();
+  const keep = (text: string, value: T) => {
+    // A text that is set again becomes the newest.
+    last.delete(text);
+    last.set(text, value);
+    const [oldest] = last.keys();
+    if (last.size > REMEMBERED && oldest !== undefined) last.delete(oldest);
+  };
+  return {
+    encode: (value) => {
+      const text = codec.encode(value);
+      keep(text, value);
+      return text;
+    },
+    decode: (text) => {
+      const value = last.get(text) ?? codec.decode(text);
+      keep(text, value);
+      return value;
+    },
+  };
+}
+
 /**
  * Returns the result of reading one record among others, or null when its state is unreadable: that
  * is logged, and the others go on.

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { parseUserId } from '#domain/id.ts';
-import { documentCodec, exactly, parsed } from '#store/document.ts';
+import { documentCodec, exactly, parsed, remembering } from '#store/document.ts';
 import { UnreadableState } from '#store/object-schema.ts';
 import { alice } from '../domain/cast.ts';
 
@@ -49,4 +49,21 @@ test.each<[string, string, string]>([
   ],
 ])('a text with %s is refused without a value of it', (_name, text, message) => {
   expect(() => codec.decode(text)).toThrow(new UnreadableState(message));
+});
+
+test('a remembering codec decodes a text that it has met once, and keeps the last ones only', () => {
+  const decoded: string[] = [];
+  const remembered = remembering({
+    encode: codec.encode,
+    decode: (text) => {
+      decoded.push(text);
+      return codec.decode(text);
+    },
+  });
+  const [written, stored] = [remembered.encode(letter), codec.encode({ ...letter, pages: 4 })];
+  for (const text of [written, stored, written, stored]) expect(remembered.decode(text)).toEqual(codec.decode(text));
+  expect(decoded).toEqual([stored]);
+  for (let pages = 100; pages < 300; pages++) remembered.encode({ ...letter, pages });
+  expect(remembered.decode(written)).toEqual(letter);
+  expect(decoded).toEqual([stored, written]);
 });

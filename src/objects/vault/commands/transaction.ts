@@ -285,9 +285,11 @@ async function commit(context: VaultContext, step: DecidedStep): Promise<Transac
 }
 
 /** Writes record, effects and history; runs inside a commit. */
-function writeStep({ storage, chains, changes }: VaultContext, { before, event, decision }: DecidedStep): void {
+function writeStep(context: VaultContext, { before, event, decision }: DecidedStep): void {
+  const { storage, chains, changes } = context;
   const { transaction, changed } = decision;
-  writeDecision(storage, before, { ...decision, cause: { action: event.type, actor: actorOf(event) } });
+  const { rules } = decisionContext(context).policy;
+  writeDecision(storage, before, { ...decision, rules, cause: { action: event.type, actor: actorOf(event) } });
   if (changed) changes.wake(transaction.id);
   rescheduleAfter(storage, { event, transaction, chain: findChain(chains, transaction.chain) }, Date.now());
 }

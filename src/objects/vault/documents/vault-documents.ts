@@ -7,7 +7,7 @@ import type { KeyCandidate, KeyRefresh, Vault, VaultConfiguration, VaultKey } fr
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import { actor, digest, keyId, timeMs, userId, vaultId } from '#objects/vault/documents/fields.ts';
 import { policy } from '#objects/vault/documents/policy-documents.ts';
-import { documentCodec, exactly } from '#store/document.ts';
+import { documentCodec, exactly, remembering } from '#store/document.ts';
 
 const texts = z.record(z.string(), z.string());
 
@@ -54,20 +54,22 @@ export const keyRefreshCodec = documentCodec<KeyRefresh>(
   }),
 );
 
-export const historyCodec = documentCodec<HistoryEntry>(
-  'history entry',
-  exactly<HistoryEntry>()({
-    seq: z.int(),
-    transactionId: z.string().nullable(),
-    version: z.int(),
-    action: z.string(),
-    actor: actor.nullable(),
-    from: z.string().nullable(),
-    to: z.string().nullable(),
-    reason: z.string().nullable(),
-    digest: z.string().nullable(),
-    detail: z.string().nullable(),
-    atMs: timeMs,
-    previousHash: digest,
-  }),
+export const historyCodec = remembering(
+  documentCodec<HistoryEntry>(
+    'history entry',
+    exactly<HistoryEntry>()({
+      seq: z.int(),
+      transactionId: z.string().nullable(),
+      version: z.int(),
+      action: z.string(),
+      actor: actor.nullable(),
+      from: z.string().nullable(),
+      to: z.string().nullable(),
+      reason: z.string().nullable(),
+      digest: z.string().nullable(),
+      detail: z.string().nullable(),
+      atMs: timeMs,
+      previousHash: digest,
+    }),
+  ),
 );

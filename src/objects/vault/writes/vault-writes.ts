@@ -8,6 +8,7 @@ import type { Actor, Transaction } from '#domain/transaction/transaction.ts';
 import { isFinal, newestAttempt } from '#domain/transaction/transaction.ts';
 import type { Decision, Effect } from '#domain/transaction/transition.ts';
 import { effectsOfCreation } from '#domain/transaction/transition.ts';
+import type { Rules } from '#domain/policy/rules.ts';
 import type { Vault } from '#domain/vault.ts';
 import type { Posting } from '#domain/asset/balance.ts';
 import { balanceLines } from '#domain/asset/balance.ts';
@@ -45,22 +46,20 @@ export function writeCreation(storage: VaultStorage, transaction: Transaction, c
   enqueueNotification(storage, transaction);
 }
 
-/** Records decided spending by the rules in force. */
-function addSpent(storage: VaultStorage, transaction: Transaction): void {
-  const vault = storage.vault();
-  if (vault === null) throw new Error('a vault that decides has a policy');
-  storage.policies.addSpent(transaction, vault.policy.rules, transaction.updatedAtMs);
-}
-
 /**
  * Writes a decision with all its consequences. Writes nothing when the decision changed nothing.
+ * `rules`: those in force, by which decided spending counts.
  */
-export function writeDecision(storage: VaultStorage, before: Transaction, written: Decision & { cause: Cause }): void {
-  const { transaction: after, changed, effects, cause } = written;
+export function writeDecision(
+  storage: VaultStorage,
+  before: Transaction,
+  written: Decision & { readonly cause: Cause; readonly rules: Rules },
+): void {
+  const { transaction: after, changed, effects, cause, rules } = written;
   if (!changed) return;
   storage.updateTransaction(before, after);
   const spends = SPENDING.has(after.state);
-  if (spends && !SPENDING.has(before.state)) addSpent(storage, after);
+  if (spends && !SPENDING.has(before.state)) storage.policies.addSpent(after, rules, after.updatedAtMs);
   if (!spends && SPENDING.has(before.state)) storage.policies.removeSpent(after.id);
   if (after.inclusion !== before.inclusion) post(storage, after, postingOfTransaction(after));
   // Only a successful transaction makes an address known: a proposal does not.
