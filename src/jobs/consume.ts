@@ -10,6 +10,7 @@ import { refreshVaultKey } from '#jobs/keys/refresh-key.ts';
 import { ingest } from '#jobs/ingest-delivery.ts';
 import { notificationSubjectOf, notify } from '#jobs/notify.ts';
 import { reconcile } from '#jobs/reconcile.ts';
+import { runScan } from '#jobs/run-scan.ts';
 import { releaseNonce } from '#jobs/signing/release-nonce.ts';
 import { adoptPolicy } from '#jobs/keys/adopt-policy.ts';
 import { sign, transactionOf } from '#jobs/signing/sign.ts';
@@ -28,7 +29,7 @@ const jobMessage = z.strictObject({
   job: z.custom<QueuedJob>((value) => typeof value === 'string' && isQueuedJob(value)),
 });
 
-const activityMessage = z.strictObject({ deliveryId: z.string() });
+const activityMessage = z.union([z.strictObject({ deliveryId: z.string() }), z.strictObject({ scanId: z.string() })]);
 
 /** The work of one message, or of several together. */
 interface MessageGroup {
@@ -45,15 +46,17 @@ interface MessageGroup {
  */
 export async function consume(batch: MessageBatch<unknown>, env: CoordinatorEnv): Promise<void> {
   if (batch.queue.endsWith('-dead')) return storeDeadLetters(env, batch);
-  const tasks = batch.queue.endsWith('-activity') ? deliveriesIn(batch, env) : jobsIn(batch, env);
+  const tasks = batch.queue.endsWith('-activity') ? activityIn(batch, env) : jobsIn(batch, env);
   await Promise.all(tasks.map((task) => runGroup(task, env)));
 }
 
-function deliveriesIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): readonly MessageGroup[] {
+function activityIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): readonly MessageGroup[] {
   return messages.map((message) => {
-    const parsed = activityMessage.safeParse(message.body);
-    const run = async () => (parsed.success ? ingest(env, parsed.data.deliveryId) : logMalformed(message));
-    return { name: 'ingest', messages: [message], run };
+    const { data } = activityMessage.safeParse(message.body);
+    if (data === undefined) return { name: 'malformed', messages: [message], run: async () => logMalformed(message) };
+    return 'scanId' in data
+      ? { name: 'scan', messages: [message], run: () => runScan(env, data.scanId) }
+      : { name: 'ingest', messages: [message], run: () => ingest(env, data.deliveryId) };
   });
 }
 
