@@ -28,12 +28,15 @@ export async function reconcile(env: CoordinatorEnv, vault: VaultDoors, vaultId:
       held: held?.ok === true ? held.value : null,
       hasOpenScan,
     });
+    if (range !== null) {
+      // The vault reports a difference once, so nothing that can fail comes before its scan is
+      // stored.
+      const request = { vaultId, chain: chain.caip2, address, sinceBlock: range.since };
+      const scanId = await requestScan(env.DB, request, Date.now());
+      if (scanId !== null) await env.ACTIVITY_QUEUE.send({ scanId });
+    }
     // This refreshes the prices, so that balances show their market value.
     const tokens = assets.filter(isFungible).flatMap(({ tokenAddress }) => tokenAddress ?? []);
     await valueTokens(env, chain, tokens);
-    if (range === null) continue;
-    const request = { vaultId, chain: chain.caip2, address, sinceBlock: range.since };
-    const scanId = await requestScan(env.DB, request, Date.now());
-    if (scanId !== null) await env.ACTIVITY_QUEUE.send({ scanId });
   }
 }

@@ -1,8 +1,12 @@
 import { getAddress } from 'viem/utils';
 import { afterEach, expect, test, vi } from 'vitest';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import { parseVaultId } from '#domain/id.ts';
+import { reconcile } from '#jobs/reconcile.ts';
 import { sweep } from '#jobs/sweep.ts';
 import type { ActivityMessage } from '#objects/configuration.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { VaultDoors } from '#objects/vault/doors.ts';
 import { isScanOpen, openScan, reopenFailedScans, requestScan, storeHashes } from '#store/scans.ts';
 import { consumed as consumedOf } from '../worker/queue-batch.ts';
 import { asService, coordinator, RECIPIENT } from '../http/scene.worker.ts';
@@ -120,6 +124,20 @@ test('a scan is open for its vault and chain alone, until all of its rows are re
   expect([await isOpen(vaultId), await isOpen(other.vaultId)]).toEqual([false, true]);
   expect(recorded.toSorted()).toEqual(hashesTo(60).toSorted());
   expect([(await row(id))?.state, (await row(`${id}.2`))?.outcome]).toEqual(['done', '{"recorded":10}']);
+});
+
+test('a difference is scanned for even when the prices cannot be read afterwards', async () => {
+  const { env, vaultId, sent } = await requested();
+  const id = parseVaultId(vaultId + 50);
+  const chain = findChain(chainsFrom({}), 'ethereum');
+  if (id === null || chain === null) throw new Error('both are known');
+  const vault = {
+    query: async () => [{ chain, address: RECIPIENT, assets: [], hasDiscrepancy: true }],
+    report: async () => ({ since: '5' }),
+  } as unknown as VaultDoors;
+  await expect(reconcile({ ...env, PRICE_SOURCES: 'not json' }, vault, id)).rejects.toThrow();
+  expect(await isOpen(id)).toBe(true);
+  expect((await openScan(env.DB, sent[0] ?? ''))?.sinceBlock).toBe('5');
 });
 
 test('the same request within a minute is the same scan, and is not repeated once it is complete', async () => {
