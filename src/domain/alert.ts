@@ -8,6 +8,8 @@ export const ALERT_CODES = [
   'unknown-coins',
   'late-deliveries',
   'failed-deliveries',
+  'late-scans',
+  'failed-scans',
   'dead-letters',
   'late-sweep',
   'cosigner-away',
@@ -34,16 +36,23 @@ export interface ServiceHealth {
    * last change.
    */
   readonly unexplained: readonly UnexplainedTransactions[];
-  /** Deliveries of monitors that are not processed yet. */
-  readonly openDeliveries: number;
-  readonly oldestDueAtMs: number | null;
-  readonly failedDeliveries: number;
-  readonly newestFailureAtMs: number | null;
+  /** Deliveries of monitors. */
+  readonly deliveries: ActivityHealth;
+  /** Scans of blocks. */
+  readonly scans: ActivityHealth;
   readonly deadLetters: number;
   readonly newestDeadLetterAtMs: number | null;
   readonly vaults: number;
   /** The oldest time of a last sweep among the vaults. */
   readonly longestUnsweptAtMs: number | null;
+}
+
+/** The deliveries or scans that are not processed yet, and those that were given up. */
+export interface ActivityHealth {
+  readonly open: number;
+  readonly oldestDueAtMs: number | null;
+  readonly failed: number;
+  readonly newestFailureAtMs: number | null;
 }
 
 interface StalledTransaction {
@@ -84,7 +93,8 @@ const UNEXPLAINED = [NONCE_USED_UNEXPLAINED, 'NODES_DISAGREE', 'SECOND_NODE_AWAY
 export const UNEXPLAINED_REASONS: readonly string[] = [...UNEXPLAINED, COIN_UNKNOWN];
 /** Longer than one RPC node lags behind another. */
 const UNEXPLAINED_MS = 10 * MINUTE_MS;
-const LATE_DELIVERY_MS = 15 * MINUTE_MS;
+/** Longer than the longest delay between two tries. */
+const LATE_ACTIVITY_MS = 15 * MINUTE_MS;
 /** The sweep visits every vault once an hour. */
 const LATE_SWEEP_MS = 130 * MINUTE_MS;
 /** Failures are reported for a day. Their rows stay. */
@@ -96,7 +106,7 @@ export function alertsFor(
   cosigners: readonly CosignerState[],
   nowMs: number,
 ): readonly Alert[] {
-  const { quietest, oldestDueAtMs, newestFailureAtMs, newestDeadLetterAtMs, longestUnsweptAtMs } = condition;
+  const { quietest, newestDeadLetterAtMs, longestUnsweptAtMs } = condition;
   const isBefore = (atMs: number | null, ageMs: number) => atMs !== null && atMs < nowMs - ageMs;
   const isSince = (atMs: number | null, ageMs: number) => atMs !== null && atMs >= nowMs - ageMs;
   const minutes = (atMs: number | null) => Math.floor((nowMs - (atMs ?? nowMs)) / MINUTE_MS);
@@ -127,22 +137,15 @@ export function alertsFor(
             `Transactions with unknown UTXOs: ${numberOf(unknown)}. The RPC nodes do not show a UTXO that they ` +
             'spend.',
         },
-    isBefore(oldestDueAtMs, LATE_DELIVERY_MS)
-      ? {
-          code: 'late-deliveries',
-          detail:
-            `Open deliveries: ${condition.openDeliveries}. The oldest is overdue by ${minutes(oldestDueAtMs)} ` +
-            'minutes.',
-        }
-      : null,
-    isSince(newestFailureAtMs, REPORTED_FOR_MS)
-      ? {
-          code: 'failed-deliveries',
-          detail:
-            `Failed deliveries: ${condition.failedDeliveries}. The newest failed ${minutes(newestFailureAtMs)} ` +
-            'minutes ago.',
-        }
-      : null,
+    ...(['deliveries', 'scans'] as const).flatMap((kind): readonly (Alert | null)[] => {
+      const { open, oldestDueAtMs, failed, newestFailureAtMs } = condition[kind];
+      const late = `Open ${kind}: ${open}. The oldest is overdue by ${minutes(oldestDueAtMs)} minutes.`;
+      const lost = `Failed ${kind}: ${failed}. The newest failed ${minutes(newestFailureAtMs)} minutes ago.`;
+      return [
+        isBefore(oldestDueAtMs, LATE_ACTIVITY_MS) ? { code: `late-${kind}`, detail: late } : null,
+        isSince(newestFailureAtMs, REPORTED_FOR_MS) ? { code: `failed-${kind}`, detail: lost } : null,
+      ];
+    }),
     isSince(newestDeadLetterAtMs, REPORTED_FOR_MS)
       ? {
           code: 'dead-letters',

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { TransactionId, VaultId } from '#domain/id.ts';
-import { parseVaultId } from '#domain/id.ts';
+import { parseCredentialResetId, parseTransactionId, parseVaultId } from '#domain/id.ts';
 import { broadcast } from '#jobs/signing/broadcast.ts';
 import { confirm } from '#jobs/signing/confirm.ts';
 import { storeDeadLetters } from '#jobs/dead-letters.ts';
@@ -8,27 +8,28 @@ import { refreshActivity } from '#jobs/refresh-activity.ts';
 import { generateVaultKey } from '#jobs/keys/generate-key.ts';
 import { refreshVaultKey } from '#jobs/keys/refresh-key.ts';
 import { ingest } from '#jobs/ingest-delivery.ts';
-import { notificationSubjectOf, notify } from '#jobs/notify.ts';
+import { notify } from '#jobs/notify.ts';
 import { reconcile } from '#jobs/reconcile.ts';
+import { runScan } from '#jobs/run-scan.ts';
 import { releaseNonce } from '#jobs/signing/release-nonce.ts';
 import { adoptPolicy } from '#jobs/keys/adopt-policy.ts';
-import { sign, transactionOf } from '#jobs/signing/sign.ts';
+import { sign } from '#jobs/signing/sign.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { JobMessage } from '#objects/configuration.ts';
 import { recordMetric } from '#objects/metrics.ts';
+import type { NotificationSubjectId } from '#objects/vault/commands/notifications.ts';
 import type { VaultDoors } from '#objects/vault/doors.ts';
 import type { QueuedJob } from '#objects/vault/outbox.ts';
-import { isQueuedJob } from '#objects/vault/outbox.ts';
+import { isQueuedJob, JOBS } from '#objects/vault/outbox.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 import { errorText } from '#store/error-text.ts';
 
 const jobMessage = z.strictObject({
-  vaultId: z.int().positive(),
+  vaultId: z.custom<VaultId>((value) => typeof value === 'number' && parseVaultId(value) !== null),
   transactionId: z.string().nullable(),
   job: z.custom<QueuedJob>((value) => typeof value === 'string' && isQueuedJob(value)),
 });
 
-const activityMessage = z.strictObject({ deliveryId: z.string() });
+const activityMessage = z.union([z.strictObject({ deliveryId: z.string() }), z.strictObject({ scanId: z.string() })]);
 
 /** The work of one message, or of several together. */
 interface MessageGroup {
@@ -45,15 +46,17 @@ interface MessageGroup {
  */
 export async function consume(batch: MessageBatch<unknown>, env: CoordinatorEnv): Promise<void> {
   if (batch.queue.endsWith('-dead')) return storeDeadLetters(env, batch);
-  const tasks = batch.queue.endsWith('-activity') ? deliveriesIn(batch, env) : jobsIn(batch, env);
+  const tasks = batch.queue.endsWith('-activity') ? activityIn(batch, env) : jobsIn(batch, env);
   await Promise.all(tasks.map((task) => runGroup(task, env)));
 }
 
-function deliveriesIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): readonly MessageGroup[] {
+function activityIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): readonly MessageGroup[] {
   return messages.map((message) => {
-    const parsed = activityMessage.safeParse(message.body);
-    const run = async () => (parsed.success ? ingest(env, parsed.data.deliveryId) : logMalformed(message));
-    return { name: 'ingest', messages: [message], run };
+    const { data } = activityMessage.safeParse(message.body);
+    if (data === undefined) return malformed(message);
+    return 'scanId' in data
+      ? { name: 'scan', messages: [message], run: () => runScan(env, data.scanId) }
+      : { name: 'ingest', messages: [message], run: () => ingest(env, data.deliveryId) };
   });
 }
 
@@ -61,15 +64,15 @@ function jobsIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): reado
   const parsed = messages.map((message) => ({ message, job: jobMessage.safeParse(message.body).data }));
   // Messages that failed together are retried alone, because one of them may be the cause.
   const together = Map.groupBy(parsed, ({ message, job }) =>
-    job?.job === 'notify' && message.attempts === 1 ? job.vaultId : message,
+    job !== undefined && JOBS[job.job].subject === 'notification' && message.attempts === 1 ? job.vaultId : message,
   );
-  return [...together.values()].map((some) => {
-    const jobs = some.flatMap(({ job }) => job ?? []);
-    const [job] = jobs;
-    const texts = jobs.map(({ transactionId }) => transactionId);
-    const run = async () =>
-      job === undefined ? some.forEach(({ message }) => logMalformed(message)) : work(job, texts, env);
-    return { name: job?.job ?? 'malformed', messages: some.map(({ message }) => message), run };
+  return [...together.values()].flatMap((some) => {
+    const [first] = some;
+    if (first?.job === undefined) return some.map(({ message }) => malformed(message));
+    const { job, vaultId } = first.job;
+    const ids = some.flatMap((one) => one.job?.transactionId ?? []);
+    const run = () => work([job, JOBS[job].subject], { ids, vaultId, env });
+    return [{ name: job, messages: some.map(({ message }) => message), run }];
   });
 }
 
@@ -77,8 +80,9 @@ function jobsIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): reado
  * No message of this version has this form. It is logged for the operator, because it cannot be
  * processed.
  */
-function logMalformed({ id }: Message<unknown>): void {
-  console.error(JSON.stringify({ event: 'job-malformed', messageId: id }));
+function malformed(message: Message<unknown>): MessageGroup {
+  const run = async () => console.error(JSON.stringify({ event: 'job-malformed', messageId: message.id }));
+  return { name: 'malformed', messages: [message], run };
 }
 
 async function runGroup({ name, messages, run }: MessageGroup, env: CoordinatorEnv): Promise<void> {
@@ -106,49 +110,52 @@ function measureJob(
   recordMetric(env, { kind: 'job', texts, numbers: [attempts, Date.now() - timestamp.getTime()] });
 }
 
-interface VaultWork {
-  readonly env: CoordinatorEnv;
-  readonly vault: VaultDoors;
-  readonly vaultId: VaultId;
+/** What a handler gets, by the subject of its job in the table of jobs. */
+interface Subjects {
+  readonly vault: VaultId;
+  readonly transaction: TransactionId;
+  readonly activity: TransactionId;
+  readonly notification: readonly NotificationSubjectId[];
 }
 
-/** Does a job for the subjects of its messages: several only for notifications. */
-type Consumer = (on: VaultWork, subjects: readonly (string | null)[]) => Promise<void>;
+type SubjectOf<J extends QueuedJob> = Subjects[(typeof JOBS)[J]['subject']];
 
-const ofVault =
-  (run: (env: CoordinatorEnv, vault: VaultDoors, vaultId: VaultId) => Promise<void>): Consumer =>
-  ({ env, vault, vaultId }) =>
-    run(env, vault, vaultId);
-
-const ofRecord =
-  (run: (env: CoordinatorEnv, vault: VaultDoors, id: TransactionId) => Promise<void>): Consumer =>
-  async ({ env, vault }, subjects) => {
-    for (const id of subjects.flatMap((text) => transactionOf(text) ?? [])) await run(env, vault, id);
-  };
-
-const CONSUMERS: Readonly<Record<QueuedJob, Consumer>> = {
-  'generate-key': ofVault(generateVaultKey),
-  'refresh-key': ofVault(refreshVaultKey),
-  'adopt-policy': ofVault(adoptPolicy),
-  reconcile: ofVault(reconcile),
-  sign: ofRecord(sign),
-  broadcast: ofRecord((env, vault, id) => broadcast({ env, vault }, id)),
-  confirm: ofRecord(confirm),
-  settle: ofRecord(releaseNonce),
-  follow: ofRecord(refreshActivity),
-  notify: ({ env, vault }, subjects) =>
-    notify(
-      env,
-      vault,
-      subjects.flatMap((text) => notificationSubjectOf(text) ?? []),
-    ),
+/** The handler of each job, typed by its subject. */
+const CONSUMERS: {
+  readonly [J in QueuedJob]: (env: CoordinatorEnv, vault: VaultDoors, subject: SubjectOf<J>) => Promise<void>;
+} = {
+  'generate-key': generateVaultKey,
+  'refresh-key': refreshVaultKey,
+  'adopt-policy': adoptPolicy,
+  reconcile,
+  sign,
+  broadcast: (env, vault, id) => broadcast({ env, vault }, id),
+  confirm,
+  settle: releaseNonce,
+  follow: refreshActivity,
+  notify,
 };
 
-async function work(
-  { vaultId: number, job }: Pick<JobMessage, 'vaultId' | 'job'>,
-  subjects: readonly (string | null)[],
-  env: CoordinatorEnv,
+/** The subjects that the ids of messages name, each for one call of the handler. */
+const SUBJECTS_IN: {
+  readonly [S in keyof Subjects]: (ids: readonly string[], vaultId: VaultId) => readonly Subjects[S][];
+} = {
+  vault: (_, vaultId) => [vaultId],
+  transaction: transactionsIn,
+  activity: transactionsIn,
+  notification: (ids) => [ids.flatMap((id) => parseCredentialResetId(id) ?? parseTransactionId(id) ?? [])],
+};
+
+/** Leaves out an id that no version of this service has sent. */
+function transactionsIn(ids: readonly string[]): readonly TransactionId[] {
+  return ids.flatMap((id) => parseTransactionId(id) ?? []);
+}
+
+/** Calls the handler of a job for every subject of its messages. */
+async function work<J extends QueuedJob>(
+  [job, subject]: readonly [J, (typeof JOBS)[J]['subject']],
+  { ids, vaultId, env }: { readonly ids: readonly string[]; readonly vaultId: VaultId; readonly env: CoordinatorEnv },
 ): Promise<void> {
-  const vaultId = parseVaultId(number);
-  if (vaultId !== null) await CONSUMERS[job]({ env, vault: vaultStub(env, vaultId), vaultId }, subjects);
+  const vault = vaultStub(env, vaultId);
+  for (const one of SUBJECTS_IN[subject](ids, vaultId)) await CONSUMERS[job](env, vault, one);
 }

@@ -1,6 +1,4 @@
-import { parseCredentialResetId } from '#domain/id.ts';
 import type { Notification } from '#domain/activity/notification.ts';
-import { transactionOf } from '#jobs/signing/sign.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { NotificationSubjectId, NotificationWork } from '#objects/vault/commands/notifications.ts';
 import type { VaultDoors } from '#objects/vault/doors.ts';
@@ -72,13 +70,6 @@ function readersOf(
 
 function messageOf({ id, vaultId, notification: { kind, title, body } }: NotificationWork): PushMessage {
   return { kind, title, body, transactionId: id, vaultId };
-}
-
-/**
- * Reads the id of a notification message; null for one that no version of this service has sent.
- */
-export function notificationSubjectOf(text: string | null): NotificationSubjectId | null {
-  return text === null ? null : (parseCredentialResetId(text) ?? transactionOf(text));
 }
 
 async function push(settings: PushSettings, to: PushSubscriptionRow, message: PushMessage): Promise<PushOutcome> {

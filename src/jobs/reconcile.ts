@@ -4,12 +4,12 @@ import { valueTokens } from '#jobs/value-assets.ts';
 import { isFungible } from '#domain/activity/movement.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultDoors } from '#objects/vault/doors.ts';
-import { isScanOpen, requestScan } from '#store/deliveries.ts';
+import { isScanOpen, requestScan } from '#store/scans.ts';
 
 /**
  * Compares the balances of a vault with those of its chains. At the first difference it requests a
- * scan of the blocks since they agreed, for transactions that no monitor has reported; its results
- * arrive as deliveries. The vault decides what a difference means and when to compare again, so a
+ * scan of the blocks since they agreed, for transactions that no monitor has reported, which the
+ * scan records. The vault decides what a difference means and when to compare again, so a
  * lost, late or doubled message is one comparison less or more.
  */
 export async function reconcile(env: CoordinatorEnv, vault: VaultDoors, vaultId: VaultId): Promise<void> {
@@ -29,12 +29,15 @@ export async function reconcile(env: CoordinatorEnv, vault: VaultDoors, vaultId:
       held: held?.ok === true ? held.value : null,
       hasOpenScan,
     });
+    if (range !== null) {
+      // The vault reports a difference once, so nothing that can fail comes before its scan is
+      // stored.
+      const request = { vaultId, chain: chain.caip2, address, sinceBlock: range.since };
+      const scanId = await requestScan(env.DB, request, Date.now());
+      if (scanId !== null) await env.ACTIVITY_QUEUE.send({ scanId });
+    }
     // This refreshes the prices, so that balances show their market value.
     const tokens = assets.filter(isFungible).flatMap(({ tokenAddress }) => tokenAddress ?? []);
     await valueTokens(env, { chain, client }, tokens);
-    if (range === null) continue;
-    const { since } = range;
-    const deliveryId = await requestScan(env.DB, { vaultId, chain: chain.caip2, address, since }, Date.now());
-    if (deliveryId !== null) await env.ACTIVITY_QUEUE.send({ deliveryId });
   }
 }

@@ -1,10 +1,13 @@
 import type { VaultId } from '#domain/id.ts';
 import { parseVaultId } from '#domain/id.ts';
+import { sendActivity } from '#jobs/activity-queue.ts';
 import { raiseAlerts } from '#jobs/alerts.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 import { errorText } from '#store/error-text.ts';
+import { inGroups } from '#store/batched-query.ts';
 import { pruneDeliveries, claimDueDeliveries } from '#store/deliveries.ts';
+import { claimDueScans, pruneScans } from '#store/scans.ts';
 import { SESSION_SECONDS } from '#domain/access/session.ts';
 import { pruneSessions } from '#store/sessions.ts';
 import { pruneValuations } from '#store/valuations.ts';
@@ -23,7 +26,10 @@ const STALLED_AFTER_MS = 60_000;
  */
 const EVERY_VAULT_MS = 60 * 60 * 1000;
 
-/** How long processed deliveries are stored, for operators who need what a monitor has sent. */
+/**
+ * How long processed deliveries and scans are stored, for operators who need what a monitor has
+ * sent, or what a scan came to.
+ */
 const DELIVERY_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** How long the metadata and the last prices of tokens are stored. */
@@ -38,8 +44,6 @@ const MAX_STALLED = 100;
 const MAX_IN_TURN = 800;
 /** Rows of D1, which one statement processes. */
 const MAX_ROWS = 200;
-/** The maximum number of messages that a queue accepts in one call. */
-const MAX_MESSAGES = 100;
 /** A sleeping vault takes time to wake: a minute is too short to wake all of them in sequence. */
 const WOKEN_AT_ONCE = 20;
 
@@ -52,11 +56,16 @@ export async function sweep(env: CoordinatorEnv, nowMs: number): Promise<void> {
   const quiet = await stalledVaults(env.DB, { updatedBeforeMs: nowMs - STALLED_AFTER_MS, limit: MAX_STALLED });
   const turn = await claimVaultsToWake(env.DB, { wokenBeforeMs: nowMs - EVERY_VAULT_MS, nowMs, limit: MAX_IN_TURN });
   // Their message was lost, or they wait for their chain.
-  const lost = await claimDueDeliveries(env.DB, { dueBeforeMs: nowMs - STALLED_AFTER_MS, nowMs, limit: MAX_ROWS });
-  for (const some of inGroups(lost, MAX_MESSAGES)) {
-    await env.ACTIVITY_QUEUE.sendBatch(some.map((deliveryId) => ({ body: { deliveryId } })));
-  }
-  await pruneDeliveries(env.DB, { receivedBeforeMs: nowMs - DELIVERY_RETENTION_MS, limit: MAX_ROWS });
+  const overdue = { dueBeforeMs: nowMs - STALLED_AFTER_MS, nowMs, limit: MAX_ROWS };
+  const deliveries = await claimDueDeliveries(env.DB, overdue);
+  const scans = await claimDueScans(env.DB, overdue);
+  await sendActivity(env, [
+    ...deliveries.map((deliveryId) => ({ deliveryId })),
+    ...scans.map((scanId) => ({ scanId })),
+  ]);
+  const keptSinceMs = nowMs - DELIVERY_RETENTION_MS;
+  await pruneDeliveries(env.DB, { receivedBeforeMs: keptSinceMs, limit: MAX_ROWS });
+  await pruneScans(env.DB, { startedBeforeMs: keptSinceMs, limit: MAX_ROWS });
   await pruneSessions(env.DB, nowMs - SESSION_SECONDS * 1000);
   await pruneValuations(env.DB, { requestedBeforeMs: nowMs - VALUATION_RETENTION_MS, limit: MAX_ROWS });
   const woken = [...new Set([...quiet, ...turn])].flatMap((number) => parseVaultId(number) ?? []);
@@ -73,8 +82,4 @@ async function wakeVault(env: CoordinatorEnv, vaultId: VaultId): Promise<void> {
   } catch (error) {
     console.error(JSON.stringify({ event: 'sweep-failed', vaultId, error: errorText(error) }));
   }
-}
-
-function inGroups<T>(all: readonly T[], size: number): readonly (readonly T[])[] {
-  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 }

@@ -10,10 +10,8 @@ export interface JobMessage {
   readonly job: QueuedJob;
 }
 
-/** A hint that a delivery of a monitor is due. The row has its content. */
-interface ActivityMessage {
-  readonly deliveryId: string;
-}
+/** A hint that a delivery of a monitor, or a scan, is due. The row has its content. */
+export type ActivityMessage = { readonly deliveryId: string } | { readonly scanId: string };
 
 /**
  * The settings, secrets, database and queues of the coordinator (wrangler.toml). It holds no key

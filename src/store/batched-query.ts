@@ -7,8 +7,11 @@ export async function inBatches<K, R>(
   query: (some: readonly K[]) => PromiseLike<readonly R[]>,
 ): Promise<readonly R[]> {
   const found: R[] = [];
-  for (let start = 0; start < keys.length; start += KEYS_AT_ONCE) {
-    found.push(...(await query(keys.slice(start, start + KEYS_AT_ONCE))));
-  }
+  for (const some of inGroups(keys, KEYS_AT_ONCE)) found.push(...(await query(some)));
   return found;
+}
+
+/** Returns successive groups of this size; the last one can be smaller. */
+export function inGroups<T>(all: readonly T[], size: number): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 }

@@ -1,8 +1,5 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
 import { and, asc, desc, eq, inArray, lt, lte } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
-import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import { inBatches } from '#store/batched-query.ts';
 import { deliveries, transactions, wallets } from '#store/schema.ts';
 
@@ -24,52 +21,6 @@ export async function insertDelivery(
     orm.select({ state: deliveries.state }).from(deliveries).where(eq(deliveries.id, delivery.id)),
   ]);
   return kept?.state === 'open';
-}
-
-/**
- * A repeated request within this time is the same scan: a user's clicks do not each start a scan.
- */
-const SAME_SCAN_MS = 60_000;
-
-/** What a chain is scanned for. */
-export interface ScanRequest {
-  readonly vaultId: number;
-  /** CAIP-2. */
-  readonly chain: string;
-  readonly address: string;
-  /** Scans only the blocks after this one; null scans the newest. */
-  readonly since: string | null;
-}
-
-/**
- * Stores a scan of a chain's blocks for one wallet, as if a monitor had delivered it. Returns null
- * when the same scan was just completed.
- */
-export async function requestScan(
-  db: D1Database,
-  { vaultId, chain, address, since }: ScanRequest,
-  nowMs: number,
-): Promise<string | null> {
-  const body = JSON.stringify({ vaultId, chain, address, since });
-  const bytes = canonicalBytes('conclave/scan/v1', [
-    ['body', body],
-    ['minute', String(Math.floor(nowMs / SAME_SCAN_MS))],
-  ]);
-  const id = bytesToHex(sha256(bytes));
-  const scan = { id, provider: 'scan', endpointId: scanOrigin({ vaultId, chain }), body, receivedAtMs: nowMs };
-  return (await insertDelivery(db, scan)) ? id : null;
-}
-
-/** Reports whether a scan of a chain for a vault, or a part of its results, is still open. */
-export async function isScanOpen(db: D1Database, scan: Pick<ScanRequest, 'vaultId' | 'chain'>): Promise<boolean> {
-  const isOpen = and(eq(deliveries.endpointId, scanOrigin(scan)), eq(deliveries.state, 'open'));
-  const rows = await drizzle(db).select({ id: deliveries.id }).from(deliveries).where(isOpen).limit(1);
-  return rows.length > 0;
-}
-
-/** Returns what a scan and its parts have in place of a monitor's endpoint. */
-function scanOrigin({ vaultId, chain }: Pick<ScanRequest, 'vaultId' | 'chain'>): string {
-  return `vault-${vaultId}@${chain}`;
 }
 
 /** Returns the delivery, or null when it is processed or does not exist. */

@@ -2,7 +2,7 @@ import { and, asc, count, eq, inArray, max, min, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import type { ServiceHealth } from '#domain/alert.ts';
 import { UNEXPLAINED_REASONS } from '#domain/alert.ts';
-import { deadLetters, deliveries, transactions, vaults } from '#store/schema.ts';
+import { deadLetters, deliveries, scans, transactions, vaults } from '#store/schema.ts';
 
 /**
  * Decided and not done. A transaction that waits for members, or only for depth, may stay unchanged
@@ -20,7 +20,7 @@ export async function readHealth(db: D1Database, { limit }: { readonly limit: nu
   const orm = drizzle(db);
   const watched = eq(transactions.watched, true);
   const moving = and(watched, inArray(transactions.state, MOVING));
-  const [states, quietest, unexplained, [open], [failed], [dead], [swept]] = await orm.batch([
+  const results = await orm.batch([
     orm
       .select({ state: transactions.state, number: count() })
       .from(transactions)
@@ -56,20 +56,37 @@ export async function readHealth(db: D1Database, { limit }: { readonly limit: nu
       .select({ number: count(), atMs: max(deliveries.receivedAtMs) })
       .from(deliveries)
       .where(eq(deliveries.state, 'failed')),
+    orm
+      .select({ number: count(), dueAtMs: min(scans.dueAtMs) })
+      .from(scans)
+      .where(eq(scans.state, 'open')),
+    orm
+      .select({ number: count(), atMs: max(scans.startedAtMs) })
+      .from(scans)
+      .where(eq(scans.state, 'failed')),
     orm.select({ number: count(), atMs: max(deadLetters.atMs) }).from(deadLetters),
     // A new vault was never swept, and need not have been.
     orm
       .select({ number: count(), atMs: sql<number | null>`min(max(${vaults.nudgedAtMs}, ${vaults.createdAtMs}))` })
       .from(vaults),
   ]);
+  const [states, quietest, unexplained, [open], [failed], [openScans], [failedScans], [dead], [swept]] = results;
   return {
     outstanding: Object.fromEntries(states.map(({ state, number }) => [state, number])),
     quietest,
     unexplained,
-    openDeliveries: open?.number ?? 0,
-    oldestDueAtMs: open?.dueAtMs ?? null,
-    failedDeliveries: failed?.number ?? 0,
-    newestFailureAtMs: failed?.atMs ?? null,
+    deliveries: {
+      open: open?.number ?? 0,
+      oldestDueAtMs: open?.dueAtMs ?? null,
+      failed: failed?.number ?? 0,
+      newestFailureAtMs: failed?.atMs ?? null,
+    },
+    scans: {
+      open: openScans?.number ?? 0,
+      oldestDueAtMs: openScans?.dueAtMs ?? null,
+      failed: failedScans?.number ?? 0,
+      newestFailureAtMs: failedScans?.atMs ?? null,
+    },
     deadLetters: dead?.number ?? 0,
     newestDeadLetterAtMs: dead?.atMs ?? null,
     vaults: swept?.number ?? 0,

@@ -235,9 +235,6 @@ export const deliveries = sqliteTable(
     index('deliveries_due')
       .on(table.dueAtMs)
       .where(sql`state = 'open'`),
-    index('deliveries_origin')
-      .on(table.endpointId)
-      .where(sql`state = 'open'`),
     index('deliveries_age')
       .on(table.receivedAtMs)
       .where(sql`state = 'done'`),
@@ -245,5 +242,49 @@ export const deliveries = sqliteTable(
       .on(table.receivedAtMs)
       .where(sql`state = 'failed'`),
     check('deliveries_state', sql`state in ('open', 'done', 'failed')`),
+  ],
+);
+
+/**
+ * Scans of a chain's blocks for one wallet, until everything that they found is recorded. A scan
+ * that finds many transactions continues as several rows, each with some of them.
+ */
+export const scans = sqliteTable(
+  'scans',
+  {
+    /** Hash of the request and its minute; further rows of the scan add a number. */
+    id: text('id').primaryKey(),
+    vaultId: integer('vault_id').notNull(),
+    /** CAIP-2. */
+    chain: text('chain').notNull(),
+    address: text('address').notNull(),
+    /** Only the blocks after this one are scanned; null for the newest blocks. */
+    sinceBlock: text('since_block'),
+    /** JSON: the transactions that are still to be recorded; null until the blocks are read. */
+    hashes: text('hashes'),
+    /** The time of the request, of the reading of its blocks, or of the reopening. */
+    startedAtMs: integer('started_at_ms').notNull(),
+    state: text('state', { enum: ['open', 'done', 'failed'] }).notNull(),
+    /** The number of tries since `startedAtMs`. */
+    tries: integer('tries').notNull(),
+    /** The time of the next try, while it is open. */
+    dueAtMs: integer('due_at_ms').notNull(),
+    /** The result of the last try, as text for operators. */
+    outcome: text('outcome'),
+  },
+  (table) => [
+    index('scans_due')
+      .on(table.dueAtMs)
+      .where(sql`state = 'open'`),
+    index('scans_wallet')
+      .on(table.vaultId, table.chain)
+      .where(sql`state = 'open'`),
+    index('scans_age')
+      .on(table.startedAtMs)
+      .where(sql`state = 'done'`),
+    index('scans_failed')
+      .on(table.startedAtMs)
+      .where(sql`state = 'failed'`),
+    check('scans_state', sql`state in ('open', 'done', 'failed')`),
   ],
 );

@@ -5,14 +5,13 @@ import { ALERT_CODES, alertsFor } from '#domain/alert.ts';
 const NOW_MS = Date.parse('2026-11-22T03:00:00Z');
 const ago = (minutes: number) => NOW_MS - minutes * 60_000;
 
+const IDLE = { open: 0, oldestDueAtMs: null, failed: 0, newestFailureAtMs: null };
 const FINE: ServiceHealth = {
   outstanding: {},
   quietest: [],
   unexplained: [],
-  openDeliveries: 0,
-  oldestDueAtMs: null,
-  failedDeliveries: 0,
-  newestFailureAtMs: null,
+  deliveries: IDLE,
+  scans: IDLE,
   deadLetters: 0,
   newestDeadLetterAtMs: null,
   vaults: 1,
@@ -32,13 +31,15 @@ const codes = (condition: Partial<ServiceHealth>, cosigners = THERE) =>
 
 test('no alert is raised while everything works', () => {
   expect(codes({})).toEqual([]);
-  expect(codes({ quietest: [quiet(59)], oldestDueAtMs: ago(14), openDeliveries: 3 })).toEqual([]);
+  expect(codes({ quietest: [quiet(59)], deliveries: { ...IDLE, open: 3, oldestDueAtMs: ago(14) } })).toEqual([]);
 });
 
 test.each<[string, Partial<ServiceHealth>]>([
   ['stuck-transactions', { quietest: [quiet(61), quiet(3)] }],
-  ['late-deliveries', { openDeliveries: 1, oldestDueAtMs: ago(16) }],
-  ['failed-deliveries', { failedDeliveries: 1, newestFailureAtMs: ago(5) }],
+  ['late-deliveries', { deliveries: { ...IDLE, open: 1, oldestDueAtMs: ago(16) } }],
+  ['failed-deliveries', { deliveries: { ...IDLE, failed: 1, newestFailureAtMs: ago(5) } }],
+  ['late-scans', { scans: { ...IDLE, open: 1, oldestDueAtMs: ago(16) } }],
+  ['failed-scans', { scans: { ...IDLE, failed: 1, newestFailureAtMs: ago(5) } }],
   ['dead-letters', { deadLetters: 1, newestDeadLetterAtMs: ago(5) }],
   ['late-sweep', { longestUnsweptAtMs: ago(131) }],
 ])('a condition raises only the alert %s', (code, condition) => {
@@ -58,7 +59,11 @@ test('an unexplained transaction is reported sooner than a slow one, however man
 
 test('a failure of the day before yesterday is in the list and raises no alert', () => {
   expect(
-    codes({ deadLetters: 9, newestDeadLetterAtMs: ago(1441), failedDeliveries: 9, newestFailureAtMs: ago(1441) }),
+    codes({
+      deadLetters: 9,
+      newestDeadLetterAtMs: ago(1441),
+      deliveries: { ...IDLE, failed: 9, newestFailureAtMs: ago(1441) },
+    }),
   ).toEqual([]);
 });
 
@@ -76,6 +81,7 @@ test('the alert names an unreachable co-signer, and a co-signer that has caught 
 });
 
 test('simultaneous alerts are sorted, those with the most risk for the assets first', () => {
+  const overdue = { ...IDLE, oldestDueAtMs: ago(100), newestFailureAtMs: ago(100) };
   const all = codes(
     {
       quietest: [quiet(100)],
@@ -84,8 +90,8 @@ test('simultaneous alerts are sorted, those with the most risk for the assets fi
         number: 1,
         updatedAtMs: ago(100),
       })),
-      oldestDueAtMs: ago(100),
-      newestFailureAtMs: ago(100),
+      deliveries: overdue,
+      scans: overdue,
       newestDeadLetterAtMs: ago(100),
       longestUnsweptAtMs: ago(200),
     },

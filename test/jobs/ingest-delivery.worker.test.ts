@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { isScanOpen, insertDelivery, requestScan, updateDelivery } from '#store/deliveries.ts';
+import { insertDelivery } from '#store/deliveries.ts';
 import { consumed as consumedOf } from '../worker/queue-batch.ts';
 import { asService, coordinator } from '../http/scene.worker.ts';
 
@@ -48,22 +48,6 @@ const row = (id: string) =>
   coordinator.DB.prepare('SELECT state, tries, due_at_ms AS dueAtMs, outcome FROM deliveries WHERE id = ?')
     .bind(id)
     .first<{ state: string; tries: number; dueAtMs: number; outcome: string | null }>();
-
-test('the scan of a chain is open for its vault until all of its parts are complete', async () => {
-  await kept(1);
-  const order = { vaultId: 7, chain: 'eip155:1', address: hash(1), since: null };
-  const id = await requestScan(coordinator.DB, order, Date.now());
-  if (id === null) throw new Error('it was ordered just now');
-  const open = (differences: Partial<typeof order> = {}) => isScanOpen(coordinator.DB, { ...order, ...differences });
-  expect([await open(), await open({ vaultId: 70 }), await open({ chain: 'eip155:10' })]).toEqual([true, false, false]);
-  const settled = { state: 'done', tries: 1, dueAtMs: 0, outcome: null } as const;
-  const part = { id: `${id}.0`, provider: 'part', endpointId: 'vault-7@eip155:1', body: '[]', receivedAtMs: 0 };
-  await insertDelivery(coordinator.DB, part);
-  await updateDelivery(coordinator.DB, id, settled);
-  expect(await open()).toBe(true);
-  await updateDelivery(coordinator.DB, part.id, settled);
-  expect(await open()).toBe(false);
-});
 
 test('a delivery is processed once, however often its message arrives', async () => {
   const id = await kept(2);

@@ -101,8 +101,9 @@ export function isSettled(world: World): boolean {
     ({ id, job }) => job !== 'confirm' || !watched.some((one) => one.id === id),
   );
   if (queued.some(({ job }) => job !== 'reconcile' && job !== 'expire-policy')) return false;
-  const open = rowsOf(world.d1.db, "SELECT count(*) AS n FROM deliveries WHERE state = 'open'");
-  if ((open[0]?.n ?? 0) > 0) return false;
+  const ofDeliveries = rowsOf(world.d1.db, "SELECT count(*) AS n FROM deliveries WHERE state = 'open'");
+  const ofScans = rowsOf(world.d1.db, "SELECT count(*) AS n FROM scans WHERE state = 'open'");
+  if ([...ofDeliveries, ...ofScans].some(({ n }) => (n ?? 0) > 0)) return false;
   return [...world.wallets].every(([chain, wallet]) => {
     const balance = balanceOf(world, chain);
     return balance !== null && balance.difference === null && unitsOf(balance.final) === chain.balance(wallet);

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { chainsWithOneNode } from '#chains/client-for.ts';
+import type { ActivityHealth } from '#domain/alert.ts';
 import { ALERT_CODES, alertsFor } from '#domain/alert.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { route } from '#http/edge/context.ts';
@@ -13,6 +14,8 @@ import { readHealth } from '#store/health.ts';
 const SHOWN = 20;
 
 const time = z.iso.datetime();
+
+const activitySchema = z.strictObject({ open: z.int(), oldestDueAt: time.nullable(), failed: z.int() });
 
 const statusSchema = z
   .strictObject({
@@ -32,7 +35,8 @@ const statusSchema = z
         }),
       ),
     }),
-    deliveries: z.strictObject({ open: z.int(), oldestDueAt: time.nullable(), failed: z.int() }),
+    deliveries: activitySchema.meta({ description: 'Deliveries of monitors' }),
+    scans: activitySchema.meta({ description: 'Scans of blocks for activity that no monitor reported' }),
     deadLetters: z.strictObject({ count: z.int(), newestAt: time.nullable() }),
     singleNodeChains: z.array(z.string()).meta({
       description: 'Chains with one RPC node; no second node confirms what it reports of payments',
@@ -84,6 +88,11 @@ async function show(context: HttpContext): Promise<Response> {
     statesOfCosigners(cosignersOf(context.env)),
   ]);
   const timeOrNull = (atMs: number | null) => (atMs === null ? null : rfc3339(atMs));
+  const activityOf = ({ open, oldestDueAtMs, failed }: ActivityHealth) => ({
+    open,
+    oldestDueAt: timeOrNull(oldestDueAtMs),
+    failed,
+  });
   const { outstanding, quietest } = condition;
   return context.json({
     attention: alertsFor(condition, cosigners, Date.now()),
@@ -91,11 +100,8 @@ async function show(context: HttpContext): Promise<Response> {
       outstanding,
       quietest: quietest.map(({ updatedAtMs, ...rest }) => ({ ...rest, updatedAt: rfc3339(updatedAtMs) })),
     },
-    deliveries: {
-      open: condition.openDeliveries,
-      oldestDueAt: timeOrNull(condition.oldestDueAtMs),
-      failed: condition.failedDeliveries,
-    },
+    deliveries: activityOf(condition.deliveries),
+    scans: activityOf(condition.scans),
     deadLetters: { count: condition.deadLetters, newestAt: timeOrNull(condition.newestDeadLetterAtMs) },
     singleNodeChains: chainsOnOneNode(context.env),
     vaults: {

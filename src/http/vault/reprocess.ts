@@ -6,7 +6,8 @@ import { actorOf, route } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
-import { requestScan, reopenFailed } from '#store/deliveries.ts';
+import { reopenFailed } from '#store/deliveries.ts';
+import { reopenFailedScans, requestScan } from '#store/scans.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
 const acknowledgement = z
@@ -22,8 +23,8 @@ const acknowledgement = z
  * POST /vault/{vaultId}/reprocess-incoming-transactions: processes incoming transactions again
  * after one was missed. It scans the newest blocks of each chain for every wallet of the vault,
  * checks every record that is not final, compares balances with the chain, and retries failed
- * deliveries of monitors. The response acknowledges the request immediately. Transactions that the
- * scan finds are listed as if a monitor had reported them.
+ * deliveries of monitors and failed scans. The response acknowledges the request immediately.
+ * Transactions that the scan finds are listed as if a monitor had reported them.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden` (a viewer changes nothing).
  */
@@ -52,11 +53,13 @@ async function requestRescan(context: HttpContext): Promise<Response> {
   for (const { chain: name, address } of wallets.value) {
     const chain = findChain(known, name);
     if (chain === null || chainClientFor(context.env, chain) === null) continue;
-    const deliveryId = await requestScan(context.env.DB, { vaultId, chain: chain.caip2, address, since: null }, nowMs);
-    if (deliveryId !== null) await context.env.ACTIVITY_QUEUE.send({ deliveryId });
+    const scanId = await requestScan(context.env.DB, { vaultId, chain: chain.caip2, address, sinceBlock: null }, nowMs);
+    if (scanId !== null) await context.env.ACTIVITY_QUEUE.send({ scanId });
     rescanned.push(chain.name);
   }
   for (const deliveryId of await reopenFailed(context.env.DB, nowMs))
     await context.env.ACTIVITY_QUEUE.send({ deliveryId });
+  for (const scanId of await reopenFailedScans(context.env.DB, nowMs))
+    await context.env.ACTIVITY_QUEUE.send({ scanId });
   return context.json({ accepted: true, chains: rescanned }, 202);
 }

@@ -5,7 +5,6 @@ import type { FailureReason, TransactionEvent } from '#domain/transaction/event.
 import { waitsForPrice } from '#domain/wallet/fee-cap.ts';
 import { automaticBumpLimit } from '#domain/wallet/fee-bump-limit.ts';
 import type { TransactionId } from '#domain/id.ts';
-import { parseTransactionId } from '#domain/id.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/transaction/intent.ts';
 import { attemptEndsAtMs, actionOfAttempt, isPastNotAfterTime } from '#domain/transaction/intent.ts';
 import { maxLagBlocks } from '#domain/asset/chain.ts';
@@ -379,9 +378,4 @@ async function giveUp(
 function fillsNonce(transaction: Transaction): boolean {
   const isUp = (transaction.givenUp ?? null) !== null;
   return isUp && signedAttempts(transaction).every(({ purpose }) => purpose === 'intent');
-}
-
-/** Reads the id of a message; null for one that no version of this service has sent. */
-export function transactionOf(text: string | null): TransactionId | null {
-  return text === null ? null : parseTransactionId(text);
 }

@@ -16,7 +16,7 @@ const MAX_RESEND_MS = 120_000;
 
 /** How one kind of job is done. */
 interface JobKind {
-  /** What the id of its row names; `vault`: none. */
+  /** What the id of its row names; `vault`: none. It decides what the consumer gets. */
   readonly subject: 'transaction' | 'activity' | 'policy-change' | 'record' | 'notification' | 'vault';
   /**
    * The queue of its messages; null when the vault does it in its alarm. Polling a chain must not

@@ -46,13 +46,19 @@ test('a query finds rows of every kind by their age', async () => {
   const hour = 3_600_000;
   await insert(delivery, 'open-1', now - hour, 'open', now - hour);
   await insert(delivery, 'failed-1', now - 2 * hour, 'failed', now);
+  const scan =
+    "INSERT INTO scans (id, vault_id, chain, address, started_at_ms, state, tries, due_at_ms) VALUES (?, 1, 'eip155:1', '0x', ?, ?, 0, ?)";
+  await insert(scan, 'open-1', now - hour, 'open', now - 2 * hour);
+  await insert(scan, 'failed-1', now - 2 * hour, 'failed', now);
   await insert("INSERT INTO dead_letters (id, queue, body, at_ms) VALUES ('letter-1', 'q', '{}', ?)", now - hour);
   const { body } = await asService('GET /internal/status');
   expect(body['attention'].map(({ code }: { code: string }) => code)).toEqual(
-    expect.arrayContaining(['late-deliveries', 'failed-deliveries', 'dead-letters']),
+    expect.arrayContaining(['late-deliveries', 'failed-deliveries', 'late-scans', 'failed-scans', 'dead-letters']),
   );
-  expect([body['deliveries'].oldestDueAt, body['deadLetters'].newestAt]).toEqual([
+  const { deliveries, scans, deadLetters } = body;
+  expect([deliveries.oldestDueAt, scans.oldestDueAt, deadLetters.newestAt]).toEqual([
     new Date(now - hour).toISOString(),
+    new Date(now - 2 * hour).toISOString(),
     new Date(now - hour).toISOString(),
   ]);
   const logged: string[] = [];

@@ -1,0 +1,145 @@
+import type { ChainClient } from '#chains/chain-client.ts';
+import { chainClients } from '#chains/client-for.ts';
+import { isObject } from '#chains/rpc/is-object.ts';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import type { ChainTransaction } from '#domain/activity/activity.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import { parseVaultId } from '#domain/id.ts';
+import { valueAssets } from '#jobs/value-assets.ts';
+import type { Hint } from '#monitors/monitor.ts';
+import type { ActivityOutcome } from '#objects/vault/commands/activity.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
+import type { StoredDelivery } from '#store/deliveries.ts';
+import { vaultsWithTransaction, walletsAt } from '#store/deliveries.ts';
+
+/**
+ * `away`: the chain is unreachable. `later`: the chain does not have the transaction yet.
+ * `unknown-chain`: no RPC node is configured, so it cannot count.
+ */
+export type HintOutcome = ActivityOutcome | 'away' | 'later' | 'unknown-chain';
+
+/**
+ * A monitor may be ahead of the RPC node by some blocks, and a node may be unreachable for some
+ * hours.
+ */
+const GIVE_UP_MS = 24 * 60 * 60 * 1000;
+/**
+ * A transaction that the chain does not have by then does not exist or can wait: a forged delivery
+ * is not polled for a day.
+ */
+const HINT_GRACE_MS = 10 * 60 * 1000;
+/**
+ * The maximum in one invocation: each hint needs several RPC calls, and a consumer is limited in
+ * time and in calls.
+ */
+export const MAX_HINTS = 25;
+const FIRST_RETRY_MS = 2_000;
+const MAX_RETRY_MS = 10 * 60 * 1000;
+
+/** What the row of a delivery or of a scan stores about its tries. */
+type Tries = Pick<StoredDelivery, 'state' | 'tries' | 'dueAtMs' | 'outcome'>;
+
+/** The tries before this one, and since when they are counted. */
+interface TriedBefore extends Pick<Tries, 'tries' | 'outcome'> {
+  readonly sinceMs: number;
+}
+
+/**
+ * Reads each hash from its chain, and reports the result to every vault that it concerns. Returns
+ * an outcome for each. A hint about a transaction that does not exist credits nothing, and a
+ * repeated, late or unordered one changes nothing.
+ */
+export async function recordHints(
+  env: CoordinatorEnv,
+  hints: readonly Hint[],
+  before: TriedBefore,
+): Promise<readonly HintOutcome[]> {
+  // An RPC node that was unreachable has to catch up first: a transaction that it lacks now may be
+  // in the blocks that it has missed.
+  const isPatient = Date.now() - before.sinceMs < HINT_GRACE_MS || wasUnreachable(before);
+  const outcomes: HintOutcome[] = [];
+  const reading = { env, clientOf: chainClients(env) };
+  for (const hint of hints) outcomes.push(await recordHint(reading, hint, isPatient));
+  return outcomes;
+}
+
+/** Reports whether a hint with this outcome needs another try. */
+export function needsRetry(outcome: HintOutcome): boolean {
+  return outcome === 'later' || outcome === 'away';
+}
+
+/** Returns what the row stores after a try: the end, or the time of the next try. */
+export function afterTry(outcomes: readonly HintOutcome[], before: TriedBefore, nowMs: number): Tries {
+  const tried = { tries: before.tries + 1, dueAtMs: nowMs, outcome: JSON.stringify(countsOf(outcomes)) };
+  if (!outcomes.some(needsRetry)) return { ...tried, state: 'done' };
+  const ageMs = nowMs - before.sinceMs;
+  if (ageMs >= GIVE_UP_MS) return { ...tried, state: 'failed' };
+  // For an old one the retry uses the longest delay.
+  const isSoon = ageMs < HINT_GRACE_MS || outcomes.includes('away');
+  const delayMs = isSoon ? Math.min(FIRST_RETRY_MS * 2 ** Math.min(before.tries, 10), MAX_RETRY_MS) : MAX_RETRY_MS;
+  return { ...tried, state: 'open', dueAtMs: nowMs + delayMs };
+}
+
+interface Reading {
+  readonly env: CoordinatorEnv;
+  readonly clientOf: (chain: Chain) => ChainClient | null;
+}
+
+async function recordHint({ env, clientOf }: Reading, hint: Hint, isPatient: boolean): Promise<HintOutcome> {
+  const chain = findChain(chainsFrom(env), hint.chain);
+  const client = chain === null ? null : clientOf(chain);
+  if (chain === null || client === null) return 'unknown-chain';
+  const seen = await client.activity(hint.hash, null);
+  if (!seen.ok) return 'away';
+  if (seen.value !== null && seen.value.block !== null) return recordInVaults(env, client, seen.value);
+  // Its block may be gone. A vault with a record of it polls on its own, against its recorded
+  // block.
+  for (const vault of vaultObjects(env, await vaultsWithTransaction(env.DB, chain.name, hint.hash))) {
+    await vault.report({ type: 'pollActivityNow', chain: chain.name, hash: hint.hash });
+  }
+  // An unconfirmed transaction is shown but incomplete: payments by contracts and token movements
+  // follow when it is mined.
+  const outcome = seen.value === null ? 'none' : await recordInVaults(env, client, seen.value);
+  return isPatient ? 'later' : outcome;
+}
+
+/** Reports a transaction to every vault that it concerns. */
+async function recordInVaults(
+  env: CoordinatorEnv,
+  client: ChainClient,
+  seen: ChainTransaction,
+): Promise<ActivityOutcome> {
+  const { chain } = client;
+  const concerned = await walletsAt(env.DB, chain.name, partiesOf(seen));
+  if (concerned.length === 0) return 'none';
+  const wallets = concerned.map(({ address }) => address);
+  const valuation = await valueAssets(env, { chain, client }, { movements: seen.movements, wallets });
+  const outcomes: ActivityOutcome[] = [];
+  for (const vault of vaultObjects(env, new Set(concerned.map(({ vaultId }) => vaultId)))) {
+    outcomes.push(await vault.report({ type: 'recordActivity', chain: chain.name, hash: seen.hash, seen, valuation }));
+  }
+  return outcomes.find((one) => one === 'recorded') ?? outcomes[0] ?? 'none';
+}
+
+function vaultObjects(env: CoordinatorEnv, numbers: ReadonlySet<number>) {
+  const ids = [...numbers].map(parseVaultId).filter((id) => id !== null);
+  return ids.map((id) => vaultStub(env, id));
+}
+
+function partiesOf({ signer, movements }: ChainTransaction): readonly string[] {
+  const parties = movements.flatMap(({ from, to }) => [from, to]).filter((party) => party !== null);
+  return [...new Set([signer, ...parties])];
+}
+
+function countsOf(outcomes: readonly HintOutcome[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  return counts;
+}
+
+/** Reports whether the chain was unreachable in the last try. */
+function wasUnreachable({ outcome }: TriedBefore): boolean {
+  const counts: unknown = outcome === null ? null : JSON.parse(outcome);
+  return isObject(counts) && counts['away'] !== undefined;
+}

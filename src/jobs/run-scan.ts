@@ -1,0 +1,61 @@
+import { chainClientFor } from '#chains/client-for.ts';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import { sendActivity } from '#jobs/activity-queue.ts';
+import type { HintOutcome } from '#jobs/record-hints.ts';
+import { afterTry, MAX_HINTS, needsRetry, recordHints } from '#jobs/record-hints.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import { inGroups } from '#store/batched-query.ts';
+import type { StoredScan } from '#store/scans.ts';
+import { openScan, storeHashes, updateScan } from '#store/scans.ts';
+
+/**
+ * Does the next step of a scan. The first step reads the blocks and stores the hashes that it
+ * finds; the next one records them in the vaults. A step that is interrupted is repeated, and a
+ * hash is removed from the scan only after it is recorded.
+ */
+export async function runScan(env: CoordinatorEnv, scanId: string): Promise<void> {
+  const scan = await openScan(env.DB, scanId);
+  if (scan === null) return;
+  if (scan.hashes === null) await readBlocks(env, scan);
+  else await recordHashes(env, scan, scan.hashes);
+}
+
+async function readBlocks(env: CoordinatorEnv, scan: StoredScan): Promise<void> {
+  const startMs = Date.now();
+  const chain = findChain(chainsFrom(env), scan.chain);
+  const client = chain === null ? null : chainClientFor(env, chain);
+  if (client === null) return endTry(env, scan, { outcomes: ['unknown-chain'], startMs });
+  const found = await client.scan(scan.address, scan.sinceBlock);
+  if (!found.ok) return endTry(env, scan, { outcomes: ['away'], startMs });
+  const groups = inGroups(found.value.hashes, MAX_HINTS);
+  const ids = await storeHashes(env.DB, scan, { groups, nowMs: Date.now() });
+  await sendActivity(
+    env,
+    ids.map((scanId) => ({ scanId })),
+  );
+}
+
+async function recordHashes(env: CoordinatorEnv, scan: StoredScan, hashes: readonly string[]): Promise<void> {
+  const startMs = Date.now();
+  const hints = hashes.map((hash) => ({ chain: scan.chain, hash }));
+  const outcomes = await recordHints(env, hints, { ...scan, sinceMs: scan.startedAtMs });
+  const left = hashes.filter((_, i) => {
+    const outcome = outcomes[i];
+    return outcome === undefined || needsRetry(outcome);
+  });
+  await endTry(env, { ...scan, hashes: left }, { outcomes, startMs });
+}
+
+/** Stores what the try came to. The sweep sends the message of the next one again if it is lost. */
+async function endTry(
+  env: CoordinatorEnv,
+  { id: scanId, vaultId, chain, hashes, ...scan }: StoredScan,
+  { outcomes, startMs }: { readonly outcomes: readonly HintOutcome[]; readonly startMs: number },
+): Promise<void> {
+  const next = afterTry(outcomes, { ...scan, sinceMs: scan.startedAtMs }, startMs);
+  if (next.state === 'failed') console.error(JSON.stringify({ event: 'scan-failed', scanId, vaultId, chain }));
+  await updateScan(env.DB, scanId, { ...next, hashes });
+  if (next.state === 'open') {
+    await env.ACTIVITY_QUEUE.send({ scanId }, { delaySeconds: Math.ceil((next.dueAtMs - startMs) / 1000) });
+  }
+}
