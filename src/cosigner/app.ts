@@ -7,6 +7,7 @@ import { refusal, type Refused } from '#cosigner/refusal.ts';
 import { declaresAtMost, readBody } from '#cosigner/request-body.ts';
 import { parseKeyId, parseVaultIdText } from '#domain/id.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
+import { logUnreadable } from '#store/document.ts';
 
 /** Leaves room for the largest message of any round and for all evidence. */
 const MAX_BODY_BYTES = 4_000_000;
@@ -23,7 +24,8 @@ const MAX_BODY_BYTES = 4_000_000;
  * refusal is an answer. Refuses, in order: 404 `malformed` (path), 401 `not-my-coordinator` (form
  * of the headers), 413 `body-too-large` (declared length), 401 `not-my-coordinator` (signature),
  * 413 `body-too-large` (actual length), 401 `not-my-coordinator` (the body is not the signed one),
- * 400 `malformed` (the body is not JSON).
+ * 400 `malformed` (the body is not JSON). 500 `state-unreadable` is the answer of an object that
+ * this release cannot open.
  */
 export async function serve(request: Request, env: CosignerEnv): Promise<Response> {
   const [, kind, name, actionText, ...rest] = new URL(request.url).pathname.split('/');
@@ -52,8 +54,11 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
     if (!(await isConfigured(env))) return answer(500, refusal('misconfigured'));
     return Response.json({ ok: true, value: await pairStates(env) });
   }
-  const served = await env.NODE.getByName(objectName(ref)).serve(ref, action, body);
-  return Response.json(served);
+  try {
+    return Response.json(await env.NODE.getByName(objectName(ref)).serve(ref, action, body));
+  } catch (error) {
+    return answer(500, refusal('state-unreadable', logUnreadable(error, { object: objectName(ref) })));
+  }
 }
 
 async function isConfigured(env: CosignerEnv): Promise<boolean> {

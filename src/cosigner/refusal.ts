@@ -12,6 +12,8 @@ export type CosignerRefusal =
    */
   | 'misconfigured'
   | 'body-too-large'
+  /** The detail names what this release of the co-signer cannot read. */
+  | 'state-unreadable'
   /** The detail lists the protocols that this co-signer supports, the newest first. */
   | 'protocol-mismatch'
   | 'unknown-session'

@@ -16,6 +16,9 @@ export const ALERT_CODES = [
   'cosigner-banned',
 ] as const;
 
+/** The alert of what met state that it cannot read. The status does not list it: it is logged. */
+export const STATE_UNREADABLE = 'state-unreadable';
+
 export interface Alert {
   readonly code: (typeof ALERT_CODES)[number];
   /** Text with numbers, and without names, amounts or addresses. */

@@ -11,7 +11,9 @@ import { problem } from '#http/encode/problem.ts';
 import { check, jsonBody, noBody, optionalBody } from '#http/edge/request-check.ts';
 import { requestId } from '#http/edge/request-id.ts';
 import { ROUTES } from '#http/routes.ts';
+import { logUnreadable } from '#store/document.ts';
 import { errorText, isQueryFault } from '#store/error-text.ts';
+import { unreadableText } from '#store/object-schema.ts';
 
 const RETRY_SECONDS = '2';
 
@@ -67,6 +69,10 @@ function failed(error: Error, context: HttpContext): Response {
     return problem(context, 'malformed-json', { detail: 'The body is not valid JSON.' });
   }
   if (error instanceof ObjectUnavailable) return unavailable(context);
+  if (unreadableText(error) !== null) {
+    const detail = logUnreadable(error, { requestId: context.get('requestId') });
+    return problem(context, 'state-unreadable', { detail });
+  }
   const requestIdText = context.get('requestId');
   console.error(JSON.stringify({ event: 'request-failed', requestId: requestIdText, error: errorText(error) }));
   if (isQueryFault(error)) return unavailable(context);

@@ -4,7 +4,9 @@ import { sendActivity } from '#jobs/activity-queue.ts';
 import { raiseAlerts } from '#jobs/alerts.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
+import { logUnreadable } from '#store/document.ts';
 import { errorText } from '#store/error-text.ts';
+import { unreadableText } from '#store/object-schema.ts';
 import { inGroups } from '#store/batched-query.ts';
 import { pruneDeliveries, claimDueDeliveries } from '#store/deliveries.ts';
 import { claimDueScans, pruneScans } from '#store/scans.ts';
@@ -80,6 +82,7 @@ async function wakeVault(env: CoordinatorEnv, vaultId: VaultId): Promise<void> {
   try {
     await vaultStub(env, vaultId).rearmAlarm();
   } catch (error) {
-    console.error(JSON.stringify({ event: 'sweep-failed', vaultId, error: errorText(error) }));
+    if (unreadableText(error) !== null) logUnreadable(error, { vaultId });
+    else console.error(JSON.stringify({ event: 'sweep-failed', vaultId, error: errorText(error) }));
   }
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { UnreadableState } from '#store/object-schema.ts';
+import { STATE_UNREADABLE } from '#domain/alert.ts';
+import { UnreadableState, unreadableText } from '#store/object-schema.ts';
 
 /** The text of a stored document of one kind, and back. */
 export interface Codec<T> {
@@ -73,10 +74,15 @@ export function readableOrNull<T>(read: () => T): T | null {
   }
 }
 
-/** Logs that a record is unreadable, with its ids. Throws every other error again. */
-export function logUnreadable(error: unknown, ids: Readonly<Record<string, unknown>> = {}): void {
-  if (!(error instanceof UnreadableState)) throw error;
-  console.error(JSON.stringify({ event: 'record-unreadable', ...ids, error: error.message }));
+/**
+ * Logs the alert that state is unreadable, with the ids of what has it. Returns the text of the
+ * error. Throws every other error again.
+ */
+export function logUnreadable(error: unknown, ids: Readonly<Record<string, unknown>> = {}): string {
+  const detail = unreadableText(error);
+  if (detail === null) throw error;
+  console.error(JSON.stringify({ event: 'alert', code: STATE_UNREADABLE, detail, ...ids }));
+  return detail;
 }
 
 function objectIn(name: string, text: string): Readonly<Record<string, unknown>> {

@@ -11,8 +11,25 @@ export interface ObjectSchema {
   readonly migrations: readonly ((sql: SqlStorage) => void)[];
 }
 
+/** Calls of an object keep the message of an error, and lose its class. */
+const UNREADABLE = 'unreadable state: ';
+
 /** Thrown before anything is written: this code cannot read the state of an object. */
-export class UnreadableState extends Error {}
+export class UnreadableState extends Error {
+  constructor(text: string) {
+    super(`${UNREADABLE}${text}`);
+  }
+}
+
+/**
+ * Returns the text of an `UnreadableState`, also of one that another object threw; null for every
+ * other error.
+ */
+export function unreadableText(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  const [, text] = error.message.split(UNREADABLE);
+  return text ?? null;
+}
 
 const TABLE = 'schema_version';
 

@@ -25,6 +25,6 @@ export function commonRefusals(route: Route): readonly ProblemCode[] {
     ...(method === 'GET' ? [] : ['body-too-large' as const]),
     ...(body === undefined ? [] : (['unsupported-media-type', 'malformed-json'] as const)),
     ...(hasInput ? ['invalid-request' as const] : []),
-    ...(access === 'anyone' ? [] : (['unavailable', 'internal'] as const)),
+    ...(access === 'anyone' ? [] : (['unavailable', 'state-unreadable', 'internal'] as const)),
   ];
 }

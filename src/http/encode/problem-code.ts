@@ -38,6 +38,7 @@ export type HttpFault =
   | 'unsupported-media-type'
   | 'quota-exceeded'
   | 'unavailable'
+  | 'state-unreadable'
   | 'internal';
 
 /** The `code` of a problem. */

@@ -79,6 +79,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'login-unavailable': [503, 'The identity provider is unavailable'],
   'chain-unavailable': [503, 'No RPC node is available'],
   unavailable: [503, 'Temporarily unavailable'],
+  'state-unreadable': [500, 'Stored state cannot be read'],
   internal: [500, 'Internal error'],
 };
 

@@ -41,7 +41,7 @@ test.each([
   await approve(vault, alice, sound.id);
   await changePolicy(vault, { threshold: 1 });
   expect((await stateOf(vault, sound.id)).approvals.length).toBe(1);
-  expect(said.mock.calls.join()).toContain('record-unreadable');
+  expect(said.mock.calls.join()).toContain('state-unreadable');
   const third = await created(vault);
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
   await runDurableObjectAlarm(vault);
