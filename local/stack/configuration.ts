@@ -42,6 +42,10 @@ export interface Settings {
   readonly chains?: readonly object[];
   /** Path of another entry of the coordinator, with which a test wraps it. */
   readonly entry?: string;
+  /** Path of another entry of the co-signers. */
+  readonly cosignerEntry?: string;
+  /** Further variables of every Worker, for other entries. */
+  readonly variables?: Readonly<Record<string, string>>;
   /** Three when absent. */
   readonly cosigners?: number;
   /**
@@ -135,6 +139,7 @@ export function configure(folder: string, settings: Settings): Configuration {
         APPROVAL_ORIGIN: settings.approvalOrigin ?? '',
         COSIGNER_URLS: JSON.stringify(cosignerUrls),
         RATE_LIMITS: settings.rateLimits === undefined ? '' : JSON.stringify(settings.rateLimits),
+        ...settings.variables,
       },
     },
     secrets: {
@@ -156,12 +161,14 @@ export function configure(folder: string, settings: Settings): Configuration {
       template: 'deploy/cosigner.toml',
       changes: {
         name: `conclave-cosigner-${i + 1}`,
+        ...(settings.cosignerEntry === undefined ? {} : { main: settings.cosignerEntry }),
         vars: {
           NODE_INDEX: String(i + 1),
           PEERS: peers,
           RECOVERY_KEY: settings.recoveryKeys?.[i] ?? '',
           SHARES_SINCE: settings.sharesSince ?? '',
           COORDINATOR_KEY: isCoordinatorPinned ? publicIdentity(secrets.coordinator).signing : '',
+          ...settings.variables,
         },
       },
       secrets: {

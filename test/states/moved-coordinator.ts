@@ -1,0 +1,28 @@
+import { moveAlarms } from './moved-clock.ts';
+import worker, {
+  AccessTokenObject,
+  PersonObject as Person,
+  SessionObject,
+  VaultObject as Vault,
+  WalletNonceObject,
+} from '../../src/worker.ts';
+
+/** The coordinator with a moved clock. */
+
+export { AccessTokenObject, SessionObject, WalletNonceObject };
+
+export class VaultObject extends Vault {
+  constructor(...[ctx, env]: ConstructorParameters<typeof Vault>) {
+    moveAlarms(ctx);
+    super(ctx, env);
+  }
+}
+
+export class PersonObject extends Person {
+  constructor(...[ctx, env]: ConstructorParameters<typeof Person>) {
+    moveAlarms(ctx);
+    super(ctx, env);
+  }
+}
+
+export default worker;
