@@ -4,10 +4,9 @@ import type { UserConfig } from 'vite';
 
 /** Builds the dashboard, or with `--mode approval-page` the approval page. */
 export default defineConfig(({ mode }) => {
-  if (mode !== 'approval-page') return dashboard;
   // NODE_ENV is fixed, so that a variable of the shell does not change the bytes of a release.
   process.env['NODE_ENV'] = 'production';
-  return approvalPage;
+  return mode === 'approval-page' ? approvalPage : dashboard;
 });
 
 const jsx: UserConfig = {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 /**
@@ -16,12 +16,14 @@ export const APPROVAL_PAGE = resolve(import.meta.dirname, '..', 'dist', 'approva
 export const RELEASE = resolve(import.meta.dirname, '..', 'src', 'approval-page', 'release.txt');
 
 /**
- * Returns one line for each file of a build, sorted by name. Files that an operator adds are not
- * part of it.
+ * Returns one line for each file of a build, sorted by its path. Files that an operator adds are
+ * not part of it.
  */
 export function releaseOf(folder: string): string {
-  const names = readdirSync(folder).filter((name) => name !== 'allowed-origins.json');
-  const lines = names.toSorted().map((name) => `${sha256(readFileSync(join(folder, name)))}  ${name}\n`);
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const names = files.map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
+  const released = names.filter((name) => name !== 'allowed-origins.json');
+  const lines = released.toSorted().map((name) => `${sha256(readFileSync(join(folder, name)))}  ${name}\n`);
   return lines.join('');
 }
 

@@ -28,17 +28,28 @@ export async function bundle(
   const outdir = join(isReadable ? folder : (process.env[READY_BUNDLES] ?? folder), name);
   const file = join(outdir, `${name}.js`);
   if (!building.has(outdir) && existsSync(file)) return file;
-  const built = building.get(outdir) ?? build(config, outdir, isReadable);
+  const options = isReadable ? ['--no-minify'] : [];
+  const built = building.get(outdir) ?? buildWorker(config, outdir, { options });
   building.set(outdir, built);
   await built;
   return file;
 }
 
-async function build(config: string, outdir: string, isReadable: boolean): Promise<void> {
-  const size = isReadable ? [] : ['--minify'];
-  const words = [WRANGLER, 'deploy', '--dry-run', ...size, '--config', config, '--outdir', outdir];
-  const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' };
-  await promisify(execFile)(process.execPath, words, { env }).catch((error: Error & { stdout?: string }) => {
+/** How to build a Worker: further options of wrangler, and the environment. */
+interface WorkerBuild {
+  readonly options?: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/**
+ * Builds a Worker into a folder as a deployment does, without an account. Throws the errors of
+ * wrangler.
+ */
+export async function buildWorker(config: string, outdir: string, build: WorkerBuild = {}): Promise<void> {
+  const { options = [], env = process.env } = build;
+  const words = [WRANGLER, 'deploy', '--dry-run', ...options, '--config', config, '--outdir', outdir];
+  const quiet = { ...env, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' };
+  await promisify(execFile)(process.execPath, words, { env: quiet }).catch((error: Error & { stdout?: string }) => {
     throw new Error(`${config} could not be bundled:\n${error.stdout ?? ''}${error.message}`);
   });
 }

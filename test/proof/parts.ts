@@ -52,7 +52,7 @@ export const PROOF_PARTS: readonly ProofPart[] = [
   ...Object.entries(NODE_TESTS).map(([name, paths]) => ({ name: `tests: ${name}`, command: tests('node', paths) })),
   { name: 'tests: the coordinator in workerd', command: tests('worker', []) },
   ...Object.entries(OUTSIDE_TESTS).map(([name, paths]) => ({ name: `tests: ${name}`, command: tests('e2e', paths) })),
-  { name: 'both Workers can be deployed', command: script('deploy:dry-run') },
+  { name: 'release builds twice alike', command: script('release', '--check') },
   { name: 'demo', command: script('demo') },
   { name: 'demo with four co-signers', command: script('demo', '--cosigners', '4') },
   { name: 'bench', command: script('bench', '--brief') },
