@@ -5,6 +5,8 @@ import { boundedFetch } from '#chains/rpc/bounded-fetch.ts';
 import { identitySecrets } from '#mpc/identity.ts';
 import {
   cosignerRequestBytes,
+  versionedPath,
+  WIRE_VERSIONS,
   REQUEST_BODY_HASH,
   REQUEST_SIGNATURE,
   REQUEST_TIME,
@@ -103,23 +105,42 @@ export function transportOf(endpoint: CosignerEndpoint) {
 /** A co-signer recognizes a call through a binding by this name. */
 const BOUND = 'http://cosigner';
 
-export function cosignerClient(index: PartyIndex, door: CosignerTransport): CosignerClient {
+/** @param versions that the coordinator speaks, the newest first */
+export function cosignerClient(
+  index: PartyIndex,
+  door: CosignerTransport,
+  versions: readonly number[] = WIRE_VERSIONS,
+): CosignerClient {
+  const send = async (version: number, path: string, body: string): Promise<Result<unknown, CosignerFault>> => {
+    const unreachable = (detail: string) => refused({ cosigner: index, code: 'unreachable', detail, culprit: null });
+    const versioned = versionedPath(version, path);
+    const signature = await signatureOf(door, { index, path: versioned, body });
+    const request = { method: 'POST', body, headers: { 'content-type': 'application/json', ...signature } };
+    const answer = await boundedFetch(`${door.origin}/${versioned}`, request, { timeoutMs: timeoutOf(path), ...door });
+    if ('fault' in answer) return unreachable(answer.fault);
+    const parsed = reply.safeParse(jsonOf(answer.text));
+    if (!parsed.success) return unreachable(`answered ${answer.status} with something else`);
+    return parsed.data.ok ? accepted(parsed.data.value) : refused({ cosigner: index, ...parsed.data.refusal });
+  };
+  const name = `${index} at ${door.origin}`;
   return {
     index,
     call: async (path, content) => {
-      const unreachable = (detail: string) => refused({ cosigner: index, code: 'unreachable', detail, culprit: null });
       const body = JSON.stringify(content);
-      const headers = { 'content-type': 'application/json', ...(await signatureOf(door, { index, path, body })) };
-      const request = { method: 'POST', body, headers };
-      const bounds = { timeoutMs: timeoutOf(path), ...door };
-      const answer = await boundedFetch(`${door.origin}/${path}`, request, bounds);
-      if ('fault' in answer) return unreachable(answer.fault);
-      const parsed = reply.safeParse(jsonOf(answer.text));
-      if (!parsed.success) return unreachable(`answered ${answer.status} with something else`);
-      return parsed.data.ok ? accepted(parsed.data.value) : refused({ cosigner: index, ...parsed.data.refusal });
+      const [newest = 1] = versions;
+      const answer = await send(AGREED.get(name) ?? newest, path, body);
+      if (answer.ok || answer.refusal.code !== 'wire-mismatch') return answer;
+      const spoken = (answer.refusal.detail ?? '').split(' ');
+      const common = versions.find((version) => spoken.includes(String(version)));
+      if (common === undefined) return answer;
+      AGREED.set(name, common);
+      return send(common, path, body);
     },
   };
 }
+
+/** The version that each co-signer spoke last, where it was not the newest. */
+const AGREED = new Map<string, number>();
 
 function timeoutOf(path: string): number {
   if (/^key\/[^/]+\/statement$/.test(path)) return STATEMENT_TIMEOUT_MS;

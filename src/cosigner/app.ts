@@ -5,6 +5,7 @@ import { publicIdentity } from '#mpc/identity.ts';
 import { COSIGNER_ACTIONS, objectName, type ObjectRef } from '#cosigner/object.ts';
 import { refusal, type Refused } from '#cosigner/refusal.ts';
 import { declaresAtMost, readBody } from '#cosigner/request-body.ts';
+import { WIRE_VERSIONS } from '#domain/access/cosigner-request.ts';
 import { parseKeyId, parseVaultIdText } from '#domain/id.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 import { logUnreadable } from '#store/document.ts';
@@ -15,21 +16,22 @@ const MAX_BODY_BYTES = 4_000_000;
 /**
  * Serves the interface of a co-signer, which only its coordinator may call:
  *
- *     POST /key/{keyId}/{action}   POST /proof/{keyId}/{action}   POST /reshare/{keyId}/{action}
- *     POST /vault/{id}/{action}   POST /pair/{peer}/{action}   POST /keygen/{run}/{action}
- *     POST /pairs/status   GET /identity
+ *     POST /v1/key/{keyId}/{action}   POST /v1/proof/{keyId}/{action}
+ *     POST /v1/reshare/{keyId}/{action}   POST /v1/keygen/{run}/{action}
+ *     POST /v1/vault/{id}/{action}   POST /v1/pair/{peer}/{action}
+ *     POST /v1/pairs/status   GET /identity
  *
  * The interface is the same over a service binding and over HTTPS, where the coordinator signs each
  * request (`isFromCoordinator`). Returns 200 with `{ ok, value }` or `{ ok, refusal }`, since a
- * refusal is an answer. Refuses, in order: 404 `malformed` (path), 401 `not-my-coordinator` (form
- * of the headers), 413 `body-too-large` (declared length), 401 `not-my-coordinator` (signature),
- * 413 `body-too-large` (actual length), 401 `not-my-coordinator` (the body is not the signed one),
- * 400 `malformed` (the body is not JSON). 500 `state-unreadable` is the answer of an object that
- * this release cannot open.
+ * refusal is an answer. Refuses, in order: 404 `wire-mismatch`, 404 `malformed` (path), 401
+ * `not-my-coordinator` (form of the headers), 413 `body-too-large` (declared length), 401
+ * `not-my-coordinator` (signature), 413 `body-too-large` (actual length), 401 `not-my-coordinator`
+ * (the body is not the signed one), 400 `malformed` (the body is not JSON), 500 `state-unreadable`
+ * (this release cannot open the object).
  */
 export async function serve(request: Request, env: CosignerEnv): Promise<Response> {
-  const [, kind, name, actionText, ...rest] = new URL(request.url).pathname.split('/');
-  if (request.method === 'GET' && kind === 'identity' && name === undefined) {
+  const [, version = '', kind, name, actionText, ...rest] = new URL(request.url).pathname.split('/');
+  if (request.method === 'GET' && version === 'identity' && kind === undefined) {
     return Response.json({ index: Number.parseInt(env.NODE_INDEX, 10), ...publicIdentity(env.IDENTITY_SECRET) });
   }
   // One response covers all peers, because the number of subrequests of a coordinator is limited.
@@ -37,7 +39,11 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
   const ref = refOf(kind, name ?? '');
   const action = COSIGNER_ACTIONS.find((known) => known === actionText);
   const isAimed = ref !== null && action !== undefined && rest.length === 0;
-  if (request.method !== 'POST' || !(requestsPairs || isAimed)) return answer(404, refusal('malformed', 'path'));
+  if (/^v[1-9][0-9]{0,3}$/.test(version) && !WIRE_VERSIONS.some((spoken) => version === `v${spoken}`)) {
+    return answer(404, refusal('wire-mismatch', WIRE_VERSIONS.join(' ')));
+  }
+  if (request.method !== 'POST' || !version.startsWith('v') || !(requestsPairs || isAimed))
+    return answer(404, refusal('malformed', 'path'));
   const claim = parseClaim(request, { env, nowMs: Date.now() });
   if (claim === null) return answer(401, refusal('not-my-coordinator'));
   if (!declaresAtMost(request, MAX_BODY_BYTES)) return answer(413, refusal('body-too-large'));

@@ -14,6 +14,8 @@ export type CosignerRefusal =
   | 'body-too-large'
   /** The detail names what this release of the co-signer cannot read. */
   | 'state-unreadable'
+  /** The detail lists the versions of requests that this co-signer speaks, the newest first. */
+  | 'wire-mismatch'
   /** The detail lists the protocols that this co-signer supports, the newest first. */
   | 'protocol-mismatch'
   | 'unknown-session'

@@ -94,13 +94,13 @@ afterAll(() => cosigners.stop());
 
 test('a network caller without the coordinator signature is refused and learns only the identity of the co-signer', async () => {
   const origin = cosigners.originOf(2);
-  const stranger = await fetch(`${origin}/pairs/status`, { method: 'POST', body: '{}' });
+  const stranger = await fetch(`${origin}/v1/pairs/status`, { method: 'POST', body: '{}' });
   expect([stranger.status, await stranger.json()]).toMatchObject([
     401,
     { ok: false, refusal: { code: 'not-my-coordinator' } },
   ]);
-  const forged = await headersOf({ path: 'pairs/status', atMs: String(Date.now()) });
-  expect((await fetch(`${origin}/pairs/status`, { method: 'POST', body: '{}', headers: forged })).status).toBe(401);
+  const forged = await headersOf({ path: 'v1/pairs/status', atMs: String(Date.now()) });
+  expect((await fetch(`${origin}/v1/pairs/status`, { method: 'POST', body: '{}', headers: forged })).status).toBe(401);
   expect(await (await fetch(`${origin}/identity`)).json()).toMatchObject({ index: 2 });
   const [, second] = cosigners.all;
   expect(await second.call('pairs/status', {})).toMatchObject({ ok: true });

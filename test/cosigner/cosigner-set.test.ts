@@ -41,7 +41,7 @@ test.each<[string, object]>([
     NODE: { getByName: () => ({ pairState }) } as never,
   };
   const stateWith = async (other: object) => {
-    const request = new Request('http://cosigner/pairs/status', { method: 'POST', body: '{}' });
+    const request = new Request('http://cosigner/v1/pairs/status', { method: 'POST', body: '{}' });
     return (await serve(request, { ...env, ...other })).json();
   };
   expect(await stateWith({})).toEqual({ ok: true, value: { 2: { banned: false, setupId: null } } });

@@ -6,7 +6,7 @@ import { declaresAtMost, readBody } from '#cosigner/request-body.ts';
  * binding, where no signature is required.
  */
 
-const URL_WITHOUT_SERVER = 'http://cosigner/pairs/status';
+const URL_WITHOUT_SERVER = 'http://cosigner/v1/pairs/status';
 
 /** Returns a request whose body delivers a thousand bytes at each pull, and the number of pulls. */
 function streamed(turns: number) {

@@ -91,7 +91,7 @@ export class SimulatedCosigner {
 
   /** Serves a request as the service binding of the co-signer does. */
   async fetch(url: string, init: RequestInit): Promise<Response> {
-    const path = new URL(url).pathname.slice(1);
+    const path = new URL(url).pathname.slice('/v1/'.length);
     const body: unknown = JSON.parse(textSent(init));
     const answered = this.#schedule.call(`cosigner-${this.index} ${path.split('/').at(-1)}`, async () => {
       if (this.isUnreachable) throw new LostCall('The node is away (simulated)');

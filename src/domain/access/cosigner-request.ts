@@ -4,11 +4,24 @@ import { canonicalBytes } from '#domain/canonical/bytes.ts';
 export interface CosignerRequest {
   /** Number of the co-signer that the request is meant for. */
   readonly cosigner: string;
-  /** Such as `key/abc/open`. */
+  /** Such as `v1/key/abc/open`. */
   readonly path: string;
   readonly atMs: string;
   /** Lower-case hex SHA-256 of the body. */
   readonly bodyHash: string;
+}
+
+/**
+ * The versions of requests and answers that this release speaks, the newest first. The path of a
+ * request begins with one (`v1/key/abc/open`). A release that changes a body also speaks the one
+ * before, so that operators upgrade one Worker after the other. The digest of a protocol
+ * (cosigner/protocol-version.ts) covers what co-signers send to each other.
+ */
+export const WIRE_VERSIONS: readonly number[] = [1];
+
+/** Returns the path of a request in a version. */
+export function versionedPath(version: number, path: string): string {
+  return `v${version}/${path}`;
 }
 
 /**

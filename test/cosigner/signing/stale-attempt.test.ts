@@ -123,7 +123,7 @@ function bindingOf(index: number, there: readonly CosignerClient[]): Pick<Fetche
       if (client === undefined) return new Response(null, { status: 503 });
       const request = new Request(input, init);
       const { pathname } = new URL(request.url);
-      const answer = await client.call(pathname.slice(1), await request.json());
+      const answer = await client.call(pathname.slice('/v1/'.length), await request.json());
       if (!answer.ok && answer.refusal.code === 'unreachable') return new Response(null, { status: 503 });
       return Response.json(answer);
     },

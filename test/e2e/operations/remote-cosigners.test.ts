@@ -45,7 +45,7 @@ test('a vault whose key requires three of four co-signers in other accounts pays
 
 test('a caller without the coordinator key can do nothing at the addresses of the co-signers', async () => {
   for (const port of elsewhere.ports) {
-    const answer = await fetch(`http://127.0.0.1:${port}/pairs/status`, { method: 'POST', body: '{}' });
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/pairs/status`, { method: 'POST', body: '{}' });
     expect(answer.status).toBe(401);
   }
 });
