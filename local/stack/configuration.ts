@@ -42,8 +42,8 @@ export interface Settings {
   readonly chains?: readonly object[];
   /** Path of another entry of the coordinator, with which a test wraps it. */
   readonly entry?: string;
-  /** Path of another entry of the co-signers. */
-  readonly cosignerEntry?: string;
+  /** Paths of other entries of the co-signers, in order. */
+  readonly cosignerEntries?: readonly string[];
   /** Further variables of every Worker, for other entries. */
   readonly variables?: Readonly<Record<string, string>>;
   /** Three when absent. */
@@ -161,7 +161,7 @@ export function configure(folder: string, settings: Settings): Configuration {
       template: 'deploy/cosigner.toml',
       changes: {
         name: `conclave-cosigner-${i + 1}`,
-        ...(settings.cosignerEntry === undefined ? {} : { main: settings.cosignerEntry }),
+        ...(settings.cosignerEntries === undefined ? {} : { main: settings.cosignerEntries[i] }),
         vars: {
           NODE_INDEX: String(i + 1),
           PEERS: peers,

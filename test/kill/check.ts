@@ -78,7 +78,8 @@ async function bothSides({ person, vault, payments }: Evidence): Promise<BothSid
   );
 }
 
-function recordFaults(
+/** Returns what is wrong with the record of a payment that ended. */
+export function recordFaults(
   payment: PaymentRequest,
   record: TransactionRecord,
   signers: readonly Person[],
@@ -135,7 +136,8 @@ export async function agreedBalance(person: Person, vault: ReadyVault, chain: Lo
   }
 }
 
-async function listAll(person: Person, vaultId: number): Promise<readonly TransactionRecord[]> {
+/** Returns every transaction of a vault, the newest first. */
+export async function listAll(person: Person, vaultId: number): Promise<readonly TransactionRecord[]> {
   const all: TransactionRecord[] = [];
   let cursor: string | null = '';
   while (cursor !== null) {

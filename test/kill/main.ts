@@ -11,13 +11,13 @@ import type { Person } from '#local/stack/provision.ts';
 import { createPerson, createReadyVault } from '#local/stack/provision.ts';
 import type { StackOptions } from '#local/stack/stack.ts';
 import { startStack } from '#local/stack/stack.ts';
-import { pollUntil } from '#local/stack/poll.ts';
 import { seededRandom } from '#local/stack/seeded-random.ts';
 import { agreedBalance, faults } from './check.ts';
 import { lockDatabase } from './ill-database.ts';
 import { startIllNode } from './ill-node.ts';
 import type { PaymentRequest } from './load.ts';
-import { ensure, createAndApprove } from './load.ts';
+import { createAndApprove } from './load.ts';
+import { readerOf, recover } from './recover.ts';
 
 /**
  * Kills the whole service at random moments under load, restarts it on the remaining storage, and
@@ -37,14 +37,6 @@ const TRANSFERS_PER_LIFE = 4;
 const MAX_LIFE_MS = 1_500;
 /** The share of long runs and their length, which is enough for failed steps to be retried. */
 const [LONG_LIVES, LONG_LIFE_MS] = [0.1, 12_000];
-const RECOVERY_MS = 3_600_000;
-/**
- * The time between two polls of the chain. More frequent polls would keep the RPC node from other
- * work.
- */
-const POLL_MS = 1_000;
-/** The time without any progress after which the recovery has failed. */
-const STANDSTILL_MS = 180_000;
 const COSIGNERS = 3;
 const ETHER = 10n ** 18n;
 
@@ -142,50 +134,6 @@ function inWords({ lifeMs, illness, absent, database }: Weather, payments: reado
     `${payments.length} transfers requested`,
     `${open} without an answer so far`,
   ].join(', ');
-}
-
-/** Does what clients do after a breakdown: repeats every request that has no answer, and waits. */
-async function recover(
-  signers: readonly Person[],
-  payments: readonly PaymentRequest[],
-  sent: () => Promise<number>,
-): Promise<void> {
-  const unknown = payments.filter(({ id }) => id === null).length;
-  for (const payment of payments) {
-    const reach = await ensure(signers, payment);
-    if (reach !== 'done') throw new Error(`the service is ${reach}, and no kill was planned`);
-  }
-  console.log(`${payments.length} transfers stand, ${unknown} of them were requested again; waiting for the last`);
-  let [last, movedAtMs] = [await sent(), Date.now()];
-  const paid = async () => {
-    const now = await sent();
-    if (now > last) [last, movedAtMs] = [now, Date.now()];
-    if (Date.now() - movedAtMs > STANDSTILL_MS) {
-      throw new Error(`nothing moves at ${now} of ${payments.length}: ${await wordsOfOpen(signers, payments)}`);
-    }
-    return now >= payments.length ? true : null;
-  };
-  // The payments are signed one after the other, so a thousand of them take long.
-  await pollUntil('last payment', paid, RECOVERY_MS, POLL_MS);
-  for (const { id } of payments) {
-    const observation = async () =>
-      (await readerOf(signers).client.read(id ?? '')).state === 'SUCCEEDED' ? true : null;
-    await pollUntil(`success of ${id}`, observation, STANDSTILL_MS);
-  }
-}
-
-function readerOf([reader]: readonly Person[]): Person {
-  if (reader === undefined) throw new Error('no person can read the records');
-  return reader;
-}
-
-async function wordsOfOpen(signers: readonly Person[], payments: readonly PaymentRequest[]): Promise<string> {
-  const words: string[] = [];
-  for (const { id } of payments) {
-    const { state, stateReason } = await readerOf(signers).client.read(id ?? '');
-    if (state !== 'SUCCEEDED') words.push(`${id} is ${state} (${stateReason})`);
-  }
-  return words.join(', ');
 }
 
 const found = await main();

@@ -106,12 +106,25 @@ export async function openGolden(release: string): Promise<OpenGolden> {
   started.defer(chains.end);
   const options: StackOptions = {
     ...stackOptions(folder, chains, golden.recoveryKeys),
-    entry: entry('moved-coordinator.ts'),
-    cosignerEntry: entry('moved-cosigner.ts'),
+    ...entriesOf([false, false, false, false]),
     variables: { CLOCK_OFFSET_MS: String(golden.recordedAtMs + PAUSE_MS - Date.now()) },
   };
   const running = started.move();
   return { ...chains, golden, options, folder, end: () => running.disposeAsync() };
+}
+
+/**
+ * Returns the entries of the coordinator and its co-signers, in order: for each whether it runs the
+ * synthetic next release instead of this one.
+ */
+export function entriesOf([isCoordinatorNext, ...areCosignersNext]: readonly boolean[]): Required<
+  Pick<StackOptions, 'entry' | 'cosignerEntries'>
+> {
+  const name = (isNext: boolean | undefined) => (isNext === true ? 'next' : 'moved');
+  return {
+    entry: entry(`${name(isCoordinatorNext)}-coordinator.ts`),
+    cosignerEntries: areCosignersNext.map((isNext) => entry(`${name(isNext)}-cosigner.ts`)),
+  };
 }
 
 /** Returns the path of an entry of this folder. */

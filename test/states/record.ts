@@ -309,7 +309,10 @@ async function refreshed(scene: Scene, scheme: KeyScheme): Promise<void> {
 /** Refreshes a key until two co-signers use their new shares and one does not. Returns its id. */
 async function interruptedRefresh(scene: Scene): Promise<string> {
   await scene.stack.stop();
-  scene.stack = await startStack({ ...scene.options, cosignerEntry: entry('stalled-cosigner.ts') });
+  scene.stack = await startStack({
+    ...scene.options,
+    cosignerEntries: [1, 2, 3].map(() => entry('stalled-cosigner.ts')),
+  });
   const { key, keyId, parameters: param } = await keyOf(scene, 'ecdsa-secp256k1');
   await unwrap(key.refresh.$post({ param }));
   const isUneven = async () => {

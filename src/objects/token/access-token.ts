@@ -44,7 +44,7 @@ export interface TokenView extends Omit<AccessToken, 'secretHash' | 'previous'> 
   readonly previousUntilMs: number | null;
 }
 
-const TOKEN_SCHEMA = credentialSchema('access token', 'token');
+export const TOKEN_SCHEMA = credentialSchema('access token', 'token');
 
 /**
  * One personal access token: its record, and the windows of its rate limits. Authentication and

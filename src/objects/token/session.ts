@@ -24,7 +24,7 @@ export type SessionAdmission =
   | { readonly outcome: 'limited'; readonly limit: LimitState }
   | { readonly outcome: 'unauthenticated'; readonly fault: SessionFault };
 
-const SESSION_SCHEMA = credentialSchema('session', 'session');
+export const SESSION_SCHEMA = credentialSchema('session', 'session');
 
 /**
  * One login: its record, and the windows of its rate limits. Nothing else holds it, so a logout

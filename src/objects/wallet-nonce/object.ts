@@ -32,7 +32,7 @@ const TABLES = `
 `;
 
 /** The state of a wallet's nonces. See `ObjectSchema` before you change it. */
-const WALLET_NONCE_SCHEMA: ObjectSchema = { name: 'wallet nonce', migrations: [(sql) => void sql.exec(TABLES)] };
+export const WALLET_NONCE_SCHEMA: ObjectSchema = { name: 'wallet nonce', migrations: [(sql) => void sql.exec(TABLES)] };
 
 /** Stands for the native asset in the table `reserved`. */
 const NATIVE = '';
