@@ -25,7 +25,7 @@ import { violationText } from '#http/encode/violation-text.ts';
 import type { transactionSchema } from '#http/transaction/record-schema.ts';
 import { deviceSignatureRecord } from '#http/encode/device-signature.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
-import type { PublicAttempt, PublicTransaction } from '#objects/vault/projection.ts';
+import type { PublicAttempt, PublicTransaction } from '#objects/vault/documents/listed-document.ts';
 
 /** The context of a record: the current policy, the reader and the chain. */
 export interface RecordScope {
