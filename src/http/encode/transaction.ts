@@ -52,7 +52,7 @@ export function transactionRecord(
     state: transaction.state,
     stateReason: transaction.stateReason,
     stateDetail: publicRejection(transaction),
-    waitsFor: transaction.waitsFor ?? null,
+    waitsFor: transaction.waitsFor,
     displayType: transaction.displayType,
     direction: transaction.direction,
     visible: transaction.visible,

@@ -113,7 +113,7 @@ export const publicAttemptFields = {
       isAsked: z.literal(true).exactOptional(),
     })
     .nullable(),
-  refusal: exactly<RpcRejection>()({ answer: z.string(), times: z.int() }).nullable().exactOptional(),
+  refusal: exactly<RpcRejection>()({ answer: z.string(), times: z.int() }).nullable(),
 };
 
 const attempt = exactly<Attempt>()({
@@ -158,11 +158,11 @@ export const transactionFields = {
   approvals: z.array(approval),
   rejection: approval.nullable(),
   cancelling: z.boolean(),
-  givenUp: z.string().nullable().exactOptional(),
-  waitsFor: transactionId.nullable().exactOptional(),
-  endedByTimeAtMs: timeMs.nullable().exactOptional(),
+  givenUp: z.string().nullable(),
+  waitsFor: transactionId.nullable(),
+  endedByTimeAtMs: timeMs.nullable(),
   inclusion: inclusion.nullable(),
-  watchedSinceMs: timeMs.nullable().exactOptional(),
+  watchedSinceMs: timeMs.nullable(),
   signature: z.string().nullable(),
   speed: z.enum(SPEEDS),
   joins: z.int().exactOptional(),
