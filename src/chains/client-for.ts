@@ -5,6 +5,7 @@ import { evmClient } from '#chains/evm/chain-client.ts';
 import { rulesFor } from '#chains/rules-for.ts';
 import { solanaClient } from '#chains/solana/chain-client.ts';
 import type { Chain, ChainFamily } from '#domain/asset/chain.ts';
+import { parseJsonSetting } from '#domain/json-setting.ts';
 
 const CLIENTS: Readonly<Record<ChainFamily, (rules: ChainRules, rpcUrls: readonly string[]) => ChainClient>> = {
   evm: evmClient,
@@ -56,7 +57,7 @@ export function chainsWithOneNode(env: { readonly RPC_URLS: string }): readonly 
 }
 
 function settingOf(env: { readonly RPC_URLS: string }): ReadonlyMap<string, unknown> {
-  const setting: unknown = JSON.parse(env.RPC_URLS);
+  const setting = parseJsonSetting('RPC_URLS', env.RPC_URLS);
   if (typeof setting !== 'object' || setting === null) throw new Error('RPC_URLS must be an object of lists of URLs.');
   return new Map<string, unknown>(Object.entries(setting));
 }

@@ -1,3 +1,5 @@
+import * as z from 'zod';
+import { parseJsonSetting } from '#domain/json-setting.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { MAX_PARTY_INDEX, parsePartyIndex } from '#mpc/party.ts';
 
@@ -44,14 +46,20 @@ export function cosignerEndpoints(env: CosignerSettings): readonly CosignerEndpo
   return positions;
 }
 
+const COSIGNER_URLS_FORM =
+  'COSIGNER_URLS is an object of number to origin, such as {"1":"https://cosigner-1.example.com"}';
+
+const urlsByName = z.record(z.string(), z.unknown());
+
 const READ = new Map<string, ReadonlyMap<string, string>>();
 
 /** Returns the URLs of the setting. Each text is parsed once. */
 function cosignerUrls(text: string): ReadonlyMap<string, string> {
   const known = READ.get(text);
   if (known !== undefined) return known;
-  const entries = text === '' ? [] : Object.entries(JSON.parse(text) as Readonly<Record<string, unknown>>);
-  const urls = new Map(entries.map(([name, url]) => [name, originOf(url)]));
+  const setting = urlsByName.safeParse(text === '' ? {} : parseJsonSetting('COSIGNER_URLS', text));
+  if (!setting.success) throw new Error(COSIGNER_URLS_FORM);
+  const urls = new Map(Object.entries(setting.data).map(([name, url]) => [name, originOf(url)]));
   READ.set(text, urls);
   return urls;
 }
@@ -61,7 +69,7 @@ function originOf(value: unknown): string {
   const url = typeof value === 'string' ? URL.parse(value) : null;
   const isHere = url?.protocol === 'http:' && url.hostname === '127.0.0.1';
   if (url === null || url.origin !== value || !(url.protocol === 'https:' || isHere)) {
-    throw new Error('COSIGNER_URLS is an object of number to origin, such as {"1":"https://cosigner-1.example.com"}');
+    throw new Error(COSIGNER_URLS_FORM);
   }
   return value;
 }

@@ -1,5 +1,6 @@
 import { parseClaim, isClaimedBody, isFromCoordinator } from '#cosigner/coordinator-auth.ts';
 import type { CosignerEnv } from '#cosigner/object.ts';
+import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
 import { publicIdentity } from '#mpc/identity.ts';
 import { COSIGNER_ACTIONS, objectName, type ObjectRef } from '#cosigner/object.ts';
@@ -57,8 +58,9 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
   if (!isAimed) {
     // A co-signer with wrong settings signs nothing. This answer informs the operator before a
     // payment waits for the co-signer.
-    if (!(await isConfigured(env))) return answer(500, refusal('misconfigured'));
-    return Response.json({ ok: true, value: await pairStates(env) });
+    const cosigners = await cosignerSetOrNull(env);
+    if (cosigners === null) return answer(500, refusal('misconfigured'));
+    return Response.json({ ok: true, value: await pairStates(env, cosigners) });
   }
   try {
     return Response.json(await env.NODE.getByName(objectName(ref)).serve(ref, action, body));
@@ -67,23 +69,21 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
   }
 }
 
-async function isConfigured(env: CosignerEnv): Promise<boolean> {
+async function cosignerSetOrNull(env: CosignerEnv): Promise<CosignerSet | null> {
   try {
-    await loadCosignerSet(env);
-    return true;
+    return await loadCosignerSet(env);
   } catch {
-    return false;
+    return null;
   }
 }
 
 /** Returns for every peer whether it is banned, and the id of the set-up with it. */
-async function pairStates(env: CosignerEnv): Promise<Readonly<Record<string, unknown>>> {
+async function pairStates(env: CosignerEnv, { peers }: CosignerSet): Promise<Readonly<Record<string, unknown>>> {
   const states: Record<string, unknown> = {};
-  for (const name of Object.keys(JSON.parse(env.PEERS) as object)) {
-    const ref = name === env.NODE_INDEX ? null : refOf('pair', name);
-    if (ref?.kind !== 'pair') continue;
-    const { banned, setupId } = await env.NODE.getByName(objectName(ref)).pairState(ref.peer, null);
-    states[name] = { banned, setupId };
+  for (const peer of peers.keys()) {
+    const pair = env.NODE.getByName(objectName({ kind: 'pair', peer }));
+    const { banned, setupId } = await pair.pairState(peer, null);
+    states[peer] = { banned, setupId };
   }
   return states;
 }

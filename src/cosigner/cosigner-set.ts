@@ -6,7 +6,9 @@ import { type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
 import type { KeyEncryptionSecret } from '#mpc/share.ts';
 import type { FeeCeilings } from '#chains/inspect/fee-ceiling.ts';
 import { parseFeeCeilings } from '#chains/inspect/fee-ceiling.ts';
+import { isObject } from '#chains/rpc/is-object.ts';
 import type { CosignerConfig } from '#cosigner/configuration.ts';
+import { parseJsonSetting } from '#domain/json-setting.ts';
 import type { PublicIdentity } from '#mpc/identity.ts';
 import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
 
@@ -77,17 +79,22 @@ export function pinnedSigningKeys({ PEERS }: Pick<CosignerConfig, 'PEERS'>): (pa
 }
 
 function pinnedPeers(text: string): ReadonlyMap<PartyIndex, PublicIdentity> {
-  const entries = Object.entries(JSON.parse(text) as Record<string, PublicIdentity>);
+  const setting = parseJsonSetting('PEERS', text);
+  const entries = isObject(setting) ? Object.entries(setting) : [];
   const peers = new Map<PartyIndex, PublicIdentity>();
   for (const [i, [name, keys]] of entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).entries()) {
     const party = parsePartyIndex(i + 1);
-    const wellFormed = [keys.signing, keys.exchange].every((key) => /^[0-9a-f]{64}$/.test(key));
-    if (party === null || name !== String(party) || !wellFormed)
+    const { signing, exchange } = isObject(keys) ? keys : {};
+    if (party === null || name !== String(party) || !isHex32(signing) || !isHex32(exchange))
       throw new Error('PEERS names nodes 1 to n with two keys each');
-    peers.set(party, keys);
+    peers.set(party, { signing, exchange });
   }
   if (peers.size < 2) throw new Error('PEERS names at least two nodes');
   return peers;
+}
+
+function isHex32(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 }
 
 function timeOf(text: string): number {
@@ -97,13 +104,16 @@ function timeOf(text: string): number {
 }
 
 function recoveryKeyOf(text: string): string | null {
-  if (text !== '' && !/^[0-9a-f]{64}$/.test(text)) throw new Error('RECOVERY_KEY has 32 bytes in hex');
+  if (text !== '' && !isHex32(text)) throw new Error('RECOVERY_KEY has 32 bytes in hex');
   return text === '' ? null : text;
 }
 
 function keyEncryptionSecrets(text: string): readonly KeyEncryptionSecret[] {
-  const secrets = JSON.parse(text) as readonly KeyEncryptionSecret[];
-  const wellFormed = secrets.every(({ id, secret }) => typeof id === 'string' && /^[0-9a-f]{64}$/.test(secret));
-  if (secrets.length === 0 || !wellFormed) throw new Error('KEY_ENCRYPTION_SECRETS is a list of { id, secret }');
-  return secrets;
+  const setting = parseJsonSetting('KEY_ENCRYPTION_SECRETS', text);
+  if (Array.isArray(setting) && setting.length > 0 && setting.every(isKeyEncryptionSecret)) return setting;
+  throw new Error('KEY_ENCRYPTION_SECRETS is a list of { id, secret }');
+}
+
+function isKeyEncryptionSecret(value: unknown): value is KeyEncryptionSecret {
+  return isObject(value) && typeof value['id'] === 'string' && isHex32(value['secret']);
 }

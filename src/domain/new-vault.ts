@@ -27,7 +27,17 @@ export function vaultFromSpec(spec: VaultSpec): Result<Vault, PolicyFault> {
   const policy = { vaultId: id, ...initialPolicy(spec) };
   const fault = policyFault(policy);
   return fault === null
-    ? accepted({ id, reference, foundedAtMs, configuration, members, policy, keys: [] })
+    ? accepted({
+        id,
+        reference,
+        foundedAtMs,
+        configuration,
+        members,
+        policy,
+        keys: [],
+        expiredAdoptions: [],
+        adoptedVersions: {},
+      })
     : refused(fault);
 }
 

@@ -67,9 +67,9 @@ export interface KeyRefresh {
   readonly scheme: KeyScheme;
   /**
    * Identifies one request among all for the same key, so that a late report of a refresh that has
-   * ended changes no later one. Absent in records from before refreshes could be given up.
+   * ended changes no later one.
    */
-  readonly requestId?: string;
+  readonly requestId: string;
   /**
    * What existed at the start and is replaced: the epoch of the shares, and the set-ups of pairs.
    * Null before the first check.
@@ -107,14 +107,13 @@ export interface Vault {
   readonly policy: Policy;
   readonly keys: readonly VaultKey[];
   /**
-   * The co-signers that refused a policy for its expired mandate when they last received it. Absent
-   * when none did.
+   * The co-signers that refused a policy for its expired mandate when they last received it.
    */
-  readonly expiredAdoptions?: readonly ExpiredAdoption[];
+  readonly expiredAdoptions: readonly ExpiredAdoption[];
   /**
    * Co-signer number to the newest policy version that it reported. Absent ones reported none.
    */
-  readonly adoptedVersions?: Readonly<Record<string, number>>;
+  readonly adoptedVersions: Readonly<Record<string, number>>;
 }
 
 /** Returns the wallet of a vault on a chain, or null while its key is being generated. */

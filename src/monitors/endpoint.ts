@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { parseJsonSetting } from '#domain/json-setting.ts';
 import { alchemy } from '#monitors/alchemy.ts';
 import { helius } from '#monitors/helius.ts';
 import type { Delivery, Monitor } from '#monitors/monitor.ts';
@@ -41,7 +42,9 @@ export function verifyDelivery(
   delivery: Delivery,
   nowMs: number,
 ): boolean {
-  const endpoints = new Map(Object.entries(setting ? endpointsSetting.parse(JSON.parse(setting)) : {}));
+  const endpoints = new Map(
+    Object.entries(setting ? endpointsSetting.parse(parseJsonSetting('WEBHOOK_ENDPOINTS', setting)) : {}),
+  );
   const endpoint = endpoints.get(address.endpointId);
   const monitor = monitorOf(address.provider);
   if (endpoint === undefined || monitor === null || endpoint.provider !== address.provider) return false;

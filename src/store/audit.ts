@@ -11,14 +11,22 @@ export interface HistoryQuery {
   readonly limit: number;
 }
 
-/** Returns entries of a vault's history, oldest first, each as JSON with its hash. */
+/** An entry of the read model, as a document. */
+export interface HistoryLine {
+  readonly vaultId: number;
+  readonly seq: number;
+  readonly entry: string;
+  readonly hash: string;
+}
+
+/** Returns entries of a vault's history, oldest first. */
 export async function historyLines(
   db: D1Database,
   { vaultId, transactionId, after, limit }: HistoryQuery,
-): Promise<readonly { readonly entry: string; readonly hash: string }[]> {
+): Promise<readonly HistoryLine[]> {
   const which = transactionId === null ? eq(audit.vaultId, vaultId) : eq(audit.transactionId, transactionId);
   return drizzle(db)
-    .select({ entry: audit.entry, hash: audit.hash })
+    .select({ vaultId: audit.vaultId, seq: audit.seq, entry: audit.entry, hash: audit.hash })
     .from(audit)
     .where(and(which, gt(audit.seq, after)))
     .orderBy(asc(audit.seq))

@@ -30,22 +30,29 @@ export function documentCodec<T extends object>(name: string, schema: z.ZodType<
   };
 }
 
-/** The number of documents that a remembering codec keeps in an isolate. */
-const REMEMBERED = 128;
+/**
+ * The characters of the documents that a remembering codec keeps in an isolate: some hundred
+ * transactions. A number of documents would not limit the memory, because calldata can be large.
+ */
+const REMEMBERED_CHARACTERS = 1_000_000;
 
 /**
  * Returns a codec that keeps the last documents by their text: a record is read again soon after it
  * was written, and a schema costs far more than `JSON.parse` in Workers, where no code can be
  * generated. Values are never changed, so readers may share one.
  */
-export function remembering<T>(codec: Codec<T>): Codec<T> {
+export function remembering<T>(codec: Codec<T>, most = REMEMBERED_CHARACTERS): Codec<T> {
   const last = new Map<string, T>();
+  let characters = 0;
   const keep = (text: string, value: T) => {
     // A text that is set again becomes the newest.
-    last.delete(text);
+    if (!last.delete(text)) characters += text.length;
     last.set(text, value);
-    const [oldest] = last.keys();
-    if (last.size > REMEMBERED && oldest !== undefined) last.delete(oldest);
+    for (const oldest of last.keys()) {
+      if (characters <= most) return;
+      last.delete(oldest);
+      characters -= oldest.length;
+    }
   };
   return {
     encode: (value) => {
@@ -63,13 +70,13 @@ export function remembering<T>(codec: Codec<T>): Codec<T> {
 
 /**
  * Returns the result of reading one record among others, or null when its state is unreadable: that
- * is logged, and the others go on.
+ * is logged with its ids, and the others go on.
  */
-export function readableOrNull<T>(read: () => T): T | null {
+export function readableOrNull<T>(read: () => T, ids: Readonly<Record<string, unknown>> = {}): T | null {
   try {
     return read();
   } catch (error) {
-    logUnreadable(error);
+    logUnreadable(error, ids);
     return null;
   }
 }

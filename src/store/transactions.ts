@@ -45,8 +45,8 @@ export interface TransactionQuery {
 }
 
 export interface TransactionPage {
-  /** JSON of each record, newest first. */
-  readonly records: readonly string[];
+  /** The document of each record, newest first. */
+  readonly records: readonly { readonly id: string; readonly record: string }[];
   /** The id to continue after, or null at the end. */
   readonly next: string | null;
 }
@@ -64,7 +64,7 @@ export async function list(db: D1Database, query: TransactionQuery): Promise<Tra
     .limit(query.limit + 1);
   const page = found.slice(0, query.limit);
   return {
-    records: page.map((row) => row.record),
+    records: page,
     next: found.length > query.limit ? (page.at(-1)?.id ?? null) : null,
   };
 }

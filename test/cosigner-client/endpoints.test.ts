@@ -54,6 +54,8 @@ test.each<[string, CosignerSettings]>([
     { ...three, COSIGNER_URLS: '{"1":"http://a.example"}', COORDINATOR_SECRET },
   ],
   ['an address with a path', { ...three, COSIGNER_URLS: '{"1":"https://a.example/x"}', COORDINATOR_SECRET }],
+  ['addresses that are no JSON', { ...three, COSIGNER_URLS: 'nowhere', COORDINATOR_SECRET }],
+  ['addresses that are null', { ...three, COSIGNER_URLS: 'null', COORDINATOR_SECRET }],
   ['a number in place of an address', { ...three, COSIGNER_URLS: '{"1":1}', COORDINATOR_SECRET }],
 ])('the settings %s are refused', (_name, env) => {
   expect(() => cosignerEndpoints(env)).toThrow(/co-signers|COSIGNER_URLS/);

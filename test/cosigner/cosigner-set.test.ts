@@ -33,6 +33,7 @@ test.each<[string, object]>([
   ['SHARES_SINCE that is no time', { SHARES_SINCE: 'yesterday' }],
   ['a RECOVERY_KEY that is too short', { RECOVERY_KEY: '00' }],
   ['another IDENTITY_SECRET than its peers have pinned', { IDENTITY_SECRET: '44'.repeat(32) }],
+  ['PEERS that are no JSON', { PEERS: 'nobody' }],
   ['KEY_ENCRYPTION_SECRETS that are none', { KEY_ENCRYPTION_SECRETS: '[]' }],
 ])('a co-signer with %s answers its operator that it is misconfigured', async (_what, differences) => {
   const pairState = async () => ({ banned: false, setupId: null });
@@ -46,4 +47,24 @@ test.each<[string, object]>([
   };
   expect(await stateWith({})).toEqual({ ok: true, value: { 2: { banned: false, setupId: null } } });
   expect(await stateWith(differences)).toMatchObject({ ok: false, refusal: { code: 'misconfigured', detail: null } });
+});
+
+const KEY = '44'.repeat(32);
+
+test.each<[string, string, string]>([
+  ['PEERS', `{"1":"${KEY}`, 'PEERS must be JSON.'],
+  ['PEERS', 'null', 'PEERS names at least two nodes'],
+  ['PEERS', `{"1":null,"2":"${KEY}"}`, 'PEERS names nodes 1 to n with two keys each'],
+  ['PEERS', `{"1":{"signing":["${KEY}"],"exchange":"${KEY}"}}`, 'PEERS names nodes 1 to n with two keys each'],
+  ['KEY_ENCRYPTION_SECRETS', `[{"id":"a","secret":"${KEY}`, 'KEY_ENCRYPTION_SECRETS must be JSON.'],
+  ['KEY_ENCRYPTION_SECRETS', `{"secret":"${KEY}"}`, 'KEY_ENCRYPTION_SECRETS is a list of { id, secret }'],
+  ['KEY_ENCRYPTION_SECRETS', `["${KEY}"]`, 'KEY_ENCRYPTION_SECRETS is a list of { id, secret }'],
+  [
+    'KEY_ENCRYPTION_SECRETS',
+    `[null,{"id":"a","secret":["${KEY}"]}]`,
+    'KEY_ENCRYPTION_SECRETS is a list of { id, secret }',
+  ],
+])('an invalid %s is refused by its name and without its content', async (name, text, message) => {
+  const load = loadCosignerSet({ ...settings(publicIdentity(SECRETS[1]).exchange), [name]: text });
+  await expect(load).rejects.toThrow(new Error(message));
 });

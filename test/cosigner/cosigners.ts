@@ -306,7 +306,8 @@ export function entered(
     chains: [chain.name],
   } as const;
   const creation = { reference: 'treasury', foundedAtMs: createdAtMs };
-  const vault = { id: governedBy.vaultId, ...creation, configuration, members: [], policy: governedBy, keys: [key] };
+  const holding = { members: [], policy: governedBy, keys: [key], expiredAdoptions: [], adoptedVersions: {} };
+  const vault = { id: governedBy.vaultId, ...creation, configuration, ...holding };
   return newTransaction(
     {
       chain: chain.name,

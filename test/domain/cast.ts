@@ -124,6 +124,10 @@ export function transactionIn(state: TransactionState, differences: Partial<Tran
     rejection: state === 'REJECTED' ? approvalBy(carol) : null,
     attempts: sent ? [sentAttempt()] : [],
     cancelling: false,
+    givenUp: null,
+    waitsFor: null,
+    endedByTimeAtMs: null,
+    watchedSinceMs: null,
     inclusion: mined
       ? inclusion({ succeeded: state !== 'FAILED', confirmations: state === 'CONFIRMING' ? 1 : 3 })
       : null,
@@ -152,7 +156,7 @@ export const PREPARED: PreparedAttempt = {
 };
 
 export function preparedAttempt(): Attempt {
-  return { ...PREPARED, number: 1, preparedAtMs: CREATED_AT_MS, signed: null, sent: null };
+  return { ...PREPARED, number: 1, preparedAtMs: CREATED_AT_MS, signed: null, sent: null, refusal: null };
 }
 
 export function signedAttempt(): Attempt {

@@ -53,13 +53,14 @@ test.each<[string, string, string]>([
 
 test('a remembering codec decodes a text that it has met once, and keeps the last ones only', () => {
   const decoded: string[] = [];
-  const remembered = remembering({
+  const counted = {
     encode: codec.encode,
-    decode: (text) => {
+    decode: (text: string) => {
       decoded.push(text);
       return codec.decode(text);
     },
-  });
+  };
+  const remembered = remembering(counted, 10_000);
   const [written, stored] = [remembered.encode(letter), codec.encode({ ...letter, pages: 4 })];
   for (const text of [written, stored, written, stored]) expect(remembered.decode(text)).toEqual(codec.decode(text));
   expect(decoded).toEqual([stored]);

@@ -3,6 +3,7 @@ import { isKnownChain } from '#chains/inspect/canonical-spelling.ts';
 import type { InspectedPayload } from '#chains/inspect/payload.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import { amountOf, parseAmount } from '#domain/asset/amount.ts';
+import { parseJsonSetting } from '#domain/json-setting.ts';
 import { capBySize } from '#domain/wallet/fee-cap.ts';
 
 /**
@@ -20,7 +21,7 @@ export type FeeCeilings = ReadonlyMap<string, Amount>;
  */
 export function parseFeeCeilings(text: string): FeeCeilings {
   const ceilings = new Map<string, Amount>();
-  const read: unknown = text === '' ? {} : JSON.parse(text);
+  const read = text === '' ? {} : parseJsonSetting('MAX_FEES', text);
   if (typeof read !== 'object' || read === null || Array.isArray(read))
     throw new Error('MAX_FEES must be a JSON object.');
   for (const [chain, value] of Object.entries(read)) {

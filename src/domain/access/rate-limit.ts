@@ -1,5 +1,5 @@
 /** Spec part 8: every endpoint belongs to one type, and each type has its own window per token. */
-const RATE_LIMIT_POLICIES = [
+export const RATE_LIMIT_POLICIES = [
   'read',
   'write',
   'token-read',

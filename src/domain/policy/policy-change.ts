@@ -40,10 +40,9 @@ export interface PolicyMandate {
 export interface PolicyChange extends PolicyMandate {
   /**
    * Signers decide until this time. The mandate lasts longer, because co-signers adopt the policy
-   * after the last approval, and an unreachable one adopts it later. Absent from older changes:
-   * their signers decide until the mandate ends.
+   * after the last approval, and an unreachable one adopts it later.
    */
-  readonly decisionEndsAtMs?: number;
+  readonly decisionEndsAtMs: number;
   /**
    * The version whose mandate this change renews: `policy` equals the adopted policy of that
    * version byte for byte. Absent for an ordinary change to a policy that was never adopted.
@@ -129,7 +128,7 @@ export function decideChange(
   }
   switch (event.type) {
     case 'expire':
-      return accepted(nowMs < decisionEndOf(change) ? change : ended('EXPIRED'));
+      return accepted(nowMs < change.decisionEndsAtMs ? change : ended('EXPIRED'));
     case 'supersede':
       return accepted(ended('SUPERSEDED'));
     case 'cancel':
@@ -146,7 +145,7 @@ export function decideChange(
       return accepted({ ...ended(state), approvals, rejections });
     }
     case 'approve': {
-      if (nowMs >= decisionEndOf(change)) return refused({ code: 'policy-change-not-pending', state: 'EXPIRED' });
+      if (nowMs >= change.decisionEndsAtMs) return refused({ code: 'policy-change-not-pending', state: 'EXPIRED' });
       if (lacksDeviceSignature(event, current)) return refused({ code: 'device-signature-required' });
       // A signer whose first approval came from another device can still give the required one.
       const completes =
@@ -219,11 +218,6 @@ export function mayApprove(member: Member, change: Pick<PolicyChange, 'renewsVer
  */
 export function mayReject(member: Member, change: Pick<PolicyChange, 'renewsVersion'>, decider: Policy): boolean {
   return hasPermission(member, 'decide') && mayApprove(member, change, decider);
-}
-
-/** Returns the end of the time in which signers can decide on a change. */
-export function decisionEndOf({ decisionEndsAtMs, expiresAtMs }: PolicyChange): number {
-  return decisionEndsAtMs ?? expiresAtMs;
 }
 
 function without(decisions: readonly Approval[], { userId }: Actor): readonly Approval[] {

@@ -174,5 +174,5 @@ export interface PreparedAttempt extends ComposedBytes {
 }
 
 export function unsignedAttempt(prepared: PreparedAttempt, number: number, nowMs: number): Attempt {
-  return { ...prepared, number, preparedAtMs: nowMs, signed: null, sent: null };
+  return { ...prepared, number, preparedAtMs: nowMs, signed: null, sent: null, refusal: null };
 }

@@ -37,10 +37,7 @@ export interface Exposure {
   readonly isUnreadable: boolean;
   /** Present when the signature names no chain: it is valid on every chain of its family. */
   readonly isUnbound?: true;
-  /**
-   * The largest fee, in the smallest unit of the native asset. Absent from messages and from older
-   * records.
-   */
+  /** The largest fee, in the smallest unit of the native asset. Absent from messages. */
   readonly fee?: Amount;
 }
 

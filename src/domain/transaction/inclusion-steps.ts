@@ -28,7 +28,7 @@ export const include: TransitionStep<'include'> = (transaction, event, { nowMs }
   if (inclusion.confirmations < confirmationsNeeded && !isDisputed) {
     return { state: 'CONFIRMING', stateReason: cancels ? 'CANCELLING' : null, ...found };
   }
-  const { givenUp = null } = transaction;
+  const { givenUp } = transaction;
   if (cancels && givenUp !== null) return confirmed(transaction, { state: 'FAILED', stateReason: givenUp, ...found });
   if (cancels) return confirmed(transaction, { state: 'CANCELLED', stateReason: 'CANCELLED_ON_CHAIN', ...found });
   return inclusion.succeeded
@@ -156,7 +156,7 @@ export const notFoundInBroadcast: TransitionStep<'miss'> = (transaction, event, 
   // stuck to operators.
   if (unshown !== null) return stateReason === unshown ? null : { stateReason: unshown };
   const isFairAgain = stateReason === FEE_ABOVE_CAP && inMempool && event.isTooCheap !== true;
-  const isTakenAgain = stateReason === 'REJECTED_BY_NODE' && inMempool && (transaction.givenUp ?? null) === null;
+  const isTakenAgain = stateReason === 'REJECTED_BY_NODE' && inMempool && transaction.givenUp === null;
   const isHealed = UNSHOWN.has(stateReason) || isFairAgain || isTakenAgain;
   const healed = isHealed ? { stateReason: cancelling ? 'CANCELLING' : null } : null;
   const newest = newestAttempt(transaction);

@@ -40,7 +40,7 @@ export function outstandingJob(transaction: Transaction): TransactionJob | null 
  * Reports whether a transaction that ended without an inclusion is still polled under the hashes of
  * its attempts.
  */
-export function isWatchedAfterFailure({ state, inclusion, watchedSinceMs = null }: Transaction): boolean {
+export function isWatchedAfterFailure({ state, inclusion, watchedSinceMs }: Transaction): boolean {
   return state === 'FAILED' && inclusion === null && watchedSinceMs !== null;
 }
 
@@ -67,7 +67,7 @@ export type UnknownEndReason = (typeof UNKNOWN_END_REASONS)[number];
 export function mayEndUnknown({
   state,
   stateReason,
-  givenUp = null,
+  givenUp,
 }: Pick<Transaction, 'state' | 'stateReason' | 'givenUp'>): boolean {
   const endsByItself = stateReason === 'REJECTED_BY_NODE' && givenUp !== null;
   return state === 'BROADCAST' && !endsByItself && UNKNOWN_END_REASONS.some((reason) => reason === stateReason);

@@ -16,7 +16,7 @@ const RETRY_MS = 60 * 60 * 1000;
  * watched.
  */
 export function isPastNotAfter(transaction: Transaction, nowMs: number): boolean {
-  const { intent, cancelling, endedByTimeAtMs = null } = transaction;
+  const { intent, cancelling, endedByTimeAtMs } = transaction;
   if (cancelling || !isPastNotAfterTime(intent, nowMs) || nowMs >= attemptEndsAtMs(intent, 'cancellation'))
     return false;
   return endedByTimeAtMs === null || nowMs - endedByTimeAtMs >= RETRY_MS;

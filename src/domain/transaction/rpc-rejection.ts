@@ -29,7 +29,7 @@ export function isRejectedRepeatedly(refusal: RpcRejection | null): boolean {
  */
 export function publicRejection({
   attempts,
-  givenUp = null,
+  givenUp,
   inclusion,
   state,
 }: Pick<Transaction, 'givenUp' | 'inclusion' | 'state'> & {

@@ -103,13 +103,10 @@ export interface Attempt {
   readonly validUntil: string | null;
   /**
    * The newest block of the chain when the data that the bytes depend on was read; absent when the
-   * bytes name it, and in older records.
+   * bytes name it.
    */
   readonly anchoredAt?: string;
-  /**
-   * On UTXO chains, the parents of the UTXOs that are new in this attempt; absent elsewhere and in
-   * older records.
-   */
+  /** On UTXO chains, the parents of the UTXOs that are new in this attempt; absent elsewhere. */
   readonly coinParents?: readonly UtxoParent[];
   readonly preparedAtMs: number;
   /**
@@ -133,11 +130,8 @@ export interface Attempt {
     /** A member requested the next attempt. */
     readonly isAsked?: true;
   } | null;
-  /**
-   * The RPC nodes' refusal of these bytes since they last accepted them; null or absent without
-   * one.
-   */
-  readonly refusal?: RpcRejection | null;
+  /** The RPC nodes' refusal of these bytes since they last accepted them; null without one. */
+  readonly refusal: RpcRejection | null;
 }
 
 /**
@@ -180,7 +174,7 @@ export interface Inclusion extends WalletMovements {
   readonly finalized: boolean;
   /** The chain's own error message of a failed transaction. */
   readonly failure: string | null;
-  /** Absent when only one RPC node is configured, and in older records. */
+  /** Absent when only one RPC node is configured. */
   readonly secondNode?: SecondNodeVerdict;
   /**
    * Only one of two or more configured RPC nodes reports the block as final; absent for all other
@@ -227,22 +221,21 @@ export interface Transaction {
   readonly cancelling: boolean;
   /**
    * Why the intent will not be executed and an attempt without effect uses its nonce instead; null
-   * without a reason, or absent in older records.
+   * without a reason.
    */
-  readonly givenUp?: string | null;
+  readonly givenUp: string | null;
   /**
    * With WAITS_FOR_NONCE, the transaction that owns the lowest unused nonce; null when none owns
-   * it, absent without a wait.
+   * it, and without a wait.
    */
-  readonly waitsFor?: TransactionId | null;
-  /** When it was last cancelled because its time limit passed; null or absent otherwise. */
-  readonly endedByTimeAtMs?: number | null;
+  readonly waitsFor: TransactionId | null;
+  /** When it was last cancelled because its time limit passed; null otherwise. */
+  readonly endedByTimeAtMs: number | null;
   readonly inclusion: ValuedInclusion | null;
   /**
-   * Since when a FAILED transaction without an inclusion is still watched; null or absent when it
-   * is not.
+   * Since when a FAILED transaction without an inclusion is still watched; null when it is not.
    */
-  readonly watchedSinceMs?: number | null;
+  readonly watchedSinceMs: number | null;
   /** The signature of a message, in hex, in the form of the chain's wallets. */
   readonly signature: string | null;
   /**
@@ -305,7 +298,7 @@ export function signedAttempts({ attempts }: Pick<Transaction, 'attempts'>): rea
  */
 export function isPermanentlyRejected(
   { purpose, sent }: Pick<Attempt, 'purpose' | 'sent'>,
-  { givenUp = null }: Pick<Transaction, 'givenUp'>,
+  { givenUp }: Pick<Transaction, 'givenUp'>,
 ): boolean {
   return givenUp === 'REJECTED_BY_NODE' && purpose === 'intent' && sent?.outcome === 'refused' && sent.times === 1;
 }

@@ -153,7 +153,7 @@ const send: TransitionStep<'send'> = (transaction, event, { nowMs }) => {
   // A record that changes with each repetition would never look stuck to operators.
   const isOpen = outcome === 'unknown' || outcome === 'undecided';
   const isRepeat = isOpen && newest.sent?.outcome === outcome;
-  if (isRepeat && isRejectedRepeatedly(newest.refusal ?? null) && (counted.refusal?.times ?? 0) > 1) return null;
+  if (isRepeat && isRejectedRepeatedly(newest.refusal) && (counted.refusal?.times ?? 0) > 1) return null;
   const stateReason = {
     accepted: transaction.cancelling ? 'CANCELLING' : null,
     unknown: 'REBROADCASTING',
@@ -175,9 +175,9 @@ function outcomeAfter(before: SendOutcome | undefined, outcome: SendOutcome): Se
 
 /** Returns the refusal after one more answer: none for accepted bytes, the same without a text. */
 function refusedAgain(
-  { refusal = null }: Attempt,
+  { refusal }: Attempt,
   { outcome, answer }: Pick<EventOf<'send'>, 'outcome' | 'answer'>,
-): Pick<Attempt, 'refusal'> {
+): Partial<Pick<Attempt, 'refusal'>> {
   if (outcome === 'accepted') return refusal === null ? {} : { refusal: null };
   return answer === null ? {} : { refusal: countRejection(refusal, answer) };
 }
@@ -206,7 +206,7 @@ const refuseBroadcast: TransitionStep<'refuseBroadcast'> = (transaction, event, 
   }
   const isOnly = signedAttempts(transaction).length === 1 && !transaction.cancelling;
   // Only money or other bytes can help, and meanwhile the wallet cannot use the nonce.
-  const isHopeless = isRejectedRepeatedly(counted.refusal ?? null) && !transaction.cancelling;
+  const isHopeless = isRejectedRepeatedly(counted.refusal) && !transaction.cancelling;
   if (change === null || !((event.blocksOthers === true && isOnly) || isHopeless)) return change;
   return { ...change, cancelling: true, givenUp: 'REJECTED_BY_NODE', stateReason: 'REJECTED_BY_NODE' };
 };
@@ -252,7 +252,7 @@ const abandonReplacement: TransitionStep<'abandonReplacement'> = (transaction, {
   if (newest === undefined || newest.sent === null) return null;
   // A payment that was given up is not resumed.
   if (isPermanentlyRejected(newest, transaction)) return null;
-  const { cancelling, givenUp = null } = transaction;
+  const { cancelling, givenUp } = transaction;
   if (!needsReplacement(newest) && !needsCancellation(newest, cancelling)) return null;
   const sent = needsReplacement(newest) ? { ...newest.sent, outcome: 'refused' as const } : newest.sent;
   // No attempt can ever be included: it counts as lapsed when the time of all attempts is over.

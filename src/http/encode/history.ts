@@ -1,6 +1,8 @@
 import * as z from 'zod';
-import type { HistoryEntry } from '#objects/vault/history.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
+import { historyCodec } from '#objects/vault/documents/vault-documents.ts';
+import type { HistoryLine } from '#store/audit.ts';
+import { readableOrNull } from '#store/document.ts';
 
 const MAX_PAGE_SIZE = 500;
 const DEFAULT_PAGE = 200;
@@ -49,11 +51,15 @@ export function pageOf(query: z.infer<typeof historyQuery>) {
   return { after: query.after ?? 0, limit: query.limit ?? DEFAULT_PAGE };
 }
 
-/** Returns a page of entries as they are hashed, each with its hash and a readable time. */
-export function historyPage(lines: readonly { readonly entry: string; readonly hash: string }[], limit: number) {
-  const shown = lines.slice(0, limit).map(({ entry, hash }) => {
-    const line = JSON.parse(entry) as HistoryEntry;
-    return { ...line, at: rfc3339(line.atMs), hash };
+/**
+ * Returns a page of entries as they are hashed, each with its hash and a readable time. An entry
+ * that the read model has damaged is left out and logged: its number is then missing.
+ */
+export function historyPage(lines: readonly HistoryLine[], limit: number) {
+  const page = lines.slice(0, limit);
+  const history = page.flatMap(({ vaultId, seq, entry, hash }) => {
+    const line = readableOrNull(() => historyCodec.decode(entry), { vaultId, seq });
+    return line === null ? [] : [{ ...line, at: rfc3339(line.atMs), hash }];
   });
-  return { history: shown, nextAfter: lines.length > limit ? (shown.at(-1)?.seq ?? null) : null };
+  return { history, nextAfter: lines.length > limit ? (page.at(-1)?.seq ?? null) : null };
 }

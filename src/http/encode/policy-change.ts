@@ -2,7 +2,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import type { Chain } from '#domain/asset/chain.ts';
 import { mayCancel } from '#domain/access/member.ts';
-import { decisionEndOf, isExcluded, mandateBytes, mayApprove, mayReject } from '#domain/policy/policy-change.ts';
+import { isExcluded, mandateBytes, mayApprove, mayReject } from '#domain/policy/policy-change.ts';
 import type { Approval } from '#domain/transaction/transaction.ts';
 import { POLICY_CHANGE_STATES } from '#domain/policy/change-state.ts';
 import { approvalRecord } from '#http/encode/transaction.ts';
@@ -84,7 +84,7 @@ export function policyChangeRecord(
     createdBy: change.createdBy?.userId ?? null,
     createdAt: rfc3339(change.createdAtMs),
     updatedAt: rfc3339(change.updatedAtMs),
-    expiresAt: rfc3339(decisionEndOf(change)),
+    expiresAt: rfc3339(change.decisionEndsAtMs),
     mandateEndsAt: rfc3339(change.expiresAtMs),
   };
 }

@@ -25,7 +25,7 @@ import { violationText } from '#http/encode/violation-text.ts';
 import type { transactionSchema } from '#http/transaction/record-schema.ts';
 import { deviceSignatureRecord } from '#http/encode/device-signature.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
-import type { PublicAttempt, PublicTransaction } from '#objects/vault/projection.ts';
+import type { PublicAttempt, PublicTransaction } from '#objects/vault/documents/listed-document.ts';
 
 /** The context of a record: the current policy, the reader and the chain. */
 export interface RecordScope {
@@ -52,7 +52,7 @@ export function transactionRecord(
     state: transaction.state,
     stateReason: transaction.stateReason,
     stateDetail: publicRejection(transaction),
-    waitsFor: transaction.waitsFor ?? null,
+    waitsFor: transaction.waitsFor,
     displayType: transaction.displayType,
     direction: transaction.direction,
     visible: transaction.visible,

@@ -6,21 +6,23 @@ import { invalidRequest } from '#http/edge/request-check.ts';
 import { activityRecord } from '#http/encode/activity.ts';
 import type { RecordScope } from '#http/encode/transaction.ts';
 import { transactionRecord } from '#http/encode/transaction.ts';
-import type { ListedRecord } from '#objects/vault/projection.ts';
-import { isActivity, publicTransaction } from '#objects/vault/projection.ts';
+import type { ListedRecord } from '#objects/vault/documents/listed-document.ts';
+import { publicTransaction } from '#objects/vault/projection.ts';
 import type { ActivityView, TransactionView } from '#objects/vault/views.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
 /** Returns the record of a view for its reader. */
 export function recordOf(context: HttpContext, view: TransactionView | ActivityView) {
-  const record = 'activity' in view ? view.activity : publicTransaction(view.transaction);
-  const chain = findChain(chainsFrom(context.env), record.chain);
-  return listedRecord(record, { policy: view.policy, viewer: view.viewer, chain });
+  const { chain: name } = 'activity' in view ? view.activity : view.transaction;
+  const scope = { policy: view.policy, viewer: view.viewer, chain: findChain(chainsFrom(context.env), name) };
+  return 'activity' in view
+    ? activityRecord(view.activity, scope)
+    : transactionRecord(publicTransaction(view.transaction), scope);
 }
 
 /** Returns the record of a transaction or activity in a list. */
 export function listedRecord(record: ListedRecord, scope: RecordScope) {
-  return isActivity(record) ? activityRecord(record, scope) : transactionRecord(record, scope);
+  return record.kind === 'activity' ? activityRecord(record, scope) : transactionRecord(record, scope);
 }
 
 /** Returns the transaction id in the path, or a problem when it is not a transaction id. */

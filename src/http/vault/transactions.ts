@@ -11,8 +11,9 @@ import { refusalProblem } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import { transactionSchema } from '#http/transaction/record-schema.ts';
 import { listedRecord } from '#http/transaction/transaction-path.ts';
-import type { ListedRecord } from '#objects/vault/projection.ts';
+import { listedCodec } from '#objects/vault/documents/listed-document.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
+import { readableOrNull } from '#store/document.ts';
 import { list } from '#store/transactions.ts';
 
 const MAX_PAGE_SIZE = 100;
@@ -46,6 +47,8 @@ const listSchema = z
  * GET /vault/{vaultId}/transactions: returns the transactions of a vault, newest first, by an
  * immutable cursor. Hidden transactions are listed only on request. Callers read their own writes:
  * the vault completes its projection before the list is read. A matching `If-None-Match` gives 304.
+ * A record that the read model has damaged is left out and logged: the vault object has the record,
+ * and `GET /transaction/{txId}` returns it.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */
@@ -90,9 +93,10 @@ async function listTransactions(context: HttpContext): Promise<Response> {
     createdBeforeMs: query.createdBefore ?? null,
     updatedAfterMs: query.updatedAfter ?? null,
   });
-  const transactions = page.records.map((text) => {
-    const record = JSON.parse(text) as ListedRecord;
-    return listedRecord(record, { ...scope.value, chain: findChain(chains, record.chain) });
+  const transactions = page.records.flatMap(({ id, record: text }) => {
+    const record = readableOrNull(() => listedCodec.decode(text), { vaultId, id });
+    if (record === null) return [];
+    return [listedRecord(record, { ...scope.value, chain: findChain(chains, record.chain) })];
   });
   const nextCursor = page.next === null ? null : btoa(page.next);
   return respondWithEtag(context, taggedJson({ transactions, nextCursor }));

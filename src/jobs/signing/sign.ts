@@ -376,6 +376,6 @@ async function giveUp(
 
 /** Reports whether a transaction was given up, and no signed attempt uses its nonce yet. */
 function fillsNonce(transaction: Transaction): boolean {
-  const isUp = (transaction.givenUp ?? null) !== null;
+  const isUp = transaction.givenUp !== null;
   return isUp && signedAttempts(transaction).every(({ purpose }) => purpose === 'intent');
 }

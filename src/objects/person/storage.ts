@@ -1,7 +1,7 @@
 import type { TokenId, VaultId, CredentialResetId } from '#domain/id.ts';
 import { parseTokenId, parseVaultId } from '#domain/id.ts';
 import type { ObjectSchema } from '#store/object-schema.ts';
-import { createState, stateVersion } from '#store/object-schema.ts';
+import { createState, stateVersion, UnreadableState } from '#store/object-schema.ts';
 import { CREDENTIAL_RESET_TABLE, CredentialResetStorage } from '#objects/vault/tables/reset-table.ts';
 
 /**
@@ -80,10 +80,11 @@ export class PersonStorage {
     const query = 'SELECT kind, credential_id FROM issued WHERE grant_id = ?';
     const row = this.#sql.exec<{ kind: string; credential_id: string | null }>(query, grant).toArray()[0];
     if (row === undefined) return null;
-    const id = parseTokenId(row.credential_id ?? '');
-    if (row.kind === 'identity') return { kind: 'identity', isReleased: row.credential_id === RELEASED };
-    if (id === null) throw new Error('an issued credential has an id');
-    return { kind: row.kind === 'session' ? 'session' : 'access-token', id };
+    const { kind, credential_id: text } = row;
+    if (kind === 'identity' && (text === null || text === RELEASED)) return { kind, isReleased: text === RELEASED };
+    const id = parseTokenId(text ?? '');
+    if ((kind === 'access-token' || kind === 'session') && id !== null) return { kind, id };
+    throw new UnreadableState('an issued credential of a person is damaged');
   }
 
   putIssued(grant: Grant, credential: IssuedCredential): void {

@@ -1,5 +1,9 @@
+import * as z from 'zod';
 import type { LimitedCredential, RateLimitPolicy, Window } from '#domain/access/rate-limit.ts';
-import { admit, DEFAULT_QUOTAS, SESSION_QUOTAS } from '#domain/access/rate-limit.ts';
+import { admit, DEFAULT_QUOTAS, RATE_LIMIT_POLICIES, SESSION_QUOTAS } from '#domain/access/rate-limit.ts';
+import { parseJsonSetting } from '#domain/json-setting.ts';
+import { exactly, logUnreadable } from '#store/document.ts';
+import { UnreadableState } from '#store/object-schema.ts';
 
 /** The state of one limit after a request, for the RateLimit headers. */
 export interface LimitState {
@@ -12,6 +16,11 @@ export interface LimitState {
 /** Keys in the object's storage. */
 const WINDOWS = 'windows';
 const LAST_USED = 'lastUsedAtMs';
+
+const storedWindows = z.partialRecord(
+  z.enum(RATE_LIMIT_POLICIES),
+  exactly<Window>()({ startedAtMs: z.int(), used: z.int().nonnegative() }),
+);
 
 /** Under load the windows are stored this often. A single request is stored at once. */
 const STORE_EVERY_MS = 250;
@@ -61,11 +70,27 @@ export class RateLimiter {
     return { admitted, limit };
   }
 
-  /** Loads the stored windows, in the constructor of an existing object. */
+  /**
+   * Loads the stored windows, in the constructor of an existing object. Unreadable ones count as
+   * empty: the next request overwrites them, so the holder of the token, who cannot damage them,
+   * gets one further quota. If they counted as full, no request would be admitted and overwrite
+   * them, and a client that lets the object sleep between its requests would never get in again.
+   */
   async load(): Promise<void> {
-    const windows = (await this.#ctx.storage.get<Record<string, Window>>(WINDOWS)) ?? {};
-    this.#lastUsedAtMs = (await this.#ctx.storage.get<number>(LAST_USED)) ?? null;
-    for (const [policy, window] of Object.entries(windows)) this.#windows.set(policy as RateLimitPolicy, window);
+    const windows = await this.#read(WINDOWS, storedWindows);
+    this.#lastUsedAtMs = await this.#read(LAST_USED, z.int());
+    for (const policy of RATE_LIMIT_POLICIES) {
+      const window = windows?.[policy];
+      if (window !== undefined) this.#windows.set(policy, window);
+    }
+  }
+
+  async #read<T>(key: string, schema: z.ZodType<T>): Promise<T | null> {
+    const read = schema.nullable().safeParse((await this.#ctx.storage.get(key)) ?? null);
+    if (read.success) return read.data;
+    const error = new UnreadableState(`the stored ${key} of a credential is damaged`);
+    logUnreadable(error, { credential: this.#ctx.id.name ?? this.#ctx.id.toString() });
+    return null;
   }
 
   /**
@@ -90,6 +115,8 @@ export class RateLimiter {
 /** The prefix of session quotas in the setting: `session-read`. */
 const SESSION_PREFIX = 'session-';
 
+const quotasSetting = z.record(z.string(), z.unknown());
+
 /**
  * Returns the quotas of a credential: the defaults, overridden by the setting. Throws for a setting
  * with an unknown name or a number that is not positive and whole.
@@ -98,15 +125,17 @@ function quotasFrom(
   credential: LimitedCredential,
   setting: string | undefined,
 ): Readonly<Record<RateLimitPolicy, number>> {
-  const overrides: unknown = setting === undefined || setting === '' ? {} : JSON.parse(setting);
+  const overrides = quotasSetting.safeParse(setting ? parseJsonSetting('RATE_LIMITS', setting) : {});
+  if (!overrides.success) throw new Error('RATE_LIMITS must be a JSON object.');
   const quotas: Record<RateLimitPolicy, number> = { ...(credential === 'token' ? DEFAULT_QUOTAS : SESSION_QUOTAS) };
-  for (const [name, quota] of Object.entries(overrides as Record<string, unknown>)) {
+  for (const [name, quota] of Object.entries(overrides.data)) {
     const isOfSession = name.startsWith(SESSION_PREFIX);
-    const policy = isOfSession ? name.slice(SESSION_PREFIX.length) : name;
-    if (!(policy in quotas) || typeof quota !== 'number' || !Number.isInteger(quota) || quota < 1) {
+    const policyName = isOfSession ? name.slice(SESSION_PREFIX.length) : name;
+    const policy = RATE_LIMIT_POLICIES.find((known) => known === policyName);
+    if (policy === undefined || typeof quota !== 'number' || !Number.isInteger(quota) || quota < 1) {
       throw new Error(`RATE_LIMITS: '${name}' must be a known policy with a positive whole number.`);
     }
-    if (isOfSession === (credential === 'session')) quotas[policy as RateLimitPolicy] = quota;
+    if (isOfSession === (credential === 'session')) quotas[policy] = quota;
   }
   return quotas;
 }

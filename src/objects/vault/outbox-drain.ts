@@ -1,5 +1,6 @@
 import type { Vault } from '#domain/vault.ts';
 import type { CoordinatorConfig, JobMessage } from '#objects/configuration.ts';
+import { historyCodec } from '#objects/vault/documents/vault-documents.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import type { OutboxRow } from '#objects/vault/outbox.ts';
 import { isQueuedJob, JOBS, resendDelayMs } from '#objects/vault/outbox.ts';
@@ -56,8 +57,12 @@ export async function drainProjection(
     const vault = vaultNow();
     if (vault === null || (rows.length === 0 && history.lines.length === 0)) return;
     const ids = rows.flatMap(({ transactionId }) => (transactionId === '' ? [] : [transactionId]));
-    const records = ids.flatMap((id) => readableOrNull(() => projectedRecord(storage, id)) ?? []);
-    const lines = history.lines.map(({ entry, hash }) => projectedLine(vault.id, entry, hash));
+    const records = ids.flatMap(
+      (id) => readableOrNull(() => projectedRecord(storage, id), { vaultId: vault.id, id }) ?? [],
+    );
+    const lines = history.lines.flatMap(({ entry, hash }) =>
+      entry === null ? [] : [projectedLine(vault.id, entry, hash)],
+    );
     if (rows.some((row) => row.transactionId === '')) await enter(db, vault);
     await project(db, { records, lines });
     storage.recordProjected(history, rows);
@@ -87,7 +92,7 @@ async function enter(db: D1Database, vault: Vault): Promise<void> {
 
 function projectedLine(vaultId: number, entry: HistoryEntry, hash: string) {
   const { seq, transactionId, atMs } = entry;
-  return { vaultId, seq, transactionId, atMs, entry: JSON.stringify(entry), hash };
+  return { vaultId, seq, transactionId, atMs, entry: historyCodec.encode(entry), hash };
 }
 
 /** Returns no message for a job that the vault does itself. */

@@ -1,22 +1,12 @@
 import type { Activity } from '#domain/activity/activity.ts';
 import { isWatched } from '#domain/activity/activity.ts';
-import type { Attempt, Transaction } from '#domain/transaction/transaction.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
 import { transactionHash } from '#domain/transaction/transaction.ts';
 import { isWatchedAfterFailure, outstandingJob } from '#domain/transaction/job.ts';
+import type { PublicTransaction } from '#objects/vault/documents/listed-document.ts';
+import { listedCodec } from '#objects/vault/documents/listed-document.ts';
 
-/**
- * A transaction in the read model, without the bytes to sign and the signed bytes. Only the
- * consumers need them, and get them from the vault object.
- */
-export interface PublicTransaction extends Omit<Transaction, 'attempts'> {
-  readonly attempts: readonly PublicAttempt[];
-}
-
-export interface PublicAttempt extends Omit<Attempt, 'payload' | 'signed' | 'coinParents'> {
-  readonly signed: { readonly hash: string; readonly atMs: number } | null;
-}
-
-/** The columns of the read model, and the record itself as JSON. */
+/** The columns of the read model, and the record itself as a document. */
 export interface ProjectedTransaction {
   readonly id: string;
   readonly vaultId: number;
@@ -36,13 +26,6 @@ export interface ProjectedTransaction {
   readonly record: string;
 }
 
-/** A row of the list: a transaction or an activity. */
-export type ListedRecord = PublicTransaction | Activity;
-
-export function isActivity(record: ListedRecord): record is Activity {
-  return !('intent' in record);
-}
-
 export function projectedActivity(activity: Activity): ProjectedTransaction {
   const { id, vaultId, version, state, stateReason, displayType, chain, direction, visible } = activity;
   return {
@@ -60,7 +43,7 @@ export function projectedActivity(activity: Activity): ProjectedTransaction {
     txHash: activity.hash,
     externalId: null,
     watched: isWatched(activity),
-    record: JSON.stringify(activity),
+    record: listedCodec.encode({ kind: 'activity', ...activity }),
   };
 }
 
@@ -89,6 +72,6 @@ export function projectedTransaction(transaction: Transaction): ProjectedTransac
     externalId: transaction.externalId,
     // A given-up transaction is polled at its own times and must not precede those in flight.
     watched: outstandingJob(transaction) !== null && !isWatchedAfterFailure(transaction),
-    record: JSON.stringify(publicTransaction(transaction)),
+    record: listedCodec.encode({ kind: 'transaction', ...publicTransaction(transaction) }),
   };
 }

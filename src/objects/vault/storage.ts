@@ -38,7 +38,14 @@ export interface IdempotentResult {
 export interface UnprojectedHistory {
   /** The last entry in the read model. */
   readonly afterSeq: number;
-  readonly lines: readonly { readonly entry: HistoryEntry; readonly hash: string }[];
+  readonly lines: readonly HistoryLine[];
+}
+
+interface HistoryLine {
+  readonly seq: number;
+  /** Null for an unreadable one. */
+  readonly entry: HistoryEntry | null;
+  readonly hash: string;
 }
 
 /** Reads and writes of one vault object. Every write is inside the object's `transactionSync`. */
@@ -261,34 +268,32 @@ export class VaultStorage {
     return this.#sql.exec<{ seq: number | null }>('SELECT max(seq) AS seq FROM history').one().seq ?? 0;
   }
 
-  /** Returns the oldest entries first. */
-  historyAfter(seq: number, limit: number): readonly HistoryEntry[] {
-    const rows = this.#sql.exec<{ document: string }>(
-      'SELECT document FROM history WHERE seq > ? ORDER BY seq LIMIT ?',
-      seq,
+  /** Returns the readable ones of the next entries, the oldest first. */
+  historyAfter(after: number, limit: number): readonly HistoryEntry[] {
+    return this.#historyLines(after, limit).flatMap(({ entry }) => entry ?? []);
+  }
+
+  #historyLines(after: number, limit: number): readonly HistoryLine[] {
+    const rows = this.#sql.exec<{ seq: number; document: string; hash: string }>(
+      'SELECT seq, document, hash FROM history WHERE seq > ? ORDER BY seq LIMIT ?',
+      after,
       limit,
     );
-    return rows.toArray().map(({ document }) => historyCodec.decode(document));
+    return [...rows].map(({ seq, document, hash }) => {
+      return { seq, entry: readableOrNull(() => historyCodec.decode(document), { seq }), hash };
+    });
   }
 
   /** Returns the audit entries that the read model does not have yet, oldest first. */
   unprojectedHistory(limit: number): UnprojectedHistory {
     const { seq: afterSeq } = this.#sql.exec<{ seq: number }>('SELECT seq FROM projected').one();
-    const rows = this.#sql.exec<{ document: string; hash: string }>(
-      'SELECT document, hash FROM history WHERE seq > ? ORDER BY seq LIMIT ?',
-      afterSeq,
-      limit,
-    );
-    const lines = [...rows].map((row) => ({ entry: historyCodec.decode(row.document), hash: row.hash }));
-    return { afterSeq, lines };
+    return { afterSeq, lines: this.#historyLines(afterSeq, limit) };
   }
 
   /** Records a projection, unless all of it was enqueued again meanwhile. */
   recordProjected({ afterSeq, lines }: UnprojectedHistory, rows: readonly OutboxRow[]): void {
     const last = lines.at(-1);
-    if (last !== undefined) {
-      this.#sql.exec('UPDATE projected SET seq = ? WHERE seq = ?', last.entry.seq, afterSeq);
-    }
+    if (last !== undefined) this.#sql.exec('UPDATE projected SET seq = ? WHERE seq = ?', last.seq, afterSeq);
     for (const row of rows) {
       this.#sql.exec(
         "DELETE FROM outbox WHERE tx_id = ? AND job = 'project' AND version = ? AND due_at_ms = ?",

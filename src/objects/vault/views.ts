@@ -124,7 +124,7 @@ export interface AdoptionWork {
   readonly adoptedVersions: Readonly<Record<string, number>>;
 }
 
-export function adoptionOf({ policy, adoptedVersions = {} }: Vault): AdoptionWork {
+export function adoptionOf({ policy, adoptedVersions }: Vault): AdoptionWork {
   return { policy, adoptedVersions };
 }
 

@@ -1,5 +1,6 @@
 import { DurableObject } from 'cloudflare:workers';
-import { amountOf } from '#domain/asset/amount.ts';
+import type { Amount } from '#domain/asset/amount.ts';
+import { parseAmount, unitsOf } from '#domain/asset/amount.ts';
 import type { AssetAmount } from '#domain/transaction/exposure.ts';
 import type { InFlight, RecordedSpending, Spending, ReservationDecision } from '#domain/wallet/reservation.ts';
 import { decideReservation, plusRent } from '#domain/wallet/reservation.ts';
@@ -17,7 +18,7 @@ import {
 } from '#domain/wallet/wallet-nonce.ts';
 import type { CoordinatorConfig } from '#objects/configuration.ts';
 import type { ObjectSchema } from '#store/object-schema.ts';
-import { createState, upgradeState } from '#store/object-schema.ts';
+import { createState, UnreadableState, upgradeState } from '#store/object-schema.ts';
 
 const TABLES = `
   CREATE TABLE owned (transaction_id TEXT PRIMARY KEY, nonce TEXT NOT NULL UNIQUE) WITHOUT ROWID;
@@ -195,7 +196,7 @@ export class WalletNonceObject extends DurableObject<CoordinatorConfig> {
   #settledBlock(): bigint {
     const { sql } = this.ctx.storage;
     const row = sql.exec<{ block_number: string }>('SELECT block_number FROM settled').toArray()[0];
-    return row === undefined ? 0n : BigInt(row.block_number);
+    return row === undefined ? 0n : unitsOf(storedNumber(row.block_number));
   }
 
   #reservations(): ReadonlyMap<string, readonly AssetAmount[]> {
@@ -205,7 +206,7 @@ export class WalletNonceObject extends DurableObject<CoordinatorConfig> {
     );
     const all = new Map<string, AssetAmount[]>();
     for (const { transaction_id: id, asset, amount } of rows) {
-      const movement = { tokenAddress: asset === NATIVE ? null : asset, amount: amountOf(BigInt(amount)) };
+      const movement = { tokenAddress: asset === NATIVE ? null : asset, amount: storedNumber(amount) };
       all.set(id, [...(all.get(id) ?? []), movement]);
     }
     return all;
@@ -321,8 +322,8 @@ export class WalletNonceObject extends DurableObject<CoordinatorConfig> {
     const leaving = sql.exec<{ transaction_id: string }>('SELECT transaction_id FROM leaving');
     const floor = sql.exec<{ nonce: string }>('SELECT nonce FROM floor').toArray()[0];
     return {
-      owned: new Map([...owned].map((row) => [row.transaction_id, BigInt(row.nonce)])),
-      floor: floor === undefined ? NO_ALLOCATIONS.floor : BigInt(floor.nonce),
+      owned: new Map([...owned].map((row) => [row.transaction_id, unitsOf(storedNumber(row.nonce))])),
+      floor: floor === undefined ? NO_ALLOCATIONS.floor : unitsOf(storedNumber(floor.nonce)),
       leaving: new Set([...leaving].map((row) => row.transaction_id)),
     };
   }
@@ -344,6 +345,13 @@ export class WalletNonceObject extends DurableObject<CoordinatorConfig> {
       sql.exec('DELETE FROM reserved WHERE transaction_id NOT IN (SELECT transaction_id FROM owned)');
     });
   }
+}
+
+/** Refuses what `BigInt` accepts beside decimal text: an empty text would be the nonce 0. */
+function storedNumber(text: string): Amount {
+  const number = parseAmount(text);
+  if (number === null) throw new UnreadableState('a stored number of a wallet is damaged');
+  return number;
 }
 
 function unreserved(weighed: Exclude<ReservationDecision, { readonly outcome: 'reserved' }>): ReservationFault {

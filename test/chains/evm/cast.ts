@@ -50,7 +50,15 @@ export const QUOTE: EvmQuote = {
 
 export function attemptFor(intent: TransferIntent, quote: EvmQuote = QUOTE, nonce = 4n): Attempt {
   const prepared = composeTransaction(intent, quote, nonce);
-  return { ...prepared, purpose: 'intent', number: 1, preparedAtMs: CREATED_AT_MS, signed: null, sent: null };
+  return {
+    ...prepared,
+    purpose: 'intent',
+    number: 1,
+    preparedAtMs: CREATED_AT_MS,
+    signed: null,
+    sent: null,
+    refusal: null,
+  };
 }
 
 export function amount(text: string): Amount {

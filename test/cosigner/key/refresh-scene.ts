@@ -37,7 +37,7 @@ export class RefreshRun {
   constructor(key: VaultKey, governedBy: Policy = policy) {
     this.#key = key;
     this.#policy = governedBy;
-    this.refresh = { keyId: key.keyId, scheme: key.scheme, begun: null, provenBy: [] };
+    this.refresh = { keyId: key.keyId, scheme: key.scheme, requestId: 'one', begun: null, provenBy: [] };
   }
 
   /**

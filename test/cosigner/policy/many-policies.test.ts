@@ -105,7 +105,7 @@ test('a vault with a thousand policies generates a key, signs, refreshes and ado
 
   // A new machine in the place of co-signer 3 has no policy. The coordinator has the old report.
   await cosigners.replace(3);
-  let refresh: KeyRefresh = { keyId: key.keyId, scheme: key.scheme, begun: null, provenBy: [] };
+  let refresh: KeyRefresh = { keyId: key.keyId, scheme: key.scheme, requestId: 'one', begun: null, provenBy: [] };
   const request = { key, policies: source(more, everywhere(COUNT + 1)) };
   const faults: string[] = [];
   const after = await repeated(async (crew) => {

@@ -25,6 +25,7 @@ const PENDING: PolicyChange = {
   note: null,
   createdAtMs: CREATED_AT_MS,
   expiresAtMs: EXPIRES_AT_MS,
+  decisionEndsAtMs: EXPIRES_AT_MS,
   digest: DIGEST,
   requiredApprovals: 2,
   state: 'PENDING',

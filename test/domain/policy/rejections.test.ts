@@ -44,6 +44,7 @@ function changeOf(current: Policy, remaining: string, differences: Partial<Polic
     note: null,
     createdAtMs: CREATED_AT_MS,
     expiresAtMs: EXPIRES_AT_MS,
+    decisionEndsAtMs: EXPIRES_AT_MS,
     digest: DIGEST,
     requiredApprovals: current.threshold,
     state: 'PENDING',

@@ -19,6 +19,7 @@ import {
 
 afterEach(() => {
   vi.useRealTimers();
+  vi.restoreAllMocks();
 });
 
 async function statuses(count: number, one: () => Promise<{ readonly status: number }>): Promise<readonly number[]> {
@@ -149,6 +150,28 @@ test('a hibernated object keeps its number of requests', async () => {
   }, PATIENCE_MS);
   await evictDurableObject(stubOf(trent));
   expect((await read()).status).toBe(429);
+});
+
+test('a damaged window counts as empty, is logged, and is overwritten by the next request', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const trent = await enter('trent');
+  const read = () => call(NOWHERE, { token: trent.token });
+  await read();
+  await vi.waitFor(async () => expect((await storedWindows(trent)).windows).toBeDefined(), PATIENCE_MS);
+  await evictDurableObject(stubOf(trent));
+  await runInDurableObject(stubOf(trent), (_instance, { storage }) =>
+    storage.put({ windows: { read: { startedAtMs: Date.now(), used: 'many' } }, lastUsedAtMs: 'today' }),
+  );
+  await evictDurableObject(stubOf(trent));
+  expect(await statuses(21, read)).toEqual([...Array.from({ length: 20 }, () => 403), 429]);
+  const id = trent.token.slice(12, 28);
+  expect(said.mock.calls.join()).toContain(
+    `"code":"state-unreadable","detail":"the stored windows of a credential is damaged","credential":"token:${id}"`,
+  );
+  expect(said.mock.calls.join()).not.toContain('many');
+  await vi.waitFor(async () => {
+    expect((await storedWindows(trent)).windows?.['read']?.used).toBe(20);
+  }, PATIENCE_MS);
 });
 
 async function storedWindows(person: Person) {

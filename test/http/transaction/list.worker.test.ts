@@ -1,11 +1,15 @@
-import { beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { Answer, Treasury } from '../scene.worker.ts';
-import { anotherToken, call, created, foundTreasury } from '../scene.worker.ts';
+import { anotherToken, call, coordinator, created, foundTreasury } from '../scene.worker.ts';
 
 /** A vault that the tests only read from. */
 let quiet: Treasury;
 beforeAll(async () => {
   quiet = await foundTreasury();
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
 });
 
 async function page(treasury: Treasury, query = ''): Promise<Answer> {
@@ -115,4 +119,28 @@ test('only members see the list, and a missing vault gets the same response as a
 test.each(['0', '-1', '01', '1.5', 'one', '99999999999999999999'])('the vault %s is refused as invalid', async (id) => {
   const answer = await call(`GET /vault/${id}/transactions`, { token: quiet.victor.token });
   expect([answer.status, answer.body['errors'][0].pointer]).toEqual([400, 'vaultId']);
+});
+
+test.each([
+  ['no JSON', 'secret'],
+  ['a record without a version', '{"kind":"transaction","note":"secret"}'],
+  ['a record of a newer version', '{"v":2,"note":"secret"}'],
+  ['a record without its fields', '{"v":1,"kind":"transaction","note":"secret"}'],
+])('%s in the read model is left out of the list and logged, and the other records are listed', async (_what, text) => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const treasury = await foundTreasury();
+  const ids = await createMany(treasury, 3);
+  const [, broken = ''] = ids;
+  expect(idsOf(await page(treasury))).toHaveLength(3);
+  await coordinator.DB.prepare('UPDATE transactions SET record = ? WHERE id = ?').bind(text, broken).run();
+  const [first, rest] = [await page(treasury, '?limit=2'), await page(treasury)];
+  expect([first.status, idsOf(first), idsOf(rest)]).toEqual([200, [ids[2]], [ids[2], ids[0]]]);
+  const next = await page(treasury, `?limit=2&cursor=${encodeURIComponent(first.body['nextCursor'])}`);
+  expect(idsOf(next)).toEqual([ids[0]]);
+  expect(said.mock.calls.join()).toMatch(
+    new RegExp(`"state-unreadable",.*"vaultId":${treasury.id},"id":"${broken}"`, 'u'),
+  );
+  expect(said.mock.calls.join()).not.toContain('secret');
+  // The vault object has the record.
+  expect((await call(`GET /transaction/${broken}`, { token: treasury.victor.token })).status).toBe(200);
 });

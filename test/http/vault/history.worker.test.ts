@@ -1,11 +1,15 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
-import { anotherToken, call, created, foundTreasury } from '../scene.worker.ts';
+import { anotherToken, call, coordinator, created, foundTreasury } from '../scene.worker.ts';
 
 /** Covers the history of approvals, as an auditor reads it a year later. */
 
 type Line = HistoryEntry & { readonly hash: string; readonly at: string };
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 const short = ({ action, actor, from, to }: Line) => [action, actor?.userId ?? null, from, to];
 
@@ -70,3 +74,20 @@ test.each(['limit=0', 'limit=501', 'limit=x', 'after=-1', 'after=1.5', 'before=3
     expect([answer.status, answer.body['code']]).toEqual([400, 'invalid-request']);
   },
 );
+
+test('a damaged entry in the read model is missing from the history and logged, and the other entries are shown', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const treasury = await foundTreasury();
+  await created(treasury);
+  const read = (query: string) => call(`GET /vault/${treasury.id}/history${query}`, { token: treasury.victor.token });
+  const seqsOf = ({ body }: Awaited<ReturnType<typeof read>>) => (body['history'] as Line[]).map(({ seq }) => seq);
+  expect(seqsOf(await read(''))).toEqual([1, 2, 3]);
+  const damage = 'UPDATE audit SET entry = ? WHERE vault_id = ? AND seq = 2';
+  await coordinator.DB.prepare(damage).bind('{"v":1,"seq":"secret"}', treasury.id).run();
+  expect(seqsOf(await read(''))).toEqual([1, 3]);
+  const page = await read('?limit=2');
+  expect([seqsOf(page), page.body['nextAfter']]).toEqual([[1], 2]);
+  expect(seqsOf(await read('?limit=2&after=2'))).toEqual([3]);
+  expect(said.mock.calls.join()).toMatch(new RegExp(`"state-unreadable",.*"vaultId":${treasury.id},"seq":2`, 'u'));
+  expect(said.mock.calls.join()).not.toContain('secret');
+});

@@ -56,3 +56,20 @@ test.each([
   expect(left).toEqual([{ tries: 1 }]);
   expect(await vault.query(bob, { type: 'projectedScope' })).toMatchObject({ ok: true });
 });
+
+test('the feed of a vault goes on past a damaged record and a damaged entry of the history', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const { vault } = await vaultWithWallet();
+  const start = await vault.query(bob, { type: 'beginFeed' });
+  if (!start.ok) throw new Error('a member may read the feed');
+  const [broken, sound, last] = [await created(vault), await created(vault), await created(vault)];
+  await damage(vault, broken.id, '{}');
+  await runInDurableObject(vault, (_object, { storage }) => {
+    storage.sql.exec(`UPDATE history SET document = '{}' WHERE document ->> '$.transactionId' = ?`, last.id);
+  });
+  const changes = await vault.query(bob, { type: 'nextChanges', after: start.value, waitMs: 0 });
+  if (!changes.ok) throw new Error('a member may read the feed');
+  const shown = changes.value.transactions.map((view) => ('transaction' in view ? view.transaction.id : null));
+  expect([shown, changes.value.seq]).toEqual([[sound.id], start.value + 3]);
+  expect(said.mock.calls.filter(([line]) => String(line).includes('state-unreadable'))).toHaveLength(2);
+});

@@ -120,6 +120,30 @@ test('a projection that stops between two pages of the history leaves an alarm f
   expect([reported(), storage.unprojectedHistory(lines).lines.length, storage.nextDueAtMs()]).toEqual([lines, 0, null]);
 });
 
+test('an unreadable entry of the history is not projected and is logged, and the other entries are', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const { storage, sql, host } = newVaultScene();
+  const vault = host.vault();
+  if (vault === null) throw new Error('the scene has a vault');
+  storage.putVault(vault);
+  for (const action of ['found', 'member', 'chain'])
+    writeVaultChange(storage, vault, { action, detail: null, actor: null });
+  for (const seq of [1, 3]) sql.exec('UPDATE history SET document = ? WHERE seq = ?', '{"v":1,"seq":"secret"}', seq);
+  const d1 = databaseWith(() => {});
+  await drainProjection(storage, d1 as unknown as D1Database, () => storage.vault());
+  expect(d1.db.run('SELECT seq FROM audit', []).rows).toEqual([{ seq: 2 }]);
+  expect([storage.unprojected(1), storage.unprojectedHistory(1).lines]).toEqual([[], []]);
+  expect(said.mock.calls.map(([line]) => JSON.parse(String(line)) as unknown)).toEqual(
+    [1, 3].map((seq) => ({
+      event: 'alert',
+      code: 'state-unreadable',
+      detail: 'a stored history entry is damaged at seq',
+      seq,
+    })),
+  );
+  said.mockRestore();
+});
+
 test('two changes of a vault in one millisecond give two projections', async () => {
   const { storage, host } = newVaultScene();
   const vault = host.vault();

@@ -1,6 +1,7 @@
-import { evictDurableObject } from 'cloudflare:test';
+import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
+import { amountOf } from '#domain/asset/amount.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 
 const { WALLET_NONCE } = env as unknown as CoordinatorEnv;
@@ -131,4 +132,25 @@ test("allocations that were set back are restored from the vault's nonces, excep
   expect(await object.blocker({ transactionId: 'c', latest: '1', pending: '1' })).toBeNull();
   await object.release({ transactionId: 'a' });
   expect(await object.blocker({ transactionId: 'c', latest: '0', pending: '0' })).toEqual({ transactionId: null });
+});
+
+test.each([
+  ['owned', 'an empty nonce', "UPDATE owned SET nonce = ''"],
+  ['floor', 'a floor that is no decimal number', "UPDATE floor SET nonce = '0x1'"],
+  ['settled', 'a settled block that is no number', "INSERT INTO settled VALUES (0, 'soon')"],
+  ['reserved', 'a negative reserved amount', "INSERT INTO reserved VALUES ('a', '', '-1')"],
+])('a wallet whose table %s has %s gives no nonce', async (_table, _what, damage) => {
+  const object = wallet();
+  await object.allocate({ transactionId: 'a', ...FRESH });
+  const funds = { blockNumber: '9', nonceCount: '0', holds: [], least: amountOf(0n) };
+  const error = await runInDurableObject(object, (inside, { storage }) => {
+    storage.sql.exec(damage);
+    try {
+      inside.allocate({ transactionId: 'b', ...FRESH, spending: { amounts: [], funds } });
+      return 'none';
+    } catch (thrown) {
+      return String(thrown);
+    }
+  });
+  expect(error).toBe('Error: a stored number of a wallet is damaged');
 });

@@ -41,7 +41,7 @@ export const FEE_BUGS: readonly Bug[] = [
   {
     name: 'a payment that may be out is refused in a circle, for ever',
     file: 'src/domain/transaction/transition.ts',
-    was: 'const isHopeless = isRejectedRepeatedly(counted.refusal ?? null) && !transaction.cancelling;',
+    was: 'const isHopeless = isRejectedRepeatedly(counted.refusal) && !transaction.cancelling;',
     is: 'const isHopeless = false;',
     caughtBy: domain('transaction/rpc-rejection'),
   },

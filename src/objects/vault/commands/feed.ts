@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { exactly } from '#store/document.ts';
+import { exactly, readableOrNull } from '#store/document.ts';
 import { authorize } from '#domain/access/membership.ts';
 import type { Asset } from '#domain/activity/movement.ts';
 import { assetKey, fungibleKindOn, NATIVE } from '#domain/activity/movement.ts';
@@ -72,8 +72,9 @@ function changesAfter(context: VaultContext, actor: Actor, after: number): Resul
   const assets = new Map<string, ChainAsset>();
   const touch = (chain: string, asset: Asset) => assets.set(`${chain} ${assetKey(asset)}`, { ...asset, chain });
   for (const id of new Set(lines.flatMap(({ transactionId }) => transactionId ?? []))) {
-    const transaction = storage.transaction(id);
-    const activity = transaction === null ? storage.activities.read(id) : null;
+    const ids = { vaultId: vault.id, id };
+    const transaction = readableOrNull(() => storage.transaction(id), ids);
+    const activity = transaction === null ? readableOrNull(() => storage.activities.read(id), ids) : null;
     if (transaction !== null) transactions.push({ transaction, ...scope });
     if (activity !== null) transactions.push({ activity, ...scope });
     const record = transaction ?? activity;
@@ -90,7 +91,9 @@ function changesAfter(context: VaultContext, actor: Actor, after: number): Resul
   }
   for (const asset of lines.flatMap(adjustedAsset)) touch(asset.chain, asset);
   const balances = balancesOf(context, vault, [...assets.values()]);
-  return accepted({ seq: lines.at(-1)?.seq ?? after, transactions, balances });
+  // Not the number of the last line: a reader must get past an unreadable one.
+  const seq = Math.max(after, Math.min(after + LINES_AT_ONCE, storage.historyLength()));
+  return accepted({ seq, transactions, balances });
 }
 
 /** Returns the asset of an adjustment. `BalanceCommands` writes the entry. */

@@ -202,7 +202,7 @@ export async function reportAdoption(context: VaultContext, report: AdoptionRepo
   const after: Vault = {
     ...vault,
     adoptedVersions: { ...vault.adoptedVersions, ...report.adoptedVersions },
-    expiredAdoptions: isNewest ? report.expired : (vault.expiredAdoptions ?? []),
+    expiredAdoptions: isNewest ? report.expired : vault.expiredAdoptions,
   };
   const isChanged = JSON.stringify(after) !== JSON.stringify(vault);
   const isComplete = isNewest && report.isComplete;

@@ -19,39 +19,38 @@ import { documentCodec, exactly } from '#store/document.ts';
 
 const hiddenReason = z.enum(HIDDEN_REASONS).nullable();
 
-export const activityCodec = documentCodec<Activity>(
-  'activity',
-  exactly<Activity>()({
-    ...walletMovements,
-    id: transactionId,
-    vaultId,
-    version: z.int(),
+export const activityFields = {
+  ...walletMovements,
+  id: transactionId,
+  vaultId,
+  version: z.int(),
+  hash: z.string(),
+  signer: z.string(),
+  fee: amount.nullable(),
+  block: exactly<ActivityBlock>()({
+    number: z.string(),
     hash: z.string(),
-    signer: z.string(),
-    fee: amount.nullable(),
-    block: exactly<ActivityBlock>()({
-      number: z.string(),
-      hash: z.string(),
-      confirmations: z.int(),
-      isFinal: z.boolean(),
-    }).nullable(),
-    state: z.enum(['BROADCAST', 'CONFIRMING', 'SUCCEEDED', 'FAILED']),
-    stateReason: z.enum(['REORGED', 'DROPPED']).nullable(),
-    displayType,
-    direction: z.enum(['in', 'out']),
-    visible: z.boolean(),
-    visibilityChoice: z.boolean().nullable(),
-    hiddenReason,
-    suspicion: hiddenReason,
-    usdValue: usdValue.nullable(),
-    tokens: z.array(tokenLabel),
-    appraisalPending: z.boolean(),
-    chain: z.string(),
-    wallet: z.string(),
-    createdAtMs: timeMs,
-    updatedAtMs: timeMs,
-  }),
-);
+    confirmations: z.int(),
+    isFinal: z.boolean(),
+  }).nullable(),
+  state: z.enum(['BROADCAST', 'CONFIRMING', 'SUCCEEDED', 'FAILED']),
+  stateReason: z.enum(['REORGED', 'DROPPED']).nullable(),
+  displayType,
+  direction: z.enum(['in', 'out']),
+  visible: z.boolean(),
+  visibilityChoice: z.boolean().nullable(),
+  hiddenReason,
+  suspicion: hiddenReason,
+  usdValue: usdValue.nullable(),
+  tokens: z.array(tokenLabel),
+  appraisalPending: z.boolean(),
+  chain: z.string(),
+  wallet: z.string(),
+  createdAtMs: timeMs,
+  updatedAtMs: timeMs,
+};
+
+export const activityCodec = documentCodec<Activity>('activity', exactly<Activity>()(activityFields));
 
 export const balanceCodec = documentCodec<Balance>(
   'balance',

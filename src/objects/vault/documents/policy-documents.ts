@@ -68,7 +68,7 @@ export const policyChangeCodec = documentCodec<PolicyChange>(
   'policy change',
   exactly<PolicyChange>()({
     ...mandate,
-    decisionEndsAtMs: timeMs.exactOptional(),
+    decisionEndsAtMs: timeMs,
     renewsVersion: z.int().exactOptional(),
     digest,
     requiredApprovals: z.int(),

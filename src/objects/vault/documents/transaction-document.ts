@@ -92,20 +92,18 @@ const exposure = exactly<Exposure>()({
   fee: amount.exactOptional(),
 });
 
-const attempt = exactly<Attempt>()({
+/** The fields of an attempt that the read model has, too. */
+export const publicAttemptFields = {
   number: z.int(),
   purpose: z.enum(ATTEMPT_PURPOSES),
   nonce: z.string(),
-  payload: z.string(),
   signingDigest: z.string(),
   maxFee: amount,
   validUntil: z.string().nullable(),
   anchoredAt: z.string().exactOptional(),
-  coinParents: z.array(exactly<UtxoParent>()({ txid: z.string(), spends: z.array(z.string()) })).exactOptional(),
   preparedAtMs: timeMs,
   preparedBy: z.string().exactOptional(),
   isAsked: z.boolean().exactOptional(),
-  signed: z.object({ raw: z.string(), hash: z.string(), atMs: timeMs }).nullable(),
   sent: z
     .strictObject({
       outcome: z.enum(SEND_OUTCOMES),
@@ -115,7 +113,14 @@ const attempt = exactly<Attempt>()({
       isAsked: z.literal(true).exactOptional(),
     })
     .nullable(),
-  refusal: exactly<RpcRejection>()({ answer: z.string(), times: z.int() }).nullable().exactOptional(),
+  refusal: exactly<RpcRejection>()({ answer: z.string(), times: z.int() }).nullable(),
+};
+
+const attempt = exactly<Attempt>()({
+  ...publicAttemptFields,
+  payload: z.string(),
+  coinParents: z.array(exactly<UtxoParent>()({ txid: z.string(), spends: z.array(z.string()) })).exactOptional(),
+  signed: z.object({ raw: z.string(), hash: z.string(), atMs: timeMs }).nullable(),
 });
 
 const inclusion = exactly<ValuedInclusion>()({
@@ -134,41 +139,43 @@ const inclusion = exactly<ValuedInclusion>()({
   tokens: z.array(tokenLabel),
 });
 
+/** The fields of a transaction besides its attempts. */
+export const transactionFields = {
+  id: transactionId,
+  vaultId,
+  version: z.int(),
+  state: z.enum(TRANSACTION_STATES),
+  stateReason: z.string().nullable(),
+  displayType,
+  direction: z.literal('out'),
+  visible: z.boolean(),
+  visibilityChoice: z.boolean().nullable(),
+  chain: z.string(),
+  intent,
+  digest,
+  exposure,
+  requiredApprovals: z.int(),
+  approvals: z.array(approval),
+  rejection: approval.nullable(),
+  cancelling: z.boolean(),
+  givenUp: z.string().nullable(),
+  waitsFor: transactionId.nullable(),
+  endedByTimeAtMs: timeMs.nullable(),
+  inclusion: inclusion.nullable(),
+  watchedSinceMs: timeMs.nullable(),
+  signature: z.string().nullable(),
+  speed: z.enum(SPEEDS),
+  joins: z.int().exactOptional(),
+  nonceHeld: z.boolean(),
+  externalId: z.string().nullable(),
+  createdBy: actor,
+  createdAtMs: timeMs,
+  updatedAtMs: timeMs,
+};
+
 export const transactionCodec = remembering(
   documentCodec<Transaction>(
     'transaction',
-    exactly<Transaction>()({
-      id: transactionId,
-      vaultId,
-      version: z.int(),
-      state: z.enum(TRANSACTION_STATES),
-      stateReason: z.string().nullable(),
-      displayType,
-      direction: z.literal('out'),
-      visible: z.boolean(),
-      visibilityChoice: z.boolean().nullable(),
-      chain: z.string(),
-      intent,
-      digest,
-      exposure,
-      requiredApprovals: z.int(),
-      approvals: z.array(approval),
-      rejection: approval.nullable(),
-      attempts: z.array(attempt),
-      cancelling: z.boolean(),
-      givenUp: z.string().nullable().exactOptional(),
-      waitsFor: transactionId.nullable().exactOptional(),
-      endedByTimeAtMs: timeMs.nullable().exactOptional(),
-      inclusion: inclusion.nullable(),
-      watchedSinceMs: timeMs.nullable().exactOptional(),
-      signature: z.string().nullable(),
-      speed: z.enum(SPEEDS),
-      joins: z.int().exactOptional(),
-      nonceHeld: z.boolean(),
-      externalId: z.string().nullable(),
-      createdBy: actor,
-      createdAtMs: timeMs,
-      updatedAtMs: timeMs,
-    }),
+    exactly<Transaction>()({ ...transactionFields, attempts: z.array(attempt) }),
   ),
 );

@@ -32,8 +32,8 @@ export const vaultCodec = documentCodec<Vault>(
     members: z.array(exactly<Member>()({ userId, roles: z.array(z.enum(ROLES)) })),
     policy,
     keys: z.array(exactly<VaultKey>()({ ...generatedKey, addresses: texts })),
-    expiredAdoptions: z.array(exactly<ExpiredAdoption>()({ cosigner: z.int(), version: z.int() })).exactOptional(),
-    adoptedVersions: z.record(z.string(), z.int()).exactOptional(),
+    expiredAdoptions: z.array(exactly<ExpiredAdoption>()({ cosigner: z.int(), version: z.int() })),
+    adoptedVersions: z.record(z.string(), z.int()),
   }),
 );
 
@@ -47,7 +47,7 @@ export const keyRefreshCodec = documentCodec<KeyRefresh>(
   exactly<KeyRefresh>()({
     keyId,
     scheme: z.enum(KEY_SCHEMES),
-    requestId: z.string().exactOptional(),
+    requestId: z.string(),
     begun: z.object({ epoch: z.int(), setups: z.array(z.string()) }).nullable(),
     provenBy: z.array(z.string()),
     activating: z.int().exactOptional(),

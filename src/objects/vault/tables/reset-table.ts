@@ -2,7 +2,7 @@ import type { CredentialReset } from '#domain/access/credential-reset.ts';
 import { STORED_RESET_STATES } from '#domain/access/credential-reset.ts';
 import type { CredentialResetId, UserId } from '#domain/id.ts';
 import { parseCredentialResetId, parseDeviceKeyId, parseTokenId, parseUserId } from '#domain/id.ts';
-import { stateVersion } from '#store/object-schema.ts';
+import { stateVersion, UnreadableState } from '#store/object-schema.ts';
 
 /**
  * The same table in a user's object, which decides, and in a vault's, which records what its
@@ -105,9 +105,17 @@ export class CredentialResetStorage {
 
 function resetOf(row: Row): CredentialReset {
   const [id, userId] = [parseCredentialResetId(row.id), parseUserId(row.user_id)];
+  const tokenId = row.token_id === null ? null : parseTokenId(row.token_id);
+  const deviceKeyId = row.device_key_id === null ? null : parseDeviceKeyId(row.device_key_id);
   const state = STORED_RESET_STATES.find((one) => one === row.state);
   const cancelledBy = row.cancelled_by === null ? null : parseUserId(row.cancelled_by);
-  if (id === null || userId === null || state === undefined) throw new Error('a stored credential reset must parse');
+  const isLost =
+    (cancelledBy === null) !== (row.cancelled_by === null) ||
+    (tokenId === null) !== (row.token_id === null) ||
+    (deviceKeyId === null) !== (row.device_key_id === null);
+  if (id === null || userId === null || state === undefined || isLost) {
+    throw new UnreadableState('a stored credential reset is damaged');
+  }
   return {
     id,
     userId,
@@ -119,13 +127,6 @@ function resetOf(row: Row): CredentialReset {
     effectiveAtMs: row.effective_at_ms,
     expiresAtMs: row.expires_at_ms,
     endedAtMs: row.ended_at_ms,
-    cancellation:
-      cancelledBy === null
-        ? null
-        : {
-            userId: cancelledBy,
-            tokenId: row.token_id === null ? null : parseTokenId(row.token_id),
-            deviceKeyId: row.device_key_id === null ? null : parseDeviceKeyId(row.device_key_id),
-          },
+    cancellation: cancelledBy === null ? null : { userId: cancelledBy, tokenId, deviceKeyId },
   };
 }

@@ -36,7 +36,7 @@ export function newRenewal(
 
 /** Returns the versions that co-signers cannot adopt before their mandates are renewed. */
 export function renewalsNeededBy(storage: VaultStorage, vault: Vault): readonly NeededRenewal[] {
-  const { keys, expiredAdoptions = [] } = vault;
+  const { keys, expiredAdoptions } = vault;
   if (keys.length > 0 && expiredAdoptions.length === 0) return [];
   // Co-signers adopted the policies together with the key candidate, which only lacks a proof.
   if (keys.length === 0 && KEY_SCHEMES.some((scheme) => storage.keyCandidate(scheme) !== null)) return [];

@@ -3,7 +3,7 @@ import { newPolicyChangeId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { thresholdForChange } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy, PolicyChange, PolicyChangeEvent } from '#domain/policy/policy-change.ts';
-import { ADOPTION_PERIOD_MS, decideChange, decisionEndOf, isRenewal } from '#domain/policy/policy-change.ts';
+import { ADOPTION_PERIOD_MS, decideChange, isRenewal } from '#domain/policy/policy-change.ts';
 import { slotRefusal } from '#domain/policy/pending-changes.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
@@ -93,7 +93,7 @@ export function writeNewChange(storage: VaultStorage, vault: Vault, change: Poli
     transactionId: change.id,
     job: 'expire-policy',
     version: 0,
-    dueAtMs: decisionEndOf(change),
+    dueAtMs: change.decisionEndsAtMs,
     tries: 0,
   });
   writeVaultChange(storage, vault, { ...lineOf(change, 'propose'), actor: change.createdBy });

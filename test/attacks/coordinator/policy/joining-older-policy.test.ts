@@ -40,7 +40,7 @@ type Key = Awaited<ReturnType<typeof newKey>>;
 
 /** Refreshes a key for all co-signers. */
 async function refreshed(key: Key, policies: readonly AdoptedPolicy[]): Promise<void> {
-  let refresh: KeyRefresh = { keyId: key.keyId, scheme: key.scheme, begun: null, provenBy: [] };
+  let refresh: KeyRefresh = { keyId: key.keyId, scheme: key.scheme, requestId: 'one', begun: null, provenBy: [] };
   for (;;) {
     const request = { key: { ...key, addresses: {} }, policies: sourceOf(...policies) };
     const step = await nextRefreshStep(cosigners.all, request, refresh);

@@ -253,6 +253,7 @@ test('a replacement offers an eighth more than the replaced attempt, even when t
     preparedAtMs: CREATED_AT_MS,
     signed: null,
     sent: null,
+    refusal: null,
   };
   const quote = await client.quote(native, replaced);
   expect(quote).toMatchObject({ ok: true, value: { maxFeePerGas: '90000000003' } });

@@ -22,7 +22,7 @@ function newScene() {
   const documents = () => sql.exec<{ document: string }>('SELECT document FROM activity').toArray();
   return {
     storage,
-    isWatched: (id: string) => storage.transaction(id)?.watchedSinceMs !== undefined,
+    isWatched: (id: string) => (storage.transaction(id)?.watchedSinceMs ?? null) !== null,
     reported: (seen: ChainTransaction) =>
       recordActivity(host, { chain: 'anvil', hash: seen.hash, seen, valuation: UNPRICED }),
     records: () => documents().map(({ document }) => JSON.parse(document) as Activity),

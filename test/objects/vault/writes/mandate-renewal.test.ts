@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Member, Role } from '#domain/access/member.ts';
-import { decisionEndOf } from '#domain/policy/policy-change.ts';
 import type { Actor } from '#domain/transaction/transaction.ts';
 import type { PolicyPatch } from '#domain/policy/next-policy.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
@@ -201,7 +200,7 @@ test('after a renewal is rejected, cancelled or expired, another one can be requ
   const second = await renewed();
   await decidePolicyChange(host, alice, { id: second.id, decision: { type: 'cancel' } });
   const third = await renewed();
-  vi.setSystemTime(decisionEndOf(third));
+  vi.setSystemTime(third.decisionEndsAtMs);
   await expirePolicyChange(host, third.id);
   const states = [first, second, third].map(({ id }) => storage.policies.change(id)?.state);
   expect(states).toEqual(['REJECTED', 'CANCELLED', 'EXPIRED']);
