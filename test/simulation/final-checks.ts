@@ -69,7 +69,7 @@ export function judgeFinality(world: World, { row, finalNumber }: SimulatedChain
  */
 export function waitsForPayment(world: World, { row: { name } }: SimulatedChain): boolean {
   return transactionsOf(world).some(
-    ({ chain, stateReason, waitsFor = null }) => chain === name && stateReason === WAITS_FOR_NONCE && waitsFor === null,
+    ({ chain, stateReason, waitsFor }) => chain === name && stateReason === WAITS_FOR_NONCE && waitsFor === null,
   );
 }
 

@@ -15,7 +15,7 @@ const NONCE = 'ab'.repeat(32);
 function stating(index: number): Fetcher {
   const fetch = async (input: RequestInfo | URL, init?: RequestInit) => {
     const request = new Request(input, init);
-    const keyId = new URL(request.url).pathname.split('/')[2] ?? '';
+    const keyId = new URL(request.url).pathname.split('/')[3] ?? '';
     const { nonce } = (await request.json()) as { readonly nonce: string };
     const statement = {
       cosigner: index,

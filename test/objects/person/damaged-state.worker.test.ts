@@ -33,19 +33,23 @@ test.each([
   ['a session with a malformed id', issued('session', `'secret'`)],
   ['an identity that is neither released nor kept', issued('identity', `'secret'`)],
 ])('%s is refused', async (_what, damage) => {
-  expect(await errorOf(damage, 'enrolment')).toBe('Error: an issued credential of a person is damaged');
+  expect(await errorOf(damage, 'enrolment')).toBe(
+    'Error: unreadable state: an issued credential of a person is damaged',
+  );
 });
 
 const RESET_ID = '0'.repeat(26);
-const reset = (end: string) =>
-  `INSERT INTO credential_reset VALUES ('crs_${RESET_ID}', '${alice.userId}', 'alice', 1, 'CANCELLED', 1, 1, 2, 3, 2, ${end})`;
+const reset = (end: string) => {
+  const row = `'crs_${RESET_ID}', '${alice.userId}', 'alice', 1, 'CANCELLED', 1, 1, 2, 3, 2, ${end}`;
+  return `INSERT INTO credential_reset VALUES (${row})`;
+};
 
 test.each([
-  ['nobody that is known', `'secret', NULL, NULL`],
+  ['an unknown party', `'secret', NULL, NULL`],
   ['a malformed token', `'${alice.userId}', 'secret', NULL`],
   ['a malformed device', `'${alice.userId}', NULL, 'secret'`],
 ])('a reset that %s cancelled is refused', async (_who, end) => {
-  expect(await errorOf(reset(end), 'resets')).toBe('Error: a stored credential reset is damaged');
+  expect(await errorOf(reset(end), 'resets')).toBe('Error: unreadable state: a stored credential reset is damaged');
 });
 
 test('a reset and a credential that are not damaged are read', async () => {

@@ -152,5 +152,5 @@ test.each([
       return String(thrown);
     }
   });
-  expect(error).toBe('Error: a stored number of a wallet is damaged');
+  expect(error).toBe('Error: unreadable state: a stored number of a wallet is damaged');
 });
