@@ -14,8 +14,8 @@ import { copyOf, isOfWorkers, run, testsOf } from './planting.ts';
  *
  *   npm run test:planted-bugs                     all of them
  *   npm run test:planted-bugs -- --only WORDS     those with these words in their name
- *   npm run test:planted-bugs -- --turn 2/19      the third nineteenth
- *   npm run test:planted-bugs -- --turn 2/19 --changed-since HEAD~5
+ *   npm run test:planted-bugs -- --turn 2/30      the third of thirty parts
+ *   npm run test:planted-bugs -- --turn 2/30 --changed-since HEAD~5
  *       also some of those in files that changed since then
  */
 
@@ -27,7 +27,7 @@ const HISTORIES = '300';
 const GAMES = '1000';
 
 /** Only some bugs of changed files are added: a rename changes the files of all bugs. */
-const MAX_CHANGED = 20;
+const MAX_CHANGED = 10;
 
 const { values: options } = parseArgs({
   options: { only: { type: 'string' }, turn: { type: 'string' }, 'changed-since': { type: 'string' } },
