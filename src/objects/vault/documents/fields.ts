@@ -5,6 +5,7 @@ import type { Asset, BalanceChange, ChainMovement } from '#domain/activity/movem
 import { ASSET_KINDS, MOVEMENT_KINDS } from '#domain/activity/movement.ts';
 import { parseAmount, parseSignedAmount } from '#domain/asset/amount.ts';
 import type { TokenLabel, UsdValue } from '#domain/asset/valuation.ts';
+import type { VaultId } from '#domain/id.ts';
 import {
   parseDeviceKeyId,
   parseKeyId,
@@ -26,12 +27,7 @@ export const transactionId = parsed(parseTransactionId);
 export const policyChangeId = parsed(parsePolicyChangeId);
 export const userId = parsed(parseUserId);
 export const keyId = parsed(parseKeyId);
-export const vaultId = z.int().transform((number, context) => {
-  const id = parseVaultId(number);
-  if (id !== null) return id;
-  context.addIssue('malformed');
-  return z.NEVER;
-});
+export const vaultId = z.custom<VaultId>((value) => typeof value === 'number' && parseVaultId(value) === value);
 /** Lower-case hex SHA-256. */
 export const digest = z.string().regex(/^[0-9a-f]{64}$/);
 export const timeMs = z.int();
