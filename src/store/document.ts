@@ -16,13 +16,16 @@ export interface Codec<T> {
  */
 export function documentCodec<T extends object>(name: string, schema: z.ZodType<T>, version = 1): Codec<T> {
   return {
-    encode: (value) => JSON.stringify({ v: version, ...value }),
+    // The version is put into the text: a copy of the object would cost as much as its text.
+    encode: (value) => `{"v":${version},${JSON.stringify(value).slice(1)}`,
     decode: (text) => {
-      const { v, ...fields } = objectIn(name, text);
+      const stored = objectIn(name, text);
+      const { v } = stored;
       if (v !== version) {
         throw new UnreadableState(`a stored ${name} has version ${String(v)}; this release reads version ${version}`);
       }
-      const read = schema.safeParse(fields);
+      // The schema leaves the version out, as every field that it lacks.
+      const read = schema.safeParse(stored);
       if (read.success) return read.data;
       const at = read.error.issues[0]?.path.join('.') ?? '';
       throw new UnreadableState(`a stored ${name} is damaged${at === '' ? '' : ` at ${at}`}`);
@@ -92,10 +95,14 @@ export function logUnreadable(error: unknown, ids: Readonly<Record<string, unkno
   return detail;
 }
 
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 function objectIn(name: string, text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+    if (isRecord(value)) return value;
   } catch {
     // The text of the error contains a part of the document.
   }

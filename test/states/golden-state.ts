@@ -79,7 +79,7 @@ export function store(release: string, golden: Golden, folder: string): void {
   const files = ['chain.json', 'solana.json', 'bitcoin-2.json', ...RECOVERY_KEYS, 'stack/secrets.json', 'stack/state'];
   // No names, owners or times of the machine, so that the same state gives the same bytes.
   const plain = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--mtime=@0'];
-  execFileSync('tar', ['-C', folder, ...plain, '-cJf', join(target, 'state.tar.xz'), ...files]);
+  execFileSync('tar', ['-C', folder, ...plain, '-czf', join(target, 'state.tar.gz'), ...files]);
   writeFileSync(join(target, 'golden.json'), `${JSON.stringify(golden, null, 2)}\n`);
 }
 
@@ -100,7 +100,7 @@ export async function openGolden(release: string): Promise<OpenGolden> {
   const folder = await mkdtemp(join(tmpdir(), 'conclave-golden-'));
   await using started = new AsyncDisposableStack();
   started.defer(() => rm(folder, { recursive: true, force: true }));
-  execFileSync('tar', ['-C', folder, '-xJf', join(folderOf(release), 'state.tar.xz')]);
+  execFileSync('tar', ['-C', folder, '-xzf', join(folderOf(release), 'state.tar.gz')]);
   const golden = JSON.parse(readFileSync(join(folderOf(release), 'golden.json'), 'utf8')) as Golden;
   const chains = await startChains(folder);
   started.defer(chains.end);

@@ -1,10 +1,5 @@
 import { transactionCodec } from '#objects/vault/documents/transaction-document.ts';
-import {
-  historyCodec,
-  keyCandidateCodec,
-  keyRefreshCodec,
-  vaultCodec,
-} from '#objects/vault/documents/vault-documents.ts';
+import { keyCandidateCodec, keyRefreshCodec, vaultCodec } from '#objects/vault/documents/vault-documents.ts';
 import { shapeOf } from '#domain/activity/lookalike.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { isFinal, isPending, newestAttempt } from '#domain/transaction/transaction.ts';
@@ -12,14 +7,14 @@ import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { KeyCandidate, KeyRefresh, Vault } from '#domain/vault.ts';
 import { ActivityStorage } from '#objects/vault/tables/activity-table.ts';
 import { CredentialResetStorage } from '#objects/vault/tables/reset-table.ts';
-import type { HistoryEntry } from '#objects/vault/history.ts';
-import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
 import { VAULT_SCHEMA } from '#objects/vault/schema.ts';
 import { readableOrNull } from '#store/document.ts';
 import { createState, stateVersion, UnreadableState } from '#store/object-schema.ts';
 import type { OutboxJob, OutboxRow } from '#objects/vault/outbox.ts';
 import { isOutboxJob } from '#objects/vault/outbox.ts';
 import { BalanceTable } from '#objects/vault/tables/balance-table.ts';
+import type { HistoryLine } from '#objects/vault/tables/history-table.ts';
+import { HistoryTable } from '#objects/vault/tables/history-table.ts';
 import { PendingCount } from '#objects/vault/tables/pending-count.ts';
 import { PolicyStorage } from '#objects/vault/tables/policy-table.ts';
 
@@ -41,13 +36,6 @@ export interface UnprojectedHistory {
   readonly lines: readonly HistoryLine[];
 }
 
-interface HistoryLine {
-  readonly seq: number;
-  /** Null for an unreadable one. */
-  readonly entry: HistoryEntry | null;
-  readonly hash: string;
-}
-
 /** Reads and writes of one vault object. Every write is inside the object's `transactionSync`. */
 export class VaultStorage {
   readonly #sql: SqlStorage;
@@ -56,6 +44,7 @@ export class VaultStorage {
   readonly balances: BalanceTable;
   readonly resets: CredentialResetStorage;
   readonly pending: PendingCount;
+  readonly history: HistoryTable;
 
   /** Whether push notifications are enabled. */
   readonly notificationsEnabled: boolean;
@@ -68,6 +57,7 @@ export class VaultStorage {
     this.balances = new BalanceTable(sql);
     this.resets = new CredentialResetStorage(sql);
     this.pending = new PendingCount(sql);
+    this.history = new HistoryTable(sql);
   }
 
   /** Reports whether the vault was created. Reading one without tables leaves nothing behind. */
@@ -158,6 +148,7 @@ export class VaultStorage {
   /** Clears what is cached after a commit that was rolled back. */
   forget(): void {
     this.pending.forget();
+    this.history.forget();
   }
 
   insertTransaction(transaction: Transaction): void {
@@ -250,44 +241,10 @@ export class VaultStorage {
     );
   }
 
-  appendHistory(line: Omit<HistoryEntry, 'seq' | 'previousHash'>): void {
-    const last = this.#sql
-      .exec<{ seq: number; hash: string }>('SELECT seq, hash FROM history ORDER BY seq DESC LIMIT 1')
-      .toArray()[0];
-    const entry = { ...line, seq: (last?.seq ?? 0) + 1, previousHash: last?.hash ?? NO_PREVIOUS_ENTRY };
-    this.#sql.exec(
-      'INSERT INTO history (seq, document, hash) VALUES (?, ?, ?)',
-      entry.seq,
-      historyCodec.encode(entry),
-      historyHash(entry),
-    );
-  }
-
-  /** Returns the number of the newest entry; 0 before the first. */
-  historyLength(): number {
-    return this.#sql.exec<{ seq: number | null }>('SELECT max(seq) AS seq FROM history').one().seq ?? 0;
-  }
-
-  /** Returns the readable ones of the next entries, the oldest first. */
-  historyAfter(after: number, limit: number): readonly HistoryEntry[] {
-    return this.#historyLines(after, limit).flatMap(({ entry }) => entry ?? []);
-  }
-
-  #historyLines(after: number, limit: number): readonly HistoryLine[] {
-    const rows = this.#sql.exec<{ seq: number; document: string; hash: string }>(
-      'SELECT seq, document, hash FROM history WHERE seq > ? ORDER BY seq LIMIT ?',
-      after,
-      limit,
-    );
-    return [...rows].map(({ seq, document, hash }) => {
-      return { seq, entry: readableOrNull(() => historyCodec.decode(document), { seq }), hash };
-    });
-  }
-
   /** Returns the audit entries that the read model does not have yet, oldest first. */
   unprojectedHistory(limit: number): UnprojectedHistory {
     const { seq: afterSeq } = this.#sql.exec<{ seq: number }>('SELECT seq FROM projected').one();
-    return { afterSeq, lines: this.#historyLines(afterSeq, limit) };
+    return { afterSeq, lines: this.history.lines(afterSeq, limit) };
   }
 
   /** Records a projection, unless all of it was enqueued again meanwhile. */
@@ -351,7 +308,7 @@ export class VaultStorage {
   /** Enqueues the vault's own entry, and with it everything else that is not projected. */
   enqueueDirectory(dueAtMs: number): void {
     // The length of the history distinguishes rows of the same millisecond.
-    this.enqueueJob({ transactionId: '', job: 'project', version: this.historyLength(), dueAtMs, tries: 0 });
+    this.enqueueJob({ transactionId: '', job: 'project', version: this.history.length(), dueAtMs, tries: 0 });
   }
 
   /** Enqueues the rest of the history, whose entries have no rows of their own. */
@@ -370,7 +327,7 @@ export class VaultStorage {
     this.#sql.exec('UPDATE projected SET seq = min(seq, 0) - 1');
     const count = "SELECT count(*) AS records FROM outbox WHERE job = 'project' AND tx_id NOT IN ('', '${HISTORY}')";
     const { records } = this.#sql.exec<{ records: number }>(count).one();
-    return { records, lines: this.historyLength() };
+    return { records, lines: this.history.length() };
   }
 
   #rows(clause: string, ...bindings: (string | number)[]): readonly OutboxRow[] {

@@ -42,7 +42,7 @@ const LINES_AT_ONCE = 50;
 /** Returns the number of the newest entry, for a new reader. Refuses `forbidden`. */
 export function beginFeed(context: VaultContext, actor: Actor): Result<number, Refusal> {
   const entered = authorize(context.vault(), actor, 'view');
-  return entered.ok ? accepted(context.storage.historyLength()) : entered;
+  return entered.ok ? accepted(context.storage.history.length()) : entered;
 }
 
 /**
@@ -56,7 +56,7 @@ export async function nextChanges(
 ): Promise<Result<VaultChanges, Refusal>> {
   const entered = authorize(context.vault(), actor, 'view');
   if (!entered.ok) return entered;
-  if (context.storage.historyLength() <= after) await context.changes.next(FEED_SIGNAL, waitMs);
+  if (context.storage.history.length() <= after) await context.changes.next(FEED_SIGNAL, waitMs);
   return changesAfter(context, actor, after);
 }
 
@@ -66,7 +66,7 @@ function changesAfter(context: VaultContext, actor: Actor, after: number): Resul
   const entered = authorize(context.vault(), actor, 'view');
   if (!entered.ok) return entered;
   const { vault, viewer } = entered.value;
-  const lines = storage.historyAfter(after, LINES_AT_ONCE);
+  const lines = storage.history.after(after, LINES_AT_ONCE);
   const scope = { policy: vault.policy, viewer };
   const transactions: (TransactionView | ActivityView)[] = [];
   const assets = new Map<string, ChainAsset>();
@@ -92,7 +92,7 @@ function changesAfter(context: VaultContext, actor: Actor, after: number): Resul
   for (const asset of lines.flatMap(adjustedAsset)) touch(asset.chain, asset);
   const balances = balancesOf(context, vault, [...assets.values()]);
   // Not the number of the last line: a reader must get past an unreadable one.
-  const seq = Math.max(after, Math.min(after + LINES_AT_ONCE, storage.historyLength()));
+  const seq = Math.max(after, Math.min(after + LINES_AT_ONCE, storage.history.length()));
   return accepted({ seq, transactions, balances });
 }
 

@@ -92,7 +92,7 @@ function notificationFor(context: VaultContext, id: NotificationSubjectId, versi
 }
 
 function notificationOfLine(context: VaultContext, vault: Vault, seq: number): Notification | null {
-  const [line] = context.storage.historyAfter(seq - 1, 1);
+  const [line] = context.storage.history.after(seq - 1, 1);
   if (line?.action !== EXPORT_REQUESTED || Date.now() - line.atMs > NOTIFICATION_MS) return null;
   return notificationOfExport(vault);
 }

@@ -47,7 +47,7 @@ export async function recordExport(
     const nowMs = Date.now();
     const id = newTransactionId(current.id, nowMs, randomBytes(10));
     const dueAtMs = nowMs + PROJECTION_DELAY_MS;
-    storage.enqueueJob({ transactionId: id, job: 'notify', version: storage.historyLength(), dueAtMs, tries: 0 });
+    storage.enqueueJob({ transactionId: id, job: 'notify', version: storage.history.length(), dueAtMs, tries: 0 });
   });
   return true;
 }

@@ -82,7 +82,7 @@ export interface VaultChange {
 
 /** Writes one audit entry for a change of members, policy or keys. */
 export function writeVaultChange(storage: VaultStorage, vault: Vault, change: VaultChange): void {
-  storage.appendHistory({
+  storage.history.append({
     transactionId: null,
     version: 0,
     from: null,
@@ -137,7 +137,7 @@ export function writeActivity(storage: VaultStorage, change: ActivityChange, pol
   post(storage, after, postingOfActivity(after));
   // An unconfirmed transaction may be replaced, so members are notified when it is in a block.
   if (after.block !== null && (before === null || before.block === null)) enqueueNotification(storage, after);
-  storage.appendHistory({
+  storage.history.append({
     transactionId,
     version,
     action,
@@ -187,6 +187,15 @@ export function enqueueReconciliation(storage: VaultStorage): void {
   if (dueAtMs !== null) storage.enqueueJob({ transactionId: '', job: 'reconcile', version: 0, dueAtMs, tries: 0 });
 }
 
+/** The events that report a poll or a temporary failure. */
+const REPORTS: ReadonlySet<TransactionEvent['type']> = new Set([
+  'include',
+  'miss',
+  'send',
+  'delaySigning',
+  'waitForNonce',
+]);
+
 /** Sets the next due time of a job after a poll without changes or a temporary failure. */
 export function rescheduleAfter(
   storage: VaultStorage,
@@ -194,6 +203,8 @@ export function rescheduleAfter(
   nowMs: number,
 ): void {
   const { event, transaction, chain } = report;
+  // Most events are no report, and reading the row costs more than the rest of this function.
+  if (!REPORTS.has(event.type)) return;
   const job = outstandingJob(transaction);
   const row = job === null ? null : storage.queuedJob(transaction.id, job);
   if (row === null) return;
@@ -230,7 +241,7 @@ function appendHistory(
   change: { readonly before: Transaction | null; readonly after: Transaction; readonly cause: Cause },
 ): void {
   const { before, after, cause } = change;
-  storage.appendHistory({
+  storage.history.append({
     transactionId: after.id,
     version: after.version,
     action: cause.action,

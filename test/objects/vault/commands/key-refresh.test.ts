@@ -48,7 +48,7 @@ const progress = (change: Partial<KeyRefresh> = {}): RefreshReport => ({ type: '
 
 /** Returns the history entries of refreshes, the newest last. */
 const historyOf = (storage: VaultStorage) =>
-  storage.historyAfter(0, 100).map(({ action, detail }) => `${action} ${detail}`);
+  storage.history.after(0, 100).map(({ action, detail }) => `${action} ${detail}`);
 const DONE: RefreshReport = { type: 'refreshed', epoch: 2, publicShares: { '1': '03' } };
 
 test('a key of the vault is refreshed once, and the refresh of another key waits for it', async () => {

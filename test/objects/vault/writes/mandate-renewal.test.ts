@@ -69,7 +69,7 @@ async function newScene(keys: 'with a key' | 'without a key' = 'with a key') {
     return answer.ok ? null : answer.refusal.code;
   };
   const mandateOf = (version: number) => present(storage.policies.adoptedAs(version)?.mandate);
-  const lines = () => storage.historyAfter(0, 100).map(({ action }) => action);
+  const lines = () => storage.history.after(0, 100).map(({ action }) => action);
   const needed = () => {
     const view = policyInForce(host, alice);
     return view.ok ? view.value.renewalsNeeded : [];
@@ -160,7 +160,7 @@ test('the renewal replaces only the mandate, and the jobs that wait for it are d
   }
   expect(storage.queuedJob(id, 'expire-policy')).toBeNull();
   expect(lines().slice(-3)).toEqual(['approve-renewal', 'approve-renewal', 'renew-mandate']);
-  expect(storage.historyAfter(0, 100).at(-1)).toMatchObject({ detail: id, digest: policyHashOf(policy) });
+  expect(storage.history.after(0, 100).at(-1)).toMatchObject({ detail: id, digest: policyHashOf(policy) });
   expect(await refusal()).toBe('mandate-in-force');
 });
 
