@@ -24,16 +24,16 @@ function commitAll(): void {
 
 test('a golden state must be committed whole, for the version, and be unchanged', () => {
   const missing = 'is not committed; make it with `npm run state -- record`';
-  expect(goldenStateFaults(checkout, '0.2.0')).toEqual([`test/states/0.2.0/state.tar.gz ${missing}`]);
+  expect(goldenStateFaults(checkout, '0.2.0')).toEqual([`test/states/0.2.0/state.tar.br ${missing}`]);
   expect(goldenStateFaults(checkout, '0.3.0')).toEqual([
     `test/states/0.3.0/golden.json ${missing}`,
-    `test/states/0.3.0/state.tar.gz ${missing}`,
+    `test/states/0.3.0/state.tar.br ${missing}`,
   ]);
 
   // A file that is only in the work tree, or only added, is not in the commit.
-  writeFileSync(join(states, 'state.tar.gz'), 'state');
+  writeFileSync(join(states, 'state.tar.br'), 'state');
   git(checkout, 'add', '--all');
-  expect(goldenStateFaults(checkout, '0.2.0')).toEqual([`test/states/0.2.0/state.tar.gz ${missing}`]);
+  expect(goldenStateFaults(checkout, '0.2.0')).toEqual([`test/states/0.2.0/state.tar.br ${missing}`]);
 
   commitAll();
   expect(goldenStateFaults(checkout, '0.2.0')).toEqual([]);
@@ -48,7 +48,7 @@ test('a golden state must be committed whole, for the version, and be unchanged'
 
 test('the copy for the second build has no file that Git does not track, and none that was removed', () => {
   writeFileSync(join(checkout, 'untracked.ts'), '');
-  expect(trackedFiles(checkout)).toEqual(['test/states/0.2.0/golden.json', 'test/states/0.2.0/state.tar.gz']);
-  rmSync(join(states, 'state.tar.gz'));
+  expect(trackedFiles(checkout)).toEqual(['test/states/0.2.0/golden.json', 'test/states/0.2.0/state.tar.br']);
+  rmSync(join(states, 'state.tar.br'));
   expect(trackedFiles(checkout)).toEqual(['test/states/0.2.0/golden.json']);
 });
