@@ -104,7 +104,7 @@ test('the export rows survive a restart, and a co-signer gives at most ten packa
 
 test('only the coordinator may request packages and lists', async () => {
   for (const action of ['recovery', 'exports']) {
-    const url = `${cosigners.originOf(1)}/key/${key.keyId}/${action}`;
+    const url = `${cosigners.originOf(1)}/v1/key/${key.keyId}/${action}`;
     const body = JSON.stringify(action === 'exports' ? { nonce: newNonce() } : {});
     expect((await fetch(url, { method: 'POST', body })).status).toBe(401);
   }

@@ -50,7 +50,7 @@ const HASH = '00'.repeat(32);
 async function signedHeaders(): Promise<Record<string, string>> {
   const key = await importPrivate('Ed25519', identitySecrets(cosigners.coordinatorSecret).signing, ['sign']);
   const atMs = String(Date.now());
-  const bytes = cosignerRequestBytes({ cosigner: '1', path: 'pair/2/open', atMs, bodyHash: HASH });
+  const bytes = cosignerRequestBytes({ cosigner: '1', path: 'v1/pair/2/open', atMs, bodyHash: HASH });
   const signature = Buffer.from(await crypto.subtle.sign('Ed25519', key, bytes)).toString('base64url');
   return { [REQUEST_TIME]: atMs, [REQUEST_BODY_HASH]: HASH, [REQUEST_SIGNATURE]: signature };
 }
@@ -68,7 +68,7 @@ interface Streamed {
  * time. The function needs no clock, and a co-signer that waits for the whole body gets it.
  */
 async function stream(headers: Record<string, string>, partBytes: readonly number[]): Promise<Streamed> {
-  const url = `${cosigners.originOf(1)}/pair/2/open`;
+  const url = `${cosigners.originOf(1)}/v1/pair/2/open`;
   const request = httpRequest(url, { method: 'POST', headers, agent: false });
   // The co-signer closes the connection of a body that it refuses.
   request.on('error', () => {});
