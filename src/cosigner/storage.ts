@@ -362,8 +362,12 @@ function replaces(newest: SignedRecord, attempt: number, { bid, intentDigest, pu
 
 /** Parses the receipts of a share. Throws `UnreadableState` for JSON of another shape. */
 function receiptsIn(text: string): StoredSignature['receipts'] {
-  const receipts: unknown = JSON.parse(text);
-  if (isTextRecord(receipts)) return receipts;
+  try {
+    const receipts: unknown = JSON.parse(text);
+    if (isTextRecord(receipts)) return receipts;
+  } catch {
+    // It is no JSON.
+  }
   throw new UnreadableState('the receipts of a stored share are damaged');
 }
 
