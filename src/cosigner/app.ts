@@ -40,11 +40,13 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
   const ref = refOf(kind, name ?? '');
   const action = COSIGNER_ACTIONS.find((known) => known === actionText);
   const isAimed = ref !== null && action !== undefined && rest.length === 0;
-  if (/^v[1-9][0-9]{0,3}$/.test(version) && !WIRE_VERSIONS.some((spoken) => version === `v${spoken}`)) {
+  const isSpoken = WIRE_VERSIONS.some((spoken) => version === `v${spoken}`);
+  if (!isSpoken && /^v[1-9][0-9]{0,3}$/.test(version)) {
     return answer(404, refusal('wire-mismatch', WIRE_VERSIONS.join(' ')));
   }
-  if (request.method !== 'POST' || !version.startsWith('v') || !(requestsPairs || isAimed))
+  if (request.method !== 'POST' || !isSpoken || !(requestsPairs || isAimed)) {
     return answer(404, refusal('malformed', 'path'));
+  }
   const claim = parseClaim(request, { env, nowMs: Date.now() });
   if (claim === null) return answer(401, refusal('not-my-coordinator'));
   if (!declaresAtMost(request, MAX_BODY_BYTES)) return answer(413, refusal('body-too-large'));

@@ -48,6 +48,7 @@ test('releases without a common version stop with the versions of the co-signer'
 
 test.each([
   ['/v2/pairs/status', 404, { code: 'wire-mismatch', detail: '1' }],
+  ['/vx/pairs/status', 404, { code: 'malformed', detail: 'path' }],
   ['/pairs/status', 404, { code: 'malformed', detail: 'path' }],
 ])('a co-signer answers %s with %s', async (path, status, refusal) => {
   const answer = await serve(new Request(`http://cosigner${path}`, { method: 'POST', body: '{}' }), {} as CosignerEnv);
