@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { TransactionId, VaultId } from '#domain/id.ts';
-import { parseCredentialResetId, parseTransactionId, parseVaultId } from '#domain/id.ts';
+import { parseCredentialResetId, parseTransactionId } from '#domain/id.ts';
 import { broadcast } from '#jobs/signing/broadcast.ts';
 import { confirm } from '#jobs/signing/confirm.ts';
 import { storeDeadLetters } from '#jobs/dead-letters.ts';
@@ -17,6 +17,7 @@ import { sign } from '#jobs/signing/sign.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { recordMetric } from '#objects/metrics.ts';
 import type { NotificationSubjectId } from '#objects/vault/commands/notifications.ts';
+import { vaultId as vaultIdField } from '#objects/vault/documents/fields.ts';
 import type { VaultDoors } from '#objects/vault/doors.ts';
 import type { QueuedJob } from '#objects/vault/outbox.ts';
 import { isQueuedJob, JOBS } from '#objects/vault/outbox.ts';
@@ -24,7 +25,7 @@ import { vaultStub } from '#objects/vault/stub.ts';
 import { errorText } from '#store/error-text.ts';
 
 const jobMessage = z.strictObject({
-  vaultId: z.custom<VaultId>((value) => typeof value === 'number' && parseVaultId(value) !== null),
+  vaultId: vaultIdField,
   transactionId: z.string().nullable(),
   job: z.custom<QueuedJob>((value) => typeof value === 'string' && isQueuedJob(value)),
 });

@@ -33,7 +33,7 @@ test.each<[string, object]>([
   ['SHARES_SINCE that is no time', { SHARES_SINCE: 'yesterday' }],
   ['a RECOVERY_KEY that is too short', { RECOVERY_KEY: '00' }],
   ['another IDENTITY_SECRET than its peers have pinned', { IDENTITY_SECRET: '44'.repeat(32) }],
-  ['PEERS that are no JSON', { PEERS: 'nobody' }],
+  ['PEERS that are no JSON', { PEERS: 'no list' }],
   ['KEY_ENCRYPTION_SECRETS that are none', { KEY_ENCRYPTION_SECRETS: '[]' }],
 ])('a co-signer with %s answers its operator that it is misconfigured', async (_what, differences) => {
   const pairState = async () => ({ banned: false, setupId: null });

@@ -187,15 +187,6 @@ export function enqueueReconciliation(storage: VaultStorage): void {
   if (dueAtMs !== null) storage.enqueueJob({ transactionId: '', job: 'reconcile', version: 0, dueAtMs, tries: 0 });
 }
 
-/** The events that report a poll or a temporary failure. */
-const REPORTS: ReadonlySet<TransactionEvent['type']> = new Set([
-  'include',
-  'miss',
-  'send',
-  'delaySigning',
-  'waitForNonce',
-]);
-
 /** Sets the next due time of a job after a poll without changes or a temporary failure. */
 export function rescheduleAfter(
   storage: VaultStorage,
@@ -203,19 +194,20 @@ export function rescheduleAfter(
   nowMs: number,
 ): void {
   const { event, transaction, chain } = report;
-  // Most events are no report, and reading the row costs more than the rest of this function.
-  if (!REPORTS.has(event.type)) return;
   const job = outstandingJob(transaction);
-  const row = job === null ? null : storage.queuedJob(transaction.id, job);
+  if (job === null) return;
+  const isPoll = job === 'confirm' && ['include', 'miss', 'send'].includes(event.type);
+  // Most events are neither, and the row is not read for them.
+  const row = isPoll || isRetryLater(event, job) ? storage.queuedJob(transaction.id, job) : null;
   if (row === null) return;
   const { version } = transaction;
-  if (row.job === 'confirm' && ['include', 'miss', 'send'].includes(event.type)) {
+  if (isPoll) {
     const delayMs = isWatchedAfterFailure(transaction)
       ? watchDelayMs(transaction.watchedSinceMs ?? nowMs, nowMs)
       : pollDelayMs(transaction, chain?.pollIntervalMs ?? 0, nowMs);
     const dueAtMs = nowMs + delayMs;
     storage.enqueueJob({ ...row, version, dueAtMs, tries: 0 });
-  } else if (isRetryLater(event, row.job)) {
+  } else {
     storage.enqueueJob({ ...row, version, dueAtMs: nowMs + retryDelayMs(row) });
   }
 }
