@@ -8,8 +8,7 @@ import { logUnreadable } from '#store/document.ts';
 import { errorText } from '#store/error-text.ts';
 import { unreadableText } from '#store/object-schema.ts';
 import { inGroups } from '#store/batched-query.ts';
-import { pruneDeliveries, claimDueDeliveries } from '#store/deliveries.ts';
-import { claimDueScans, pruneScans } from '#store/scans.ts';
+import { claimDue, pruneDone } from '#store/retried-rows.ts';
 import { SESSION_SECONDS } from '#domain/access/session.ts';
 import { pruneSessions } from '#store/sessions.ts';
 import { pruneValuations } from '#store/valuations.ts';
@@ -59,15 +58,15 @@ export async function sweep(env: CoordinatorEnv, nowMs: number): Promise<void> {
   const turn = await claimVaultsToWake(env.DB, { wokenBeforeMs: nowMs - EVERY_VAULT_MS, nowMs, limit: MAX_IN_TURN });
   // Their message was lost, or they wait for their chain.
   const overdue = { dueBeforeMs: nowMs - STALLED_AFTER_MS, nowMs, limit: MAX_ROWS };
-  const deliveries = await claimDueDeliveries(env.DB, overdue);
-  const scans = await claimDueScans(env.DB, overdue);
+  const deliveries = await claimDue(env.DB, 'deliveries', overdue);
+  const scans = await claimDue(env.DB, 'scans', overdue);
   await sendActivity(env, [
     ...deliveries.map((deliveryId) => ({ deliveryId })),
     ...scans.map((scanId) => ({ scanId })),
   ]);
-  const keptSinceMs = nowMs - DELIVERY_RETENTION_MS;
-  await pruneDeliveries(env.DB, { receivedBeforeMs: keptSinceMs, limit: MAX_ROWS });
-  await pruneScans(env.DB, { startedBeforeMs: keptSinceMs, limit: MAX_ROWS });
+  const old = { sinceBeforeMs: nowMs - DELIVERY_RETENTION_MS, limit: MAX_ROWS };
+  await pruneDone(env.DB, 'deliveries', old);
+  await pruneDone(env.DB, 'scans', old);
   await pruneSessions(env.DB, nowMs - SESSION_SECONDS * 1000);
   await pruneValuations(env.DB, { requestedBeforeMs: nowMs - VALUATION_RETENTION_MS, limit: MAX_ROWS });
   const woken = [...new Set([...quiet, ...turn])].flatMap((number) => parseVaultId(number) ?? []);

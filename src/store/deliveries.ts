@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, lt, lte } from 'drizzle-orm';
+import { and, eq, inArray } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { inBatches } from '#store/batched-query.ts';
 import { deliveries, transactions, wallets } from '#store/schema.ts';
@@ -41,66 +41,6 @@ export async function updateDelivery(
 ): Promise<void> {
   const isOpen = and(eq(deliveries.id, id), eq(deliveries.state, 'open'));
   await drizzle(db).update(deliveries).set(change).where(isOpen);
-}
-
-/**
- * Returns open deliveries that are due, the oldest first: their message was lost, or they wait for
- * their chain. The caller sends their messages, and the next caller gets others.
- */
-export async function claimDueDeliveries(
-  db: D1Database,
-  query: { readonly dueBeforeMs: number; readonly nowMs: number; readonly limit: number },
-): Promise<readonly string[]> {
-  const orm = drizzle(db);
-  const due = orm
-    .select({ id: deliveries.id })
-    .from(deliveries)
-    .where(and(eq(deliveries.state, 'open'), lte(deliveries.dueAtMs, query.dueBeforeMs)))
-    .orderBy(asc(deliveries.dueAtMs))
-    .limit(query.limit);
-  const taken = await orm
-    .update(deliveries)
-    .set({ dueAtMs: query.nowMs })
-    .where(and(eq(deliveries.state, 'open'), inArray(deliveries.id, due)))
-    .returning({ id: deliveries.id });
-  return taken.map(({ id }) => id);
-}
-
-/** The maximum number in one call. The next call continues with the next ones. */
-const REOPENED_AT_ONCE = 100;
-
-/** Reopens failed deliveries, the newest first, for another day of tries. */
-export async function reopenFailed(db: D1Database, nowMs: number): Promise<readonly string[]> {
-  const orm = drizzle(db);
-  const failed = orm
-    .select({ id: deliveries.id })
-    .from(deliveries)
-    .where(eq(deliveries.state, 'failed'))
-    .orderBy(desc(deliveries.receivedAtMs))
-    .limit(REOPENED_AT_ONCE);
-  const fresh = { state: 'open' as const, tries: 0, dueAtMs: nowMs, receivedAtMs: nowMs };
-  const reopened = await orm
-    .update(deliveries)
-    .set(fresh)
-    .where(inArray(deliveries.id, failed))
-    .returning({ id: deliveries.id });
-  return reopened.map(({ id }) => id);
-}
-
-/**
- * Deletes processed deliveries from before a time, up to a limit. Their results are in the vaults.
- */
-export async function pruneDeliveries(
-  db: D1Database,
-  query: { readonly receivedBeforeMs: number; readonly limit: number },
-): Promise<void> {
-  const orm = drizzle(db);
-  const old = orm
-    .select({ id: deliveries.id })
-    .from(deliveries)
-    .where(and(eq(deliveries.state, 'done'), lt(deliveries.receivedAtMs, query.receivedBeforeMs)))
-    .limit(query.limit);
-  await orm.delete(deliveries).where(inArray(deliveries.id, old));
 }
 
 /** Returns the vaults that already have a record of this transaction. */

@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { and, asc, desc, eq, inArray, lt, lte } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import * as z from 'zod';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
@@ -117,61 +117,4 @@ export async function updateScan(
     .update(scans)
     .set({ ...change, ...left })
     .where(isOpen);
-}
-
-/**
- * Returns open scans that are due, the oldest first: their message was lost, or they wait for their
- * chain. The caller sends their messages, and the next caller gets others.
- */
-export async function claimDueScans(
-  db: D1Database,
-  query: { readonly dueBeforeMs: number; readonly nowMs: number; readonly limit: number },
-): Promise<readonly string[]> {
-  const orm = drizzle(db);
-  const due = orm
-    .select({ id: scans.id })
-    .from(scans)
-    .where(and(eq(scans.state, 'open'), lte(scans.dueAtMs, query.dueBeforeMs)))
-    .orderBy(asc(scans.dueAtMs))
-    .limit(query.limit);
-  const taken = await orm
-    .update(scans)
-    .set({ dueAtMs: query.nowMs })
-    .where(and(eq(scans.state, 'open'), inArray(scans.id, due)))
-    .returning({ id: scans.id });
-  return taken.map(({ id }) => id);
-}
-
-/** The maximum number in one call. The next call continues with the next ones. */
-const REOPENED_AT_ONCE = 100;
-
-/**
- * Reopens failed scans, the newest first, for another day of tries. A scan that has read its blocks
- * continues with the hashes that are still to be recorded.
- */
-export async function reopenFailedScans(db: D1Database, nowMs: number): Promise<readonly string[]> {
-  const orm = drizzle(db);
-  const failed = orm
-    .select({ id: scans.id })
-    .from(scans)
-    .where(eq(scans.state, 'failed'))
-    .orderBy(desc(scans.startedAtMs))
-    .limit(REOPENED_AT_ONCE);
-  const fresh = { state: 'open' as const, tries: 0, dueAtMs: nowMs, startedAtMs: nowMs };
-  const reopened = await orm.update(scans).set(fresh).where(inArray(scans.id, failed)).returning({ id: scans.id });
-  return reopened.map(({ id }) => id);
-}
-
-/** Deletes completed scans from before a time, up to a limit. Their results are in the vaults. */
-export async function pruneScans(
-  db: D1Database,
-  query: { readonly startedBeforeMs: number; readonly limit: number },
-): Promise<void> {
-  const orm = drizzle(db);
-  const old = orm
-    .select({ id: scans.id })
-    .from(scans)
-    .where(and(eq(scans.state, 'done'), lt(scans.startedAtMs, query.startedBeforeMs)))
-    .limit(query.limit);
-  await orm.delete(scans).where(inArray(scans.id, old));
 }

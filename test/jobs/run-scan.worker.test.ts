@@ -7,7 +7,8 @@ import { sweep } from '#jobs/sweep.ts';
 import type { ActivityMessage } from '#objects/configuration.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultDoors } from '#objects/vault/doors.ts';
-import { isScanOpen, openScan, reopenFailedScans, requestScan, storeHashes } from '#store/scans.ts';
+import { reopenFailed } from '#store/retried-rows.ts';
+import { isScanOpen, openScan, requestScan, storeHashes } from '#store/scans.ts';
 import { consumed as consumedOf } from '../worker/queue-batch.ts';
 import { asService, coordinator, RECIPIENT } from '../http/scene.worker.ts';
 
@@ -207,7 +208,7 @@ test('a scan fails after a day without its chain, and continues with its hashes 
   expect(JSON.stringify(said.mock.calls)).toContain('scan-failed');
   // The newest blocks of now are not those of the request.
   [story.isUnreachable, story.found] = [false, []];
-  expect(await reopenFailedScans(env.DB, Date.now())).toEqual([id]);
+  expect(await reopenFailed(env.DB, 'scans', Date.now())).toEqual([id]);
   await consumed(env, [id]);
   expect([(await row(id))?.state, recorded]).toEqual(['done', hashesTo(2)]);
   said.mockRestore();

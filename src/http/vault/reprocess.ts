@@ -6,8 +6,8 @@ import { actorOf, route } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
-import { reopenFailed } from '#store/deliveries.ts';
-import { reopenFailedScans, requestScan } from '#store/scans.ts';
+import { reopenFailed } from '#store/retried-rows.ts';
+import { requestScan } from '#store/scans.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
 const acknowledgement = z
@@ -57,9 +57,9 @@ async function requestRescan(context: HttpContext): Promise<Response> {
     if (scanId !== null) await context.env.ACTIVITY_QUEUE.send({ scanId });
     rescanned.push(chain.name);
   }
-  for (const deliveryId of await reopenFailed(context.env.DB, nowMs))
+  for (const deliveryId of await reopenFailed(context.env.DB, 'deliveries', nowMs))
     await context.env.ACTIVITY_QUEUE.send({ deliveryId });
-  for (const scanId of await reopenFailedScans(context.env.DB, nowMs))
+  for (const scanId of await reopenFailed(context.env.DB, 'scans', nowMs))
     await context.env.ACTIVITY_QUEUE.send({ scanId });
   return context.json({ accepted: true, chains: rescanned }, 202);
 }

@@ -1,0 +1,52 @@
+/**
+ * The rows of work that is tried again until it is done: a lost message is sent again, failed work
+ * can be reopened, and completed work is deleted later. Deliveries and scans are such rows.
+ */
+type RetriedTable = 'deliveries' | 'scans';
+
+/** The column with the time since when the tries of a row are counted. */
+const SINCE: Readonly<Record<RetriedTable, string>> = { deliveries: 'received_at_ms', scans: 'started_at_ms' };
+
+/** The maximum number in one call. The next call continues with the next ones. */
+const REOPENED_AT_ONCE = 100;
+
+/**
+ * Returns open rows that are due, the oldest first: their message was lost, or they wait for their
+ * chain. The caller sends their messages, and the next caller gets others.
+ */
+export function claimDue(
+  db: D1Database,
+  table: RetriedTable,
+  { dueBeforeMs, nowMs, limit }: { readonly dueBeforeMs: number; readonly nowMs: number; readonly limit: number },
+): Promise<readonly string[]> {
+  const due = `SELECT id FROM ${table} WHERE state = 'open' AND due_at_ms <= ? ORDER BY due_at_ms LIMIT ?`;
+  const claim = `UPDATE ${table} SET due_at_ms = ? WHERE state = 'open' AND id IN (${due}) RETURNING id`;
+  return idsOf(db.prepare(claim).bind(nowMs, dueBeforeMs, limit));
+}
+
+/**
+ * Reopens failed rows, the newest first, for another day of tries. A scan that has read its blocks
+ * continues with the hashes that are still to be recorded.
+ */
+export function reopenFailed(db: D1Database, table: RetriedTable, nowMs: number): Promise<readonly string[]> {
+  const since = SINCE[table];
+  const failed = `SELECT id FROM ${table} WHERE state = 'failed' ORDER BY ${since} DESC LIMIT ?`;
+  const fresh = `state = 'open', tries = 0, due_at_ms = ?, ${since} = ?`;
+  const reopen = `UPDATE ${table} SET ${fresh} WHERE id IN (${failed}) RETURNING id`;
+  return idsOf(db.prepare(reopen).bind(nowMs, nowMs, REOPENED_AT_ONCE));
+}
+
+/** Deletes completed rows from before a time, up to a limit. Their results are in the vaults. */
+export async function pruneDone(
+  db: D1Database,
+  table: RetriedTable,
+  { sinceBeforeMs, limit }: { readonly sinceBeforeMs: number; readonly limit: number },
+): Promise<void> {
+  const old = `SELECT id FROM ${table} WHERE state = 'done' AND ${SINCE[table]} < ? LIMIT ?`;
+  await db.prepare(`DELETE FROM ${table} WHERE id IN (${old})`).bind(sinceBeforeMs, limit).run();
+}
+
+async function idsOf(statement: D1PreparedStatement): Promise<readonly string[]> {
+  const { results } = await statement.all<{ id: string }>();
+  return results.map(({ id }) => id);
+}
