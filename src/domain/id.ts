@@ -64,6 +64,15 @@ export function newTransactionId(vaultId: VaultId, nowMs: number, random: Uint8A
   return id;
 }
 
+/**
+ * Returns the lowest id that a transaction of this time can have. Ids of a vault sort by time.
+ *
+ * @param timeMs Unix milliseconds; a time before 1970 is 1970
+ */
+export function firstTransactionId(vaultId: VaultId, timeMs: number): TransactionId {
+  return newTransactionId(vaultId, Math.max(0, timeMs), new Uint8Array(10));
+}
+
 export function parseUserId(text: string): UserId | null {
   return USER_ID.test(text) ? (text as UserId) : null;
 }

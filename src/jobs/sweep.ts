@@ -2,16 +2,14 @@ import type { VaultId } from '#domain/id.ts';
 import { parseVaultId } from '#domain/id.ts';
 import { sendActivity } from '#jobs/activity-queue.ts';
 import { raiseAlerts } from '#jobs/alerts.ts';
+import { PRUNES } from '#jobs/prune.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 import { logUnreadable } from '#store/document.ts';
 import { errorText } from '#store/error-text.ts';
 import { unreadableText } from '#store/object-schema.ts';
 import { inGroups } from '#store/batched-query.ts';
-import { claimDue, pruneDone } from '#store/retried-rows.ts';
-import { SESSION_SECONDS } from '#domain/access/session.ts';
-import { pruneSessions } from '#store/sessions.ts';
-import { pruneValuations } from '#store/valuations.ts';
+import { claimDue } from '#store/retried-rows.ts';
 import { stalledVaults } from '#store/transactions.ts';
 import { claimVaultsToWake } from '#store/vaults.ts';
 
@@ -26,15 +24,6 @@ const STALLED_AFTER_MS = 60_000;
  * it.
  */
 const EVERY_VAULT_MS = 60 * 60 * 1000;
-
-/**
- * How long processed deliveries and scans are stored, for operators who need what a monitor has
- * sent, or what a scan came to.
- */
-const DELIVERY_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
-
-/** How long the metadata and the last prices of tokens are stored. */
-const VALUATION_RETENTION_MS = 60 * 24 * 60 * 60 * 1000;
 
 /**
  * The maximum number of each in one run; the others follow a minute later, the ones quiet for
@@ -64,11 +53,7 @@ export async function sweep(env: CoordinatorEnv, nowMs: number): Promise<void> {
     ...deliveries.map((deliveryId) => ({ deliveryId })),
     ...scans.map((scanId) => ({ scanId })),
   ]);
-  const old = { sinceBeforeMs: nowMs - DELIVERY_RETENTION_MS, limit: MAX_ROWS };
-  await pruneDone(env.DB, 'deliveries', old);
-  await pruneDone(env.DB, 'scans', old);
-  await pruneSessions(env.DB, nowMs - SESSION_SECONDS * 1000);
-  await pruneValuations(env.DB, { requestedBeforeMs: nowMs - VALUATION_RETENTION_MS, limit: MAX_ROWS });
+  for (const prune of Object.values(PRUNES)) await prune(env, nowMs);
   const woken = [...new Set([...quiet, ...turn])].flatMap((number) => parseVaultId(number) ?? []);
   for (const some of inGroups(woken, WOKEN_AT_ONCE)) {
     await Promise.all(some.map((vaultId) => wakeVault(env, vaultId)));

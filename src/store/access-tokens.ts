@@ -1,4 +1,4 @@
-import { and, count, desc, eq, isNull } from 'drizzle-orm';
+import { and, asc, count, desc, eq, isNull, lt } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import type { TokenId, UserId } from '#domain/id.ts';
 import { parseTokenId } from '#domain/id.ts';
@@ -33,4 +33,24 @@ export async function tokenCount(db: D1Database, userId: UserId): Promise<number
     .from(accessTokens)
     .where(and(eq(accessTokens.userId, userId), isNull(accessTokens.deletedAtMs)));
   return row?.tokens ?? 0;
+}
+
+/** Returns tokens that were deleted before a time, the oldest first. */
+export async function tokensDeletedBefore(
+  db: D1Database,
+  { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
+): Promise<readonly TokenId[]> {
+  const found = await drizzle(db)
+    .select({ id: accessTokens.id })
+    .from(accessTokens)
+    .where(lt(accessTokens.deletedAtMs, beforeMs))
+    .orderBy(asc(accessTokens.deletedAtMs))
+    .limit(limit);
+  return found.flatMap(({ id }) => parseTokenId(id) ?? []);
+}
+
+/** Removes deleted tokens from the directory. Their objects are empty already. */
+export async function removeAccessTokens(db: D1Database, ids: readonly TokenId[]): Promise<void> {
+  const gone = 'DELETE FROM access_tokens WHERE id IN (SELECT value FROM json_each(?)) AND deleted_at_ms IS NOT NULL';
+  await db.prepare(gone).bind(JSON.stringify(ids)).run();
 }

@@ -1,4 +1,4 @@
-import { desc } from 'drizzle-orm';
+import { desc, lt } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { deadLetters } from '#store/schema.ts';
 
@@ -15,4 +15,9 @@ export async function addDeadLetter(db: D1Database, letter: DeadLetter): Promise
 /** Returns the newest dead letters first. */
 export async function listDeadLetters(db: D1Database, limit: number): Promise<readonly DeadLetter[]> {
   return drizzle(db).select().from(deadLetters).orderBy(desc(deadLetters.atMs)).limit(limit);
+}
+
+/** Deletes dead letters from before a time. */
+export async function pruneDeadLetters(db: D1Database, beforeMs: number): Promise<void> {
+  await drizzle(db).delete(deadLetters).where(lt(deadLetters.atMs, beforeMs));
 }

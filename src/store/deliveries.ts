@@ -32,7 +32,8 @@ export async function openDelivery(db: D1Database, id: string): Promise<StoredDe
 
 /**
  * Stores the outcome of a delivery, or the time of its next try. A delivery that was processed
- * meanwhile does not change.
+ * meanwhile does not change. A completed one keeps no body: nothing reads it again, and a body can
+ * have a megabyte.
  */
 export async function updateDelivery(
   db: D1Database,
@@ -40,7 +41,11 @@ export async function updateDelivery(
   change: Pick<StoredDelivery, 'state' | 'tries' | 'dueAtMs' | 'outcome'>,
 ): Promise<void> {
   const isOpen = and(eq(deliveries.id, id), eq(deliveries.state, 'open'));
-  await drizzle(db).update(deliveries).set(change).where(isOpen);
+  const body = change.state === 'done' ? { body: '' } : {};
+  await drizzle(db)
+    .update(deliveries)
+    .set({ ...change, ...body })
+    .where(isOpen);
 }
 
 /** Returns the vaults that already have a record of this transaction. */

@@ -36,14 +36,25 @@ export function reopenFailed(db: D1Database, table: RetriedTable, nowMs: number)
   return idsOf(db.prepare(reopen).bind(nowMs, nowMs, REOPENED_AT_ONCE));
 }
 
-/** Deletes completed rows from before a time, up to a limit. Their results are in the vaults. */
-export async function pruneDone(
+/**
+ * Deletes completed rows and failed rows from before a time, up to a limit of each. The results of
+ * completed ones are in the vaults; failed ones stayed long enough to be reopened.
+ */
+export async function pruneEnded(
   db: D1Database,
   table: RetriedTable,
-  { sinceBeforeMs, limit }: { readonly sinceBeforeMs: number; readonly limit: number },
+  {
+    doneBeforeMs,
+    failedBeforeMs,
+    limit,
+  }: { readonly doneBeforeMs: number; readonly failedBeforeMs: number; readonly limit: number },
 ): Promise<void> {
-  const old = `SELECT id FROM ${table} WHERE state = 'done' AND ${SINCE[table]} < ? LIMIT ?`;
-  await db.prepare(`DELETE FROM ${table} WHERE id IN (${old})`).bind(sinceBeforeMs, limit).run();
+  const prune = (state: 'done' | 'failed') => {
+    const old = `SELECT id FROM ${table} WHERE state = '${state}' AND ${SINCE[table]} < ? LIMIT ?`;
+    return db.prepare(`DELETE FROM ${table} WHERE id IN (${old})`);
+  };
+  await prune('done').bind(doneBeforeMs, limit).run();
+  await prune('failed').bind(failedBeforeMs, limit).run();
 }
 
 async function idsOf(statement: D1PreparedStatement): Promise<readonly string[]> {

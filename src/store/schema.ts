@@ -57,8 +57,14 @@ export const vaults = sqliteTable(
     createdAtMs: integer('created_at_ms').notNull(),
     /** When the sweep last woke the vault. */
     nudgedAtMs: integer('nudged_at_ms').notNull().default(0),
+    /** The size of the vault object's database when the sweep last woke it; null before that. */
+    sizeBytes: integer('size_bytes'),
   },
-  (table) => [uniqueIndex('vaults_reference').on(table.reference), index('vaults_nudged').on(table.nudgedAtMs)],
+  (table) => [
+    uniqueIndex('vaults_reference').on(table.reference),
+    index('vaults_nudged').on(table.nudgedAtMs),
+    index('vaults_size').on(table.sizeBytes),
+  ],
 );
 
 /**
@@ -95,7 +101,12 @@ export const accessTokens = sqliteTable(
     createdAtMs: integer('created_at_ms').notNull(),
     deletedAtMs: integer('deleted_at_ms'),
   },
-  (table) => [index('access_tokens_user').on(table.userId)],
+  (table) => [
+    index('access_tokens_user').on(table.userId),
+    index('access_tokens_deleted')
+      .on(table.deletedAtMs)
+      .where(sql`deleted_at_ms is not null`),
+  ],
 );
 
 export const transactions = sqliteTable(
@@ -122,6 +133,13 @@ export const transactions = sqliteTable(
   },
   (table) => [
     index('transactions_vault').on(table.vaultId, table.id),
+    // One for each filter of the list. A stranger can add any number of hidden records, so each
+    // also separates the visible ones.
+    index('transactions_visible').on(table.vaultId, table.visible, table.id),
+    index('transactions_state').on(table.vaultId, table.state, table.visible, table.id),
+    index('transactions_display_type').on(table.vaultId, table.displayType, table.visible, table.id),
+    index('transactions_chain').on(table.vaultId, table.chain, table.visible, table.id),
+    index('transactions_direction').on(table.vaultId, table.direction, table.visible, table.id),
     index('transactions_updated').on(table.vaultId, table.updatedAtMs),
     index('transactions_hash').on(table.txHash),
     index('transactions_watched')
@@ -149,12 +167,16 @@ export const audit = sqliteTable(
 );
 
 /** The messages that the queues have given up on. */
-export const deadLetters = sqliteTable('dead_letters', {
-  id: text('id').primaryKey(),
-  queue: text('queue').notNull(),
-  body: text('body').notNull(),
-  atMs: integer('at_ms').notNull(),
-});
+export const deadLetters = sqliteTable(
+  'dead_letters',
+  {
+    id: text('id').primaryKey(),
+    queue: text('queue').notNull(),
+    body: text('body').notNull(),
+    atMs: integer('at_ms').notNull(),
+  },
+  (table) => [index('dead_letters_age').on(table.atMs)],
+);
 
 /**
  * Browsers in which users receive notifications (Web Push). The keys are the browser's: they

@@ -1,4 +1,4 @@
-import { and, eq, gte, lt } from 'drizzle-orm';
+import { and, asc, eq, gte, lt } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import type { TokenId, UserId } from '#domain/id.ts';
 import { parseTokenId } from '#domain/id.ts';
@@ -23,7 +23,22 @@ export async function sessionsOf(db: D1Database, userId: UserId, sinceMs: number
   return rows.flatMap(({ id }) => parseTokenId(id) ?? []);
 }
 
-/** Deletes sessions that were created before a time. The caller knows that they have expired. */
-export async function pruneSessions(db: D1Database, beforeMs: number): Promise<void> {
-  await drizzle(db).delete(sessions).where(lt(sessions.createdAtMs, beforeMs));
+/** Returns sessions that were created before a time, the oldest first. */
+export async function sessionsBefore(
+  db: D1Database,
+  { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
+): Promise<readonly TokenId[]> {
+  const rows = await drizzle(db)
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(lt(sessions.createdAtMs, beforeMs))
+    .orderBy(asc(sessions.createdAtMs))
+    .limit(limit);
+  return rows.flatMap(({ id }) => parseTokenId(id) ?? []);
+}
+
+/** Deletes sessions from the directory. Their objects are empty already. */
+export async function deleteSessions(db: D1Database, ids: readonly TokenId[]): Promise<void> {
+  const gone = 'DELETE FROM sessions WHERE id IN (SELECT value FROM json_each(?))';
+  await db.prepare(gone).bind(JSON.stringify(ids)).run();
 }

@@ -1,6 +1,7 @@
-import { and, asc, desc, eq, getTableColumns, gt, lt, sql } from 'drizzle-orm';
-import type { SQL } from 'drizzle-orm';
+import { and, asc, eq, getTableColumns, lt, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
+import type { VaultId } from '#domain/id.ts';
+import { firstTransactionId } from '#domain/id.ts';
 import { insertRows, jsonTexts } from '#store/json-rows.ts';
 import { audit, transactions } from '#store/schema.ts';
 
@@ -30,7 +31,7 @@ export async function project(
 
 /** The filters of a list. A field that is null admits everything. */
 export interface TransactionQuery {
-  readonly vaultId: number;
+  readonly vaultId: VaultId;
   /** Id of the last transaction of the previous page, or null for the first page. */
   readonly after: string | null;
   readonly limit: number;
@@ -46,41 +47,124 @@ export interface TransactionQuery {
 
 export interface TransactionPage {
   /** The document of each record, newest first. */
-  readonly records: readonly { readonly id: string; readonly record: string }[];
+  readonly records: readonly ListedRow[];
   /** The id to continue after, or null at the end. */
   readonly next: string | null;
 }
 
-/**
- * Returns one page of a vault, newest first. The key of the page is the id, which never changes:
- * paging by a time of change misses rows that change between two pages.
- */
-export async function list(db: D1Database, query: TransactionQuery): Promise<TransactionPage> {
-  const found = await drizzle(db)
-    .select({ id: transactions.id, record: transactions.record })
-    .from(transactions)
-    .where(and(...conditionsOf(query)))
-    .orderBy(desc(transactions.id))
-    .limit(query.limit + 1);
-  const page = found.slice(0, query.limit);
-  return {
-    records: page,
-    next: found.length > query.limit ? (page.at(-1)?.id ?? null) : null,
-  };
+interface ListedRow {
+  readonly id: string;
+  readonly record: string;
 }
 
-function conditionsOf(query: TransactionQuery): SQL[] {
-  const conditions = [eq(transactions.vaultId, query.vaultId)];
-  if (query.after !== null) conditions.push(lt(transactions.id, query.after));
-  if (query.state !== null) conditions.push(eq(transactions.state, query.state));
-  if (query.displayType !== null) conditions.push(eq(transactions.displayType, query.displayType));
-  if (query.chain !== null) conditions.push(eq(transactions.chain, query.chain));
-  if (query.direction !== null) conditions.push(eq(transactions.direction, query.direction));
-  if (query.visible !== null) conditions.push(eq(transactions.visible, query.visible));
-  if (query.createdAfterMs !== null) conditions.push(gt(transactions.createdAtMs, query.createdAfterMs));
-  if (query.createdBeforeMs !== null) conditions.push(lt(transactions.createdAtMs, query.createdBeforeMs));
-  if (query.updatedAfterMs !== null) conditions.push(gt(transactions.updatedAtMs, query.updatedAfterMs));
-  return conditions;
+/**
+ * The rows of one query that can be read for a second filter. A page that would need more is
+ * shorter than its limit, and the next one continues: D1 processes the queries of all vaults one by
+ * one.
+ */
+const MAX_READ = 5_000;
+
+/**
+ * The filters with an index. The first one of a query decides the index; the others filter its
+ * rows.
+ */
+const INDEXED = ['state', 'displayType', 'chain', 'direction'] as const;
+type IndexedFilter = (typeof INDEXED)[number];
+const COLUMNS = { state: 'state', displayType: 'display_type', chain: 'chain', direction: 'direction' } as const;
+
+/**
+ * Returns one page of a vault, newest first. The key of the page is the id, which never changes:
+ * paging by a time of change misses rows that change between two pages. A page of a query with
+ * several filters can be shorter than its limit, or empty, although others follow.
+ */
+export async function list(db: D1Database, query: TransactionQuery): Promise<TransactionPage> {
+  const updated = await recentlyUpdated(db, query);
+  if (updated !== null) return updated;
+  const [index = null, ...others] = INDEXED.filter((name) => query[name] !== null);
+  const filters = others.map((name): Filter => [`${COLUMNS[name]} = ?`, query[name] ?? '']);
+  if (query.updatedAfterMs !== null) filters.push(['updated_at_ms > ?', query.updatedAfterMs]);
+  // An index separates visible and hidden rows, so a list of both merges two ranges.
+  const both = query.visible === null && index !== null;
+  const ranges = (both ? [true, false] : [query.visible]).map((visible) => rangeOf(query, index, visible));
+  const results = await db.batch<{ id: string; record?: string }>(
+    ranges.flatMap((range) => [rowsIn(db, range, filters, query.limit + 1), lastRead(db, range, filters.length > 0)]),
+  );
+  const rows = results.filter((_, i) => i % 2 === 0).flatMap((result) => result.results as ListedRow[]);
+  const reached = results.filter((_, i) => i % 2 === 1).flatMap((result) => result.results.map(({ id }) => id));
+  // Rows below this id are not read completely.
+  const floor = reached.toSorted().at(-1) ?? null;
+  const found = rows.filter(({ id }) => floor === null || id >= floor).toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  const page = found.slice(0, query.limit);
+  return { records: page, next: found.length > query.limit ? (page.at(-1)?.id ?? null) : floor };
+}
+
+type Filter = readonly [condition: string, value: string | number];
+
+/** The rows of a query in one index, in the order of their ids. */
+interface Range {
+  readonly index: string;
+  readonly conditions: readonly Filter[];
+}
+
+function rangeOf(query: TransactionQuery, filter: IndexedFilter | null, visible: boolean | null): Range {
+  const conditions: Filter[] = [['vault_id = ?', query.vaultId]];
+  if (filter !== null) conditions.push([`${COLUMNS[filter]} = ?`, query[filter] ?? '']);
+  if (visible !== null) conditions.push(['visible = ?', visible ? 1 : 0]);
+  conditions.push(...idsOf(query));
+  const name = filter === null ? (visible === null ? 'vault' : 'visible') : COLUMNS[filter];
+  return { index: `transactions_${name}`, conditions };
+}
+
+/** Returns the bounds of the ids. An id begins with the time of creation. */
+function idsOf({ vaultId, after, createdAfterMs, createdBeforeMs }: TransactionQuery): readonly Filter[] {
+  const bounds: Filter[] = [];
+  if (after !== null) bounds.push(['id < ?', after]);
+  if (createdAfterMs !== null) bounds.push(['id >= ?', firstTransactionId(vaultId, createdAfterMs + 1)]);
+  if (createdBeforeMs !== null) bounds.push(['id < ?', firstTransactionId(vaultId, createdBeforeMs)]);
+  return bounds;
+}
+
+function rowsIn(db: D1Database, { index, conditions }: Range, filters: readonly Filter[], limit: number) {
+  const read = `SELECT * FROM transactions INDEXED BY ${index} WHERE ${textOf(conditions)} ORDER BY id DESC`;
+  const values = [...conditions, ...filters].map(([, value]) => value);
+  if (filters.length === 0) return db.prepare(`SELECT id, record FROM (${read}) LIMIT ?`).bind(...values, limit);
+  const some = `SELECT id, record FROM (${read} LIMIT ${MAX_READ}) WHERE ${textOf(filters)} LIMIT ?`;
+  return db.prepare(some).bind(...values, limit);
+}
+
+/** Returns the statement for the last id that `rowsIn` reads; no row when it reads all of them. */
+function lastRead(db: D1Database, { index, conditions }: Range, isFiltered: boolean) {
+  const last = isFiltered ? `LIMIT 1 OFFSET ${MAX_READ - 1}` : 'LIMIT 0';
+  const ids = `SELECT id FROM transactions INDEXED BY ${index} WHERE ${textOf(conditions)} ORDER BY id DESC ${last}`;
+  return db.prepare(ids).bind(...conditions.map(([, value]) => value));
+}
+
+/**
+ * Returns the page when few rows have changed since the time of the query: a client polls for them,
+ * and they may be anywhere in the history. Returns null for another query.
+ */
+async function recentlyUpdated(db: D1Database, query: TransactionQuery): Promise<TransactionPage | null> {
+  if (query.updatedAfterMs === null) return null;
+  const range = 'transactions INDEXED BY transactions_updated WHERE vault_id = ? AND updated_at_ms > ?';
+  const count = `SELECT count(*) AS rows FROM (SELECT 1 FROM ${range} LIMIT ${MAX_READ + 1})`;
+  const counted = await db.prepare(count).bind(query.vaultId, query.updatedAfterMs).first<{ rows: number }>();
+  if (counted === null || counted.rows > MAX_READ) return null;
+  const filters = INDEXED.flatMap((name): Filter[] =>
+    query[name] === null ? [] : [[`${COLUMNS[name]} = ?`, query[name]]],
+  );
+  if (query.visible !== null) filters.push(['visible = ?', query.visible ? 1 : 0]);
+  const conditions = ['', ...[...filters, ...idsOf(query)].map(([condition]) => condition)].join(' AND ');
+  const values = [...filters, ...idsOf(query)].map(([, value]) => value);
+  const { results } = await db
+    .prepare(`SELECT id, record FROM ${range}${conditions} ORDER BY id DESC LIMIT ?`)
+    .bind(query.vaultId, query.updatedAfterMs, ...values, query.limit + 1)
+    .all<ListedRow>();
+  const page = results.slice(0, query.limit);
+  return { records: page, next: results.length > query.limit ? (page.at(-1)?.id ?? null) : null };
+}
+
+function textOf(filters: readonly Filter[]): string {
+  return filters.map(([condition]) => condition).join(' AND ');
 }
 
 /**

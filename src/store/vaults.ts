@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, inArray, lt, ne } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
+import { insertRows, jsonTexts } from '#store/json-rows.ts';
 import { members, users, vaults, wallets } from '#store/schema.ts';
 
 /**
@@ -56,7 +57,8 @@ export async function upsertWallets(
     vaultId: entry.vaultId,
     keyId: entry.keyId,
   }));
-  if (rows.length > 0) await drizzle(db).insert(wallets).values(rows).onConflictDoNothing();
+  const insert = `${insertRows(wallets)} ON CONFLICT DO NOTHING`;
+  for (const text of jsonTexts(rows)) await db.prepare(insert).bind(text).run();
 }
 
 /** Replaces the members of a vault. Idempotent. */
@@ -76,14 +78,21 @@ export interface VaultEntry {
 
 /** Returns the vaults that the directory lists for a user, the newest first. */
 export async function vaultsOf(db: D1Database, userId: string, limit: number): Promise<readonly VaultEntry[]> {
-  const rows = await drizzle(db)
-    .select({ id: vaults.id, name: vaults.name, chain: wallets.chain, address: wallets.address })
+  const orm = drizzle(db);
+  const newest = orm
+    .select({ id: vaults.id, name: vaults.name })
     .from(members)
     .innerJoin(vaults, eq(vaults.id, members.vaultId))
-    .leftJoin(wallets, eq(wallets.vaultId, vaults.id))
     .where(eq(members.userId, userId))
-    .orderBy(desc(vaults.id), asc(wallets.chain));
-  const grouped = [...Map.groupBy(rows, ({ id }) => id)].slice(0, limit);
+    .orderBy(desc(vaults.id))
+    .limit(limit)
+    .as('newest');
+  const rows = await orm
+    .select({ id: newest.id, name: newest.name, chain: wallets.chain, address: wallets.address })
+    .from(newest)
+    .leftJoin(wallets, eq(wallets.vaultId, newest.id))
+    .orderBy(desc(newest.id), asc(wallets.chain));
+  const grouped = [...Map.groupBy(rows, ({ id }) => id)];
   return grouped.map(([id, all]) => ({
     id,
     name: all[0]?.name ?? '',

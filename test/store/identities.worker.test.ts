@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { newUserId, parseTokenId } from '#domain/id.ts';
 import { deleteIdentities, userOfIdentity } from '#store/identities.ts';
-import { insertSession, pruneSessions, sessionsOf } from '#store/sessions.ts';
+import { deleteSessions, insertSession, sessionsBefore, sessionsOf } from '#store/sessions.ts';
 import { insertUser } from '#store/users.ts';
 import { coordinator } from '../http/scene.worker.ts';
 
@@ -59,6 +59,8 @@ test('the list of sessions holds only the sessions that may still be valid', asy
     if (id !== null) await insertSession(DB, { id, userId: carol.id, createdAtMs: NOW_MS + i });
   }
   expect(await sessionsOf(DB, carol.id, NOW_MS + 1)).toEqual(ids.slice(1));
-  await pruneSessions(DB, NOW_MS + 2);
+  const old = await sessionsBefore(DB, { beforeMs: NOW_MS + 2, limit: 10 });
+  expect(old).toEqual(ids.slice(0, 2));
+  await deleteSessions(DB, old);
   expect(await sessionsOf(DB, carol.id, 0)).toEqual(ids.slice(2));
 });

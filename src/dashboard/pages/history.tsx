@@ -107,10 +107,12 @@ function Rows(props: { readonly page: Page; readonly isFiltered: boolean; readon
   const { page, isFiltered, more } = props;
   const { transactions, nextCursor } = page;
   const [fault, setError] = useState<string | null>(null);
-  if (transactions.length === 0)
+  const isEmpty = transactions.length === 0;
+  if (isEmpty && nextCursor === null)
     return <p class="quiet">{isFiltered ? 'No matching transactions.' : 'No transactions yet.'}</p>;
   return (
     <>
+      {isEmpty && <p class="quiet">No matching transactions among the newest ones.</p>}
       <ul class="rows">
         {transactions.map((transaction) => (
           <li key={transaction.id}>

@@ -150,6 +150,18 @@ export class AccessTokenObject extends DurableObject<CoordinatorConfig> {
     return this.#changed(deletedToken(this.#token, { ...owner, nowMs: Date.now() }));
   }
 
+  /**
+   * Empties the object of a deleted token, which is billed until it is empty. Nothing can present
+   * or create the token again: its id was random. Returns false for another token, and
+   * does nothing to it.
+   */
+  async erase(): Promise<boolean> {
+    if (this.#token !== null && this.#token.deletedAtMs === null) return false;
+    this.#token = null;
+    await this.#stored.erase();
+    return true;
+  }
+
   /** The output gate holds the answer until the change is on disk. */
   #changed(change: Result<AccessToken, Refusal>): Result<TokenView, Refusal> {
     if (change.ok) this.#store(change.value);

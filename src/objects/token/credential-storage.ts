@@ -66,6 +66,11 @@ export class CredentialStorage<T> {
     this.#write(() => void this.#storage.sql.exec('INSERT OR IGNORE INTO withdrawn (only_row) VALUES (0)'));
   }
 
+  /** Deletes everything. The object is then like one that was never written. */
+  async erase(): Promise<void> {
+    await this.#storage.deleteAll();
+  }
+
   #write(writes: () => void): void {
     this.#storage.transactionSync(() => {
       createState(this.#storage.sql, this.#schema);

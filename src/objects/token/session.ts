@@ -2,7 +2,7 @@ import { DurableObject } from 'cloudflare:workers';
 import { constantTimeEqual } from '#domain/constant-time-equal.ts';
 import type { RateLimitPolicy } from '#domain/access/rate-limit.ts';
 import type { Session, SessionFault } from '#domain/access/session.ts';
-import { sessionFault } from '#domain/access/session.ts';
+import { SESSION_SECONDS, sessionFault } from '#domain/access/session.ts';
 import type { UserProfile, Withdrawal } from '#domain/access/access-token.ts';
 import type { TokenId } from '#domain/id.ts';
 import type { CoordinatorConfig } from '#objects/configuration.ts';
@@ -94,6 +94,17 @@ export class SessionObject extends DurableObject<CoordinatorConfig> {
   /** Logs out. Idempotent. */
   end(): void {
     if (this.#session?.endedAtMs === null) this.#store({ ...this.#session, endedAtMs: Date.now() });
+  }
+
+  /**
+   * Deletes an expired session: an object that was written is billed until it is empty.
+   * Returns false for a session that may still be open, and does nothing to it.
+   */
+  async erase(): Promise<boolean> {
+    if (this.#session !== null && Date.now() < this.#session.createdAtMs + SESSION_SECONDS * 1000) return false;
+    this.#session = null;
+    await this.#stored.erase();
+    return true;
   }
 
   #fault(secretHash: string): SessionFault | null {

@@ -1,4 +1,4 @@
-import { ACTIVITY_TABLES } from '#objects/vault/tables/activity-table.ts';
+import { ACTIVITY_TABLES, SPAM_TABLE } from '#objects/vault/tables/activity-table.ts';
 import { BALANCE_TABLES } from '#objects/vault/tables/balance-table.ts';
 import { PENDING_INDEX } from '#objects/vault/tables/pending-count.ts';
 import { POLICY_TABLES } from '#objects/vault/tables/policy-table.ts';
@@ -38,5 +38,6 @@ export const VAULT_SCHEMA: ObjectSchema = {
         sql.exec(tables);
       }
     },
+    (sql) => void sql.exec(SPAM_TABLE),
   ],
 };

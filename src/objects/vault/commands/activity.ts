@@ -19,11 +19,15 @@ import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction/transaction.ts';
+import { MAX_SPAM_PER_DAY } from '#domain/activity/spam.ts';
+import type { Vault } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
 import { recordEvent } from '#objects/vault/commands/transaction.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type { ActivityView, FollowWork } from '#objects/vault/views.ts';
-import { writeActivity } from '#objects/vault/writes/vault-writes.ts';
+import { writeActivity, writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** What a chain shows under a hash; null when it shows nothing (any more). */
 export interface ActivityReport {
@@ -75,12 +79,36 @@ export async function recordActivity(
   };
   const after = before === null ? first() : updatedActivity(before, { ...observed, seen });
   if (after === null) return 'none';
-  await commits.run(() =>
-    writeActivity(storage, { before, after, action: 'observe', actor: null }, chain.pollIntervalMs),
-  );
+  const day = Math.floor(nowMs / DAY_MS);
+  const isSpam = before === null && after.suspicion !== null;
+  const spam = isSpam ? storage.activities.spamOn(chain.name, day) : 0;
+  if (spam > MAX_SPAM_PER_DAY) return 'none';
+  if (spam === MAX_SPAM_PER_DAY) {
+    await omitSpam(context, vault, { chain: chain.name, day });
+    return 'none';
+  }
+  await commits.run(() => {
+    if (isSpam) storage.activities.countSpam(chain.name, day);
+    writeActivity(storage, { before, after, action: 'observe', actor: null }, chain.pollIntervalMs);
+  });
   if (after === before) return 'unchanged';
   changes.wake(after.id);
   return 'recorded';
+}
+
+/** Records once for a chain and day that its further spam is not recorded. */
+async function omitSpam(
+  { storage, commits }: VaultContext,
+  vault: Vault,
+  { chain, day }: { readonly chain: string; readonly day: number },
+): Promise<void> {
+  const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
+  await commits.run(() => {
+    storage.activities.countSpam(chain, day);
+    const detail = JSON.stringify({ chain, date, recorded: MAX_SPAM_PER_DAY });
+    writeVaultChange(storage, vault, { action: 'omit-spam', detail, actor: null });
+  });
+  console.error(JSON.stringify({ event: 'spam-omitted', vaultId: vault.id, chain, date }));
 }
 
 /** Makes the next poll of a recorded transaction due at once, after a report of a change. */

@@ -7,6 +7,11 @@ export const ACTIVITY_TABLES = `
   CREATE INDEX activity_waiting ON activity (chain) WHERE document ->> '$.state' = 'BROADCAST';
 `;
 
+/** The number of hidden records of each chain and UTC day. Only the current day is read. */
+export const SPAM_TABLE = `
+  CREATE TABLE spam (chain TEXT NOT NULL, day INTEGER NOT NULL, recorded INTEGER NOT NULL, PRIMARY KEY (chain, day)) WITHOUT ROWID;
+`;
+
 /**
  * A vault object's storage of activities. Every write happens inside the object's
  * `transactionSync`.
@@ -40,6 +45,20 @@ export class ActivityStorage {
       activity.hash,
       activityCodec.encode(activity),
     );
+  }
+
+  /** Returns the number that `countSpam` returned last for a chain and day; 0 before that. */
+  spamOn(chain: string, day: number): number {
+    const read = 'SELECT recorded FROM spam WHERE chain = ? AND day = ?';
+    return this.#sql.exec<{ recorded: number }>(read, chain, day).toArray()[0]?.recorded ?? 0;
+  }
+
+  /** Counts one more hidden record, and deletes the counts of earlier days. */
+  countSpam(chain: string, day: number): void {
+    this.#sql.exec('DELETE FROM spam WHERE chain = ? AND day < ?', chain, day);
+    const count =
+      'INSERT INTO spam (chain, day, recorded) VALUES (?, ?, 1) ON CONFLICT (chain, day) DO UPDATE SET recorded = recorded + 1';
+    this.#sql.exec(count, chain, day);
   }
 
   /** Returns the vault's own transaction with this hash, or null. */

@@ -1,7 +1,8 @@
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { Activity, ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
 import { MAX_UNCONFIRMED } from '#domain/activity/activity.ts';
 import { amountOf } from '#domain/asset/amount.ts';
+import { MAX_SPAM_PER_DAY } from '#domain/activity/spam.ts';
 import { NATIVE } from '#domain/activity/movement.ts';
 import { recordActivity } from '#objects/vault/commands/activity.ts';
 import { present } from '../../../chains/evm/cast.ts';
@@ -11,6 +12,13 @@ import { BOB, newVaultScene, WALLET } from '../vault-scene.ts';
 /** Covers transactions that wait to be mined, which their signer can still cancel. */
 
 const BLOCK: ActivityBlock = { number: '7', hash: '0xb7', confirmations: 1, isFinal: false };
+
+const TOKEN = '0x4444444444444444444444444444444444444444';
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 function paid(hash: string, block: ActivityBlock | null): ChainTransaction {
   const movement = { uid: 'top', from: BOB, to: WALLET, amount: amountOf(5n) };
@@ -81,3 +89,35 @@ test('a block that includes a given-up transaction restarts its watch, with a lo
   expect(said.mock.calls.length).toBe(1);
   said.mockRestore();
 });
+
+test('the spam of a wallet and day is limited, payments are not, and the next day records again', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0, 1, 12) });
+  const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const { storage, reported, records } = newScene();
+  const actions = () => storage.history.after(0, 1_000).filter(({ action }) => action === 'omit-spam');
+  for (let i = 0; i < MAX_SPAM_PER_DAY; i++) expect(await reported(poison(`0x${i}`))).toBe('recorded');
+  expect(actions()).toHaveLength(0);
+  for (let i = 0; i < 3; i++) expect(await reported(poison(`0xa${i}`))).toBe('none');
+  expect(records()).toHaveLength(MAX_SPAM_PER_DAY);
+  expect(actions()).toHaveLength(1);
+  expect(logged.mock.calls.filter(([line]) => String(line).includes('spam-omitted'))).toHaveLength(1);
+  // A record that exists changes, and a payment is recorded.
+  expect(await reported({ ...poison('0x0'), block: { ...BLOCK, isFinal: true } })).toBe('recorded');
+  expect(await reported(paid('0xb', BLOCK))).toBe('recorded');
+  vi.setSystemTime(Date.UTC(2026, 0, 2));
+  expect(await reported(poison('0xa0'))).toBe('recorded');
+  expect(records()).toHaveLength(MAX_SPAM_PER_DAY + 2);
+});
+
+/** A transfer of zero in the name of the wallet. */
+function poison(hash: string): ChainTransaction {
+  const movement = {
+    uid: 'log',
+    kind: 'erc20' as const,
+    tokenAddress: TOKEN,
+    from: WALLET,
+    to: BOB,
+    amount: amountOf(0n),
+  };
+  return { hash, signer: BOB, fee: amountOf(1n), block: BLOCK, movements: [{ ...NATIVE, ...movement }] };
+}

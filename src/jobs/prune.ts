@@ -1,0 +1,87 @@
+import { SESSION_SECONDS } from '#domain/access/session.ts';
+import type { TokenId } from '#domain/id.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import { removeAccessTokens, tokensDeletedBefore } from '#store/access-tokens.ts';
+import { inGroups } from '#store/batched-query.ts';
+import { pruneDeadLetters } from '#store/dead-letters.ts';
+import { logUnreadable } from '#store/document.ts';
+import { errorText } from '#store/error-text.ts';
+import { unreadableText } from '#store/object-schema.ts';
+import { pruneEnded } from '#store/retried-rows.ts';
+import { deleteSessions, sessionsBefore } from '#store/sessions.ts';
+import { pruneValuations } from '#store/valuations.ts';
+
+/** Deletes what has ended. Each run of the sweep deletes a bounded number of each. */
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/**
+ * How long processed deliveries and scans are stored, for operators who need to know what they came
+ * to, and deleted tokens.
+ */
+const ENDED_RETENTION_MS = 30 * DAY_MS;
+/** How long failed deliveries, failed scans and dead letters wait for an operator. */
+const FAILED_RETENTION_MS = 90 * DAY_MS;
+/** How long the metadata and the last prices of tokens are stored. */
+const VALUATION_RETENTION_MS = 60 * DAY_MS;
+
+/** Rows of D1. A failed delivery has its body, of up to a megabyte. */
+const MAX_ROWS = 200;
+/** Objects that are emptied in one run, and at the same time. */
+const MAX_OBJECTS = 100;
+const EMPTIED_AT_ONCE = 20;
+
+type Prune = (env: CoordinatorEnv, nowMs: number) => Promise<void>;
+
+/** What is deleted, by the name of the step in logs. */
+export const PRUNES: Readonly<Record<string, Prune>> = {
+  'prune-deliveries': (env, nowMs) => pruneEnded(env.DB, 'deliveries', endedBefore(nowMs)),
+  'prune-scans': (env, nowMs) => pruneEnded(env.DB, 'scans', endedBefore(nowMs)),
+  'prune-dead-letters': (env, nowMs) => pruneDeadLetters(env.DB, nowMs - FAILED_RETENTION_MS),
+  'prune-valuations': (env, nowMs) =>
+    pruneValuations(env.DB, { requestedBeforeMs: nowMs - VALUATION_RETENTION_MS, limit: MAX_ROWS }),
+  'prune-sessions': pruneSessions,
+  'prune-access-tokens': pruneAccessTokens,
+};
+
+function endedBefore(nowMs: number) {
+  return {
+    doneBeforeMs: nowMs - ENDED_RETENTION_MS,
+    failedBeforeMs: nowMs - FAILED_RETENTION_MS,
+    limit: MAX_ROWS,
+  };
+}
+
+/** Every session of this age has expired. */
+async function pruneSessions({ DB, SESSION }: CoordinatorEnv, nowMs: number): Promise<void> {
+  const old = await sessionsBefore(DB, { beforeMs: nowMs - SESSION_SECONDS * 1000, limit: MAX_OBJECTS });
+  await deleteSessions(DB, await emptied(old, (id) => SESSION.getByName(`session:${id}`).erase()));
+}
+
+async function pruneAccessTokens({ DB, ACCESS_TOKEN }: CoordinatorEnv, nowMs: number): Promise<void> {
+  const old = await tokensDeletedBefore(DB, { beforeMs: nowMs - ENDED_RETENTION_MS, limit: MAX_OBJECTS });
+  await removeAccessTokens(DB, await emptied(old, (id) => ACCESS_TOKEN.getByName(`token:${id}`).erase()));
+}
+
+/**
+ * Empties the objects of credentials. Returns those that need no other try: an object with
+ * unreadable state never becomes empty, and would stay at the head of the list.
+ */
+async function emptied(ids: readonly TokenId[], erase: (id: TokenId) => Promise<boolean>): Promise<readonly TokenId[]> {
+  const done: TokenId[] = [];
+  for (const some of inGroups(ids, EMPTIED_AT_ONCE)) {
+    const each = some.map(async (id) => {
+      try {
+        if (await erase(id)) done.push(id);
+      } catch (error) {
+        if (unreadableText(error) === null) {
+          console.error(JSON.stringify({ event: 'prune-failed', credential: id, error: errorText(error) }));
+          return;
+        }
+        logUnreadable(error, { credential: id });
+        done.push(id);
+      }
+    });
+    await Promise.all(each);
+  }
+  return done;
+}
