@@ -11,26 +11,30 @@ interface Listeners {
 
 interface Stream {
   source: EventSource;
+  /** The refusals since the stream was last open. */
+  refusals: number;
   readonly listeners: Set<() => Listeners>;
 }
 
 /** One stream for each vault, shared by all parts of the page. */
 const STREAMS = new Map<string, Stream>();
 
-/** The delay before a new stream replaces a refused one. */
+/** The delay before a new stream replaces a refused one. It doubles with each refusal. */
 const AGAIN_MS = 3_000;
+const MAX_AGAIN_MS = 60_000;
 
 /**
  * Subscribes to the events of a vault; null subscribes to nothing. After a break the browser
- * resumes from the last event by itself. After a refusal (the service restarts, or the rate limit
- * is reached) a new stream starts and `missed` is called.
+ * resumes from the last event by itself. After a refusal (the service restarts, the rate limit is
+ * reached, or too many pages are open) a new stream starts. `missed` is called when it opens, and
+ * before each further attempt: a page that gets no stream loads its data again once a minute.
  */
 export function useLive(vaultId: string | null, listeners: Listeners): void {
   const latest = useRef(listeners);
   latest.current = listeners;
   useEffect(() => {
     if (vaultId === null) return undefined;
-    const stream = STREAMS.get(vaultId) ?? { source: sourceOf(vaultId), listeners: new Set() };
+    const stream = STREAMS.get(vaultId) ?? { source: sourceOf(vaultId), refusals: 0, listeners: new Set() };
     if (!STREAMS.has(vaultId)) {
       STREAMS.set(vaultId, stream);
       listen(stream, vaultId);
@@ -58,19 +62,26 @@ function listen(stream: Stream, vaultId: string): void {
   source.addEventListener('balance', ({ data }: MessageEvent<string>) => {
     for (const listener of listeners) listener().balance?.(JSON.parse(data) as Balance);
   });
+  source.addEventListener('reload', () => miss(stream));
+  source.addEventListener('open', () => {
+    stream.refusals = 0;
+  });
   source.addEventListener('error', () => {
     if (source.readyState !== EventSource.CLOSED) return;
     // This request reports a session that has ended.
     good(api.user.me.$get()).catch(() => null);
-    setTimeout(() => again(stream, vaultId), AGAIN_MS);
+    setTimeout(() => again(stream, vaultId), Math.min(AGAIN_MS * 2 ** stream.refusals++, MAX_AGAIN_MS));
   });
 }
 
 function again(stream: Stream, vaultId: string): void {
   if (STREAMS.get(vaultId) !== stream) return;
+  if (stream.refusals > 1) miss(stream);
   stream.source = sourceOf(vaultId);
-  stream.source.addEventListener('open', () => {
-    for (const listener of stream.listeners) listener().missed?.();
-  });
+  stream.source.addEventListener('open', () => miss(stream));
   listen(stream, vaultId);
+}
+
+function miss({ listeners }: Stream): void {
+  for (const listener of listeners) listener().missed?.();
 }

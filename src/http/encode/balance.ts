@@ -6,7 +6,7 @@ import { ASSET_KINDS, isCollectible } from '#domain/activity/movement.ts';
 import { usdText, usdValueAtPrice } from '#domain/asset/price.ts';
 import { amountSchema, assetRecord, assetSchema, signedAmountSchema, usdSchema } from '#http/encode/asset.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
-import type { BalanceView } from '#objects/vault/commands/balance.ts';
+import type { BalanceView } from '#objects/vault/views.ts';
 import { assetName } from '#prices/price-source.ts';
 import type { CachedPrice, CachedToken } from '#store/valuations.ts';
 import { cachedPrices, cachedTokens } from '#store/valuations.ts';

@@ -8,7 +8,7 @@ import { refusalProblem } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import { balanceRecords, balanceSchema } from '#http/encode/balance.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
-import type { BalanceView } from '#objects/vault/commands/balance.ts';
+import type { BalanceView } from '#objects/vault/views.ts';
 import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 

@@ -20,6 +20,7 @@ import type { AccessTokenObject, NewAccessToken, TokenView } from '#objects/toke
 import type { CoordinatorConfig } from '#objects/configuration.ts';
 import type { Grant, IssuedCredential } from '#objects/person/storage.ts';
 import { PERSON_SCHEMA, PersonStorage } from '#objects/person/storage.ts';
+import { StreamSlots } from '#objects/person/stream-slots.ts';
 import { upgradeState } from '#store/object-schema.ts';
 import type { NewSession, SessionObject } from '#objects/token/session.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
@@ -54,6 +55,7 @@ interface PersonEnv extends CoordinatorConfig {
  */
 export class PersonObject extends DurableObject<PersonEnv> {
   readonly #storage: PersonStorage;
+  readonly #streams: StreamSlots;
   /** Credentials are issued one after the other: each waits for the objects of the previous one. */
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -61,6 +63,7 @@ export class PersonObject extends DurableObject<PersonEnv> {
     super(ctx, env);
     upgradeState(ctx.storage, PERSON_SCHEMA);
     this.#storage = new PersonStorage(ctx.storage.sql);
+    this.#streams = new StreamSlots(ctx.storage.kv);
   }
 
   /** Registers a new user, before the directory has the user. Idempotent. */
@@ -167,6 +170,16 @@ export class PersonObject extends DurableObject<PersonEnv> {
     this.#write(() => this.#storage.resets.put(cancelled));
     await this.#announce();
     return accepted(cancelled);
+  }
+
+  /** Reports whether a stream of events may open, and counts it. */
+  openStream(stream: { readonly streamId: string; readonly sessionId: TokenId }): boolean {
+    return this.#streams.take(stream, Date.now());
+  }
+
+  /** Idempotent. */
+  closeStream(streamId: string): void {
+    this.#streams.free(streamId, Date.now());
   }
 
   override async alarm(): Promise<void> {

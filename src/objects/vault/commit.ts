@@ -8,6 +8,7 @@ export class VaultCommit {
   readonly #storage: DurableObjectStorage;
   readonly #rows: VaultStorage;
   readonly #onCommit: () => void;
+  #count = 0;
   #armedAtMs: number | null = null;
   /** Added to the due time while the clock of the alarm seems to be ahead of this one. */
   #patienceMs = 0;
@@ -17,6 +18,11 @@ export class VaultCommit {
     this.#storage = storage;
     this.#rows = rows;
     this.#onCommit = onCommit;
+  }
+
+  /** The number of commits of this instance: what was read at a count holds until the next one. */
+  get count(): number {
+    return this.#count;
   }
 
   /**
@@ -42,6 +48,7 @@ export class VaultCommit {
       this.#rows.forget();
       throw error;
     }
+    this.#count += 1;
     remember();
     await armed;
     this.#onCommit();

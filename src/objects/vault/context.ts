@@ -1,6 +1,7 @@
 import type { Chain } from '#domain/asset/chain.ts';
 import type { Vault } from '#domain/vault.ts';
 import type { ChangeSignal } from '#objects/vault/change-signal.ts';
+import type { FeedCache } from '#objects/vault/feed-cache.ts';
 import type { VaultCommit } from '#objects/vault/commit.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 
@@ -10,6 +11,7 @@ export interface VaultContext {
   readonly commits: VaultCommit;
   readonly chains: readonly Chain[];
   readonly changes: ChangeSignal;
+  readonly feed: FeedCache;
   /** Null before the vault is created. */
   readonly vault: () => Vault | null;
   /** Replaces the vault in memory, after the commit that wrote it. */

@@ -3,6 +3,7 @@ import { chainsFrom } from '#chains/registry.ts';
 import type { Vault } from '#domain/vault.ts';
 import type { CoordinatorConfig } from '#objects/configuration.ts';
 import { ChangeSignal } from '#objects/vault/change-signal.ts';
+import { FeedCache } from '#objects/vault/feed-cache.ts';
 import { FEED_SIGNAL } from '#objects/vault/commands/feed.ts';
 import { expirePolicyChange } from '#objects/vault/commands/policy.ts';
 import { expireTransaction } from '#objects/vault/commands/transaction.ts';
@@ -54,6 +55,7 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
       commits: this.#commits,
       chains: chainsFrom(env),
       changes: this.changes,
+      feed: new FeedCache(),
       vault: () => this.#vault,
       replaceVault: (vault) => void (this.#vault = vault),
       flush: () => drainProjection(this.#storage, env.DB, () => this.#vault),

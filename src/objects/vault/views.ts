@@ -1,3 +1,5 @@
+import type { Balance } from '#domain/asset/balance.ts';
+import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';
 import type { Activity, ActivityBlock } from '#domain/activity/activity.ts';
 import type { Chain, KeyScheme } from '#domain/asset/chain.ts';
 import type { AssetAmount } from '#domain/transaction/exposure.ts';
@@ -136,4 +138,18 @@ export interface KeyWork {
   readonly expiredVersions: readonly number[];
   /** The progress of the key; null before the first step. */
   readonly candidate: KeyCandidate | null;
+}
+
+/** A balance with the amounts that are not final yet, in the asset's smallest unit. */
+export interface BalanceView extends ChainAsset {
+  readonly wallet: string;
+  /** False when only hidden records have moved it: it is not compared with its chain either. */
+  readonly visible: boolean;
+  readonly balance: Balance;
+  /** The chain's current amount, including blocks that are not final. */
+  readonly current: bigint;
+  /** The amount received in blocks that are not final. */
+  readonly incoming: bigint;
+  /** Sent in such blocks, or decided and in flight; fees only once they are paid. */
+  readonly outgoing: bigint;
 }

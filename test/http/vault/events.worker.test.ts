@@ -1,7 +1,8 @@
-import { createExecutionContext } from 'cloudflare:test';
-import { afterEach, expect, test } from 'vitest';
+import { createExecutionContext, evictDurableObject } from 'cloudflare:test';
+import { afterEach, expect, test, vi } from 'vitest';
 import { amountOf } from '#domain/asset/amount.ts';
-import { parseVaultId } from '#domain/id.ts';
+import { parseTokenId, parseVaultId } from '#domain/id.ts';
+import { STREAM_MS } from '#objects/person/stream-slots.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 import type { Promises } from '../../worker/main.ts';
 import { UNPRICED } from '../../domain/cast.ts';
@@ -15,6 +16,7 @@ import {
   enter,
   foundTreasury,
   login,
+  PATIENCE_MS,
   RECIPIENT,
   WALLET,
 } from '../scene.worker.ts';
@@ -44,7 +46,7 @@ async function connect(treasury: Treasury, cookie: string, lastEventId?: string)
 }
 
 /** Opens the feed and reads its events one after the other, as a browser does. */
-async function listen(treasury: Treasury, cookie: string, lastEventId?: string) {
+async function listen(treasury: Treasury, cookie: string, lastEventId?: string, isReloaded = false) {
   const response = await connect(treasury, cookie, lastEventId);
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
   // A stream does not count as a read, so a person with many open pages can continue to read.
@@ -76,8 +78,8 @@ async function listen(treasury: Treasury, cookie: string, lastEventId?: string) 
       if (data !== undefined) return { event: fields.get('event') ?? '', data: JSON.parse(data), id };
     }
   };
-  // The first block has no event. It contains the position at which the reader starts.
-  await block();
+  // The first block of most streams has no event. It contains the position at which they start.
+  if (!isReloaded) await block();
   return { next, close, lastId: () => state.lastId };
 }
 
@@ -213,3 +215,67 @@ test('a user who logs out receives no later events', async () => {
   await created(treasury);
   expect(await next()).toBeNull();
 });
+
+test('a session has three streams and a person twenty, and a closed stream makes room', async () => {
+  const treasury = await foundTreasury();
+  const first = await login(treasury.bob);
+  const streams = await Promise.all([1, 2, 3].map(() => listen(treasury, first)));
+  const refused = await connect(treasury, first);
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
+  expect(await refused.json()).toMatchObject({ code: 'quota-exceeded' });
+  await streams[0]?.close();
+  await vi.waitFor(async () => expect(await opened(treasury, first)).toBe(200), PATIENCE_MS);
+  const statuses: number[] = [];
+  for (let session = 0; session < 7; session++) {
+    const cookie = await login(treasury.bob);
+    for (let i = 0; i < 3; i++) statuses.push(await opened(treasury, cookie));
+  }
+  // Three of the first session are open, so seventeen of the others are.
+  expect(statuses.filter((status) => status === 200)).toHaveLength(17);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(4);
+  const slots = coordinator.PERSON.getByName(`person:${treasury.bob.id}`);
+  await evictDurableObject(slots);
+  expect(await opened(treasury, await login(treasury.bob))).toBe(429);
+  // The streams of another person are counted separately.
+  expect(await opened(treasury, await login(treasury.alice))).toBe(200);
+});
+
+test('a stream ends after ten minutes, and one that never reported its end frees its slot', async () => {
+  const treasury = await foundTreasury();
+  const cookie = await login(treasury.bob);
+  const stream = await listen(treasury, cookie);
+  const person = coordinator.PERSON.getByName(`person:${treasury.bob.id}`);
+  const sessionId = parseTokenId('0'.repeat(16));
+  if (sessionId === null) throw new Error('the id must parse');
+  for (const streamId of ['a', 'b']) expect(await person.openStream({ streamId, sessionId })).toBe(true);
+  const nowMs = Date.now();
+  vi.useFakeTimers({ toFake: ['Date'], now: nowMs + STREAM_MS });
+  const next = stream.next();
+  // A change wakes the stream, and its time is over.
+  await receives(treasury, '0xaa');
+  for (let event = await next; event !== null; event = await stream.next()) expect(event).not.toBeNull();
+  vi.setSystemTime(nowMs + 2 * STREAM_MS);
+  for (const streamId of ['c', 'd', 'e']) expect(await person.openStream({ streamId, sessionId })).toBe(true);
+  expect(await person.openStream({ streamId: 'e', sessionId })).toBe(true);
+  expect(await person.openStream({ streamId: 'f', sessionId })).toBe(false);
+  vi.useRealTimers();
+});
+
+test('a client that was away for more than two hundred changes loads its page again', async () => {
+  const treasury = await foundTreasury();
+  const cookie = await login(treasury.bob);
+  const vaultId = parseVaultId(treasury.id);
+  if (vaultId === null) throw new Error('the vault has a number');
+  for (let i = 0; i < 210; i++) await receives(treasury, `0xb${i}`);
+  const { next } = await listen(treasury, cookie, '1', true);
+  expect(await next()).toEqual({ event: 'reload', data: {}, id: expect.stringMatching(/^[0-9]+$/) });
+  await receives(treasury, '0xcc');
+  expect(await next()).toMatchObject({ event: 'transaction', data: { txHash: '0xcc' } });
+});
+
+/** Opens a stream for the rest of the test, and returns the status. */
+async function opened(treasury: Treasury, cookie: string): Promise<number> {
+  const response = await connect(treasury, cookie);
+  if (response.status === 200) open.add(() => response.body?.cancel() ?? Promise.resolve());
+  return response.status;
+}

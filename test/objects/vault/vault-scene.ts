@@ -2,6 +2,7 @@ import { chainsFrom } from '#chains/registry.ts';
 import { parseKeyId, parseVaultId } from '#domain/id.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
 import { ChangeSignal } from '#objects/vault/change-signal.ts';
+import { FeedCache } from '#objects/vault/feed-cache.ts';
 import type { Vault } from '#domain/vault.ts';
 import { vaultFromSpec } from '#domain/new-vault.ts';
 import { VaultCommit } from '#objects/vault/commit.ts';
@@ -54,6 +55,7 @@ export function newVaultScene({ notificationsEnabled = true } = {}) {
     commits,
     chains: chainsFrom({}),
     changes: new ChangeSignal(),
+    feed: new FeedCache(),
     vault: () => vault,
     replaceVault: (after) => void (vault = after),
     flush: async () => {},

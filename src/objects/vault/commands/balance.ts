@@ -12,6 +12,7 @@ import type { Actor, Transaction } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
 import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';
+import type { BalanceView } from '#objects/vault/views.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { RESEND_MS } from '#objects/vault/outbox.ts';
@@ -46,20 +47,6 @@ export interface HoldingsReport {
  */
 export interface BlockRange {
   readonly since: string | null;
-}
-
-/** A balance with the amounts that are not final yet, in the asset's smallest unit. */
-export interface BalanceView extends ChainAsset {
-  readonly wallet: string;
-  /** False when only hidden records have moved it: it is not compared with its chain either. */
-  readonly visible: boolean;
-  readonly balance: Balance;
-  /** The chain's current amount, including blocks that are not final. */
-  readonly current: bigint;
-  /** The amount received in blocks that are not final. */
-  readonly incoming: bigint;
-  /** Sent in such blocks, or decided and in flight; fees only once they are paid. */
-  readonly outgoing: bigint;
 }
 
 /**

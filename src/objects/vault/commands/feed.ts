@@ -7,12 +7,14 @@ import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction/transaction.ts';
+import type { Vault } from '#domain/vault.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
-import type { BalanceView } from '#objects/vault/commands/balance.ts';
+import type { BalanceView } from '#objects/vault/views.ts';
 import { balancesOf } from '#objects/vault/commands/balance.ts';
 import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';
 import { assetFields } from '#objects/vault/documents/fields.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
+import type { SharedChanges } from '#objects/vault/feed-cache.ts';
 import type { ActivityView, TransactionView } from '#objects/vault/views.ts';
 
 /** The key under which an entry in the history wakes the vault's change signal. */
@@ -60,23 +62,33 @@ export async function nextChanges(
   return changesAfter(context, actor, after);
 }
 
-/** Membership is checked again after the wait: a removed member receives nothing. */
+/**
+ * Membership is checked again after the wait: a removed member receives nothing. The changes are
+ * the same for all readers, so a commit is read once, however many readers wait for it.
+ */
 function changesAfter(context: VaultContext, actor: Actor, after: number): Result<VaultChanges, Refusal> {
-  const { storage } = context;
   const entered = authorize(context.vault(), actor, 'view');
   if (!entered.ok) return entered;
   const { vault, viewer } = entered.value;
-  const lines = storage.history.after(after, LINES_AT_ONCE);
+  const { seq, records, balances } = context.feed.at(context.commits.count, after, () =>
+    readChanges(context, vault, after),
+  );
   const scope = { policy: vault.policy, viewer };
-  const transactions: (TransactionView | ActivityView)[] = [];
+  return accepted({ seq, transactions: records.map((record) => ({ ...record, ...scope })), balances });
+}
+
+function readChanges(context: VaultContext, vault: Vault, after: number): SharedChanges {
+  const { storage } = context;
+  const lines = storage.history.after(after, LINES_AT_ONCE);
+  const records: SharedChanges['records'][number][] = [];
   const assets = new Map<string, ChainAsset>();
   const touch = (chain: string, asset: Asset) => assets.set(`${chain} ${assetKey(asset)}`, { ...asset, chain });
   for (const id of new Set(lines.flatMap(({ transactionId }) => transactionId ?? []))) {
     const ids = { vaultId: vault.id, id };
     const transaction = readableOrNull(() => storage.transaction(id), ids);
     const activity = transaction === null ? readableOrNull(() => storage.activities.read(id), ids) : null;
-    if (transaction !== null) transactions.push({ transaction, ...scope });
-    if (activity !== null) transactions.push({ activity, ...scope });
+    if (transaction !== null) records.push({ transaction });
+    if (activity !== null) records.push({ activity });
     const record = transaction ?? activity;
     if (record === null) continue;
     touch(record.chain, NATIVE);
@@ -93,7 +105,7 @@ function changesAfter(context: VaultContext, actor: Actor, after: number): Resul
   const balances = balancesOf(context, vault, [...assets.values()]);
   // Not the number of the last line: a reader must get past an unreadable one.
   const seq = Math.max(after, Math.min(after + LINES_AT_ONCE, storage.history.length()));
-  return accepted({ seq, transactions, balances });
+  return { seq, records, balances };
 }
 
 /** Returns the asset of an adjustment. `BalanceCommands` writes the entry. */

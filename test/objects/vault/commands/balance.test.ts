@@ -5,7 +5,7 @@ import type { ChainMovement } from '#domain/activity/movement.ts';
 import { NATIVE } from '#domain/activity/movement.ts';
 import { recordActivity, setActivityVisibility } from '#objects/vault/commands/activity.ts';
 import { listBalances, reconcileWork, recordHoldings, requestRescan } from '#objects/vault/commands/balance.ts';
-import type { BalanceView } from '#objects/vault/commands/balance.ts';
+import type { BalanceView } from '#objects/vault/views.ts';
 import { alice, mallory, NOON_MS, transactionIn, UNPRICED } from '../../../domain/cast.ts';
 import { BOB, CAROL, newVaultScene, WALLET } from '../vault-scene.ts';
 
