@@ -16,8 +16,13 @@ export const ALERT_CODES = [
   'cosigner-banned',
 ] as const;
 
-/** The alert of what met state that it cannot read. The status does not list it: it is logged. */
-export const STATE_UNREADABLE = 'state-unreadable';
+/**
+ * The alerts that are logged when they happen: of state that cannot be read, of a sweep and of the
+ * alarm of a vault. The status does not list them.
+ */
+export const LOGGED_ALERT_CODES = ['state-unreadable', 'sweep-step-failed', 'vault-alarm-failing'] as const;
+export type LoggedAlertCode = (typeof LOGGED_ALERT_CODES)[number];
+export const STATE_UNREADABLE = 'state-unreadable' satisfies LoggedAlertCode;
 
 export interface Alert {
   readonly code: (typeof ALERT_CODES)[number];
@@ -109,6 +114,11 @@ export function alertsFor(
   cosigners: readonly CosignerState[],
   nowMs: number,
 ): readonly Alert[] {
+  return [...alertsOfWork(condition, nowMs), ...alertsOfCosigners(cosigners)];
+}
+
+/** Returns the alerts of pending work, in the order of ALERT_CODES. */
+export function alertsOfWork(condition: ServiceHealth, nowMs: number): readonly Alert[] {
   const { quietest, newestDeadLetterAtMs, longestUnsweptAtMs } = condition;
   const isBefore = (atMs: number | null, ageMs: number) => atMs !== null && atMs < nowMs - ageMs;
   const isSince = (atMs: number | null, ageMs: number) => atMs !== null && atMs >= nowMs - ageMs;
@@ -161,6 +171,13 @@ export function alertsFor(
           detail: `No scheduled run has woken a vault for ${minutes(longestUnsweptAtMs)} minutes. Check the cron.`,
         }
       : null,
+  ];
+  return found.filter((one) => one !== null);
+}
+
+/** Returns the alerts of co-signers, in the order of ALERT_CODES. */
+export function alertsOfCosigners(cosigners: readonly CosignerState[]): readonly Alert[] {
+  const found = [
     ...cosigners.map(({ node, fault }): Alert | null =>
       fault === null ? null : { code: 'cosigner-away', detail: `Co-signer ${node} is unavailable: ${fault}.` },
     ),

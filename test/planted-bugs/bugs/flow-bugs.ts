@@ -217,6 +217,20 @@ export const FLOW_BUGS: readonly Bug[] = [
     caughtBy: SIM,
   },
   {
+    name: 'a failing step stops the sweep',
+    file: 'src/jobs/sweep.ts',
+    was: '      failed.push(step);\n',
+    is: '      failed.push(step);\n      if (failed.length > 0) throw error;\n',
+    caughtBy: ['test/jobs/sweep.worker.test.ts'],
+  },
+  {
+    name: 'a failing alarm repeats each second',
+    file: 'src/objects/vault/object.ts',
+    was: 'tries: failures - 1 });',
+    is: 'tries: 0 });',
+    caughtBy: ['test/objects/vault/alarm.worker.test.ts'],
+  },
+  {
     name: 'an alarm whose clock is ahead rings without end',
     file: 'src/objects/vault/commit.ts',
     was: 'await this.#storage.setAlarm(atMs + this.#patienceMs);',
