@@ -12,12 +12,18 @@ export const ALERT_CODES = [
   'failed-scans',
   'dead-letters',
   'late-sweep',
+  'storage-filling',
   'cosigner-away',
   'cosigner-banned',
 ] as const;
 
-/** The alert of what met state that it cannot read. The status does not list it: it is logged. */
-export const STATE_UNREADABLE = 'state-unreadable';
+/**
+ * The alerts that are logged when they happen: of state that cannot be read, of a sweep and of the
+ * alarm of a vault. The status does not list them.
+ */
+export const LOGGED_ALERT_CODES = ['state-unreadable', 'sweep-step-failed', 'vault-alarm-failing'] as const;
+export type LoggedAlertCode = (typeof LOGGED_ALERT_CODES)[number];
+export const STATE_UNREADABLE = 'state-unreadable' satisfies LoggedAlertCode;
 
 export interface Alert {
   readonly code: (typeof ALERT_CODES)[number];
@@ -48,7 +54,18 @@ export interface ServiceHealth {
   readonly vaults: number;
   /** The oldest time of a last sweep among the vaults. */
   readonly longestUnsweptAtMs: number | null;
+  /** D1, and the largest vault objects. */
+  readonly stores: readonly StoreSize[];
 }
+
+export interface StoreSize {
+  /** `D1`, or `vault` and its id. */
+  readonly store: string;
+  readonly bytes: number;
+}
+
+/** D1 and each Durable Object hold this many bytes; every write fails when one is full. */
+export const STORE_BYTES = 10 * 1024 ** 3;
 
 /** The deliveries or scans that are not processed yet, and those that were given up. */
 export interface ActivityHealth {
@@ -100,6 +117,8 @@ const UNEXPLAINED_MS = 10 * MINUTE_MS;
 const LATE_ACTIVITY_MS = 15 * MINUTE_MS;
 /** The sweep visits every vault once an hour. */
 const LATE_SWEEP_MS = 130 * MINUTE_MS;
+/** At this fill there is time to act. */
+const FILLING_PERCENT = 70;
 /** Failures are reported for a day. Their rows stay. */
 const REPORTED_FOR_MS = 24 * 60 * MINUTE_MS;
 
@@ -109,6 +128,11 @@ export function alertsFor(
   cosigners: readonly CosignerState[],
   nowMs: number,
 ): readonly Alert[] {
+  return [...alertsOfWork(condition, nowMs), ...alertsOfCosigners(cosigners)];
+}
+
+/** Returns the alerts of pending work, in the order of ALERT_CODES. */
+export function alertsOfWork(condition: ServiceHealth, nowMs: number): readonly Alert[] {
   const { quietest, newestDeadLetterAtMs, longestUnsweptAtMs } = condition;
   const isBefore = (atMs: number | null, ageMs: number) => atMs !== null && atMs < nowMs - ageMs;
   const isSince = (atMs: number | null, ageMs: number) => atMs !== null && atMs >= nowMs - ageMs;
@@ -117,6 +141,7 @@ export function alertsFor(
   const quiet = condition.unexplained.filter(({ updatedAtMs }) => isBefore(updatedAtMs, UNEXPLAINED_MS));
   const unexplained = quiet.filter(({ stateReason }) => UNEXPLAINED.some((reason) => reason === stateReason));
   const unknown = quiet.filter(({ stateReason }) => stateReason === COIN_UNKNOWN);
+  const filling = condition.stores.filter((store) => percentOf(store) >= FILLING_PERCENT);
   const found: (Alert | null)[] = [
     stuck.length === 0
       ? null
@@ -161,6 +186,24 @@ export function alertsFor(
           detail: `No scheduled run has woken a vault for ${minutes(longestUnsweptAtMs)} minutes. Check the cron.`,
         }
       : null,
+    filling.length === 0
+      ? null
+      : {
+          code: 'storage-filling',
+          detail: `Stores that are filling: ${filling.map((one) => `${one.store} (${percentOf(one)} %)`).join(', ')}.`,
+        },
+  ];
+  return found.filter((one) => one !== null);
+}
+
+/** Returns how full a store is, in whole percent. */
+export function percentOf({ bytes }: StoreSize): number {
+  return Math.floor((bytes * 100) / STORE_BYTES);
+}
+
+/** Returns the alerts of co-signers, in the order of ALERT_CODES. */
+export function alertsOfCosigners(cosigners: readonly CosignerState[]): readonly Alert[] {
+  const found = [
     ...cosigners.map(({ node, fault }): Alert | null =>
       fault === null ? null : { code: 'cosigner-away', detail: `Co-signer ${node} is unavailable: ${fault}.` },
     ),

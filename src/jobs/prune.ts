@@ -9,7 +9,7 @@ import { errorText } from '#store/error-text.ts';
 import { unreadableText } from '#store/object-schema.ts';
 import { pruneEnded } from '#store/retried-rows.ts';
 import { deleteSessions, sessionsBefore } from '#store/sessions.ts';
-import { pruneValuations } from '#store/valuations.ts';
+import { prunePrices, pruneTokens } from '#store/valuations.ts';
 
 /** Deletes what has ended. Each run of the sweep deletes a bounded number of each. */
 
@@ -32,16 +32,18 @@ const EMPTIED_AT_ONCE = 20;
 
 type Prune = (env: CoordinatorEnv, nowMs: number) => Promise<void>;
 
-/** What is deleted, by the name of the step in logs. */
-export const PRUNES: Readonly<Record<string, Prune>> = {
+/** What is deleted, each by the name of its step of the sweep. */
+export const PRUNES = {
   'prune-deliveries': (env, nowMs) => pruneEnded(env.DB, 'deliveries', endedBefore(nowMs)),
   'prune-scans': (env, nowMs) => pruneEnded(env.DB, 'scans', endedBefore(nowMs)),
   'prune-dead-letters': (env, nowMs) => pruneDeadLetters(env.DB, nowMs - FAILED_RETENTION_MS),
-  'prune-valuations': (env, nowMs) =>
-    pruneValuations(env.DB, { requestedBeforeMs: nowMs - VALUATION_RETENTION_MS, limit: MAX_ROWS }),
+  'prune-prices': (env, nowMs) =>
+    prunePrices(env.DB, { requestedBeforeMs: nowMs - VALUATION_RETENTION_MS, limit: MAX_ROWS }),
+  'prune-tokens': (env, nowMs) =>
+    pruneTokens(env.DB, { readBeforeMs: nowMs - VALUATION_RETENTION_MS, limit: MAX_ROWS }),
   'prune-sessions': pruneSessions,
   'prune-access-tokens': pruneAccessTokens,
-};
+} as const satisfies Readonly<Record<string, Prune>>;
 
 function endedBefore(nowMs: number) {
   return {

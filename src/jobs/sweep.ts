@@ -1,9 +1,10 @@
 import type { VaultId } from '#domain/id.ts';
 import { parseVaultId } from '#domain/id.ts';
 import { sendActivity } from '#jobs/activity-queue.ts';
-import { raiseAlerts } from '#jobs/alerts.ts';
+import { raiseCosignerAlerts, raiseWorkAlerts } from '#jobs/alerts.ts';
 import { PRUNES } from '#jobs/prune.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
+import { logAlert } from '#objects/metrics.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 import { logUnreadable } from '#store/document.ts';
 import { errorText } from '#store/error-text.ts';
@@ -11,7 +12,7 @@ import { unreadableText } from '#store/object-schema.ts';
 import { inGroups } from '#store/batched-query.ts';
 import { claimDue } from '#store/retried-rows.ts';
 import { stalledVaults } from '#store/transactions.ts';
-import { claimVaultsToWake } from '#store/vaults.ts';
+import { claimVaultsToWake, updateVaultSizes } from '#store/vaults.ts';
 
 /**
  * The vault of a watched transaction that has not changed for this long is woken, whatever its
@@ -37,34 +38,77 @@ const MAX_ROWS = 200;
 /** A sleeping vault takes time to wake: a minute is too short to wake all of them in sequence. */
 const WOKEN_AT_ONCE = 20;
 
+type Step = (env: CoordinatorEnv, nowMs: number) => Promise<void>;
+
+const overdueAt = (nowMs: number) => ({ dueBeforeMs: nowMs - STALLED_AFTER_MS, nowMs, limit: MAX_ROWS });
+
+/** In their order: the vaults are awake, and lost messages sent, whatever the others find. */
+const STEPS = {
+  'wake-stalled-vaults': async (env, nowMs) => {
+    const query = { updatedBeforeMs: nowMs - STALLED_AFTER_MS, limit: MAX_STALLED };
+    await wakeVaults(env, await stalledVaults(env.DB, query));
+  },
+  'wake-vaults-in-turn': async (env, nowMs) => {
+    const query = { wokenBeforeMs: nowMs - EVERY_VAULT_MS, nowMs, limit: MAX_IN_TURN };
+    await wakeVaults(env, await claimVaultsToWake(env.DB, query));
+  },
+  // The message of a due row was lost, or the row waits for its chain.
+  'resend-deliveries': async (env, nowMs) => {
+    const deliveries = await claimDue(env.DB, 'deliveries', overdueAt(nowMs));
+    await sendActivity(
+      env,
+      deliveries.map((deliveryId) => ({ deliveryId })),
+    );
+  },
+  'resend-scans': async (env, nowMs) => {
+    const scans = await claimDue(env.DB, 'scans', overdueAt(nowMs));
+    await sendActivity(
+      env,
+      scans.map((scanId) => ({ scanId })),
+    );
+  },
+  ...PRUNES,
+  'alert-work': raiseWorkAlerts,
+  'alert-cosigners': raiseCosignerAlerts,
+} as const satisfies Readonly<Record<string, Step>>;
+
+export type SweepStep = keyof typeof STEPS;
+
 /**
  * Wakes vaults by cron each minute, independently of alarms and messages: those can be lost, and
  * then nothing else would ever continue the transaction. It only wakes the vault, which knows what
  * is due, so it does no harm beside a working alarm.
+ *
+ * A step that fails stops no other step. It is an alert in each run in which it fails, because a
+ * fault that comes and goes would be missed by an alert four times an hour.
  */
 export async function sweep(env: CoordinatorEnv, nowMs: number): Promise<void> {
-  const quiet = await stalledVaults(env.DB, { updatedBeforeMs: nowMs - STALLED_AFTER_MS, limit: MAX_STALLED });
-  const turn = await claimVaultsToWake(env.DB, { wokenBeforeMs: nowMs - EVERY_VAULT_MS, nowMs, limit: MAX_IN_TURN });
-  // Their message was lost, or they wait for their chain.
-  const overdue = { dueBeforeMs: nowMs - STALLED_AFTER_MS, nowMs, limit: MAX_ROWS };
-  const deliveries = await claimDue(env.DB, 'deliveries', overdue);
-  const scans = await claimDue(env.DB, 'scans', overdue);
-  await sendActivity(env, [
-    ...deliveries.map((deliveryId) => ({ deliveryId })),
-    ...scans.map((scanId) => ({ scanId })),
-  ]);
-  for (const prune of Object.values(PRUNES)) await prune(env, nowMs);
-  const woken = [...new Set([...quiet, ...turn])].flatMap((number) => parseVaultId(number) ?? []);
-  for (const some of inGroups(woken, WOKEN_AT_ONCE)) {
-    await Promise.all(some.map((vaultId) => wakeVault(env, vaultId)));
+  const failed: string[] = [];
+  for (const [step, run] of Object.entries<Step>(STEPS)) {
+    try {
+      await run(env, nowMs);
+    } catch (error) {
+      failed.push(step);
+      console.error(JSON.stringify({ event: 'sweep-step-failed', step, error: errorText(error) }));
+    }
   }
-  // This comes last, so that the vaults are awake whatever it finds.
-  await raiseAlerts(env, nowMs);
+  if (failed.length === 0) return;
+  logAlert(env, { code: 'sweep-step-failed', detail: `Steps of the sweep that failed: ${failed.join(', ')}.` });
 }
 
-async function wakeVault(env: CoordinatorEnv, vaultId: VaultId): Promise<void> {
+/** Wakes vaults, and stores the sizes of their objects. */
+async function wakeVaults(env: CoordinatorEnv, numbers: readonly number[]): Promise<void> {
+  const vaultIds = numbers.flatMap((number) => parseVaultId(number) ?? []);
+  const sizes = new Map<VaultId, number>();
+  for (const some of inGroups(vaultIds, WOKEN_AT_ONCE)) {
+    await Promise.all(some.map((vaultId) => wakeVault(env, vaultId, sizes)));
+  }
+  await updateVaultSizes(env.DB, sizes);
+}
+
+async function wakeVault(env: CoordinatorEnv, vaultId: VaultId, sizes: Map<VaultId, number>): Promise<void> {
   try {
-    await vaultStub(env, vaultId).rearmAlarm();
+    sizes.set(vaultId, await vaultStub(env, vaultId).rearmAlarm());
   } catch (error) {
     if (unreadableText(error) !== null) logUnreadable(error, { vaultId });
     else console.error(JSON.stringify({ event: 'sweep-failed', vaultId, error: errorText(error) }));

@@ -1,3 +1,4 @@
+import type { Alert, LoggedAlertCode } from '#domain/alert.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 
 /**
@@ -14,7 +15,7 @@ export type Metric =
       readonly texts: readonly [job: string, outcome: 'done' | 'failed'];
       readonly numbers: readonly [attempts: number, ageMs: number];
     }
-  /** Four times an hour, while it needs an operator. */
+  /** Each time the alert is logged. */
   | { readonly kind: 'alert'; readonly texts: readonly [code: string] };
 
 /**
@@ -29,4 +30,13 @@ export function recordMetric({ METRICS }: Pick<CoordinatorEnv, 'METRICS'>, metri
   } catch (error) {
     console.error(JSON.stringify({ event: 'metric-lost', kind: metric.kind, error: String(error) }));
   }
+}
+
+/** Logs an alert and counts it. The detail has no text from outside of the service. */
+export function logAlert(
+  env: Pick<CoordinatorEnv, 'METRICS'>,
+  alert: { readonly code: Alert['code'] | LoggedAlertCode; readonly detail: string; readonly vaultId?: number },
+): void {
+  console.error(JSON.stringify({ event: 'alert', ...alert }));
+  recordMetric(env, { kind: 'alert', texts: [alert.code] });
 }

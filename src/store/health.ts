@@ -1,4 +1,4 @@
-import { and, asc, count, eq, inArray, max, min, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, inArray, isNotNull, max, min, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import type { ServiceHealth } from '#domain/alert.ts';
 import { UNEXPLAINED_REASONS } from '#domain/alert.ts';
@@ -9,6 +9,9 @@ import { deadLetters, deliveries, scans, transactions, vaults } from '#store/sch
  * for days.
  */
 const MOVING = ['SIGNING', 'BROADCAST', 'CONFIRMING'];
+
+/** The number of vault objects whose size is reported. */
+const MAX_SIZES = 3;
 
 /**
  * Returns the state of all pending work by the read model, which may lag behind by the changes that
@@ -69,8 +72,16 @@ export async function readHealth(db: D1Database, { limit }: { readonly limit: nu
     orm
       .select({ number: count(), atMs: sql<number | null>`min(max(${vaults.nudgedAtMs}, ${vaults.createdAtMs}))` })
       .from(vaults),
+    orm
+      .select({ id: vaults.id, bytes: vaults.sizeBytes })
+      .from(vaults)
+      .where(isNotNull(vaults.sizeBytes))
+      .orderBy(desc(vaults.sizeBytes))
+      .limit(MAX_SIZES),
   ]);
-  const [states, quietest, unexplained, [open], [failed], [openScans], [failedScans], [dead], [swept]] = results;
+  const { meta } = await db.prepare('SELECT 1').run();
+  const [states, quietest, unexplained, [open], [failed], [openScans], [failedScans], [dead], [swept], largest] =
+    results;
   return {
     outstanding: Object.fromEntries(states.map(({ state, number }) => [state, number])),
     quietest,
@@ -91,5 +102,9 @@ export async function readHealth(db: D1Database, { limit }: { readonly limit: nu
     newestDeadLetterAtMs: dead?.atMs ?? null,
     vaults: swept?.number ?? 0,
     longestUnsweptAtMs: swept?.atMs ?? null,
+    stores: [
+      { store: 'D1', bytes: meta.size_after },
+      ...largest.map(({ id, bytes }) => ({ store: `vault ${id}`, bytes: bytes ?? 0 })),
+    ],
   };
 }

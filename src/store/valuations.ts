@@ -30,11 +30,8 @@ export function cachedPrices(db: D1Database, assets: readonly string[]): Promise
   );
 }
 
-/**
- * Deletes entries that were not requested since a time, up to a limit: strangers create tokens by
- * the thousand.
- */
-export async function pruneValuations(
+/** Deletes prices that were not requested since a time, up to a limit. */
+export async function prunePrices(
   db: D1Database,
   query: { readonly requestedBeforeMs: number; readonly limit: number },
 ): Promise<void> {
@@ -45,8 +42,20 @@ export async function pruneValuations(
     .where(lt(prices.requestedAtMs, query.requestedBeforeMs))
     .limit(query.limit);
   await orm.delete(prices).where(inArray(prices.asset, oldPrices));
-  const isOld = lt(tokens.readAtMs, query.requestedBeforeMs);
-  await orm.delete(tokens).where(sql`rowid in (select rowid from ${tokens} where ${isOld} limit ${query.limit})`);
+}
+
+/**
+ * Deletes tokens that were read before a time, up to a limit: strangers create tokens by the
+ * thousand.
+ */
+export async function pruneTokens(
+  db: D1Database,
+  query: { readonly readBeforeMs: number; readonly limit: number },
+): Promise<void> {
+  const isOld = lt(tokens.readAtMs, query.readBeforeMs);
+  await drizzle(db)
+    .delete(tokens)
+    .where(sql`rowid in (select rowid from ${tokens} where ${isOld} limit ${query.limit})`);
 }
 
 /** Stores a valuation. The newest answer prevails. */

@@ -147,3 +147,11 @@ export async function claimVaultsToWake(
     .returning({ id: vaults.id });
   return taken.map(({ id }) => id);
 }
+
+/** Stores the sizes of vault objects, which the sweep has just read. */
+export async function updateVaultSizes(db: D1Database, sizes: ReadonlyMap<number, number>): Promise<void> {
+  const rows = JSON.stringify([...sizes].map(([id, bytes]) => ({ id, bytes })));
+  const update = `UPDATE vaults SET size_bytes = read.value ->> '$.bytes'
+    FROM json_each(?) AS read WHERE vaults.id = read.value ->> '$.id'`;
+  await db.prepare(update).bind(rows).run();
+}

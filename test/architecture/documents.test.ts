@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '#cli/conclave.ts';
 import { BUILT_IN_CHAINS } from '#chains/built-in-chains.ts';
-import { ALERT_CODES, STATE_UNREADABLE } from '#domain/alert.ts';
+import { ALERT_CODES, LOGGED_ALERT_CODES } from '#domain/alert.ts';
 import { ROUTES } from '#http/routes.ts';
 import type { Document, Facts } from './documents.ts';
 import { endpointOf, rules } from './documents.ts';
@@ -123,7 +123,7 @@ test('runbook.md has every alert, and every event that the Workers log as an err
     .filter((path) => path.startsWith('src/'))
     .flatMap((path) => [...read(path).matchAll(/\bevent: '([a-z-]+)'/gu)].map((match) => match[1] ?? ''));
   expect(events.length).toBeGreaterThan(15);
-  const expected = [...ALERT_CODES, STATE_UNREADABLE, ...events.filter((event) => event !== 'alert')];
+  const expected = [...ALERT_CODES, ...LOGGED_ALERT_CODES, ...events.filter((event) => event !== 'alert')];
   expect(expected.filter((code) => !headings.has(code))).toEqual([]);
 });
 

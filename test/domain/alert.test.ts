@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ServiceHealth, CosignerState } from '#domain/alert.ts';
-import { ALERT_CODES, alertsFor } from '#domain/alert.ts';
+import { ALERT_CODES, alertsFor, STORE_BYTES } from '#domain/alert.ts';
 
 const NOW_MS = Date.parse('2026-11-22T03:00:00Z');
 const ago = (minutes: number) => NOW_MS - minutes * 60_000;
@@ -16,6 +16,10 @@ const FINE: ServiceHealth = {
   newestDeadLetterAtMs: null,
   vaults: 1,
   longestUnsweptAtMs: ago(59),
+  stores: [
+    { store: 'D1', bytes: 0.69 * STORE_BYTES },
+    { store: 'vault 1', bytes: 4096 },
+  ],
 };
 const quiet = (minutes: number) => ({
   id: 'tx',
@@ -42,6 +46,7 @@ test.each<[string, Partial<ServiceHealth>]>([
   ['failed-scans', { scans: { ...IDLE, failed: 1, newestFailureAtMs: ago(5) } }],
   ['dead-letters', { deadLetters: 1, newestDeadLetterAtMs: ago(5) }],
   ['late-sweep', { longestUnsweptAtMs: ago(131) }],
+  ['storage-filling', { stores: [{ store: 'vault 1', bytes: 0.71 * STORE_BYTES }] }],
 ])('a condition raises only the alert %s', (code, condition) => {
   expect(codes(condition)).toEqual([code]);
 });
@@ -94,6 +99,7 @@ test('simultaneous alerts are sorted, those with the most risk for the assets fi
       scans: overdue,
       newestDeadLetterAtMs: ago(100),
       longestUnsweptAtMs: ago(200),
+      stores: [{ store: 'D1', bytes: STORE_BYTES }],
     },
     [{ node: 1, fault: 'unreachable', banned: [2] }],
   );

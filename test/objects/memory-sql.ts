@@ -72,7 +72,13 @@ export function objectSql(db: Database): SqlStorage {
     const { rows, changes } = db.run(query, values);
     return cursor(rows, changes);
   };
-  return { exec } as unknown as SqlStorage;
+  const size = 'SELECT page_count * page_size AS size FROM pragma_page_count(), pragma_page_size()';
+  return {
+    exec,
+    get databaseSize() {
+      return (db.run(size, []).rows[0] as { size: number }).size;
+    },
+  } as unknown as SqlStorage;
 }
 
 function cursor(rows: readonly unknown[], rowsWritten: number) {

@@ -361,7 +361,13 @@ function plannedStories(world: World): Promise<void>[] {
 }
 
 /** Events of the log that report a fault which the simulation has not injected. */
-const PROBLEM_EVENTS = new Set(['request-failed', 'job-failed', 'vault-alarm-failed', 'sweep-failed']);
+const PROBLEM_EVENTS = new Set([
+  'request-failed',
+  'job-failed',
+  'vault-alarm-failed',
+  'sweep-failed',
+  'sweep-step-failed',
+]);
 
 /** Collects the errors in the log of the service that no injected fault explains. */
 function listen(schedule: Schedule): { readonly lines: readonly string[]; stop: () => void } {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { chainsWithOneNode } from '#chains/client-for.ts';
 import type { ActivityHealth } from '#domain/alert.ts';
-import { ALERT_CODES, alertsFor } from '#domain/alert.ts';
+import { ALERT_CODES, alertsFor, percentOf } from '#domain/alert.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { route } from '#http/edge/context.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
@@ -45,6 +45,9 @@ const statusSchema = z
       count: z.int(),
       longestUnsweptAt: time.nullable(),
     }),
+    stores: z
+      .array(z.strictObject({ store: z.string(), bytes: z.int(), percent: z.int() }))
+      .meta({ description: 'How full D1 and the largest vault objects are' }),
     cosigners: z.array(
       z.strictObject({
         node: z.int(),
@@ -108,6 +111,7 @@ async function show(context: HttpContext): Promise<Response> {
       count: condition.vaults,
       longestUnsweptAt: timeOrNull(condition.longestUnsweptAtMs),
     },
+    stores: condition.stores.map((store) => ({ ...store, percent: percentOf(store) })),
     cosigners,
   });
 }

@@ -12,6 +12,11 @@ export class VaultCommit {
   #armedAtMs: number | null = null;
   /** Added to the due time while the clock of the alarm seems to be ahead of this one. */
   #patienceMs = 0;
+  /**
+   * After a failed projection the time of its next try, in Unix milliseconds; otherwise 0. It is
+   * lost with the memory of the object, which costs one try.
+   */
+  projectFromMs = 0;
 
   /** @param onCommit called after each commit, so that waiting readers continue */
   constructor(storage: DurableObjectStorage, rows: VaultStorage, onCommit: () => void) {
@@ -55,11 +60,18 @@ export class VaultCommit {
     return given;
   }
 
-  /** Sets the alarm to the first due time, unless an earlier one is already set. */
-  async arm(): Promise<void> {
-    const dueAtMs = this.#rows.nextDueAtMs();
-    if (dueAtMs === null || (this.#armedAtMs !== null && this.#armedAtMs <= dueAtMs)) return;
-    await this.armAt(dueAtMs);
+  /**
+   * Sets the alarm to the first due time, unless an earlier one is already set. A commit thereby
+   * brings a delayed alarm forward: its work does not wait because other work failed, and rate
+   * limits bound the number of commands.
+   *
+   * @param retryAtMs when failed work that is still due is tried again; 0 when none failed
+   */
+  async arm(retryAtMs = 0): Promise<void> {
+    const nextMs = this.#rows.nextDueAtMs(this.projectFromMs);
+    if (nextMs === null) return;
+    const dueAtMs = nextMs <= Date.now() ? Math.max(nextMs, retryAtMs) : nextMs;
+    if (this.#armedAtMs === null || this.#armedAtMs > dueAtMs) await this.armAt(dueAtMs);
   }
 
   async armAt(atMs: number): Promise<void> {

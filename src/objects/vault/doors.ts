@@ -143,7 +143,7 @@ export interface VaultDoors {
   ) => Promise<Awaited<Answer<Queries[T]>>>;
   readonly report: <T extends keyof Reports>(report: Report<T>) => Promise<Awaited<Answer<Reports[T]>>>;
   /** For the sweep: restores a lost alarm. */
-  readonly rearmAlarm: () => Promise<void>;
+  readonly rearmAlarm: () => Promise<number>;
 }
 
 type Behind<F, A, G> = (context: VaultContext, actor: A, given: G) => Answer<F>;

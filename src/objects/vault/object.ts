@@ -11,17 +11,23 @@ import { VaultCommit } from '#objects/vault/commit.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import { BEHIND_EXECUTE, BEHIND_QUERY, BEHIND_REPORT } from '#objects/vault/doors.ts';
 import type { Command, CommandActor, Query, QueryActor, Report } from '#objects/vault/doors.ts';
-import type { OutboxJob, OutboxRow } from '#objects/vault/outbox.ts';
-import { resendDelayMs } from '#objects/vault/outbox.ts';
+import type { JobQueue, OutboxJob } from '#objects/vault/outbox.ts';
+import { JOB_QUEUES, resendDelayMs, retryDelayMs } from '#objects/vault/outbox.ts';
 import { drainDue, drainProjection } from '#objects/vault/outbox-drain.ts';
+import { logAlert } from '#objects/metrics.ts';
 import { VAULT_SCHEMA } from '#objects/vault/schema.ts';
 import { VaultStorage } from '#objects/vault/storage.ts';
 import { logUnreadable } from '#store/document.ts';
 import { errorText } from '#store/error-text.ts';
-import { upgradeState } from '#store/object-schema.ts';
+import { unreadableText, upgradeState } from '#store/object-schema.ts';
 
-/** The platform drops an alarm after six failed retries, so it never fails, and repeats instead. */
-const ALARM_RETRY_MS = 1_000;
+/** The parts of the alarm. Each is tried when another one fails. */
+type AlarmPart = 'expire' | JobQueue | 'project';
+
+/** This many failures in a row take at least 15 seconds, so some lost calls are no alert. */
+const ALERT_AFTER = 5;
+/** At a minute for each try, the alert is repeated four times an hour, as the other alerts are. */
+const ALERT_EVERY = 15;
 
 type Expiry = (context: VaultContext, id: string) => Promise<unknown>;
 
@@ -78,34 +84,80 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
     return BEHIND_REPORT[report.type](this.#context, report);
   }
 
-  /** For the sweep: restores a lost alarm. */
-  async rearmAlarm(): Promise<void> {
-    if (this.#vault === null) return;
-    this.#commits.disarm();
-    await this.#commits.arm();
-  }
-
-  /** An unreadable record does not stop the others. It is tried again later. */
-  async #expire(row: OutboxRow, nowMs: number): Promise<void> {
-    try {
-      await EXPIRIES[row.job]?.(this.#context, row.transactionId);
-    } catch (error) {
-      logUnreadable(error, { vaultId: this.#vault?.id, id: row.transactionId });
-      this.#storage.postpone(row, nowMs + resendDelayMs(row));
+  /** For the sweep: restores a lost alarm. Returns the size of the object's database, in bytes. */
+  async rearmAlarm(): Promise<number> {
+    if (this.#vault !== null) {
+      this.#commits.disarm();
+      await this.#commits.arm();
     }
+    return this.ctx.storage.sql.databaseSize;
   }
 
+  /**
+   * Does what is due. The parts fail separately: signing goes on while D1 is full, and the read
+   * model is written while a queue is unreachable.
+   *
+   * It throws only when the storage of the object fails, which it needs to count failures and to
+   * set the alarm. The platform then retries it six times, and the sweep sets it again later.
+   */
   override async alarm(): Promise<void> {
     const nowMs = Date.now();
     this.#commits.onAlarm(nowMs);
-    try {
-      for (const row of this.#storage.due(nowMs, 100)) await this.#expire(row, nowMs);
-      await drainDue({ storage: this.#storage, env: this.env, vaultId: this.#vault?.id ?? 0, nowMs });
-      await this.#context.flush();
-      await this.#commits.arm();
-    } catch (error) {
-      console.error(JSON.stringify({ event: 'vault-alarm-failed', vaultId: this.#vault?.id, error: errorText(error) }));
-      await this.#commits.armAt(nowMs + ALARM_RETRY_MS);
+    const work = { storage: this.#storage, env: this.env, vaultId: this.#vault?.id ?? 0, nowMs };
+    const expireAtMs = await this.#attempt('expire', () => this.#expireDue(nowMs));
+    const sendAtMs: number[] = [];
+    for (const queue of JOB_QUEUES) sendAtMs.push(await this.#attempt(queue, () => drainDue(work, queue)));
+    if (nowMs >= this.#commits.projectFromMs) {
+      this.#commits.projectFromMs = await this.#attempt('project', () => this.#context.flush().then(() => true));
     }
+    await this.#commits.arm(Math.max(expireAtMs, ...sendAtMs));
+  }
+
+  /**
+   * Runs a part of the alarm. An error is logged and counted.
+   *
+   * @param run reports whether anything was due
+   * @returns when the part is tried again after an error, in Unix milliseconds; otherwise 0
+   */
+  async #attempt(part: AlarmPart, run: () => Promise<boolean>): Promise<number> {
+    const { kv } = this.ctx.storage;
+    // The memory of an object does not last for a minute without calls.
+    const key = `alarm-failures:${part}`;
+    try {
+      // Where nothing was due, it is unknown whether the fault is over.
+      if ((await run()) && kv.get(key) !== undefined) kv.delete(key);
+      return 0;
+    } catch (error) {
+      const failures = (kv.get<number>(key) ?? 0) + 1;
+      kv.put(key, failures);
+      const vaultId = this.#vault?.id ?? 0;
+      console.error(JSON.stringify({ event: 'vault-alarm-failed', vaultId, part, failures, error: errorText(error) }));
+      if (failures % ALERT_EVERY === ALERT_AFTER) {
+        const detail = `The alarm of a vault failed at the part ${part}: ${failures} times in a row.`;
+        logAlert(this.env, { code: 'vault-alarm-failing', detail, vaultId });
+      }
+      return Date.now() + retryDelayMs({ transactionId: String(vaultId), tries: failures - 1 });
+    }
+  }
+
+  /**
+   * Ends what has expired. A row that fails is postponed and does not stop the others. Throws the
+   * first error afterwards, except for an unreadable record, which has an alert of its own. Reports
+   * whether anything was due.
+   */
+  async #expireDue(nowMs: number): Promise<boolean> {
+    const rows = this.#storage.due(nowMs, 100).filter(({ job }) => EXPIRIES[job] !== undefined);
+    const errors: unknown[] = [];
+    for (const row of rows) {
+      try {
+        await EXPIRIES[row.job]?.(this.#context, row.transactionId);
+      } catch (error) {
+        this.#storage.postpone(row, nowMs + resendDelayMs(row));
+        if (unreadableText(error) === null) errors.push(error);
+        else logUnreadable(error, { vaultId: this.#vault?.id, id: row.transactionId });
+      }
+    }
+    if (errors.length > 0) throw errors[0];
+    return rows.length > 0;
   }
 }

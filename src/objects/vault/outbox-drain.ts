@@ -2,7 +2,7 @@ import type { Vault } from '#domain/vault.ts';
 import type { CoordinatorConfig, JobMessage } from '#objects/configuration.ts';
 import { historyCodec } from '#objects/vault/documents/vault-documents.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
-import type { OutboxRow } from '#objects/vault/outbox.ts';
+import type { JobQueue, OutboxRow } from '#objects/vault/outbox.ts';
 import { isQueuedJob, JOBS, resendDelayMs } from '#objects/vault/outbox.ts';
 import { projectedActivity, projectedTransaction } from '#objects/vault/projection.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
@@ -25,20 +25,19 @@ export interface DueWork {
 }
 
 /**
- * Sends a message for every due job, and postpones the row until an effect is expected. Only the
- * recorded effect removes the row. Therefore a lost message is sent again, and a repeated one finds
- * nothing to do.
+ * Sends a message for every due job of a queue, and postpones the row until an effect is expected.
+ * Only the recorded effect removes the row. Therefore a lost message is sent again, and a repeated
+ * one finds nothing to do. Reports whether anything was due. Throws when the queue is unreachable.
  */
-export async function drainDue({ storage, env, vaultId, nowMs }: DueWork): Promise<void> {
-  const rows = storage.due(nowMs, JOBS_PER_ALARM).filter(({ job }) => isQueuedJob(job));
+export async function drainDue({ storage, env, vaultId, nowMs }: DueWork, queue: JobQueue): Promise<boolean> {
+  const rows = storage.due(nowMs, JOBS_PER_ALARM).filter(({ job }) => JOBS[job].queue === queue);
   for (const row of rows) storage.postpone(row, nowMs + resendDelayMs(row));
   // Enqueued before push notifications were disabled.
   const silent = storage.notificationsEnabled ? [] : rows.filter(({ job }) => job === 'notify');
   for (const { transactionId, job } of silent) storage.completeJob(transactionId, job);
   const messages = rows.flatMap((row) => (silent.includes(row) ? [] : messagesOf(row, vaultId)));
-  for (const [queue, some] of Map.groupBy(messages, ({ job }) => JOBS[job].queue)) {
-    await env[queue].sendBatch(some.map((body) => ({ body })));
-  }
+  if (messages.length > 0) await env[queue].sendBatch(messages.map((body) => ({ body })));
+  return messages.length > 0;
 }
 
 /**

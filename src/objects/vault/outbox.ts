@@ -14,15 +14,19 @@ export const RESEND_MS = 5_000;
 const RESEND_NOTIFICATION_MS = 30_000;
 const MAX_RESEND_MS = 120_000;
 
+/**
+ * The queues of jobs. Polling a chain must not wait behind signing, and nothing behind
+ * notifications.
+ */
+export const JOB_QUEUES = ['SIGNING_QUEUE', 'CONFIRMATION_QUEUE', 'NOTIFICATION_QUEUE'] as const;
+export type JobQueue = (typeof JOB_QUEUES)[number];
+
 /** How one kind of job is done. */
 interface JobKind {
   /** What the id of its row names; `vault`: none. It decides what the consumer gets. */
   readonly subject: 'transaction' | 'activity' | 'policy-change' | 'record' | 'notification' | 'vault';
-  /**
-   * The queue of its messages; null when the vault does it in its alarm. Polling a chain must not
-   * wait behind signing, and nothing behind notifications.
-   */
-  readonly queue: 'SIGNING_QUEUE' | 'CONFIRMATION_QUEUE' | 'NOTIFICATION_QUEUE' | null;
+  /** The queue of its messages; null when the vault does it in its alarm. */
+  readonly queue: JobQueue | null;
   readonly resendMs: number;
 }
 
@@ -91,8 +95,8 @@ const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 
 /**
- * Returns how long to wait when a co-signer or an RPC node is unreachable. The id adds up to a
- * quarter, so that waiting jobs do not call the same RPC node at the same moment.
+ * Returns how long to wait when a co-signer, an RPC node or D1 is unreachable. The id adds up to a
+ * quarter, so that waiting jobs and vaults do not call it at the same moment.
  */
 export function retryDelayMs({ transactionId, tries }: Pick<OutboxRow, 'transactionId' | 'tries'>): number {
   const delayMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries, 8), MAX_RETRY_MS);

@@ -301,8 +301,16 @@ export class VaultStorage {
     return this.#rows("WHERE job = 'project' LIMIT ?", limit);
   }
 
-  nextDueAtMs(): number | null {
-    return this.#sql.exec<{ due: number | null }>('SELECT min(due_at_ms) AS due FROM outbox').one().due;
+  /**
+   * Returns when the first row is due, in Unix milliseconds, or null.
+   *
+   * @param projectFromMs when the projection is due, whatever its rows say; 0: as they say
+   */
+  nextDueAtMs(projectFromMs: number): number | null {
+    const condition = projectFromMs === 0 ? '' : "WHERE job <> 'project'";
+    const first = `SELECT min(due_at_ms) AS due FROM outbox ${condition}`;
+    const { due } = this.#sql.exec<{ due: number | null }>(first).one();
+    return projectFromMs === 0 ? due : Math.min(due ?? projectFromMs, projectFromMs);
   }
 
   /** Enqueues the vault's own entry, and with it everything else that is not projected. */

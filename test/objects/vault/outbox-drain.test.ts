@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { JobMessage } from '#objects/configuration.ts';
 import type { OutboxJob } from '#objects/vault/outbox.ts';
+import { JOB_QUEUES } from '#objects/vault/outbox.ts';
 import { drainDue, drainProjection } from '#objects/vault/outbox-drain.ts';
 import { SimulatedD1 } from '../../simulation/platform/d1.ts';
 import type { Schedule } from '../../simulation/schedule.ts';
@@ -28,7 +29,7 @@ async function drained(notificationsEnabled: boolean) {
     CONFIRMATION_QUEUE: queue('confirmation'),
     NOTIFICATION_QUEUE: queue('notification'),
   } as unknown as CoordinatorEnv;
-  await drainDue({ storage, env, vaultId: 7, nowMs: 10 });
+  for (const name of JOB_QUEUES) await drainDue({ storage, env, vaultId: 7, nowMs: 10 }, name);
   const left = sql.exec<{ job: string; due_at_ms: number }>('SELECT job, due_at_ms FROM outbox').toArray();
   return { sent, left };
 }
@@ -110,14 +111,18 @@ test('a projection that stops between two pages of the history leaves an alarm f
   await expect(drainProjection(storage, d1 as unknown as D1Database, () => storage.vault())).rejects.toThrow('gone');
   // The batches are the vault, its members, and two pages. The vault and its members are not
   // projected again for each page.
-  expect([batches, storage.unprojectedHistory(lines).lines.length, storage.nextDueAtMs()]).toEqual([
+  expect([batches, storage.unprojectedHistory(lines).lines.length, storage.nextDueAtMs(0)]).toEqual([
     4,
     5,
     expect.any(Number),
   ]);
   isOver = true;
   await drainProjection(storage, d1 as unknown as D1Database, () => storage.vault());
-  expect([reported(), storage.unprojectedHistory(lines).lines.length, storage.nextDueAtMs()]).toEqual([lines, 0, null]);
+  expect([reported(), storage.unprojectedHistory(lines).lines.length, storage.nextDueAtMs(0)]).toEqual([
+    lines,
+    0,
+    null,
+  ]);
 });
 
 test('an unreadable entry of the history is not projected and is logged, and the other entries are', async () => {

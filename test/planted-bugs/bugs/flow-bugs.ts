@@ -211,10 +211,24 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'the sweep wakes a vault and sets no alarm',
     file: 'src/objects/vault/object.ts',
-    was: `    this.#commits.disarm();
-    await this.#commits.arm();`,
+    was: `      this.#commits.disarm();
+      await this.#commits.arm();`,
     is: '',
     caughtBy: SIM,
+  },
+  {
+    name: 'a failing step stops the sweep',
+    file: 'src/jobs/sweep.ts',
+    was: '      failed.push(step);\n',
+    is: '      failed.push(step);\n      if (failed.length > 0) throw error;\n',
+    caughtBy: ['test/jobs/sweep.worker.test.ts'],
+  },
+  {
+    name: 'a failing alarm repeats each second',
+    file: 'src/objects/vault/object.ts',
+    was: 'tries: failures - 1 });',
+    is: 'tries: 0 });',
+    caughtBy: ['test/objects/vault/alarm.worker.test.ts'],
   },
   {
     name: 'an alarm whose clock is ahead rings without end',

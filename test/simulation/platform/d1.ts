@@ -53,7 +53,7 @@ export class SimulatedD1 {
 
   #execute({ query, values }: Bound) {
     const { rows, changes } = this.db.run(query, values);
-    return { success: true, results: rows, meta: { changes, rows_written: changes } };
+    return { success: true, results: rows, meta: { changes, rows_written: changes, size_after: 4096 } };
   }
 }
 

@@ -90,6 +90,11 @@ export class ObjectHost {
       sql: objectSql(this.db),
       transactionSync: <T>(work: () => T) => this.db.atomic(work),
       setAlarm: async (atMs: number) => this.#setAlarm(atMs),
+      kv: {
+        get: (key: string) => this.#values.get(key),
+        put: (key: string, value: unknown) => void this.#values.set(key, structuredClone(value)),
+        delete: (key: string) => this.#values.delete(key),
+      },
       get: async (key: string) => this.#values.get(key),
       put: async (entries: Readonly<Record<string, unknown>>) => {
         for (const [key, value] of Object.entries(entries)) this.#values.set(key, structuredClone(value));

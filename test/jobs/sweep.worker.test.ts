@@ -1,0 +1,148 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import type { SweepStep } from '#jobs/sweep.ts';
+import { sweep } from '#jobs/sweep.ts';
+import type { ActivityMessage } from '#objects/configuration.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import { asService, coordinator } from '../http/scene.worker.ts';
+
+/** Covers that a failing step of the sweep stops no other step, and is an alert. */
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const [STALLED, IN_TURN] = [71, 72];
+const STALLED_TRANSACTION =
+  "INSERT INTO transactions (id, vault_id, version, state, display_type, chain, direction, visible, created_at_ms, updated_at_ms, watched, record) VALUES ('stalled', 71, 1, 'SIGNING', 'transfer', 'anvil', 'out', 1, 0, 0, 1, '{}')";
+const CREDENTIAL = '0'.repeat(16);
+const ACTIVITY = 'tries, due_at_ms';
+
+/** One row for each step that has work in D1. Every age is due. */
+const ROWS = [
+  STALLED_TRANSACTION,
+  "INSERT INTO vaults (id, name, reference, created_at_ms, nudged_at_ms) VALUES (72, 'in turn', 'in-turn', 0, 0)",
+  ...['open', 'done'].flatMap((state) => [
+    `INSERT INTO deliveries (id, provider, endpoint_id, body, received_at_ms, state, ${ACTIVITY}) VALUES ('${state}', 'alchemy', 'e', '{}', 0, '${state}', 0, 0)`,
+    `INSERT INTO scans (id, vault_id, chain, address, started_at_ms, state, ${ACTIVITY}) VALUES ('${state}', 71, 'anvil', '0x', 0, '${state}', 0, 0)`,
+  ]),
+  `INSERT INTO sessions (id, user_id, created_at_ms) VALUES ('${CREDENTIAL}', 'alice', 0)`,
+  `INSERT INTO access_tokens (id, user_id, created_at_ms, deleted_at_ms) VALUES ('${CREDENTIAL}', 'alice', 0, 0)`,
+  "INSERT INTO dead_letters (id, queue, body, at_ms) VALUES ('old', 'q', '{}', 0)",
+  "INSERT INTO tokens (chain, address, read_at_ms) VALUES ('anvil', '0x', 0)",
+  "INSERT INTO prices (asset, state, at_ms, asked_at_ms) VALUES ('old', 'unknown', 0, 0)",
+];
+const TABLES = [
+  'transactions',
+  'vaults',
+  'deliveries',
+  'scans',
+  'sessions',
+  'access_tokens',
+  'dead_letters',
+  'tokens',
+  'prices',
+];
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+interface Fault {
+  /** The statement of D1 that fails. */
+  readonly query?: RegExp;
+  /** Settings of the coordinator that differ. */
+  readonly env?: Partial<CoordinatorEnv>;
+}
+
+function databaseWithout(failing: RegExp | undefined): Pick<D1Database, 'prepare' | 'batch'> {
+  return {
+    prepare: (query) => {
+      if (failing?.test(query) === true) throw new Error('D1_ERROR: the statement fails');
+      return coordinator.DB.prepare(query);
+    },
+    batch: (statements) => coordinator.DB.batch(statements),
+  };
+}
+
+/** Runs a sweep on new rows, by default one that logs alerts. Returns what it has done. */
+async function sweptWith({ query, env = {} }: Fault, nowMs = 900_000 * Math.ceil((Date.now() + DAY_MS) / 900_000)) {
+  // The first request creates the tables of this file.
+  await asService('GET /internal/vault/1');
+  await coordinator.DB.batch(TABLES.map((table) => coordinator.DB.prepare(`DELETE FROM ${table}`)));
+  await coordinator.DB.batch(ROWS.map((row) => coordinator.DB.prepare(row)));
+  const woken: string[] = [];
+  const sent: ActivityMessage[] = [];
+  const counted: string[] = [];
+  const logged: { event: string; code?: string; step?: string; detail?: string }[] = [];
+  const log = (line: string) => void logged.push(JSON.parse(line) as (typeof logged)[number]);
+  const spy = vi.spyOn(console, 'error').mockImplementation(log);
+  const stubs = {
+    VAULT: { getByName: (name: string) => ({ rearmAlarm: async () => woken.push(name) }) },
+    ACTIVITY_QUEUE: {
+      sendBatch: async (batch: readonly { readonly body: ActivityMessage }[]) =>
+        void sent.push(...batch.map(({ body }) => body)),
+    },
+    METRICS: { writeDataPoint: ({ blobs }: { blobs: string[] }) => void counted.push(...blobs) },
+    DB: databaseWithout(query),
+  };
+  await sweep({ ...coordinator, ...stubs, ...env } as unknown as CoordinatorEnv, nowMs).catch(() => {});
+  spy.mockRestore();
+  const isGone = async (table: string, condition: string) =>
+    (await coordinator.DB.prepare(`SELECT 1 FROM ${table} WHERE ${condition}`).all()).results.length === 0;
+  const isAlerted = (alert: string) => logged.some(({ event, code }) => event === 'alert' && code === alert);
+  const isDone: Readonly<Record<SweepStep, boolean>> = {
+    'wake-stalled-vaults': woken.includes(`vault:${STALLED}`),
+    'wake-vaults-in-turn': woken.includes(`vault:${IN_TURN}`),
+    'resend-deliveries': sent.some((message) => 'deliveryId' in message && message.deliveryId === 'open'),
+    'resend-scans': sent.some((message) => 'scanId' in message && message.scanId === 'open'),
+    'prune-deliveries': await isGone('deliveries', "state = 'done'"),
+    'prune-scans': await isGone('scans', "state = 'done'"),
+    'prune-sessions': await isGone('sessions', 'true'),
+    'prune-access-tokens': await isGone('access_tokens', 'true'),
+    'prune-dead-letters': await isGone('dead_letters', 'true'),
+    'prune-prices': await isGone('prices', "asset = 'old'"),
+    'prune-tokens': await isGone('tokens', "chain = 'anvil'"),
+    'alert-work': isAlerted('stuck-transactions'),
+    'alert-cosigners': isAlerted('cosigner-away'),
+  };
+  const done = Object.entries(isDone).flatMap(([step, seen]) => (seen ? [step] : []));
+  const failed = logged.flatMap(({ event, step }) => (event === 'sweep-step-failed' ? [step] : []));
+  const alerts = logged.filter(({ code }) => code === 'sweep-step-failed').map(({ detail }) => detail);
+  return { done, failed, alerts, counted, steps: Object.keys(isDone) };
+}
+
+const FAULTS: Readonly<Record<SweepStep, Fault>> = {
+  'wake-stalled-vaults': { query: /^select "vault_id" from "transactions"/ },
+  'wake-vaults-in-turn': { query: /^update "vaults"/ },
+  'resend-deliveries': { query: /^UPDATE deliveries/ },
+  'resend-scans': { query: /^UPDATE scans/ },
+  'prune-deliveries': { query: /^DELETE FROM deliveries/ },
+  'prune-scans': { query: /^DELETE FROM scans/ },
+  'prune-sessions': { query: /^DELETE FROM sessions/ },
+  'prune-access-tokens': { query: /^DELETE FROM access_tokens/ },
+  'prune-dead-letters': { query: /^delete from "dead_letters"/ },
+  'prune-prices': { query: /^delete from "prices"/ },
+  'prune-tokens': { query: /^delete from "tokens"/ },
+  'alert-work': { query: /^select .* from "dead_letters"/ },
+  'alert-cosigners': { env: { COSIGNER_URLS: 'not json' } },
+};
+
+test('the sweep does every step, and raises no alert of its own', async () => {
+  const { done, failed, alerts, steps } = await sweptWith({});
+  expect([done, failed, alerts]).toEqual([steps, [], []]);
+});
+
+test.each(Object.entries(FAULTS))('the sweep does every other step when %s fails', async (step, fault) => {
+  const { done, failed, alerts, counted, steps } = await sweptWith(fault);
+  expect(done).toEqual(steps.filter((other) => other !== step));
+  expect([failed, alerts]).toEqual([[step], [`Steps of the sweep that failed: ${step}.`]]);
+  expect(counted).toContain('sweep-step-failed');
+});
+
+test('one alert names all steps that failed, in any minute, while the vaults of a failing D1 cannot be found', async () => {
+  const quarterMs = 900_000 * Math.ceil((Date.now() + DAY_MS) / 900_000);
+  const { done, failed, alerts } = await sweptWith({ query: /./ }, quarterMs);
+  expect(done).toEqual(['alert-cosigners']);
+  expect(failed.length).toBe(12);
+  expect(alerts).toEqual([`Steps of the sweep that failed: ${failed.join(', ')}.`]);
+  expect((await sweptWith({ query: /^DELETE FROM scans/ }, quarterMs + 60_000)).alerts).toEqual([
+    'Steps of the sweep that failed: prune-scans.',
+  ]);
+});
