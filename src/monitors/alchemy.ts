@@ -1,7 +1,4 @@
-import { hmac } from '@noble/hashes/hmac.js';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { constantTimeEqual } from '#domain/constant-time-equal.ts';
+import { isHexDigest, isHexHmac } from '#monitors/hmac.ts';
 import type { Monitor } from '#monitors/monitor.ts';
 import { field, hintsOn, items } from '#monitors/monitor.ts';
 
@@ -24,9 +21,9 @@ const NETWORKS = new Map<unknown, string>([
  * bytes. `event.error` in place of activity means that something was omitted.
  */
 export const alchemy: Monitor = {
-  isAuthentic(delivery, secret) {
-    const expected = bytesToHex(hmac(sha256, utf8ToBytes(secret), delivery.body));
-    return constantTimeEqual(delivery.header('x-alchemy-signature') ?? '', expected);
+  checkHeaders(header, secrets) {
+    const signature = header('x-alchemy-signature');
+    return isHexDigest(signature) ? (body) => isHexHmac(signature, secrets, body) : null;
   },
   read(body) {
     const event = field(body, 'event');

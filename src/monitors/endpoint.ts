@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { parseJsonSetting } from '#domain/json-setting.ts';
 import { alchemy } from '#monitors/alchemy.ts';
 import { helius } from '#monitors/helius.ts';
-import type { Delivery, Monitor } from '#monitors/monitor.ts';
+import type { BodyCheck, HeaderOf, Monitor } from '#monitors/monitor.ts';
 import { moralis } from '#monitors/moralis.ts';
 import { quicknode } from '#monitors/quicknode.ts';
 import { standardWebhooks } from '#monitors/standard-webhooks.ts';
@@ -30,24 +30,25 @@ export function monitorOf(provider: string): Monitor | null {
 }
 
 /**
- * Reports whether a delivery is from the monitor of this endpoint. Returns false without a setting,
- * for another provider, and for an unknown endpoint, so that a sender cannot distinguish them.
- * Throws for an invalid setting.
+ * Checks the headers of a delivery to an endpoint. Returns the check of its body. Returns null when
+ * the headers cannot be of the monitor of this endpoint, without a setting, for another provider,
+ * and for an unknown endpoint: all of these get the same response before the body is read. Only
+ * headers that can be authentic cause more work. Its time reveals that an endpoint exists, so the
+ * id of an endpoint is not a secret. Throws for an invalid setting.
  *
  * @param setting JSON of `endpointsSetting`; empty for none
  */
-export function verifyDelivery(
+export function checkHeaders(
   setting: string | undefined,
   address: { readonly provider: string; readonly endpointId: string },
-  delivery: Delivery,
+  header: HeaderOf,
   nowMs: number,
-): boolean {
+): BodyCheck | null {
   const endpoints = new Map(
     Object.entries(setting ? endpointsSetting.parse(parseJsonSetting('WEBHOOK_ENDPOINTS', setting)) : {}),
   );
   const endpoint = endpoints.get(address.endpointId);
   const monitor = monitorOf(address.provider);
-  if (endpoint === undefined || monitor === null || endpoint.provider !== address.provider) return false;
-  // Every secret is tried, so the time does not reveal which one matched.
-  return endpoint.secrets.filter((secret) => monitor.isAuthentic(delivery, secret, nowMs)).length > 0;
+  if (endpoint === undefined || monitor === null || endpoint.provider !== address.provider) return null;
+  return monitor.checkHeaders(header, endpoint.secrets, nowMs);
 }

@@ -1,13 +1,13 @@
 import { BITCOIN_MAINNET_GENESIS } from '#domain/asset/chain.ts';
 
+/** Returns a header of a delivery by its lower-case name; null when it is absent. */
+export type HeaderOf = (name: string) => string | null;
+
 /**
- * A delivery of a monitoring service, unchanged: nothing is parsed before its sender is verified.
+ * Reports whether the monitor sent exactly this body, uncompressed and unchanged: nothing is parsed
+ * before its sender is verified. The time for 1 MiB is bounded, because every sender can cause it.
  */
-export interface Delivery {
-  readonly body: Uint8Array;
-  /** Returns a header by its lower-case name; null when it is absent. */
-  readonly header: (name: string) => string | null;
-}
+export type BodyCheck = (body: Uint8Array<ArrayBuffer>) => Promise<boolean>;
 
 /** A transaction that may have happened. Only the chain decides whether it did. */
 export interface Hint {
@@ -30,10 +30,13 @@ export interface Report {
 /** One monitoring service: how its deliveries are authenticated and read. */
 export interface Monitor {
   /**
-   * Reports whether a holder of this secret sent exactly these bytes, within the time that the
-   * scheme allows.
+   * Checks the headers of a delivery, without its body. Returns the check of the body, or null when
+   * no holder of one of the secrets can have sent these headers within the time that the scheme
+   * allows. A delivery with such headers is refused before its body is read.
+   *
+   * @param secrets 1 to 10; a delivery is authentic under each of them
    */
-  readonly isAuthentic: (delivery: Delivery, secret: string, nowMs: number) => boolean;
+  readonly checkHeaders: (header: HeaderOf, secrets: readonly string[], nowMs: number) => BodyCheck | null;
   /**
    * Header with the monitor's own id of a delivery, which all repetitions share; absent when it has
    * none.

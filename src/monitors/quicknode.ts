@@ -1,7 +1,5 @@
-import { hmac } from '@noble/hashes/hmac.js';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { constantTimeEqual } from '#domain/constant-time-equal.ts';
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { isHexDigest, isHexHmac } from '#monitors/hmac.ts';
 import type { Monitor } from '#monitors/monitor.ts';
 import { BITCOIN, field, hintsOn, isRecent, items, idsIn, SOLANA } from '#monitors/monitor.ts';
 
@@ -27,12 +25,11 @@ const NETWORKS = new Map<unknown, string>([
  * }` (Solana: `signature`, Bitcoin: `txid`), alone or in a list, which the wallet templates give.
  */
 export const quicknode: Monitor = {
-  isAuthentic(delivery, secret, nowMs) {
-    const [nonce, timestamp] = [delivery.header('x-qn-nonce'), delivery.header('x-qn-timestamp')];
-    if (nonce === null || !isRecent(timestamp, nowMs)) return false;
-    const signed = concatBytes(utf8ToBytes(`${nonce}${timestamp}`), delivery.body);
-    const expected = bytesToHex(hmac(sha256, utf8ToBytes(secret), signed));
-    return constantTimeEqual(delivery.header('x-qn-signature') ?? '', expected);
+  checkHeaders(header, secrets, nowMs) {
+    const [nonce, timestamp] = [header('x-qn-nonce'), header('x-qn-timestamp')];
+    const signature = header('x-qn-signature');
+    if (nonce === null || !isRecent(timestamp, nowMs) || !isHexDigest(signature)) return null;
+    return (body) => isHexHmac(signature, secrets, concatBytes(utf8ToBytes(`${nonce}${timestamp}`), body));
   },
   idHeader: 'x-qn-nonce',
   read(body) {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { declaresAtMost, readBody } from '#cosigner/request-body.ts';
 
 /**
@@ -44,6 +44,25 @@ test('the first byte beyond the limit cancels the stream, and no more of it is r
   // One more pull may be pending when the stream is cancelled.
   expect(seen.turns).toBeLessThanOrEqual(4);
   expect(seen.isCancelled).toBe(true);
+});
+
+test('a sender of single bytes causes a read for each 64 kilobytes, not one for each byte', async () => {
+  let left = 100_000;
+  const body = new ReadableStream({
+    type: 'bytes',
+    pull: (controller) => {
+      left -= 1;
+      if (left >= 0) controller.enqueue(new Uint8Array(1).fill(left % 251));
+      else controller.close();
+      if (left < 0) controller.byobRequest?.respond(0);
+    },
+  });
+  const reads = vi.spyOn(ReadableStreamBYOBReader.prototype, 'read');
+  const request = new Request(URL_WITHOUT_SERVER, { method: 'POST', body, duplex: 'half' } as RequestInit);
+  const read = await readBody(request, 200_000);
+  expect([read?.length, read?.[0], read?.at(-1)]).toEqual([100_000, 99_999 % 251, 0]);
+  expect(reads.mock.calls.length).toBeLessThanOrEqual(3);
+  reads.mockRestore();
 });
 
 test.each<[string, string | null, boolean]>([

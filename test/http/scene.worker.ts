@@ -31,7 +31,7 @@ export interface RequestOptions {
   /** The body, sent as JSON. */
   readonly body?: unknown;
   /** The body, sent unchanged. */
-  readonly raw?: string;
+  readonly raw?: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
   /** The bindings of this request, where they differ from those of the other tests. */
   readonly env?: CoordinatorEnv;

@@ -7,9 +7,43 @@ import { problem } from '#http/encode/problem.ts';
  * when the address exceeds its limit, else null.
  */
 export async function limitByAddress(context: HttpContext): Promise<Response | null> {
-  const address = context.req.header('cf-connecting-ip') ?? 'local';
-  const { success } = await context.env.SHIELD.limit({ key: address });
+  const key = limitKeyOf(context.req.header('cf-connecting-ip') ?? 'local');
+  const { success } = await context.env.SHIELD.limit({ key });
   if (success) return null;
   const headers = { 'retry-after': String(WINDOW_SECONDS) };
   return problem(context, 'quota-exceeded', { detail: 'Too many requests without a valid credential.', headers });
+}
+
+/** Longer than any address. */
+const MAX_KEY_LENGTH = 64;
+
+/**
+ * Returns the key under which requests of an address are counted. For IPv6 it is the network of 64
+ * bits, because one client usually has all of its 2^64 addresses. An IPv4 address in IPv6
+ * (`::ffff:192.0.2.1`) counts as the IPv4 address. Any other text is its own key.
+ */
+export function limitKeyOf(address: string): string {
+  const groups = groupsOf(address);
+  if (groups === null) return address.slice(0, MAX_KEY_LENGTH);
+  if (groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff) {
+    return groups
+      .slice(6)
+      .flatMap((group) => [group >> 8, group & 0xff])
+      .join('.');
+  }
+  const network = groups.slice(0, 4).map((group) => group.toString(16));
+  return `${network.join(':')}::/64`;
+}
+
+/** Returns the eight groups of an IPv6 address, or null for any other text. */
+function groupsOf(address: string): readonly number[] | null {
+  // The parser of URLs writes an address in its one shortest form.
+  const url = /^[0-9a-f.:]{2,45}$/i.test(address) ? URL.parse(`http://[${address}]/`) : null;
+  if (url === null) return null;
+  const [head = [], tail = []] = url.hostname
+    .slice(1, -1)
+    .split('::')
+    .map((part) => part.split(':').filter((group) => group !== ''));
+  const omitted = Array.from({ length: 8 - head.length - tail.length }, () => '0');
+  return [...head, ...omitted, ...tail].map((group) => Number.parseInt(group, 16));
 }

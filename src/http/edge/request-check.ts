@@ -1,5 +1,4 @@
 import { zValidator } from '@hono/zod-validator';
-import { bodyLimit } from 'hono/body-limit';
 import { createMiddleware } from 'hono/factory';
 import type { MiddlewareHandler, ValidationTargets } from 'hono';
 import type * as z from 'zod';
@@ -7,7 +6,10 @@ import type { HttpContext, HttpEnv } from '#http/edge/context.ts';
 import { pointerTo } from '#http/edge/json-pointer.ts';
 import type { FieldFault } from '#http/encode/problem.ts';
 import { problem } from '#http/encode/problem.ts';
+import { duplicateFields } from '#http/edge/duplicate-fields.ts';
 import { illFormedTexts } from '#http/edge/well-formed-body.ts';
+import { declaresMore, readAtMost } from '#http/edge/read-body.ts';
+import { utf8TextOf } from '#http/edge/utf8-text.ts';
 
 /** The largest body of any endpoint. */
 const MAX_BODY_BYTES = 64 * 1024;
@@ -16,16 +18,20 @@ const NO_BODY = /^\s*(\{\s*\}\s*)?$/;
 
 /**
  * Checks a JSON body. Refuses, in order: `body-too-large` (announced or measured),
- * `unsupported-media-type`, and with `invalid-request` every text that is not well-formed Unicode.
+ * `unsupported-media-type`, `malformed-json` for bytes that are not UTF-8, and with
+ * `invalid-request` every text that is not well-formed Unicode and every field that occurs twice.
  * Every route that accepts JSON has these checks, so no schema has to repeat them.
  */
 export const jsonBody = [
-  bodyLimit({
-    maxSize: MAX_BODY_BYTES,
-    onError: (context) =>
-      problem(context as HttpContext, 'body-too-large', {
-        detail: `The body can have at most ${MAX_BODY_BYTES} bytes.`,
-      }),
+  createMiddleware<HttpEnv>(async (context, next) => {
+    const { raw } = context.req;
+    if (raw.body === null) return next();
+    const body = declaresMore(raw, MAX_BODY_BYTES) ? null : await readAtMost(raw.body, MAX_BODY_BYTES);
+    if (body === null) {
+      return problem(context, 'body-too-large', { detail: `The body can have at most ${MAX_BODY_BYTES} bytes.` });
+    }
+    context.req.raw = new Request(raw, { method: raw.method, body });
+    return next();
   }),
   createMiddleware<HttpEnv>(async (context, next) => {
     const type = context.req.header('content-type') ?? '';
@@ -36,7 +42,9 @@ export const jsonBody = [
     return undefined;
   }),
   createMiddleware<HttpEnv>(async (context, next) => {
-    const faults = illFormedTexts(await context.req.text());
+    const text = await textOf(context);
+    if (text === null) return problem(context, 'malformed-json', { detail: 'The body is not valid UTF-8.' });
+    const faults = [...illFormedTexts(text), ...duplicateFields(text)];
     if (faults.length > 0) return invalidRequest(context, faults);
     await next();
     return undefined;
@@ -50,8 +58,7 @@ export const jsonBody = [
 export const noBody = [
   jsonBody[0],
   createMiddleware<HttpEnv>(async (context, next) => {
-    const text = await context.req.text();
-    if (!NO_BODY.test(text)) {
+    if (!(await isEmpty(context))) {
       return problem(context, 'invalid-request', { detail: 'This endpoint does not accept a body.' });
     }
     await next();
@@ -65,10 +72,7 @@ export const noBody = [
  */
 export function optionalBody(schema: z.ZodType): readonly MiddlewareHandler[] {
   const unlessEmpty = (door: MiddlewareHandler) =>
-    createMiddleware<HttpEnv>(async (context, next) => {
-      const isEmpty = NO_BODY.test(await context.req.text());
-      return isEmpty ? next() : door(context, next);
-    });
+    createMiddleware<HttpEnv>(async (context, next) => ((await isEmpty(context)) ? next() : door(context, next)));
   return [jsonBody[0], unlessEmpty(jsonBody[1]), unlessEmpty(jsonBody[2]), unlessEmpty(check('json', schema))];
 }
 
@@ -77,8 +81,21 @@ export async function optionalBodyOf<S extends z.ZodType>(
   context: HttpContext,
   schema: S,
 ): Promise<z.output<S> | null> {
-  const text = await context.req.text();
-  return NO_BODY.test(text) ? null : schema.parse(JSON.parse(text));
+  return (await isEmpty(context)) ? null : schema.parse(await context.req.json());
+}
+
+/**
+ * Returns the text of the body, or null when it is not UTF-8. Hono keeps the bytes, and `json()`
+ * decodes them to the same text later. A first reading by `text()` would lose them: Hono would keep
+ * a text with U+FFFD in their place.
+ */
+async function textOf(context: HttpContext): Promise<string | null> {
+  return utf8TextOf(await context.req.arrayBuffer());
+}
+
+async function isEmpty(context: HttpContext): Promise<boolean> {
+  const text = await textOf(context);
+  return text !== null && NO_BODY.test(text);
 }
 
 /**

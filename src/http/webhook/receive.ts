@@ -1,14 +1,15 @@
-import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
+import { limitByAddress } from '#http/edge/address-limit.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { route } from '#http/edge/context.ts';
 import { ObjectUnavailable } from '#http/edge/object-call.ts';
+import { utf8TextOf } from '#http/edge/utf8-text.ts';
 import { problem } from '#http/encode/problem.ts';
 import { MAX_DELIVERY_BYTES, rawBody } from '#http/webhook/raw-body.ts';
-import { verifyDelivery, monitorOf } from '#monitors/endpoint.ts';
-import type { Delivery } from '#monitors/monitor.ts';
+import { checkHeaders, monitorOf } from '#monitors/endpoint.ts';
+import type { HeaderOf } from '#monitors/monitor.ts';
 import { insertDelivery } from '#store/deliveries.ts';
 
 const receivedSchema = z.strictObject({ received: z.literal(true) }).meta({ id: 'Received' });
@@ -19,10 +20,17 @@ const receivedSchema = z.strictObject({ received: z.literal(true) }).meta({ id: 
  * acknowledged. Its content is processed afterwards, so an event of an unknown kind, an unknown
  * address and a repetition also give 200.
  *
- * Refuses, in order: `body-too-large` (also for a body that cannot be decompressed),
- * `webhook-refused` (an unknown endpoint or provider, and a missing, wrong or expired signature get
- * the same response), `quota-exceeded` for an address that sends too many of these, `unavailable`
- * when the delivery could not be stored.
+ * Refuses, in order: `webhook-refused` before the body is read (an unknown endpoint or provider,
+ * and headers without a possible signature of now), `body-too-large` (also for a body that cannot
+ * be decompressed), `webhook-refused` for a wrong signature, `invalid-request` for a signed body
+ * that is not UTF-8, `unavailable` when the delivery could not be stored. All refusals without a
+ * valid signature count against the address, which gets `quota-exceeded` in their place when it
+ * has too many.
+ *
+ * A valid delivery is never limited. An address that was refused too often is therefore not refused
+ * before its body is read: monitors share addresses with all customers of their provider, so any of
+ * these customers could cut off the monitor for as long as it likes, and no repetition would help.
+ * What a refused body costs is bounded in its place.
  */
 export const receiveWebhook = route({
   method: 'POST',
@@ -30,24 +38,24 @@ export const receiveWebhook = route({
   access: 'monitor',
   summary: 'Receive activity from a monitor',
   answer: { status: 200, schema: receivedSchema },
-  refuses: ['body-too-large', 'webhook-refused'],
+  refuses: ['body-too-large', 'webhook-refused', 'invalid-request'],
   handle: receive,
 });
 
 async function receive(context: HttpContext): Promise<Response> {
-  const body = await rawBody(context.req.raw);
-  if (body === null) {
-    const detail = `A delivery can have at most ${MAX_DELIVERY_BYTES} bytes, compressed and decompressed.`;
-    return problem(context, 'body-too-large', { detail });
-  }
-  const delivery: Delivery = { body, header: (name) => context.req.header(name) ?? null };
+  const header: HeaderOf = (name) => context.req.header(name) ?? null;
   const endpoint = { provider: context.req.param('provider') ?? '', endpointId: context.req.param('endpointId') ?? '' };
   const nowMs = Date.now();
-  if (!verifyDelivery(context.env.WEBHOOK_ENDPOINTS, endpoint, delivery, nowMs)) return refuse(context);
-  const id = deliveryIdOf(endpoint, delivery);
+  const isAuthentic = checkHeaders(context.env.WEBHOOK_ENDPOINTS, endpoint, header, nowMs);
+  if (isAuthentic === null) return refuse(context, 'webhook-refused');
+  const body = await rawBody(context.req.raw);
+  if (body === null) return refuse(context, 'body-too-large');
+  if (!(await isAuthentic(body))) return refuse(context, 'webhook-refused');
+  const text = utf8TextOf(body);
+  if (text === null) return problem(context, 'invalid-request', { detail: 'A delivery must be UTF-8.' });
+  const id = await deliveryIdOf(endpoint, header, body);
   try {
-    const kept = { id, ...endpoint, body: new TextDecoder().decode(body), receivedAtMs: nowMs };
-    const isOpen = await insertDelivery(context.env.DB, kept);
+    const isOpen = await insertDelivery(context.env.DB, { id, ...endpoint, body: text, receivedAtMs: nowMs });
     if (isOpen) await context.env.ACTIVITY_QUEUE.send({ deliveryId: id });
   } catch (error) {
     // The monitor sends the delivery again. The periodic sweep also finds a delivery that was
@@ -62,33 +70,34 @@ async function receive(context: HttpContext): Promise<Response> {
  * name of the delivery and its bytes: activity must not be lost when a monitor uses a name twice,
  * nor when it sends the same bytes again because a block was replaced.
  */
-function deliveryIdOf(
+async function deliveryIdOf(
   { provider, endpointId }: { readonly provider: string; readonly endpointId: string },
-  { body, header }: Delivery,
-): string {
+  header: HeaderOf,
+  body: Uint8Array<ArrayBuffer>,
+): Promise<string> {
   const nameHeader = monitorOf(provider)?.idHeader;
   const bytes = canonicalBytes('conclave/delivery/v1', [
     ['provider', provider],
     ['endpointId', endpointId],
     ['name', nameHeader === undefined ? null : header(nameHeader)],
-    ['body', bytesToHex(sha256(body))],
+    ['body', await sha256HexOf(body)],
   ]);
-  return bytesToHex(sha256(bytes));
+  return sha256HexOf(Uint8Array.from(bytes));
 }
 
+async function sha256HexOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  return bytesToHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
+}
+
+const REFUSALS = {
+  'webhook-refused': 'The delivery was not accepted. Check the endpoint and its signature.',
+  'body-too-large': `A delivery can have at most ${MAX_DELIVERY_BYTES} bytes, compressed and decompressed.`,
+} as const;
+
 /**
- * Refuses a delivery. Refusals count against the address, because guessing must not be free; valid
- * deliveries are never limited.
+ * Refuses a delivery without a valid signature. It counts against the address, because guessing
+ * must not be free.
  */
-async function refuse(context: HttpContext): Promise<Response> {
-  const { success } = await context.env.SHIELD.limit({ key: context.req.header('cf-connecting-ip') ?? 'local' });
-  if (success)
-    return problem(context, 'webhook-refused', {
-      detail: 'The delivery was not accepted. Check the endpoint and its signature.',
-    });
-  const headers = { 'retry-after': '60' };
-  return problem(context, 'quota-exceeded', {
-    detail: 'Too many deliveries were not accepted.',
-    headers,
-  });
+async function refuse(context: HttpContext, code: keyof typeof REFUSALS): Promise<Response> {
+  return (await limitByAddress(context)) ?? problem(context, code, { detail: REFUSALS[code] });
 }
