@@ -137,6 +137,20 @@ test.each([
   expect(tooWide({ path: 'src/domain/vault.ts', text })).toHaveLength(faults);
 });
 
+/** Hosts that serve packages. A machine installs from the ones that it is configured for. */
+const REGISTRIES =
+  /registry\.[a-z0-9-]+\.(org|com|net|io|dev)|unpkg\.com|npmjs\.|npmmirror|yarnpkg\.|jsr\.io|pypi\.|deb\.debian|snapshot\.debian|ftp\.[a-z.]*debian/;
+
+test('no committed file names the host of a registry', () => {
+  const naming = paths.filter((path) => {
+    if (path === 'test/architecture/house.test.ts') return false;
+    return REGISTRIES.test(readFileSync(resolve(PROJECT, path), 'utf8'));
+  });
+  expect(naming).toEqual([]);
+  const lock = readFileSync(resolve(PROJECT, 'package-lock.json'), 'utf8');
+  expect(lock).not.toMatch(/"resolved": *"http/);
+});
+
 test('no folder has more than 20 entries', () => {
   expect(crowdedFolders(paths)).toEqual([]);
 });

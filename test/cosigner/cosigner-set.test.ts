@@ -1,3 +1,4 @@
+import { streamedRequest } from './streamed-request.ts';
 import { expect, test } from 'vitest';
 import { serve } from '#cosigner/app.ts';
 import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
@@ -42,7 +43,7 @@ test.each<[string, object]>([
     NODE: { getByName: () => ({ pairState }) } as never,
   };
   const stateWith = async (other: object) => {
-    const request = new Request('http://cosigner/v1/pairs/status', { method: 'POST', body: '{}' });
+    const request = streamedRequest('http://cosigner/v1/pairs/status', { method: 'POST', body: '{}' });
     return (await serve(request, { ...env, ...other })).json();
   };
   expect(await stateWith({})).toEqual({ ok: true, value: { 2: { banned: false, setupId: null } } });

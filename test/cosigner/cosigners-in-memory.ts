@@ -1,3 +1,4 @@
+import { streamedRequest } from './streamed-request.ts';
 import { serve } from '#cosigner/app.ts';
 import type { CosignerEnv } from '#cosigner/object.ts';
 import { CosignerObject } from '#cosigner/object.ts';
@@ -88,7 +89,7 @@ export function cosignersInMemory(count = 3) {
     const fetch = (url: string, init?: RequestInit) => {
       const env = environments[index - 1];
       if (env === undefined) throw new Error(`there is no co-signer ${index}`);
-      const served = serve(new Request(url, init), env);
+      const served = serve(streamedRequest(url, init), env);
       running.add(served);
       void served.finally(() => running.delete(served)).catch(() => {});
       return served;

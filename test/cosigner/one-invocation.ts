@@ -1,8 +1,6 @@
 import { refused } from '#domain/result.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
-
-/** The calls of other Workers that the platform permits to one invocation through bindings. */
-export const MAX_CALLS = 32;
+import { LIMITS } from '../limits/limits.ts';
 
 /** Co-signers 1 to 3 can be bound. The fourth and the fifth always have an address. */
 const MAX_BOUND = 3;
@@ -17,7 +15,7 @@ export function inOneInvocation(cosigners: readonly CosignerClient[]): readonly 
     index: cosigner.index,
     call: async (path, body) => {
       if (cosigner.index <= MAX_BOUND) calls += 1;
-      if (calls <= MAX_CALLS) return cosigner.call(path, body);
+      if (calls <= LIMITS['service calls']) return cosigner.call(path, body);
       return refused({ cosigner: cosigner.index, code: 'unreachable', detail: 'too many calls', culprit: null });
     },
   }));

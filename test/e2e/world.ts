@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startAnvil } from '#local/evm/anvil.ts';
@@ -141,7 +141,12 @@ export async function startWorld(requested: WorldOptions = {}) {
     restart: async (differences: Partial<StackOptions> = {}) => {
       stack = await startStack({ ...options, ...differences });
     },
-    end: () => running.disposeAsync(),
+    end: async () => {
+      const log = await readFile(stack.logFile, 'utf8');
+      await running.disposeAsync();
+      const exceeded = log.split('\n').filter((line) => line.includes('limit-exceeded'));
+      if (exceeded.length > 0) throw new Error(`limits of the platform were exceeded:\n${exceeded.join('\n')}`);
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import { DatabaseSync } from 'node:sqlite';
+import { checkStatement } from '../limits/limited-bindings.ts';
 
 /** SQLite in memory, with its prepared statements. */
 export class Database {
@@ -65,6 +66,7 @@ export function memorySql(): SqlStorage {
 /** Returns a Durable Object's SQL interface to a database that other code uses too. */
 export function objectSql(db: Database): SqlStorage {
   const exec = (query: string, ...values: SQLInputValue[]) => {
+    checkStatement(query, values);
     if (values.length === 0 && query.includes(';')) {
       db.script(query);
       return cursor([], 0);

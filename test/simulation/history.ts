@@ -1,3 +1,4 @@
+import { meterHere } from '../limits/limits.ts';
 import type { Weather } from './schedule.ts';
 import { CALM, Schedule } from './schedule.ts';
 import { simulate } from './platform/clocks.ts';
@@ -78,6 +79,7 @@ export async function inWorld(course: Course, story: (world: World) => Promise<v
     world.close();
   }
   const { oracle } = world;
+  for (const text of meterHere().exceeded.splice(0)) oracle.fault(`limit: ${text}`);
   for (const line of unexpected.lines) oracle.fault(`unexpected: ${line}`);
   const { events, calls, faults: injected, crashes } = schedule.counts;
   return {

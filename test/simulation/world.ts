@@ -15,7 +15,9 @@ import { BitcoinChain } from './chains/bitcoin-chain.ts';
 import { BitcoinRest } from './chains/bitcoin-rest.ts';
 import { ChainNode } from './chains/chain-node.ts';
 import type { ChainApi, SimulatedChain } from './chains/chain.ts';
-import { MAX_CALLS } from '../cosigner/one-invocation.ts';
+import { limitedEnv, limitedFetch } from '../limits/limited-bindings.ts';
+import { nameOf } from '../limits/limited-worker.ts';
+import { within } from '../limits/limits.ts';
 import type { NodeTerms } from './cosigners.ts';
 import { SimulatedCosigner } from './cosigners.ts';
 import { SimulatedD1 } from './platform/d1.ts';
@@ -115,7 +117,7 @@ export class World {
   }
 
   #environment({ tokens, sessions, persons }: Readonly<Record<'tokens' | 'sessions' | 'persons', ObjectNamespace>>) {
-    const work = (batch: MessageBatch<unknown>) => consume(batch, this.#invocation());
+    const work = (batch: MessageBatch<unknown>) => within(`consumer of ${batch.queue}`, () => consume(batch, this.env));
     const onSend = (body: unknown) => this.resendWaits.sent(body as JobMessage);
     const queue = (name: string, mostAtOnce: number, mostRetries: number) => {
       const dead = { name: `conclave-${name}-dead`, mostAtOnce: 10, mostRetries: 3, deadLetters: null };
@@ -136,7 +138,7 @@ export class World {
       },
     });
     const quotas = ['read', 'write', 'token-read', 'token-update', 'token-secret', 'user-profile'];
-    return {
+    return limitedEnv({
       DB: this.d1,
       VAULT: this.vaults,
       ACCESS_TOKEN: tokens,
@@ -160,28 +162,7 @@ export class World {
         monitor: { provider: 'standard-webhooks', secrets: [`whsec_${MONITOR_SECRET}`] },
       }),
       SERVICE_KEY_HASHES: createHash('sha256').update(SERVICE_KEY).digest('hex'),
-    } as unknown as CoordinatorEnv;
-  }
-
-  /** Returns the environment of one invocation: the platform bounds the calls of its bindings. */
-  #invocation(): CoordinatorEnv {
-    let calls = 0;
-    const bounded = (binding: Fetcher | undefined): Fetcher => {
-      if (binding === undefined) throw new Error('the Worker has this binding');
-      const bind = (url: RequestInfo, init?: RequestInit) => {
-        calls += 1;
-        if (calls > MAX_CALLS) throw new Error(`call ${calls} of one invocation (simulated)`);
-        return binding.fetch(url, init);
-      };
-      return { fetch: bind } as unknown as Fetcher;
-    };
-    const { COSIGNER_1, COSIGNER_2, COSIGNER_3 } = this.env;
-    const bindings = {
-      COSIGNER_1: bounded(COSIGNER_1),
-      COSIGNER_2: bounded(COSIGNER_2),
-      COSIGNER_3: bounded(COSIGNER_3),
-    };
-    return { ...this.env, ...bindings };
+    } as unknown as CoordinatorEnv);
   }
 
   #rpcUrls(): string {
@@ -203,7 +184,7 @@ export class World {
     const { origin, pathname } = new URL(url);
     const node = [...this.nodes.values()].flat().find((one) => one.url === origin);
     if (node === undefined) throw new Error(`no RPC node is at ${url}`);
-    return node.serve(pathname, init);
+    return limitedFetch(new Headers(init.headers), () => node.serve(pathname, init));
   }
 
   /**
@@ -220,7 +201,9 @@ export class World {
       method,
       headers: {
         authorization: `Bearer ${token}`,
-        ...(sent === null ? {} : { 'content-type': 'application/json' }),
+        ...(sent === null
+          ? {}
+          : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(sent)) }),
         ...headers,
       },
       ...(sent === null ? {} : { body: sent }),
@@ -229,7 +212,7 @@ export class World {
     const ctx = { waitUntil: () => {}, passThroughOnException: () => {}, props: {} };
     const answered = this.schedule.call('request', () =>
       this.schedule.lifetime(name, async () => {
-        const response = await app.fetch(request, this.env, ctx);
+        const response = await within(nameOf(request), () => app.fetch(request, this.env, ctx));
         const text = await response.text();
         return { status: response.status, body: text === '' ? {} : (JSON.parse(text) as Answer['body']) };
       }),
@@ -263,7 +246,7 @@ export class World {
     this.schedule.note('cron');
     await this.schedule.lifetime('cron', async () => {
       // The sweep logs its own faults, and the next sweep follows.
-      await sweep(this.env, minute).catch(() => {});
+      await within('cron', () => sweep(this.env, minute)).catch(() => {});
       return 'swept';
     });
   }

@@ -7,23 +7,28 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 import { insertAccessToken } from '#store/access-tokens.ts';
 import { insertSession } from '#store/sessions.ts';
 import { findUser } from '#store/users.ts';
+import { limitedHandlers } from '../limits/limited-worker.ts';
 
 /**
  * Runs the coordinator without its queue consumers: these tests report the results of jobs
  * themselves, one at a time. Queues and jobs run in the tests of the whole stack.
  */
-export { AccessTokenObject } from '#objects/token/access-token.ts';
-export { PersonObject } from '#objects/person/object.ts';
-export { SessionObject } from '#objects/token/session.ts';
-export { VaultObject } from '#objects/vault/object.ts';
-export { WalletNonceObject } from '#objects/wallet-nonce/object.ts';
+export {
+  AccessTokenObject,
+  PersonObject,
+  SessionObject,
+  VaultObject,
+  WalletNonceObject,
+} from '../limits/limited-coordinator.ts';
+
+const limited = limitedHandlers<CoordinatorEnv>({ fetch: app.fetch });
 
 /**
  * Loads the schemas of the interface and the test scene for tests in the same isolate: an import
  * inside a test would load hundreds of modules one by one.
  */
 const PROMISES = {
-  app,
+  app: limited as { readonly fetch: typeof app.fetch },
   ROUTES,
   commonRefusals,
   problemSchema,
@@ -38,6 +43,6 @@ export type Promises = typeof PROMISES;
 Object.assign(globalThis, { promises: PROMISES });
 
 export default {
-  fetch: app.fetch,
+  ...limited,
   queue(): void {},
 } satisfies ExportedHandler<CoordinatorEnv>;

@@ -13,9 +13,11 @@ interface MinimumReader {
   cancel(): Promise<void>;
 }
 
-/** Reports whether a request declares a body of more than `maxBytes`. */
-export function declaresMore({ headers }: Request, maxBytes: number): boolean {
-  return Number.parseInt(headers.get('content-length') ?? '0', 10) > maxBytes;
+/** Returns the declared length of a body in bytes, or null for a body in chunks. */
+export function declaredLength({ headers }: Request): number | null {
+  const text = headers.get('content-length');
+  if (text === null || headers.has('transfer-encoding')) return null;
+  return /^[0-9]{1,15}$/.test(text) ? Number.parseInt(text, 10) : Number.MAX_SAFE_INTEGER;
 }
 
 /**

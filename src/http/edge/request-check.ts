@@ -8,7 +8,7 @@ import type { FieldFault } from '#http/encode/problem.ts';
 import { problem } from '#http/encode/problem.ts';
 import { duplicateFields } from '#http/edge/duplicate-fields.ts';
 import { illFormedTexts } from '#http/edge/well-formed-body.ts';
-import { declaresMore, readAtMost } from '#http/edge/read-body.ts';
+import { declaredLength, readAtMost } from '#http/edge/read-body.ts';
 import { utf8TextOf } from '#http/edge/utf8-text.ts';
 
 /** The largest body of any endpoint. */
@@ -25,8 +25,10 @@ const NO_BODY = /^\s*(\{\s*\}\s*)?$/;
 export const jsonBody = [
   createMiddleware<HttpEnv>(async (context, next) => {
     const { raw } = context.req;
-    if (raw.body === null) return next();
-    const body = declaresMore(raw, MAX_BODY_BYTES) ? null : await readAtMost(raw.body, MAX_BODY_BYTES);
+    const declared = declaredLength(raw);
+    // HTTP ends a body at its declared length.
+    if (raw.body === null || (declared !== null && declared <= MAX_BODY_BYTES)) return next();
+    const body = declared === null ? await readAtMost(raw.body, MAX_BODY_BYTES) : null;
     if (body === null) {
       return problem(context, 'body-too-large', { detail: `The body can have at most ${MAX_BODY_BYTES} bytes.` });
     }

@@ -1,4 +1,4 @@
-import { declaresMore, readAtMost } from '#http/edge/read-body.ts';
+import { declaredLength, readAtMost } from '#http/edge/read-body.ts';
 
 /**
  * The limit of a delivery before and after decompression: its stored form has to fit into one row
@@ -13,10 +13,14 @@ export const MAX_DELIVERY_BYTES = 1024 * 1024;
  * limit.
  */
 export async function rawBody(request: Request): Promise<Uint8Array<ArrayBuffer> | null> {
-  if (declaresMore(request, MAX_DELIVERY_BYTES)) return null;
+  const declared = declaredLength(request);
+  if (declared !== null && declared > MAX_DELIVERY_BYTES) return null;
   const { body } = request;
   const encoding = (request.headers.get('content-encoding') ?? 'identity').toLowerCase();
-  if (body === null || encoding === 'identity') return readAtMost(body, MAX_DELIVERY_BYTES);
+  if (body === null || encoding === 'identity') {
+    // HTTP ends a body at its declared length.
+    return declared === null ? readAtMost(body, MAX_DELIVERY_BYTES) : new Uint8Array(await request.arrayBuffer());
+  }
   if (encoding !== 'gzip') return null;
   try {
     return await readAtMost(body.pipeThrough(new DecompressionStream('gzip')), MAX_DELIVERY_BYTES);

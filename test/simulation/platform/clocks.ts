@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { verify } from 'node:crypto';
+import { createHash, createHmac, createSecretKey, verify } from 'node:crypto';
 import { seededRandom } from '#local/stack/seeded-random.ts';
 import { ed25519Key } from '../../mpc/ed25519-key.ts';
 import type { Schedule } from '../schedule.ts';
@@ -81,13 +81,26 @@ function randomId(): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-async function importKey(_format: 'raw', point: Uint8Array, _algorithm: 'Ed25519'): Promise<KeyObject> {
-  return ed25519Key(point);
+/**
+ * The cryptography of the platform. It runs synchronously, because the platform's functions end at
+ * a time that no schedule controls.
+ */
+async function importKey(
+  _format: 'raw',
+  bytes: Uint8Array,
+  algorithm: 'Ed25519' | { readonly name: 'HMAC' },
+): Promise<KeyObject> {
+  return algorithm === 'Ed25519' ? ed25519Key(bytes) : createSecretKey(bytes);
 }
 
-/**
- * Verifies synchronously, because the platform's function ends at a time that no schedule controls.
- */
+async function sign(_algorithm: 'HMAC', key: KeyObject, message: Uint8Array) {
+  return createHmac('sha256', key).update(message).digest();
+}
+
+async function digest(_algorithm: 'SHA-256', message: Uint8Array) {
+  return createHash('sha256').update(message).digest();
+}
+
 async function verifyNow(_algorithm: 'Ed25519', key: KeyObject, signature: Uint8Array, message: Uint8Array) {
   return verify(null, message, key, signature);
 }
@@ -123,7 +136,7 @@ export function takeOverPlatform(): void {
   Object.assign(Math, { random: seededRandom(1) });
   Object.defineProperty(crypto, 'getRandomValues', { value: randomBytes });
   Object.defineProperty(crypto, 'randomUUID', { value: randomId });
-  Object.defineProperty(crypto, 'subtle', { value: { importKey, verify: verifyNow } });
+  Object.defineProperty(crypto, 'subtle', { value: { importKey, verify: verifyNow, sign, digest } });
 }
 
 /** Sets the schedule that provides time and randomness from now on; null for none. */

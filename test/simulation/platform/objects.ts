@@ -1,6 +1,7 @@
 import { Database, objectSql } from '../../objects/memory-sql.ts';
 import type { Life, Schedule } from '../schedule.ts';
 import { LostCall } from '../schedule.ts';
+import { within } from '../../limits/limits.ts';
 
 type Behaviour = Readonly<Record<string, unknown>>;
 type Construct = (ctx: DurableObjectState) => object;
@@ -49,7 +50,8 @@ export class ObjectHost {
     try {
       const done = this.#schedule.live(life, async () => {
         await ready;
-        return (await work.apply(self, structuredClone(given))) as unknown;
+        const name = `${this.name.split(':')[0]}.${method}`;
+        return within(name, () => work.apply(self, structuredClone(given)) as unknown);
       });
       let forget = () => {};
       const gone = new Promise<never>((_, reject) => {
