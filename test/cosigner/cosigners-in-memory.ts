@@ -69,6 +69,27 @@ function contextOver(sql: SqlStorage): DurableObjectState {
 }
 
 /**
+ * Returns a request whose body ends when it is read. Node refuses a read with `min` after the end of
+ * a body has arrived, and workerd answers it.
+ */
+function requestOf(url: string, { body, ...init }: RequestInit = {}): Request {
+  if (typeof body !== 'string') return new Request(url, init);
+  let isSent = false;
+  const stream = new ReadableStream({
+    type: 'bytes',
+    pull: (controller) => {
+      if (!isSent) controller.enqueue(new TextEncoder().encode(body));
+      else {
+        controller.close();
+        controller.byobRequest?.respond(0);
+      }
+      isSent = true;
+    },
+  });
+  return new Request(url, { ...init, body: stream, duplex: 'half' } as RequestInit);
+}
+
+/**
  * Co-signers in this process: the Worker's own code over SQLite in memory, called through a service
  * binding. A restart costs nothing here, so a loop can cut a run off at every step. Storage on
  * disk, eviction and HTTP are proven with `startCosigners`, in workerd.
@@ -88,7 +109,7 @@ export function cosignersInMemory(count = 3) {
     const fetch = (url: string, init?: RequestInit) => {
       const env = environments[index - 1];
       if (env === undefined) throw new Error(`there is no co-signer ${index}`);
-      const served = serve(new Request(url, init), env);
+      const served = serve(requestOf(url, init), env);
       running.add(served);
       void served.finally(() => running.delete(served)).catch(() => {});
       return served;
