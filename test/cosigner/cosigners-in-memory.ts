@@ -75,8 +75,8 @@ function contextOver(sql: SqlStorage): DurableObjectState {
 }
 
 /**
- * Returns a request whose body ends when it is read. Node refuses a read with `min` after the end of
- * a body has arrived, and workerd answers it.
+ * Returns a request whose body ends when it is read. Node refuses a read with `min` after the end
+ * of a body has arrived, and workerd answers it.
  */
 function requestOf(url: string, { body, ...init }: RequestInit = {}): Request {
   if (typeof body !== 'string') return new Request(url, init);

@@ -45,14 +45,18 @@ export function approvalsOf(digest: string, count: number): readonly Approval[] 
 }
 
 /**
- * Returns the next policy, which has two or one as its threshold, with a mandate of as many signers
- * as its predecessor needs.
+ * Returns the next policy, by default with the threshold two or one, with a mandate of as many
+ * signers as its predecessor needs.
  */
-export function changeOf(before: Policy, { note = null }: { readonly note?: string | null } = {}): AdoptedPolicy {
+export function changeOf(
+  before: Policy,
+  { note = null, patch = {} }: { readonly note?: string | null; readonly patch?: Partial<Policy> } = {},
+): AdoptedPolicy & { readonly mandate: NonNullable<AdoptedPolicy['mandate']> } {
   const next: Policy = {
     ...before,
     version: before.version + 1,
     threshold: before.threshold === 1 && before.signers.length > 1 ? 2 : 1,
+    ...patch,
     previousHash: policyHashOf(before),
   };
   const createdAtMs = Date.now() - 1_000;
