@@ -36,20 +36,40 @@ const attestationAnswer = z.object({
 });
 const adoptionAnswer = z.object({ version: z.int() });
 
+/** Who receives policies, and who attests them. */
+interface Recipients {
+  readonly targets: readonly CosignerClient[];
+  /** All co-signers of the vault; the targets are among them. */
+  readonly attesters: readonly CosignerClient[];
+}
+
 /**
  * Brings to each of these co-signers the policies that it has not adopted, as one list, and adopts
- * them there by the attestations of all. It takes at most two calls for each co-signer. A history
- * that is too long for one request takes several runs.
- *
- * @param attesters all co-signers of the vault; the targets are among them
+ * them there by the attestations of all. It takes at most two calls for each co-signer, and as many
+ * again where one has less than it reported. A history that is too long for one request takes
+ * several runs.
  */
-export async function bringPolicies(
+export async function bringPolicies(source: PolicySource, recipients: Recipients): Promise<PolicyDelivery> {
+  const { delivery, farBehind } = await deliver(source, recipients);
+  if (farBehind.length === 0) return delivery;
+  // A co-signer that lost its storage: the report of the coordinator is from before.
+  const corrected = { ...source, adoptedVersions: { ...source.adoptedVersions, ...delivery.versions } };
+  const { delivery: second } = await deliver(corrected, { ...recipients, targets: farBehind });
+  return {
+    versions: { ...delivery.versions, ...second.versions },
+    faults: [...delivery.faults, ...second.faults],
+  };
+}
+
+/**
+ * Brings policies up to one head, which all attest.
+ *
+ * @returns `farBehind`: the targets that lack more than reaches this head in one request
+ */
+async function deliver(
   source: PolicySource,
-  {
-    targets,
-    attesters,
-  }: { readonly targets: readonly CosignerClient[]; readonly attesters: readonly CosignerClient[] },
-): Promise<PolicyDelivery> {
+  { targets, attesters }: Recipients,
+): Promise<{ readonly delivery: PolicyDelivery; readonly farBehind: readonly CosignerClient[] }> {
   const reported = ({ index }: CosignerClient) => source.adoptedVersions[String(index)] ?? 0;
   const starts = targets.map(reported);
   const whole = await source.after(Math.min(...starts));
@@ -61,8 +81,8 @@ export async function bringPolicies(
   const encoded = policies.map(encodePolicy);
   await Promise.all(attesters.map((cosigner) => delivery.attest(cosigner, { policies, encoded })));
   const reached = targets.filter((cosigner) => isWhole || reported(cosigner) === start);
-  await Promise.all(reached.map((cosigner) => delivery.adopt(cosigner, policies)));
-  return delivery.result();
+  const outcomes = await Promise.all(reached.map((cosigner) => delivery.adopt(cosigner, policies)));
+  return { delivery: delivery.result(), farBehind: reached.filter((_, i) => outcomes[i] === 'too-far') };
 }
 
 /** One delivery of policies up to a head: the attestations for the head, and who has it. */
@@ -120,27 +140,33 @@ class Delivery {
     return own !== undefined && policyHashOf(own.policy) === hash ? version : 0;
   }
 
-  async adopt(cosigner: CosignerClient, carried: readonly AdoptedPolicy[]): Promise<void> {
+  /**
+   * Has a co-signer adopt the policies up to the head. Returns `too-far`, without a call, when one
+   * request does not carry what it lacks: nothing attests the last policy that it would carry.
+   */
+  async adopt(cosigner: CosignerClient, carried: readonly AdoptedPolicy[]): Promise<'called' | 'too-far' | 'has-it'> {
     const { index } = cosigner;
     const has = this.#versions.get(index) ?? this.#source.adoptedVersions[String(index)] ?? 0;
     const { vaultId, version } = this.#head;
     // A co-signer without a key needs the attestations also for policies that it has.
-    if (this.#attestations.adopted.has(index)) return;
+    if (this.#attestations.adopted.has(index)) return 'has-it';
     const isCarried = carried[0] !== undefined && carried[0].policy.version <= has + 1;
     const policies = isCarried ? carried : await this.#source.after(has);
-    const sent = policies.filter(({ policy }) => policy.version > has && policy.version <= version).map(encodePolicy);
+    const lacked = policies.filter(({ policy }) => policy.version > has && policy.version <= version);
+    if (lacked.length > 0 && lacked.at(-1)?.policy.version !== version) return 'too-far';
     const { chosen, adopted } = this.#attestations;
     const answer = await cosigner.call(`vault/${vaultId}/policy`, {
-      policies: sent,
+      policies: lacked.map(encodePolicy),
       chosen: Object.fromEntries(chosen),
       adopted: Object.fromEntries(adopted),
     });
     if (!answer.ok) {
       this.#faults.push(answer.refusal);
-      return;
+      return 'called';
     }
     const read = adoptionAnswer.safeParse(answer.value);
     if (read.success) this.#versions.set(index, read.data.version);
+    return 'called';
   }
 }
 

@@ -48,19 +48,19 @@ export function parseDevice(described: DeviceDescription): Device | DeviceFault 
   const { userId, credentialId, rpId, origin } = described;
   const algorithm = DEVICE_ALGORITHMS.find((one) => one === described.algorithm);
   if (algorithm === undefined) return 'algorithm';
-  const publicKey = canonicalKey(algorithm, described.publicKey);
-  if (publicKey === null) return 'publicKey';
+  const key = readKey(algorithm, described.publicKey);
+  if (key === null) return 'publicKey';
   if (algorithm === 'ed25519') {
     if (credentialId !== null) return 'credentialId';
     if (rpId !== null) return 'rpId';
     if (origin !== null) return 'origin';
-    return { keyId: deviceKeyId({ algorithm, publicKey }), userId, algorithm, publicKey };
+    return { ...key, userId, algorithm };
   }
   if (credentialId === null || !CREDENTIAL_ID.test(credentialId)) return 'credentialId';
   if (rpId === null || !HOST.test(rpId)) return 'rpId';
   if (origin === null || !isOriginOf(origin, rpId)) return 'origin';
   const site: Pick<Passkey, 'credentialId' | 'rpId' | 'origin'> = { credentialId, rpId, origin };
-  return { keyId: deviceKeyId({ algorithm, publicKey }), userId, algorithm, publicKey, ...site };
+  return { ...key, userId, algorithm, ...site };
 }
 
 /**
@@ -68,16 +68,18 @@ export function parseDevice(described: DeviceDescription): Device | DeviceFault 
  * and decoding an Ed25519 key takes a millisecond.
  */
 const MAX_KNOWN_KEYS = 1_000;
+type KnownKey = Pick<Device, 'keyId' | 'publicKey'>;
 /** Hex of valid keys as they were read, with their canonical spelling, the oldest first. */
-const KNOWN_KEYS = new Map<string, string>();
+const KNOWN_KEYS = new Map<string, KnownKey>();
 
-/** Returns the canonical spelling of a key, or null when it is invalid. */
-function canonicalKey(algorithm: Device['algorithm'], text: string): string | null {
+/** Returns the canonical spelling and the id of a key, or null when it is invalid. */
+function readKey(algorithm: Device['algorithm'], text: string): KnownKey | null {
   const name = `${algorithm} ${text}`;
   const known = KNOWN_KEYS.get(name);
   if (known !== undefined) return known;
-  const key = algorithm === 'ed25519' ? edwardsKey(text) : p256Key(text);
-  if (key === null) return null;
+  const publicKey = algorithm === 'ed25519' ? edwardsKey(text) : p256Key(text);
+  if (publicKey === null) return null;
+  const key = { keyId: deviceKeyId({ algorithm, publicKey }), publicKey };
   const oldest = KNOWN_KEYS.keys().next();
   if (KNOWN_KEYS.size >= MAX_KNOWN_KEYS && oldest.done !== true) KNOWN_KEYS.delete(oldest.value);
   KNOWN_KEYS.set(name, key);

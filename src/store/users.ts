@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import type { UserProfile } from '#domain/access/access-token.ts';
+import type { UserId } from '#domain/id.ts';
 import { parseUserId } from '#domain/id.ts';
 import { users } from '#store/schema.ts';
 
@@ -20,6 +21,15 @@ export async function insertUser(
 export async function findUser(db: D1Database, id: string): Promise<UserProfile | null> {
   const [found] = await drizzle(db).select().from(users).where(eq(users.id, id));
   return found === undefined ? null : profileOf(found);
+}
+
+/** Returns which of these ids are those of users. */
+export async function knownUserIds(db: D1Database, ids: readonly UserId[]): Promise<ReadonlySet<UserId>> {
+  // One query, because a vault has up to 200 members, and an invocation a limited number of calls.
+  const query = 'SELECT id FROM users WHERE id IN (SELECT value FROM json_each(?))';
+  const { results } = await db.prepare(query).bind(JSON.stringify(ids)).all<{ id: string }>();
+  const found = new Set(results.map(({ id }) => id));
+  return new Set(ids.filter((id) => found.has(id)));
 }
 
 /**

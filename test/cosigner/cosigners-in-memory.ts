@@ -30,6 +30,13 @@ class Machine {
     this.secrets = newCosignerSecrets();
   }
 
+  /** Returns the storage of an object, whose memory does not notice a write of another one. */
+  storageOf(name: string): SqlStorage {
+    const sql = this.#stored.get(name) ?? memorySql();
+    this.#stored.set(name, sql);
+    return sql;
+  }
+
   environment(peers: string): CosignerEnv {
     const { identity, keyEncryption } = this.secrets;
     const env: CosignerEnv = {
@@ -55,8 +62,7 @@ class Machine {
   }
 
   #objectOf(name: string, env: CosignerEnv): CosignerObject {
-    const sql = this.#stored.get(name) ?? memorySql();
-    this.#stored.set(name, sql);
+    const sql = this.storageOf(name);
     const object = this.#objects.get(name) ?? new CosignerObject(contextOver(sql), env);
     this.#objects.set(name, object);
     return object;
@@ -102,6 +108,8 @@ export function cosignersInMemory(count = 3) {
   const settled = () => Promise.allSettled(running);
   return {
     ...clients,
+    /** Returns the storage of one object of each co-signer. Restart them after a write. */
+    storagesOf: (name: string) => machines.map((machine) => machine.storageOf(name)),
     /** Restarts all co-signers: their memory is lost, their storage is kept. */
     restart: async () => {
       await settled();

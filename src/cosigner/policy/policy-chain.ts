@@ -10,6 +10,7 @@ import type { VaultId } from '#domain/id.ts';
 import { MAX_APPROVAL_LIFETIME_MS } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { NO_PREVIOUS_POLICY } from '#domain/policy/policy.ts';
+import { MAX_POLICIES_AT_ONCE } from '#domain/policy/policy-change.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
@@ -37,12 +38,9 @@ export interface NewPolicies {
   readonly isDirect: boolean;
 }
 
-/** Ours: far more than one request brings. The size limit of a request bounds the list as well. */
-const MAX_POLICIES = 1000;
-
 /** Yields the policies of a list, each parsed on demand. Throws `Malformed`. */
 export function* parsePolicies(value: unknown): Generator<PolicyWithMandate> {
-  if (!Array.isArray(value) || value.length > MAX_POLICIES) throw new Malformed('policies');
+  if (!Array.isArray(value) || value.length > MAX_POLICIES_AT_ONCE) throw new Malformed('policies');
   for (const one of value) yield policyWithMandateOf(one);
 }
 

@@ -47,15 +47,17 @@ export function renewalRefusal(adopted: AdoptedPolicy | null, nowMs: number): Re
  *   a key
  */
 export function neededRenewals(
-  policies: readonly AdoptedPolicy[],
+  policies: Iterable<AdoptedPolicy>,
   refused: readonly ExpiredAdoption[] | null,
   nowMs: number,
 ): readonly NeededRenewal[] {
-  return policies
-    .filter((adopted) => renewalRefusal(adopted, nowMs) === null)
-    .map(({ policy: { version } }) => {
-      const waiting = (refused ?? []).filter((one) => one.version <= version).map(({ cosigner }) => cosigner);
-      return { version, cosigners: [...new Set(waiting)].toSorted((a, b) => a - b) };
-    })
-    .filter(({ cosigners }) => refused === null || cosigners.length > 0);
+  const needed: NeededRenewal[] = [];
+  for (const adopted of policies) {
+    const { version } = adopted.policy;
+    const waiting = (refused ?? []).filter((one) => one.version <= version).map(({ cosigner }) => cosigner);
+    const cosigners = [...new Set(waiting)].toSorted((a, b) => a - b);
+    const isWaiting = refused === null || cosigners.length > 0;
+    if (isWaiting && renewalRefusal(adopted, nowMs) === null) needed.push({ version, cosigners });
+  }
+  return needed;
 }

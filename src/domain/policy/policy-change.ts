@@ -24,6 +24,12 @@ import type { Actor, Approval } from '#domain/transaction/transaction.ts';
 export const ADOPTION_PERIOD_MS = 7 * 24 * 60 * 60 * 1000;
 
 /**
+ * Ours: the number of policies that a co-signer takes in one request. The size of a request bounds
+ * them, too.
+ */
+export const MAX_POLICIES_AT_ONCE = 1000;
+
+/**
  * What signers approve: exactly this next policy. No co-signer adopts it on this mandate after
  * `expiresAtMs`.
  */

@@ -26,7 +26,7 @@ import { invalidRequest } from '#http/edge/request-check.ts';
 import { fetchPins, pinnedKeysFault } from '#http/vault/pinned-keys.ts';
 import { cosignersBody, policyProblem, readRules, rulesBody } from '#http/vault/policy-body.ts';
 import { policyRecord, policySchema } from '#http/encode/policy.ts';
-import { findUser } from '#store/users.ts';
+import { knownUserIds } from '#store/users.ts';
 import { allocateVault } from '#store/vaults.ts';
 import { minSigners, MAX_PARTY_INDEX } from '#mpc/party.ts';
 import { cosignerEndpoints } from '#cosigner-client/endpoints.ts';
@@ -142,10 +142,12 @@ async function found(context: HttpContext): Promise<Response> {
   if (unknown >= 0) return fault(context, `/chains/${unknown}`, 'The chain is not known.');
   const userIds = body.members.map((member) => parseUserId(member.userId));
   if (new Set(userIds).size < userIds.length) return fault(context, '/members', 'Must not contain a user twice.');
-  for (const [i, userId] of userIds.entries()) {
-    const user = userId === null ? null : await findUser(context.env.DB, userId);
-    if (user === null) return fault(context, `/members/${i}/userId`, 'There is no user with this id.');
-  }
+  const users = await knownUserIds(
+    context.env.DB,
+    userIds.filter((id) => id !== null),
+  );
+  const absent = userIds.findIndex((id) => id === null || !users.has(id));
+  if (absent >= 0) return fault(context, `/members/${absent}/userId`, 'There is no user with this id.');
   const signers = body.members.filter((member) => member.roles.includes('signer')).length;
   if (body.threshold > signers)
     return fault(context, '/threshold', `Must be at most the number of signers (${signers}).`);

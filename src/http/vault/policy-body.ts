@@ -5,7 +5,6 @@ import type { Amount } from '#domain/asset/amount.ts';
 import { APPROVAL_MODES, MAX_DEVICES } from '#domain/access/device.ts';
 import type { AssetRef } from '#domain/transaction/exposure.ts';
 import { parseDeviceKeyId, parseUserId } from '#domain/id.ts';
-import type { UserId } from '#domain/id.ts';
 import type { FeeCap, OptionalRules } from '#domain/policy/optional-rules.ts';
 import { REQUIRED_DEVICES, SIGN_ONCE_MODES, UNBOUND_MESSAGE_RULES } from '#domain/policy/optional-rules.ts';
 import type { Result } from '#domain/result.ts';
@@ -21,7 +20,7 @@ import { plainText } from '#http/edge/plain-text.ts';
 import type { FieldFault } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import type { PolicyPatch, PolicyPatchFault } from '#domain/policy/next-policy.ts';
-import { findUser } from '#store/users.ts';
+import { knownUserIds } from '#store/users.ts';
 import { MAX_PARTY_INDEX } from '#mpc/party.ts';
 
 const chain = z.string().min(1).max(64);
@@ -117,14 +116,12 @@ export async function readPolicyPatch(
 ): Promise<Result<PolicyPatch, readonly FieldFault[]>> {
   const rules = readRules(context, body);
   if (!rules.ok) return rules;
-  const signers: UserId[] = [];
-  for (const [i, text] of (body.signers ?? []).entries()) {
-    const id = parseUserId(text);
-    const user = id === null ? null : await findUser(context.env.DB, id);
-    if (user === null)
-      return refused([{ pointer: `/signers/${i}`, code: 'invalid', detail: 'There is no user with this id.' }]);
-    signers.push(user.id);
-  }
+  const named = (body.signers ?? []).map(parseUserId);
+  const signers = named.filter((id) => id !== null);
+  const users = await knownUserIds(context.env.DB, signers);
+  const absent = named.findIndex((id) => id === null || !users.has(id));
+  if (absent >= 0)
+    return refused([{ pointer: `/signers/${absent}`, code: 'invalid', detail: 'There is no user with this id.' }]);
   const devices = await readDevices(body.addDevices ?? [], '/addDevices', approvalOrigin(context.env));
   if (!devices.ok) return devices;
   return accepted({

@@ -3,6 +3,7 @@ import type { AssetRef } from '#domain/transaction/exposure.ts';
 import { feeIn } from '#domain/transaction/exposure.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy, PolicyChange } from '#domain/policy/policy-change.ts';
+import { MAX_POLICIES_AT_ONCE } from '#domain/policy/policy-change.ts';
 import type { Rules } from '#domain/policy/rules.ts';
 import { DAY_MS } from '#domain/policy/rules.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
@@ -20,10 +21,10 @@ export const POLICY_TABLES = `
 `;
 
 /**
- * A co-signer takes 4 MB in one request. Its canonical bytes in hex are at most about twice as long
- * as the document.
+ * A co-signer takes 4 MB in one request. What it gets of a policy is at most twice as long as the
+ * document: canonical bytes in hex, where the document has most of them twice, in UTF-8.
  */
-const MAX_CARRIED_LENGTH = 1_500_000;
+const MAX_CARRIED_BYTES = 1_500_000;
 
 /**
  * A vault object's storage of policies. Every write happens inside the object's `transactionSync`.
@@ -35,23 +36,24 @@ export class PolicyStorage {
     this.#sql = sql;
   }
 
-  /** Returns every version, in order. */
-  adopted(): readonly AdoptedPolicy[] {
-    const rows = this.#sql.exec<{ document: string }>('SELECT document FROM policy ORDER BY version').toArray();
-    return rows.map((row) => adoptedPolicyCodec.decode(row.document));
+  /** Yields every version, in order. A vault can have more than fit into memory at once. */
+  *adopted(): Generator<AdoptedPolicy> {
+    const rows = this.#sql.exec<{ document: string }>('SELECT document FROM policy ORDER BY version');
+    for (const { document } of rows) yield adoptedPolicyCodec.decode(document);
   }
 
   /**
    * Returns the versions above this one, in order: at least one when there is one, and then as many
-   * as their documents fit into `MAX_CARRIED_LENGTH`.
+   * as a co-signer takes in one request.
    */
   adoptedAfter(version: number): readonly AdoptedPolicy[] {
-    const query = 'SELECT document FROM policy WHERE version > ? ORDER BY version';
+    const query = `SELECT document, length(CAST(document AS BLOB)) AS bytes FROM policy
+      WHERE version > ? ORDER BY version LIMIT ${MAX_POLICIES_AT_ONCE}`;
     const policies: AdoptedPolicy[] = [];
-    let length = 0;
-    for (const { document } of this.#sql.exec<{ document: string }>(query, version)) {
-      length += document.length;
-      if (policies.length > 0 && length > MAX_CARRIED_LENGTH) break;
+    let total = 0;
+    for (const { document, bytes } of this.#sql.exec<{ document: string; bytes: number }>(query, version)) {
+      total += bytes;
+      if (policies.length > 0 && total > MAX_CARRIED_BYTES) break;
       policies.push(adoptedPolicyCodec.decode(document));
     }
     return policies;

@@ -152,7 +152,7 @@ test('the renewal replaces only the mandate, and the jobs that wait for it are d
   const { id } = await renewed();
   for (const actor of [alice, bob]) await approve(actor, id);
   expect(vault()).toBe(before);
-  expect(storage.policies.adopted().map(({ policy: { version } }) => version)).toEqual([1, 2]);
+  expect([...storage.policies.adopted()].map(({ policy: { version } }) => version)).toEqual([1, 2]);
   expect(storage.policies.adoptedAs(2)).toMatchObject({ policy, mandate: { id } });
   expect(storage.policies.change(other.id)?.state).toBe('PENDING');
   for (const job of ['adopt-policy', 'generate-key'] as const) {
