@@ -19,6 +19,9 @@ export const POLICY_TABLES = `
   CREATE INDEX spent_asset ON spent (chain, token, at_ms);
 `;
 
+/** Finds the spending of past days without reading that of today. */
+export const SPENT_INDEX = 'CREATE INDEX spent_age ON spent (at_ms);';
+
 /**
  * A co-signer takes 4 MB in one request. Its canonical bytes in hex are at most about twice as long
  * as the document.
