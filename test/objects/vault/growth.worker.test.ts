@@ -69,7 +69,8 @@ async function grown(count: number): Promise<Scene> {
     for (const { id } of [pending, rejected]) {
       const copy = copyOf(id, id === pending.id ? 'P' : 'R');
       sql.exec(
-        `${copies} INSERT INTO tx SELECT ${copy}, version, pending, replace(document, id, ${copy}) FROM tx, n WHERE id = ?`,
+        `${copies} INSERT INTO tx SELECT ${copy}, version, pending, replace(document, id, ${copy})
+           FROM tx, n WHERE id = ?`,
         id,
       );
     }

@@ -9,7 +9,7 @@ export const PENDING_INDEX = `CREATE INDEX tx_pending ON tx (${CREATOR}) WHERE p
 /** Counts the pending transactions of one vault. */
 export class PendingCount {
   readonly #sql: SqlStorage;
-  /** Cached, because every creation reads them; null or absent when they must be counted (again). */
+  /** Cached, because every creation reads them; null or absent when they must be counted. */
   #all: number | null = null;
   readonly #byCreator = new Map<UserId, number>();
 
