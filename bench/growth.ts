@@ -11,6 +11,9 @@ import { CONNECTIONS, createTransfers } from './transfers.ts';
  */
 
 const TRANSACTIONS = [100, 10_000, 1_000_000];
+/** Of a vault: in its object, which creates them one by one, and in D1. */
+const OWN = [100, 10_000];
+const HIDDEN = [1_000, 100_000];
 const SIGNERS = [3, 10, 50];
 const VAULTS = [1, 30, 1_000];
 /** More than one block can process. */
@@ -25,6 +28,27 @@ export function growthCases(scene: Scene): readonly Case[] {
   const vaults: ReadyVault[] = [];
   const groups = new Map<number, Promise<ReadyVault>>();
   const people: Person[] = [scene.alice];
+  const owned = new Map<number, Promise<OwnTransactions>>();
+  const ownTransactions = (count: number) => {
+    const own = owned.get(count) ?? createOwn(scene, count);
+    owned.set(count, own);
+    return own;
+  };
+  const reads = (what: string, path: (own: OwnTransactions) => string) => (count: number) => ({
+    ...common,
+    once: false,
+    what: `${what} of a vault with ${count.toLocaleString('en')} pending transactions`,
+    requests: async () => [request(`GET ${path(await ownTransactions(count))}`, { token: scene.alice.token })],
+  });
+  const lists = (what: string, path: string) => (count: number) => ({
+    ...common,
+    once: false,
+    what: `${what} among ${count.toLocaleString('en')} hidden ones`,
+    requests: async () => {
+      const { id } = await scene.crowded(count, { isHidden: true });
+      return [request(`GET /vault/${id}${path}`, { token: scene.alice.token })];
+    },
+  });
   const approvals = (over: () => Promise<readonly ReadyVault[]>) => async () => {
     // Each wallet pays to itself, and no transaction is ever sent.
     const positions = (await over()).map(({ id, addresses }) => ({
@@ -58,6 +82,24 @@ export function growthCases(scene: Scene): readonly Case[] {
         return [request(`GET /vault/${id}/transactions?limit=50`, { token: scene.alice.token })];
       },
     })),
+    ...series('listVisible', HIDDEN, lists('fifty visible transactions are listed', '/transactions?limit=50')),
+    ...series('listState', HIDDEN, lists('fifty of one state are listed', '/transactions?limit=50&state=SUBMITTED')),
+    ...series('history', HIDDEN, lists('fifty entries of the history are listed', '/history?limit=50')),
+    ...series(
+      'read',
+      OWN,
+      reads('one transaction', ({ newest }) => `/transaction/${newest}`),
+    ),
+    ...series(
+      'listPending',
+      OWN,
+      reads('fifty transactions', ({ id }) => `/vault/${id}/transactions?limit=50`),
+    ),
+    ...series(
+      'balances',
+      OWN,
+      reads('the balances', ({ id }) => `/vault/${id}/balances`),
+    ),
     ...series('approveAmong', SIGNERS, (count) => ({
       ...common,
       once: true,
@@ -71,6 +113,21 @@ export function growthCases(scene: Scene): readonly Case[] {
       requests: approvals(() => firstOf(count)),
     })),
   ];
+}
+
+interface OwnTransactions {
+  /** The vault. */
+  readonly id: number;
+  /** Its newest transaction. */
+  readonly newest: string;
+}
+
+/** Creates a vault whose object has this many pending transactions. */
+async function createOwn(scene: Scene, count: number): Promise<OwnTransactions> {
+  const signers = [scene.alice, scene.bob, await createPerson(scene.operator, scene.url, `owner-${count}`)];
+  const { id, addresses } = await found(scene, `vault of ${count}`, signers);
+  const ids = await createTransfers(scene.alice, [{ vaultId: id, chain: CHAIN, to: addresses[CHAIN] ?? '' }], count);
+  return { id, newest: ids.at(-1) ?? '' };
 }
 
 /** Returns one case for each size, each compared with the first. */

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import type { Case } from './cases.ts';
 import { casesOf } from './cases.ts';
 import { growthCases } from './growth.ts';
+import { excessiveGrowth } from './growth-verdict.ts';
 import type { JourneyTimes } from './journey.ts';
 import { travel } from './journey.ts';
 import { canPin, Load, SERVER_CORE } from './load.ts';
@@ -17,11 +18,12 @@ import type { Scene } from './scene.ts';
 import { startScene } from './scene.ts';
 
 /**
- * `npm run bench [-- --growth | --profile | --brief] [-- --only NAME] [-- --json FILE] [--
+ * `npm run bench [-- --growth | --profile | --brief] [-- --only NAMES] [-- --json FILE] [--
  * --write]`. Every figure is from one run: blocks of all cases are interleaved, forwards and
  * backwards, and a ratio is the median of the ratios of neighbouring blocks. Absolute figures are
  * those of this machine. `--growth` measures how they change with the number of transactions,
- * signers and vaults, and the memory that this takes. `--profile` prints no figures, but the
+ * signers and vaults, and the memory that this takes. It ends with 1 when a request costs too much
+ * more. `--profile` prints no figures, but the
  * functions that use the time of each case. `--brief` prints no figures either, but checks that
  * every case still succeeds.
  */
@@ -111,13 +113,14 @@ async function main(): Promise<void> {
     // The journeys run before the memory is read, because signing counts in the memory of the
     // co-signers. Their times are reported only without `--growth`.
     if (journeys !== null && !growth) addJourneys(journeys, figures);
-    const requested = options.only === undefined ? [...figures.keys()] : [options.only];
+    const requested = options.only?.split(',') ?? [...figures.keys()];
     const shown = Object.fromEntries([...figures].filter(([name]) => requested.includes(name)));
     print(shown, all);
     for (const [name, { most, inUse }] of memory ?? [])
       console.log(
         `${name.padEnd(22)}${mebibytes(most).padStart(6)} MiB at most, ${mebibytes(inUse)} in use at the end`,
       );
+    if (growth) judgeGrowth(shown, all);
     if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(shown, null, 2)}\n`);
     if (options.write) writeTables({ figures: shown, cases: all, memory });
   } finally {
@@ -153,15 +156,16 @@ async function tryOut(bench: Bench, cases: readonly Case[]): Promise<void> {
   console.log(`${cases.length} cases, ${answered} good answers`);
 }
 
-/** Returns all cases, or the requested one with its baseline. Throws for an unknown name. */
+/** Returns all cases, or the requested ones with their baselines. Throws for an unknown name. */
 function chosenCases(all: readonly Case[]): readonly Case[] {
   const { only } = options;
   if (only === undefined) return all;
   if (only in JOURNEYS) return [];
-  const chosen = all.find(({ name }) => name === only);
-  if (chosen === undefined)
-    throw new Error(`--only takes one of ${[...all.map(({ name }) => name), ...Object.keys(JOURNEYS)].join(', ')}`);
-  return all.filter(({ name }) => name === only || name === chosen.baseline);
+  const names = only.split(',');
+  if (!names.every((name) => all.some((one) => one.name === name)))
+    throw new Error(`--only takes some of ${[...all.map(({ name }) => name), ...Object.keys(JOURNEYS)].join(', ')}`);
+  const chosen = all.filter(({ name }) => names.includes(name));
+  return all.filter((one) => chosen.some(({ name, baseline }) => one.name === name || one.name === baseline));
 }
 
 async function measure(bench: Bench, cases: readonly Case[], figures: Map<string, Figures>): Promise<void> {
@@ -214,6 +218,17 @@ async function drive(
   const bad = Object.keys(result.statuses).filter((status) => !status.startsWith('2'));
   if (bad.length > 0) throw new Error(`${name} answered ${JSON.stringify(result.statuses)}`);
   return result;
+}
+
+/** Names the cases that grow too much. The process then ends with 1. */
+function judgeGrowth(figures: Readonly<Record<string, Figures>>, cases: readonly Case[]): void {
+  const grown = Object.entries(figures).map(([name, { ratio }]) => {
+    return { name, ratio, baseline: cases.find((one) => one.name === name)?.baseline ?? null };
+  });
+  const excessive = excessiveGrowth(grown);
+  for (const line of excessive) console.error(line);
+  console.log(`growth: ${grown.length} cases, ${excessive.length} excessive`);
+  if (excessive.length > 0) process.exitCode = 1;
 }
 
 function addJourneys(times: JourneyTimes, figures: Map<string, Figures>): void {

@@ -46,10 +46,10 @@ export interface Scene {
   /** Signs deliveries of monitors. */
   readonly monitorSecret: string;
   /**
-   * Returns a vault with this many transactions in the read model. The first call for each number
-   * creates it.
+   * Returns a vault with this many transactions in the read model, and as many entries in its
+   * history there. The first call for each number creates it. `isHidden`: all but fifty are hidden.
    */
-  readonly crowded: (transactions: number) => Promise<ReadyVault>;
+  readonly crowded: (transactions: number, options?: { readonly isHidden: boolean }) => Promise<ReadyVault>;
   readonly recipient: string;
   /**
    * Waits until no deferred work of the previous block remains. Returns how many milliseconds that
@@ -127,7 +127,7 @@ export async function startScene({ notificationsEnabled, isReadable, isInspected
   });
   const chain = localChain(anvil.url);
   await chain.fund(vault.address, 1000n * ETHER);
-  const crowds = new Map<number, Promise<ReadyVault>>();
+  const crowds = new Map<string, Promise<ReadyVault>>();
   const inspector = isInspected ? await service.miniflare.getInspectorURL() : null;
   return {
     ports: { service: servicePort, bare: barePort, sign: signPort, signFour: signFour.ports[0] ?? 0 },
@@ -139,9 +139,10 @@ export async function startScene({ notificationsEnabled, isReadable, isInspected
     vault,
     slowVault,
     monitorSecret,
-    crowded: async (transactions) => {
-      const crowd = crowds.get(transactions) ?? foundCrowd({ operator, signers, alice, database }, transactions);
-      crowds.set(transactions, crowd);
+    crowded: async (count, { isHidden } = { isHidden: false }) => {
+      const key = `${count} ${isHidden}`;
+      const crowd = crowds.get(key) ?? foundCrowd({ operator, signers, alice, database }, { count, isHidden });
+      crowds.set(key, crowd);
       return crowd;
     },
     recipient: await chain.account(7),
@@ -178,25 +179,39 @@ interface CrowdPosition {
 /** The rows of one statement: workerd limits a query to some seconds. */
 const CROWD_BATCH = 10_000;
 
+const MAX_VISIBLE = 50;
+
 /** Creates one real transfer, and copies of its row: the list is measured, and not its creation. */
-async function foundCrowd({ operator, signers, alice, database }: CrowdPosition, count: number): Promise<ReadyVault> {
+async function foundCrowd(
+  { operator, signers, alice, database }: CrowdPosition,
+  { count, isHidden }: { readonly count: number; readonly isHidden: boolean },
+): Promise<ReadyVault> {
   const options = { name: `crowd of ${count}`, signers, threshold: 3, mostPending: MANY, chains: [UNWATCHED_CHAIN] };
   const vault = await createReadyVault(operator, options);
   const to = vault.address;
   const { id } = await alice.client.transfer({ vaultId: vault.id, chain: UNWATCHED_CHAIN, to, amount: '1000' });
   await alice.client.transactions(vault.id, { limit: '1' });
   const columns = await database.prepare('SELECT * FROM transactions WHERE id = ?').bind(id).first();
-  const names = Object.keys(columns ?? {}).filter((name) => name !== 'id' && name !== 'record');
+  const names = Object.keys(columns ?? {}).filter((name) => !['id', 'record', 'visible'].includes(name));
   // The second half of an id is a ULID; these are older than the first one.
   const copy = `substr(id, 1, instr(id, '.')) || '00' || printf('%024d', n.i)`;
   for (let start = 0; start < count; start += CROWD_BATCH) {
+    const end = Math.min(start + CROWD_BATCH, count) - 1;
     await database
       .prepare(
         `WITH RECURSIVE n(i) AS (SELECT ? UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-         INSERT INTO transactions (id, record, ${names.join()})
-         SELECT ${copy}, replace(record, id, ${copy}), ${names.join()} FROM transactions, n WHERE id = ?`,
+         INSERT INTO transactions (id, record, visible, ${names.join()})
+         SELECT ${copy}, replace(record, id, ${copy}), n.i < ?, ${names.join()} FROM transactions, n WHERE id = ?`,
       )
-      .bind(start, Math.min(start + CROWD_BATCH, count) - 1, id)
+      .bind(start, end, isHidden ? MAX_VISIBLE : count, id)
+      .run();
+    await database
+      .prepare(
+        `WITH RECURSIVE n(i) AS (SELECT ? UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+         INSERT INTO audit SELECT vault_id, 1000 + n.i, transaction_id, at_ms, entry, hash FROM audit, n
+         WHERE vault_id = ? AND seq = 1`,
+      )
+      .bind(start, end, vault.id)
       .run();
   }
   return vault;

@@ -1,7 +1,7 @@
 import { ACTIVITY_TABLES, SPAM_TABLE } from '#objects/vault/tables/activity-table.ts';
-import { BALANCE_TABLES } from '#objects/vault/tables/balance-table.ts';
+import { BALANCE_TABLES, VISIBLE_BALANCE_INDEX } from '#objects/vault/tables/balance-table.ts';
 import { PENDING_INDEX } from '#objects/vault/tables/pending-count.ts';
-import { POLICY_TABLES } from '#objects/vault/tables/policy-table.ts';
+import { POLICY_TABLES, SPENT_INDEX } from '#objects/vault/tables/policy-table.ts';
 import { CREDENTIAL_RESET_TABLE } from '#objects/vault/tables/reset-table.ts';
 import type { ObjectSchema } from '#store/object-schema.ts';
 
@@ -29,6 +29,16 @@ const VAULT_TABLES = `
   INSERT INTO projected (only_row, seq) VALUES (0, 0);
 `;
 
+/**
+ * Each job waits in the outbox for days or only for the next projection, so a reader of some jobs
+ * must not read the others.
+ */
+const OUTBOX_INDEXES = `
+  DROP INDEX outbox_due;
+  CREATE INDEX outbox_job ON outbox (job, due_at_ms);
+  CREATE INDEX outbox_work ON outbox (due_at_ms) WHERE job <> 'project';
+`;
+
 /** The state of a vault object. See `ObjectSchema` before you change it. */
 export const VAULT_SCHEMA: ObjectSchema = {
   name: 'vault',
@@ -38,6 +48,8 @@ export const VAULT_SCHEMA: ObjectSchema = {
         sql.exec(tables);
       }
     },
-    (sql) => void sql.exec(SPAM_TABLE),
+    (sql) => {
+      for (const change of [SPAM_TABLE, OUTBOX_INDEXES, SPENT_INDEX, VISIBLE_BALANCE_INDEX]) sql.exec(change);
+    },
   ],
 };

@@ -4,6 +4,7 @@ import { parseKeyId, parseTransactionId } from '#domain/id.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
 import { alice, bob, carol, mallory, PREPARED, HASH, inclusion } from '../../domain/cast.ts';
+import type { VaultDoors } from '#objects/vault/doors.ts';
 import { vaultOf } from './vault-of.ts';
 
 import {
@@ -343,4 +344,21 @@ test('a lost alarm is set again by `rearmAlarm`', async () => {
   expect(await alarmOf()).toBeNull();
   await vault.rearmAlarm();
   expect(await alarmOf()).toBeGreaterThan(Date.now());
+});
+
+test('a creation that fails does not count as pending, and does not use up the number of its creator', async () => {
+  const { vault } = await vaultWithWallet({ mostPending: 5 });
+  await created(vault);
+  const refuse = "BEGIN SELECT RAISE(ABORT, 'the history is full'); END";
+  const write = (sql: string) => runInDurableObject(vault, (_object, { storage }) => void storage.sql.exec(sql));
+  await write(`CREATE TRIGGER full BEFORE INSERT ON history ${refuse}`);
+  const fails = (object: VaultDoors) => create(object, alice, transfer()).catch((error: Error) => error.message);
+  for (let time = 0; time < 3; time++) {
+    const failed = await runInDurableObject(vault, (object) => fails(object as unknown as VaultDoors));
+    expect(failed).toContain('the history is full');
+  }
+  await write('DROP TRIGGER full');
+  // A person has at most three of five.
+  for (let time = 0; time < 2; time++) await created(vault);
+  expect(await create(vault, alice, transfer())).toMatchObject({ refusal: { code: 'too-many-own-pending' } });
 });

@@ -20,6 +20,10 @@ export const BALANCE_TABLES = `
   CREATE INDEX balance_due ON balance (due_at_ms);
 `;
 
+/** Finds the visible balances without reading those of hidden records. */
+export const VISIBLE_BALANCE_INDEX =
+  'CREATE INDEX balance_visible ON balance (chain, token_address, token_id) WHERE due_at_ms IS NOT NULL;';
+
 /** An asset of one wallet: a vault has one wallet on each chain. */
 export interface ChainAsset extends Asset {
   readonly chain: string;
@@ -208,12 +212,12 @@ export class BalanceTable {
     { limit, hiddenToo }: { readonly limit: number; readonly hiddenToo: boolean },
   ): readonly (ChainAsset & Balance)[] {
     const { chain, tokenAddress, tokenId } = after ?? { chain: '', tokenAddress: null, tokenId: null };
+    const visible = hiddenToo ? '' : 'due_at_ms IS NOT NULL AND ';
     return this.#balances(
-      `WHERE (chain, token_address, token_id) > (?, ?, ?) AND (due_at_ms IS NOT NULL OR ?) AND (token_address = '' OR final <> '0' OR EXISTS (SELECT 1 FROM ledger WHERE ledger.chain = balance.chain AND ledger.token_address = balance.token_address AND ledger.token_id = balance.token_id AND ledger.final = 0)) ORDER BY chain, token_address, token_id LIMIT ?`,
+      `WHERE ${visible}(chain, token_address, token_id) > (?, ?, ?) AND (token_address = '' OR final <> '0' OR EXISTS (SELECT 1 FROM ledger WHERE ledger.chain = balance.chain AND ledger.token_address = balance.token_address AND ledger.token_id = balance.token_id AND ledger.final = 0)) ORDER BY chain, token_address, token_id LIMIT ?`,
       chain,
       tokenAddress ?? '',
       tokenId ?? '',
-      hiddenToo ? 1 : 0,
       limit,
     );
   }

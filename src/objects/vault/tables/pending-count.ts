@@ -9,8 +9,9 @@ export const PENDING_INDEX = `CREATE INDEX tx_pending ON tx (${CREATOR}) WHERE p
 /** Counts the pending transactions of one vault. */
 export class PendingCount {
   readonly #sql: SqlStorage;
-  /** Cached, because every creation reads it; null when it must be counted (again). */
+  /** Cached, because every creation reads them; null or absent when they must be counted. */
   #all: number | null = null;
+  readonly #byCreator = new Map<UserId, number>();
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -24,16 +25,21 @@ export class PendingCount {
   /** Returns how many of them a person has created. */
   createdBy(userId: UserId): number {
     const count = `SELECT count(*) AS n FROM tx WHERE pending = 1 AND ${CREATOR} = ?`;
-    return this.#sql.exec<{ n: number }>(count, userId).one().n;
+    const known = this.#byCreator.get(userId) ?? this.#sql.exec<{ n: number }>(count, userId).one().n;
+    this.#byCreator.set(userId, known);
+    return known;
   }
 
-  /** Updates the cached count after a write. */
-  add(difference: 1 | -1): void {
+  /** Updates the cached counts after a write of a transaction of this person. */
+  add(difference: 1 | -1, creator: UserId): void {
     if (this.#all !== null) this.#all += difference;
+    const known = this.#byCreator.get(creator);
+    if (known !== undefined) this.#byCreator.set(creator, known + difference);
   }
 
-  /** Clears the cached count after a commit that was rolled back. */
+  /** Clears the cached counts after a commit that was rolled back. */
   forget(): void {
     this.#all = null;
+    this.#byCreator.clear();
   }
 }

@@ -20,6 +20,9 @@ export const POLICY_TABLES = `
   CREATE INDEX spent_asset ON spent (chain, token, at_ms);
 `;
 
+/** Finds the spending of past days without reading that of today. */
+export const SPENT_INDEX = 'CREATE INDEX spent_age ON spent (at_ms);';
+
 /**
  * A co-signer takes 4 MB in one request. What it gets of a policy is at most twice as long as the
  * document: canonical bytes in hex, where the document has most of them twice, in UTF-8.
