@@ -111,7 +111,7 @@ async function release(isCheck: boolean): Promise<void> {
 What is left to do:
 1. git tag -s v${version} -m 'Release ${version}, release hash ${hash}'
 2. git push origin v${version}, and publish SHA256SUMS and sbom.cdx.json of dist/release beside it.
-3. Deploy the co-signers one by one, then the coordinator, as docs/upgrading.md says.
+3. Deploy the co-signers one by one, then the coordinator, as docs/deploy.md says.
 `);
 }
 

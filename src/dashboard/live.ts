@@ -22,6 +22,8 @@ const STREAMS = new Map<string, Stream>();
 /** The delay before a new stream replaces a refused one. It doubles with each refusal. */
 const AGAIN_MS = 3_000;
 const MAX_AGAIN_MS = 60_000;
+/** A stream stays open for this long between two pages, because a session has few streams. */
+const UNUSED_MS = 2_000;
 
 /**
  * Subscribes to the events of a vault; null subscribes to nothing. After a break the browser
@@ -43,11 +45,15 @@ export function useLive(vaultId: string | null, listeners: Listeners): void {
     stream.listeners.add(listener);
     return () => {
       stream.listeners.delete(listener);
-      if (stream.listeners.size > 0) return;
-      stream.source.close();
-      STREAMS.delete(vaultId);
+      if (stream.listeners.size === 0) setTimeout(() => endUnused(stream, vaultId), UNUSED_MS);
     };
   }, [vaultId]);
+}
+
+function endUnused(stream: Stream, vaultId: string): void {
+  if (stream.listeners.size > 0 || STREAMS.get(vaultId) !== stream) return;
+  stream.source.close();
+  STREAMS.delete(vaultId);
 }
 
 function sourceOf(vaultId: string): EventSource {

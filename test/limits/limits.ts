@@ -55,6 +55,13 @@ export function meterHere(): Meter {
   return (globalThis as unknown as { readonly platformMeter?: Meter }).platformMeter ?? meter;
 }
 
+/** Adds the highest uses of another process to those of this one. */
+export function raise(others: Meter['highest']): void {
+  for (const [limit, other] of Object.entries(others) as [Limit, Highest][]) {
+    if (other.value > (meter.highest[limit]?.value ?? 0)) meter.highest[limit] = other;
+  }
+}
+
 interface Invocation {
   readonly name: string;
   readonly used: Map<Limit, number>;

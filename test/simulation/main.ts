@@ -2,6 +2,8 @@ import { execFileSync, spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { takeOverPlatform } from './platform/clocks.ts';
+import type { Meter } from '../limits/limits.ts';
+import { meterHere, raise } from '../limits/limits.ts';
 import { parseTurn } from '../setup/turns.ts';
 import type { Course, Outcome } from './history.ts';
 import type { Family } from './world.ts';
@@ -174,9 +176,10 @@ async function shared(): Promise<Sum> {
         ]
       : ['--from', String(first + i * size), '--count', String(Math.min(size, count - i * size))],
   );
-  const sums = await Promise.all(parts.map(partOf));
+  const ended = await Promise.all(parts.map(partOf));
   const sum = sumOf();
-  for (const one of sums) for (const key of Object.keys(sum) as (keyof Sum)[]) sum[key] += one[key];
+  for (const { highest } of ended) raise(highest);
+  for (const { sum: one } of ended) for (const key of Object.keys(sum) as (keyof Sum)[]) sum[key] += one[key];
   if (options.log !== undefined) {
     const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
     appendFileSync(options.log, `${JSON.stringify({ commit, from: first, count, ...sum })}\n`);
@@ -184,7 +187,13 @@ async function shared(): Promise<Sum> {
   return sum;
 }
 
-async function partOf(requested: readonly string[]): Promise<Sum> {
+/** What a process reports at its end: its sum, and the highest use of each limit. */
+interface Part {
+  readonly sum: Sum;
+  readonly highest: Meter['highest'];
+}
+
+async function partOf(requested: readonly string[]): Promise<Part> {
   const given = [...process.execArgv, import.meta.filename, '--part', ...requested];
   const child = spawn(process.execPath, given, { stdio: ['ignore', 'pipe', 'inherit'] });
   let text = '';
@@ -196,11 +205,17 @@ async function partOf(requested: readonly string[]): Promise<Sum> {
   const last = lines.pop() ?? '';
   for (const line of lines) log(line);
   if (code !== 0 && !last.startsWith('{')) throw new Error(`a part of the simulation ended with ${code}`);
-  return JSON.parse(last) as Sum;
+  return JSON.parse(last) as Part;
 }
 
 const isAlone = options.part || options.seed !== undefined;
 const total = isAlone ? await simulated() : await shared();
 const seconds = Math.round(Number(process.hrtime.bigint() - begun) / 1e9);
-log(options.part ? JSON.stringify(total) : `${textOf(total)}, ${seconds} s`);
+const { highest } = meterHere();
+if (options.part) log(JSON.stringify({ sum: total, highest } satisfies Part));
+else {
+  const uses = Object.entries(highest).map(([limit, { value, name }]) => `${value} ${limit} (${name})`);
+  log(`at most, in one invocation: ${uses.join('; ')}`);
+  log(`${textOf(total)}, ${seconds} s`);
+}
 if (total.bad > 0) process.exitCode = 1;

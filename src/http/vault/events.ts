@@ -21,6 +21,9 @@ import { errorText } from '#store/error-text.ts';
  * that the session is open and that the user is a member.
  */
 const BEAT_MS = 20_000;
+/** The interval of comment lines in between: writing shows that a reader has disconnected. */
+const PULSE_MS = 2_000;
+const PULSE = new TextEncoder().encode(':\n\n');
 /** The delay before a browser reconnects. */
 const RETRY_MS = 2_000;
 /**
@@ -122,11 +125,14 @@ async function streamEvents(
   const encoder = new TextEncoder();
   const endMs = Date.now() + STREAM_MS;
   let { after } = position;
-  // Otherwise a reader that disconnects would hold its slot until the next beat.
-  const disconnected = writer.closed.then(
-    () => null,
-    () => null,
-  );
+  const disconnected = new Promise<null>((resolve) => {
+    reader.context.req.raw.signal.addEventListener('abort', () => resolve(null));
+    writer.closed.then(
+      () => resolve(null),
+      () => resolve(null),
+    );
+  });
+  const pulse = setInterval(() => void writer.write(PULSE).catch(() => {}), PULSE_MS);
   try {
     const reload = position.isOld ? 'event: reload\ndata: {}\n' : '';
     await writer.write(encoder.encode(`${reload}retry: ${RETRY_MS}\nid: ${after}\n\n`));
@@ -140,6 +146,7 @@ async function streamEvents(
   } catch {
     // The response has already begun, so no error can be sent.
   }
+  clearInterval(pulse);
   await writer.close().catch(() => {});
 }
 
