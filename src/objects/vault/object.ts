@@ -128,7 +128,8 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
       if ((await run()) && kv.get(key) !== undefined) kv.delete(key);
       return 0;
     } catch (error) {
-      const failures = (kv.get<number>(key) ?? 0) + 1;
+      const before = kv.get(key);
+      const failures = (typeof before === 'number' ? before : 0) + 1;
       kv.put(key, failures);
       const vaultId = this.#vault?.id ?? 0;
       console.error(JSON.stringify({ event: 'vault-alarm-failed', vaultId, part, failures, error: errorText(error) }));
