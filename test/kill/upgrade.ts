@@ -169,20 +169,25 @@ interface HistoryPage {
   readonly nextAfter: number | null;
 }
 
-/** Returns what is wrong with the state that the migrations left. */
+/**
+ * Returns what is wrong with the state that the migrations left. The next release has one version
+ * more than this one, and its migration leaves a trace.
+ */
 function migrationFaults(objects: readonly StoredObject[]): readonly string[] {
-  const found = objects.flatMap(({ className, version, migrated }) => {
-    if (version === 1 && migrated === null) return [];
-    if (version !== 2 || migrated === null) return [`${className}: version ${version}, and the migration is half done`];
-    // Rows of `tx` stay. Rows of the other tables may end.
-    const isWhole = className.includes('VaultObject') ? migrated.once === migrated.found : true;
-    return isWhole && migrated.otherwise === 0 ? [] : [`${className}: ${JSON.stringify(migrated)}`];
-  });
-  for (const part of Object.keys(TABLES)) {
+  return Object.keys(TABLES).flatMap((part) => {
     const own = objects.filter(({ className }) => className.includes(part));
-    if (!own.some(({ version }) => version === 2)) found.push(`${part}: no object was upgraded`);
-  }
-  return found;
+    const upgraded = own.filter(({ migrated }) => migrated !== null);
+    if (upgraded.length === 0) return [`${part}: no object was upgraded`];
+    const next = Math.max(...upgraded.map(({ version }) => version));
+    return own.flatMap(({ className, version, migrated }) => {
+      if (version >= next !== (migrated !== null)) {
+        return [`${className}: version ${version}, and the migration is half done`];
+      }
+      // Rows of `tx` stay. Rows of the other tables may end.
+      const isWhole = migrated === null || !className.includes('VaultObject') || migrated.once === migrated.found;
+      return isWhole && (migrated?.otherwise ?? 0) === 0 ? [] : [`${className}: ${JSON.stringify(migrated)}`];
+    });
+  });
 }
 
 /** Returns what is wrong when this release starts on the state of the next one. */
