@@ -5,7 +5,8 @@ import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
 import { publicIdentity } from '#mpc/identity.ts';
 import { COSIGNER_ACTIONS, objectName, type ObjectRef } from '#cosigner/object.ts';
 import { refusal, type Refused } from '#cosigner/refusal.ts';
-import { declaresAtMost, readBody } from '#cosigner/request-body.ts';
+import { declaresAtMost } from '#cosigner/request-body.ts';
+import { readAtMost } from '#domain/bounded-read.ts';
 import { WIRE_VERSIONS } from '#domain/access/cosigner-request.ts';
 import { parseKeyId, parseVaultIdText } from '#domain/id.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
@@ -52,7 +53,7 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
   if (!declaresAtMost(request, MAX_BODY_BYTES)) return answer(413, refusal('body-too-large'));
   // The check precedes the body, so that a stranger cannot make a co-signer hold a body in memory.
   if (!(await isFromCoordinator(claim, { request, env }))) return answer(401, refusal('not-my-coordinator'));
-  const bytes = await readBody(request, MAX_BODY_BYTES);
+  const bytes = await readAtMost(request.body, MAX_BODY_BYTES);
   if (bytes === null) return answer(413, refusal('body-too-large'));
   if (!isClaimedBody(claim, bytes)) return answer(401, refusal('not-my-coordinator'));
   const body = jsonOf(bytes);

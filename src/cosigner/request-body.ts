@@ -1,59 +1,8 @@
 /**
- * The number of bytes that a read waits for, unless the stream or the limit ends before. A sender
- * of chunks of one byte would otherwise cause a read for each, and 300 kB of them would cost six
- * seconds before the signature is checked.
- */
-const READ_AT_ONCE_BYTES = 65_536;
-
-/** A reader with the option `min` of the Streams standard, which the types of Workers lack. */
-interface MinimumReader {
-  read(
-    view: Uint8Array<ArrayBuffer>,
-    options: { readonly min: number },
-  ): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
-  cancel(): Promise<void>;
-}
-
-/**
- * Returns the body of a request, or null when it is longer than `maxBytes`. Reading stops at the
- * first byte beyond the limit and cancels the stream, so memory never holds more than the limit and
- * one chunk, whatever length the sender declares.
- */
-export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | null> {
-  const { body } = request;
-  if (body === null) return new Uint8Array();
-  const reader: MinimumReader = body.getReader({ mode: 'byob' });
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for (;;) {
-    const min = Math.min(READ_AT_ONCE_BYTES, maxBytes + 1 - length);
-    const { done, value = new Uint8Array() } = await reader.read(new Uint8Array(min), { min });
-    length += value.length;
-    if (length > maxBytes) {
-      // The cancellation is not awaited, because the sender may never notice it.
-      reader.cancel().catch(() => {});
-      return null;
-    }
-    chunks.push(value);
-    if (done) return joined(chunks, length);
-  }
-}
-
-/**
  * Reports whether the declared length of a body is within `maxBytes`. A chunked body declares none.
  */
 export function declaresAtMost({ headers }: Request, maxBytes: number): boolean {
   const claimed = headers.get('content-length');
   if (claimed === null) return true;
   return /^[0-9]{1,15}$/.test(claimed) && Number.parseInt(claimed, 10) <= maxBytes;
-}
-
-function joined(chunks: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
 }

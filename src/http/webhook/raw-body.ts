@@ -1,4 +1,5 @@
-import { declaredLength, readAtMost } from '#http/edge/read-body.ts';
+import { readAtMost } from '#domain/bounded-read.ts';
+import { declaredLength } from '#http/edge/declared-length.ts';
 
 /**
  * The limit of a delivery before and after decompression: its stored form has to fit into one row

@@ -60,7 +60,7 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   },
   {
     name: 'a co-signer reads a body without an end',
-    file: 'src/cosigner/request-body.ts',
+    file: 'src/domain/bounded-read.ts',
     was: 'if (length > maxBytes) {',
     is: 'if (length > 100 * maxBytes) {',
     caughtBy: ['test/cosigner/request-body.test.ts'],

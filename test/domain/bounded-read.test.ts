@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { readAtMost } from '#http/edge/read-body.ts';
+import { readAtMost } from '#domain/bounded-read.ts';
 
 test('a sender of single bytes causes a read for each 64 kilobytes, not one for each byte', async () => {
   let left = 100_000;

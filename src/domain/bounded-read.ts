@@ -1,0 +1,54 @@
+/**
+ * The number of bytes that a read of a stream waits for, unless the stream or the limit ends
+ * before.
+ */
+const READ_AT_ONCE_BYTES = 65_536;
+
+/** A reader with the option `min` of the Streams standard, which the types of Workers lack. */
+interface MinimumReader {
+  read(
+    view: Uint8Array<ArrayBuffer>,
+    options: { readonly min: number },
+  ): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+  cancel(): Promise<void>;
+}
+
+/**
+ * Returns the bytes of a body, or null for more than `maxBytes`. Reading stops at the first byte
+ * beyond the limit and cancels the stream, so memory never holds more than the limit and one chunk,
+ * whatever length the sender declares. Throws when the stream fails.
+ *
+ * Each read waits for 64 kB: a sender of chunks of one byte would otherwise cause a read for each,
+ * and 300 kB of them would cost six seconds.
+ */
+export async function readAtMost(
+  stream: ReadableStream<Uint8Array> | null,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | null> {
+  if (stream === null) return new Uint8Array();
+  const reader: MinimumReader = stream.getReader({ mode: 'byob' });
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for (;;) {
+    const min = Math.min(READ_AT_ONCE_BYTES, maxBytes + 1 - length);
+    const { done, value = new Uint8Array() } = await reader.read(new Uint8Array(min), { min });
+    length += value.length;
+    if (length > maxBytes) {
+      // The cancellation is not awaited, because the sender may never notice it.
+      reader.cancel().catch(() => {});
+      return null;
+    }
+    chunks.push(value);
+    if (done) return joined(chunks, length);
+  }
+}
+
+function joined(chunks: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}
