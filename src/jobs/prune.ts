@@ -1,3 +1,4 @@
+import { DAY_MS } from '#domain/policy/rules.ts';
 import { SESSION_SECONDS } from '#domain/access/session.ts';
 import type { TokenId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
@@ -13,7 +14,6 @@ import { prunePrices, pruneTokens } from '#store/valuations.ts';
 
 /** Deletes what has ended. Each run of the sweep deletes a bounded number of each. */
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 /**
  * How long processed deliveries and scans are stored, for operators who need to know what they came
  * to, and deleted tokens.

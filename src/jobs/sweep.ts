@@ -103,7 +103,7 @@ async function wakeVaults(env: CoordinatorEnv, numbers: readonly number[]): Prom
   for (const some of inGroups(vaultIds, WOKEN_AT_ONCE)) {
     await Promise.all(some.map((vaultId) => wakeVault(env, vaultId, sizes)));
   }
-  await updateVaultSizes(env.DB, sizes);
+  if (sizes.size > 0) await updateVaultSizes(env.DB, sizes);
 }
 
 async function wakeVault(env: CoordinatorEnv, vaultId: VaultId, sizes: Map<VaultId, number>): Promise<void> {

@@ -58,7 +58,7 @@ function isAmong(macs: readonly Bytes[], expected: Uint8Array): boolean {
 
 /**
  * Reports whether a point is a strict public key of RFC 8032: in its one encoding, and not of a
- * small order, for which everybody can make signatures. Web Crypto does not check this.
+ * small order, whose signatures need no secret. Web Crypto does not check this.
  */
 function isStrictKey(key: Bytes): boolean {
   try {

@@ -94,8 +94,18 @@ export async function list(db: D1Database, query: TransactionQuery): Promise<Tra
   // Rows below this id are not read completely.
   const floor = reached.toSorted().at(-1) ?? null;
   const found = rows.filter(({ id }) => floor === null || id >= floor).toSorted((a, b) => (a.id < b.id ? 1 : -1));
-  const page = found.slice(0, query.limit);
-  return { records: page, next: found.length > query.limit ? (page.at(-1)?.id ?? null) : floor };
+  return pageOf(found, query.limit, floor);
+}
+
+/**
+ * Returns a page.
+ *
+ * @param rows one more than the page has, where others follow
+ * @param end the id to continue after when no others are in `rows`
+ */
+function pageOf(rows: readonly ListedRow[], limit: number, end: string | null): TransactionPage {
+  const records = rows.slice(0, limit);
+  return { records, next: rows.length > limit ? (records.at(-1)?.id ?? null) : end };
 }
 
 type Filter = readonly [condition: string, value: string | number];
@@ -159,8 +169,7 @@ async function recentlyUpdated(db: D1Database, query: TransactionQuery): Promise
     .prepare(`SELECT id, record FROM ${range}${conditions} ORDER BY id DESC LIMIT ?`)
     .bind(query.vaultId, query.updatedAfterMs, ...values, query.limit + 1)
     .all<ListedRow>();
-  const page = results.slice(0, query.limit);
-  return { records: page, next: results.length > query.limit ? (page.at(-1)?.id ?? null) : null };
+  return pageOf(results, query.limit, null);
 }
 
 function textOf(filters: readonly Filter[]): string {

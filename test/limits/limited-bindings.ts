@@ -79,6 +79,11 @@ export function checkStatement(query: string, values: readonly unknown[]): void 
   checkParameters(values);
 }
 
+/** Checks a value for the storage of an object. */
+export function checkStored(value: unknown): void {
+  check('bytes of a stored value', sizeOf(value));
+}
+
 function limitedQueue(queue: Queue): object {
   const bytes = (body: unknown) => {
     const size = sizeOf(JSON.stringify(body) ?? '');

@@ -1,8 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { limitedEnv, limitedFetch } from './limited-bindings.ts';
+import { checkStored, limitedEnv, limitedFetch } from './limited-bindings.ts';
 import { limitedHandlers } from './limited-worker.ts';
 import type { Limit } from './limits.ts';
-import { check, LimitExceeded, LIMITS, meterHere, within } from './limits.ts';
+import { LimitExceeded, LIMITS, meterHere, within } from './limits.ts';
 import { memorySql } from '../objects/memory-sql.ts';
 
 /** Each limit is met exactly without an error, and exceeded by one with its name. */
@@ -42,7 +42,7 @@ const USES: Readonly<Record<Exclude<Limit, 'open connections'>, (amount: number)
   'bytes of a statement': async (amount) => env.DB.prepare(text(amount)),
   // A list of one text costs seventeen bytes beside the text.
   'bytes of a row': async (amount) => env.DB.prepare('SELECT ?').bind(text(amount - 9)),
-  'bytes of a stored value': async (amount) => check('bytes of a stored value', amount),
+  'bytes of a stored value': async (amount) => checkStored(text(amount)),
   'bytes of a call': (amount) => stub().query(text(amount - 9)),
   // A name, a value, a colon, a space and the end of the line.
   'bytes of headers': (amount) => service({ a: text(amount - 5) }),

@@ -1,6 +1,4 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { hexToBytes } from '@noble/hashes/utils.js';
-import { addressOn } from '#chains/inspect/address-on.ts';
 import type { PolicySource } from '#cosigner-client/bring-policies.ts';
 import { bringPolicies } from '#cosigner-client/bring-policies.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
@@ -10,16 +8,17 @@ import { policyHashOf } from '#devices/policy-succession.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { KeyRefresh, VaultKey } from '#domain/vault.ts';
-import { nextKeyStep } from '#jobs/keys/generate-key.ts';
 import { nextRefreshStep } from '#jobs/keys/refresh-key.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { VaultStorage } from '#objects/vault/storage.ts';
 import { policy } from '../../domain/cast.ts';
 import { approvalsOf, changeOf, historyOf, largePolicy, POLICIES } from '../../domain/large-vault.ts';
+import { LIMITS } from '../../limits/limits.ts';
 import { memorySql } from '../../objects/memory-sql.ts';
-import { anvilRules, approvedTransfer, inVault, present } from '../cosigners.ts';
+import { approvedTransfer, inVault, present } from '../cosigners.ts';
 import { cosignersInMemory } from '../cosigners-in-memory.ts';
 import { inOneInvocation } from '../one-invocation.ts';
+import { generatedKey } from './generated-key.ts';
 
 /**
  * Tests the policies of a large vault at the co-signers. The storage of the vault decides how many
@@ -29,8 +28,6 @@ import { inOneInvocation } from '../one-invocation.ts';
 
 /** A co-signer refuses longer bodies (cosigner/app.ts). */
 const MAX_BODY_BYTES = 4_000_000;
-/** The calls of bound Workers that the platform permits to one invocation. */
-const MAX_CALLS = 32;
 
 const cosigners = cosignersInMemory();
 const seen = { invocations: 0, calls: 0, bodyBytes: 0 };
@@ -101,19 +98,6 @@ async function deliver(policies: Policies, reported: Readonly<Record<string, num
   });
 }
 
-async function generated(scheme: VaultKey['scheme'], policies: PolicySource): Promise<VaultKey> {
-  let candidate: Parameters<typeof nextKeyStep>[2] = null;
-  return repeated(async (crew) => {
-    const step = await nextKeyStep(crew, { scheme, policies }, candidate);
-    if (!step.ok) throw new Error(step.refusal.reason);
-    if (step.value.type === 'candidate') ({ candidate } = step.value);
-    if (step.value.type !== 'key') return null;
-    if (scheme !== 'ecdsa-secp256k1') return { ...step.value.key, addresses: {} };
-    const address = addressOn(anvilRules.chain.caip2, scheme, hexToBytes(step.value.key.publicKey));
-    return { ...step.value.key, addresses: { anvil: present(address) } };
-  });
-}
-
 /** Refreshes a key. Returns it with its new shares. */
 async function refreshed(key: VaultKey, policies: PolicySource): Promise<VaultKey> {
   let refresh: KeyRefresh = { keyId: key.keyId, scheme: key.scheme, requestId: 'one', begun: null, provenBy: [] };
@@ -150,7 +134,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 async function largeVault(id: number, length: number): Promise<{ readonly key: VaultKey; readonly vault: Policies }> {
   const first = inVault(id, largePolicy);
   const vault = new Policies([{ policy: first, mandate: null }]);
-  const key = await generated('ecdsa-secp256k1', vault.source());
+  const key = await generatedKey(repeated, { scheme: 'ecdsa-secp256k1', policies: vault.source() });
   const others = historyOf(first, length).slice(1);
   vault.add(...others);
   const name = objectName({ kind: 'vault', vaultId: first.vaultId });
@@ -165,7 +149,7 @@ async function largeVault(id: number, length: number): Promise<{ readonly key: V
 function expectWithinLimits(expected: number): void {
   const { invocations, calls: most, bodyBytes } = measured();
   expect(invocations).toBe(expected);
-  expect(most).toBeLessThanOrEqual(MAX_CALLS);
+  expect(most).toBeLessThanOrEqual(LIMITS['service calls']);
   expect(bodyBytes).toBeLessThan(MAX_BODY_BYTES);
 }
 
@@ -182,7 +166,7 @@ test('a payment of a large vault is signed in one invocation, however many co-si
   const request = paymentOf(key, vault.source({ ...everywhere(POLICIES + 1), 3: POLICIES }));
   expect(await repeated(async () => (await thresholdSign(inOneInvocation(rest), request)).ok)).toBe(true);
   expectWithinLimits(1);
-  await generated('frost-ed25519', vault.source(everywhere(POLICIES + 1)));
+  await generatedKey(repeated, { scheme: 'frost-ed25519', policies: vault.source(everywhere(POLICIES + 1)) });
   expectWithinLimits(4);
 }, 240_000);
 

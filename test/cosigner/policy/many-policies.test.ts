@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { hexToBytes, randomBytes } from '@noble/hashes/utils.js';
-import { addressOn } from '#chains/inspect/address-on.ts';
+import { randomBytes } from '@noble/hashes/utils.js';
 import type { PolicySource } from '#cosigner-client/bring-policies.ts';
 import { bringPolicies } from '#cosigner-client/bring-policies.ts';
 import { mandateDigest, policyHashOf } from '#devices/policy-succession.ts';
@@ -9,13 +8,13 @@ import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { KeyRefresh, VaultKey } from '#domain/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
-import { nextKeyStep } from '#jobs/keys/generate-key.ts';
 import { nextRefreshStep } from '#jobs/keys/refresh-key.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { alice, bob, policy } from '../../domain/cast.ts';
-import { approvalBy, anvilRules, approvedTransfer, present } from '../cosigners.ts';
+import { approvalBy, approvedTransfer, present } from '../cosigners.ts';
 import { cosignersInMemory } from '../cosigners-in-memory.ts';
 import { inOneInvocation } from '../one-invocation.ts';
+import { generatedKey } from './generated-key.ts';
 
 /**
  * Tests a vault with 1,000 policies. Each run of a job is one invocation, in which the platform
@@ -90,10 +89,10 @@ async function delivered(policies: readonly AdoptedPolicy[], reported: Readonly<
 
 test('a vault with a thousand policies generates a key, signs, refreshes and adopts the next policy', async () => {
   // The key is generated first, so that each policy is adopted by the attestations of the others.
-  const key = await generated('ecdsa-secp256k1', all.slice(0, 1));
+  const key = await generatedKey(repeated, { scheme: 'ecdsa-secp256k1', policies: source(all.slice(0, 1)) });
   expect(await delivered(all, everywhere(1))).toEqual({ runs: 4, versions: everywhere(COUNT) });
   expect(await paid(key, source(all, everywhere(COUNT)))).toBe(true);
-  await generated('frost-ed25519', all);
+  await generatedKey(repeated, { scheme: 'frost-ed25519', policies: source(all) });
 
   // A payment brings the newest policy to the co-signers that sign it, and the outbox to the third.
   const more = [...all, latest];
@@ -121,19 +120,6 @@ test('a vault with a thousand policies generates a key, signs, refreshes and ado
   });
   expect(await paid(after, source(more, everywhere(COUNT + 1)))).toBe(true);
 }, 120_000);
-
-async function generated(scheme: VaultKey['scheme'], policies: readonly AdoptedPolicy[]): Promise<VaultKey> {
-  let candidate: Parameters<typeof nextKeyStep>[2] = null;
-  return repeated(async (crew) => {
-    const step = await nextKeyStep(crew, { scheme, policies: source(policies) }, candidate);
-    if (!step.ok) throw new Error(step.refusal.reason);
-    if (step.value.type === 'candidate') ({ candidate } = step.value);
-    if (step.value.type !== 'key') return null;
-    if (scheme !== 'ecdsa-secp256k1') return { ...step.value.key, addresses: {} };
-    const address = addressOn(anvilRules.chain.caip2, scheme, hexToBytes(step.value.key.publicKey));
-    return { ...step.value.key, addresses: { anvil: present(address) } };
-  });
-}
 
 /** Reports whether a payment is signed in one invocation. */
 async function paid(key: VaultKey, policies: PolicySource): Promise<boolean> {

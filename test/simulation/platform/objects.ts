@@ -1,6 +1,7 @@
 import { Database, objectSql } from '../../objects/memory-sql.ts';
 import type { Life, Schedule } from '../schedule.ts';
 import { LostCall } from '../schedule.ts';
+import { checkStored } from '../../limits/limited-bindings.ts';
 import { within } from '../../limits/limits.ts';
 
 type Behaviour = Readonly<Record<string, unknown>>;
@@ -94,14 +95,19 @@ export class ObjectHost {
       setAlarm: async (atMs: number) => this.#setAlarm(atMs),
       kv: {
         get: (key: string) => this.#values.get(key),
-        put: (key: string, value: unknown) => void this.#values.set(key, structuredClone(value)),
+        put: (key: string, value: unknown) => this.#keep(key, value),
         delete: (key: string) => this.#values.delete(key),
       },
       get: async (key: string) => this.#values.get(key),
       put: async (entries: Readonly<Record<string, unknown>>) => {
-        for (const [key, value] of Object.entries(entries)) this.#values.set(key, structuredClone(value));
+        for (const [key, value] of Object.entries(entries)) this.#keep(key, value);
       },
     };
+  }
+
+  #keep(key: string, value: unknown): void {
+    checkStored(value);
+    this.#values.set(key, structuredClone(value));
   }
 
   /** @param atMs by the clock of the object that sets the alarm */

@@ -1,3 +1,4 @@
+import { DAY_MS } from '#domain/policy/rules.ts';
 import { authorize } from '#domain/access/membership.ts';
 import { randomBytes } from '@noble/hashes/utils.js';
 import type { Valuation } from '#domain/asset/valuation.ts';
@@ -26,8 +27,6 @@ import { recordEvent } from '#objects/vault/commands/transaction.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type { ActivityView, FollowWork } from '#objects/vault/views.ts';
 import { writeActivity, writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** What a chain shows under a hash; null when it shows nothing (any more). */
 export interface ActivityReport {
