@@ -7,17 +7,20 @@ const OBJECTS = new Set(['VAULT', 'ACCESS_TOKEN', 'SESSION', 'PERSON', 'WALLET_N
 /** What code remembers for an environment must be found again. */
 const LIMITED = new WeakMap<object, object>();
 
-/** Returns the environment of a Worker with bindings that count. */
+/**
+ * Returns the environment of a Worker with bindings that count. Settings are read from the given
+ * environment each time, because tests change them.
+ */
 export function limitedEnv<E extends object>(env: E): E {
   const known = LIMITED.get(env);
   if (known !== undefined) return known as E;
-  const bindings = Object.entries(env).map(([name, binding]): [string, unknown] => {
-    const isBinding = typeof binding === 'object' && binding !== null;
-    return [name, isBinding ? limited(name, binding as object) : binding];
-  });
-  const made = Object.fromEntries(bindings);
+  const bindings = new Map<string | symbol, object>();
+  for (const [name, binding] of Object.entries(env)) {
+    if (typeof binding === 'object' && binding !== null) bindings.set(name, limited(name, binding as object));
+  }
+  const made = new Proxy(env, { get: (target, name) => bindings.get(name) ?? Reflect.get(target, name) });
   LIMITED.set(env, made);
-  return made as E;
+  return made;
 }
 
 function limited(name: string, binding: object): object {

