@@ -20,6 +20,7 @@ import { accepted, refused } from '#domain/result.ts';
 import { party } from '../mpc/dealt-key.ts';
 import { textSent } from './platform/clocks.ts';
 import type { Dealer } from './key-holders.ts';
+import { SimulatedShares } from './cosigner-shares.ts';
 import type { Schedule } from './schedule.ts';
 import { LostCall } from './schedule.ts';
 import { Database, objectSql } from '../objects/memory-sql.ts';
@@ -62,6 +63,7 @@ export class SimulatedCosigner {
   readonly #secret = crypto.getRandomValues(new Uint8Array(32));
   readonly #opened = new Map<string, Session>();
   readonly #running = new Map<string, Session>();
+  readonly #shares: SimulatedShares;
   #peers: readonly SimulatedCosigner[] = [];
   isUnreachable = false;
   /** The error of the co-signer's clock in milliseconds. */
@@ -70,6 +72,7 @@ export class SimulatedCosigner {
   constructor(schedule: Schedule, terms: NodeTerms) {
     this.#schedule = schedule;
     this.#terms = terms;
+    this.#shares = new SimulatedShares(terms.index);
     this.chain = new CosignerStorage(objectSql(this.db));
     this.vault = new VaultPolicies(objectSql(this.db));
     this.vault.adopt([terms.policy]);
@@ -109,9 +112,10 @@ export class SimulatedCosigner {
 
   async #serve(path: string, body: unknown): Promise<Result<unknown, Refused>> {
     const [kind = '', keyId = '', action = ''] = path.split('/');
-    if (kind === 'pairs') return accepted({});
+    if (kind === 'pairs') return accepted(this.#shares.pairs());
     if (kind === 'vault') return this.#serveVault(action, body);
     const dealer = this.#terms.dealers.find((one) => one.keyId === keyId);
+    if (['pair', 'reshare', 'proof'].includes(kind)) return this.#shares.run(path, body, dealer);
     if (kind !== 'key' || dealer === undefined) return refused(refusal('unknown-key'));
     switch (action) {
       case 'open':
@@ -122,6 +126,10 @@ export class SimulatedCosigner {
         return this.#round(body);
       case 'receipt':
         return this.#receipt(dealer, body);
+      case 'shares':
+        return accepted(this.#shares.held(dealer));
+      case 'activate':
+        return this.#shares.activate(keyId, (body as { epoch: number }).epoch);
       case 'signed':
         return accepted(this.#signedFor((body as { transactionId: string }).transactionId));
       case 'witness':

@@ -95,7 +95,11 @@ export function isQuiet(world: World): boolean {
  * chain.
  */
 export function isSettled(world: World): boolean {
-  if (!isQuiet(world)) return false;
+  return isQuiet(world) && isIdle(world) && agreesWithChain(world);
+}
+
+/** Reports whether no job is due, and every event is sent. */
+export function isIdle(world: World): boolean {
   const watched = transactionsOf(world).filter(isWatchedAfterFailure);
   const queued = rowsOf(vaultDb(world), 'SELECT tx_id AS id, job FROM outbox').filter(
     ({ id, job }) => job !== 'confirm' || !watched.some((one) => one.id === id),
@@ -103,7 +107,10 @@ export function isSettled(world: World): boolean {
   if (queued.some(({ job }) => job !== 'reconcile' && job !== 'expire-policy')) return false;
   const ofDeliveries = rowsOf(world.d1.db, "SELECT count(*) AS n FROM deliveries WHERE state = 'open'");
   const ofScans = rowsOf(world.d1.db, "SELECT count(*) AS n FROM scans WHERE state = 'open'");
-  if ([...ofDeliveries, ...ofScans].some(({ n }) => (n ?? 0) > 0)) return false;
+  return [...ofDeliveries, ...ofScans].every(({ n }) => (n ?? 0) === 0);
+}
+
+function agreesWithChain(world: World): boolean {
   return [...world.wallets].every(([chain, wallet]) => {
     const balance = balanceOf(world, chain);
     return balance !== null && balance.difference === null && unitsOf(balance.final) === chain.balance(wallet);

@@ -66,7 +66,9 @@ export class Dealer {
     return address;
   }
 
-  #walletOn(chain: string): KeyShare {
+  /** Returns the key itself without a chain. */
+  #walletOn(chain: string | null): KeyShare {
+    if (chain === null) return this.#key;
     const wallet = this.#wallets.get(chain) ?? walletShare(this.#key, chain);
     this.#wallets.set(chain, wallet);
     return wallet;
@@ -87,7 +89,8 @@ export class Dealer {
 
 interface Session {
   readonly sid: string;
-  readonly chain: string;
+  /** CAIP-2; null for a signature with the key itself, which proves it. */
+  readonly chain: string | null;
   readonly signers: number;
 }
 

@@ -20,6 +20,7 @@ import { addTo, type Sum, sumOf, textOf } from './totals.ts';
  *     npm run test:simulation -- --points --turn 1/4  the second quarter of them
  *     npm run test:simulation -- --pairs 2000         so many pairs of deaths
  *     npm run test:simulation -- --lies               every lie of an RPC node; also with --turn
+ *     npm run test:simulation -- --days 365           a year of one busy vault
  *
  * Every tenth is lived twice and has to be the same again. Exit 1 when anything that must hold did
  * not: the seeds are named.
@@ -32,6 +33,8 @@ const { values: options } = parseArgs({
     points: { type: 'boolean', default: false },
     pairs: { type: 'string' },
     lies: { type: 'boolean', default: false },
+    /** The number of days of the story of one busy vault. */
+    days: { type: 'string' },
     log: { type: 'string' },
     /**
      * Stops at the first failing history, for a caller that only needs to know whether one fails.
@@ -74,6 +77,7 @@ async function simulated(): Promise<Sum> {
   const sum = sumOf();
   const one = options.seed;
   if (options.lies) await sweepLies(sum);
+  else if (options.days !== undefined) report(`${options.days} days`, await liveDays(options.days), sum);
   else if (one !== undefined) await judged({ seed: Number.parseInt(one, 10), log }, sum, live);
   else if (isSweep) await sweep(sum, live);
   else {
@@ -132,6 +136,11 @@ async function sweepLies(sum: Sum): Promise<void> {
     const isOwn = i % parts === part && i % PROCESSES === share;
     if (isOwn) report(`${family}: payments in a row`, await liveBurst(family), sum);
   }
+}
+
+async function liveDays(days: string): Promise<Outcome> {
+  const { liveYear } = await import('./year.ts');
+  return liveYear(Number.parseInt(days, 10));
 }
 
 function report(name: string, outcome: Outcome, sum: Sum): void {
@@ -208,7 +217,7 @@ async function partOf(requested: readonly string[]): Promise<Part> {
   return JSON.parse(last) as Part;
 }
 
-const isAlone = options.part || options.seed !== undefined;
+const isAlone = options.part || options.seed !== undefined || options.days !== undefined;
 const total = isAlone ? await simulated() : await shared();
 const seconds = Math.round(Number(process.hrtime.bigint() - begun) / 1e9);
 const { highest } = meterHere();

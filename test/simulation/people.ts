@@ -11,7 +11,7 @@ const PAUSE_MS = 8_000;
  * Repeats a request until an answer states its outcome. Returns null when the service is
  * unavailable.
  */
-async function insist(world: World, request: () => Promise<Answer | null>): Promise<Answer | null> {
+export async function insist(world: World, request: () => Promise<Answer | null>): Promise<Answer | null> {
   for (let time = 1; time <= MAX_TRIES; time++) {
     const answer = await request();
     if (answer !== null && answer.status < 500) return answer;
@@ -61,11 +61,23 @@ export async function create(world: World, payment: PaymentRequest, creator: Per
   if (answer === null) world.oracle.fault(`I12: ${payment.key} cannot be created`);
 }
 
+/**
+ * Returns the body of an approval: the signature of the person's device over the digest that the
+ * path shows. Returns no body for a person without a device.
+ */
+export async function signatureOf(world: World, { token, device }: Person, path: string): Promise<{ body?: unknown }> {
+  if (device === undefined) return {};
+  const shown = await insist(world, () => world.request(`GET ${path}`, { token }));
+  return shown?.status === 200 ? { body: device.sign(String(shown.body['digest'])) } : {};
+}
+
 export async function approve(world: World, payment: PaymentRequest, person: Person): Promise<void> {
   if (payment.id === null) return;
+  const path = `/transaction/${payment.id}`;
+  const signature = await signatureOf(world, person, `${path}/challenge`);
   payment.requestedBy.add(person.id);
   const answer = await insist(world, () =>
-    world.request(`POST /transaction/${payment.id}/approve`, { token: person.token }),
+    world.request(`POST ${path}/approve`, { token: person.token, ...signature }),
   );
   if (answer?.status === 200) payment.acknowledgedTo.add(person.id);
   // The transaction is already decided, or the person is no longer a signer.

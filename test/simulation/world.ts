@@ -1,4 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
+import type { ScriptDevice } from '#cli/device/script-device.ts';
 import { keySchemeOf } from '#domain/asset/chain.ts';
 import { app } from '#http/app.ts';
 import { consume } from '#jobs/consume.ts';
@@ -61,6 +62,8 @@ const FAMILIES = {
 export interface Person {
   readonly id: string;
   readonly token: string;
+  /** The device that signs the person's approvals; absent where approvals need no signature. */
+  device?: ScriptDevice;
 }
 
 /** An answer of the service. */

@@ -37,15 +37,19 @@ export async function proofFault(signers: readonly CosignerClient[], key: Provab
     const isUseless = code !== 'unreachable' && code !== 'peer-banned';
     return { reason: `proof: ${faultText(signed.refusal)}`, isUseless };
   }
-  const digest = sha256(canonicalBytes('conclave/key-proof/v1', [['keyId', keyId]]));
   const signing: SigningKey = {
     scheme: key.scheme,
     threshold: key.threshold,
     publicKey: hexToBytes(key.publicKey),
     publicShares: publicSharesFrom(key.publicShares),
   };
-  const combined = await combineSignatures(signing, [digest], signed.value);
+  const combined = await combineSignatures(signing, [keyProofDigest(keyId)], signed.value);
   return combined.ok ? null : { reason: `proof: ${faultText(combined.refusal)}`, isUseless: true };
+}
+
+/** Returns the digest that proves a key: of a text that no chain accepts. */
+export function keyProofDigest(keyId: string): Uint8Array {
+  return sha256(canonicalBytes('conclave/key-proof/v1', [['keyId', keyId]]));
 }
 
 export function groupName(group: readonly CosignerClient[]): string {

@@ -19,7 +19,6 @@ import { recordBytes } from '#cosigner/policy/signed-record.ts';
 import { receiptBytes } from '#cosigner/policy/receipt.ts';
 import { prepareSigning } from '#cosigner/session/signing.ts';
 import { bindingContext } from '#cosigner/session/signing-request.ts';
-import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { AttemptPurpose } from '#domain/transaction/intent.ts';
 import { actionOfAttempt, intentBytes } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
@@ -31,6 +30,7 @@ import type { Channel, EphemeralKey } from '#mpc/channel.ts';
 import { newEphemeralKey, EXCHANGE_KEY_BYTES, openChannel } from '#mpc/channel.ts';
 import type { CosignerIdentity, PeerIdentity } from '#mpc/envelope.ts';
 import { importIdentity, importPeer, openEnvelope, sealEnvelope, signAsCosigner } from '#mpc/envelope.ts';
+import { keyProofDigest } from '#jobs/keys/prove-key.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
@@ -375,6 +375,5 @@ interface Occasion {
 
 function proofOf(keyId: string, fields: Readonly<Record<string, unknown>>): Occasion {
   const { signers } = fields as unknown as Pick<Occasion, 'signers'>;
-  const digest = sha256(canonicalBytes('conclave/key-proof/v1', [['keyId', keyId]]));
-  return { signers, messages: [digest], occasion: utf8ToBytes('conclave/key-proof/v1') };
+  return { signers, messages: [keyProofDigest(keyId)], occasion: utf8ToBytes('conclave/key-proof/v1') };
 }

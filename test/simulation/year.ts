@@ -1,0 +1,182 @@
+import { ScriptDevice } from '#cli/device/script-device.ts';
+import type { SimulatedChain } from './chains/chain.ts';
+import { isIdle, judge, underWay } from './final-checks.ts';
+import type { Outcome } from './history.ts';
+import { inWorld } from './history.ts';
+import type { PaymentRequest } from './oracle.ts';
+import { approve, create, insist, signatureOf } from './people.ts';
+import type { Family, World } from './world.ts';
+
+/**
+ * A year of one busy vault in calm weather, with a wallet on each kind of chain, whose signers
+ * approve with devices. It shows that no invocation uses more of the platform as the history grows.
+ * Each day has payments and deposits, and a reorganisation on each chain; each week a new policy
+ * with another device; each month a refresh of each key and new funds.
+ */
+const FAMILIES: readonly Family[] = ['evm', 'bitcoin', 'solana'];
+const PAYMENTS_A_DAY = 2;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const BLOCK_MS = 1_000;
+/** The time in which the work of a day ends. */
+const BUSY_MS = 3 * HOUR_MS;
+/** The interval at which the story checks whether the work of a day has ended. */
+const POLL_MS = 30_000;
+
+export function liveYear(days: number, log?: (line: string) => void): Promise<Outcome> {
+  const course = { seed: 1, families: FAMILIES, ...(log === undefined ? {} : { log }) };
+  return inWorld(course, (world) => new Year(world).live(days));
+}
+
+class Year {
+  readonly #world: World;
+  /** The time is sparse: minutes with blocks while there is work, else hours. */
+  #isBusy = true;
+  #payments = 0;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  async live(days: number): Promise<void> {
+    const { schedule, oracle, chains, wallets } = this.#world;
+    this.#keepMining();
+    this.#keepSweeping();
+    await this.#done(this.#world.found());
+    await this.#done(this.#enrolDevices());
+    for (let day = 0; day < days && oracle.faults.length === 0; day++) {
+      const tomorrowMs = schedule.nowMs + DAY_MS;
+      if (day % 30 === 10) for (const [chain, wallet] of wallets) chain.endow(wallet);
+      const work = [...chains.map((chain) => this.#traffic(chain)), this.#reorganise()];
+      if (day % 7 === 3) work.push(this.#replaceDevice(day));
+      if (day % 30 === 20) work.push(this.#refreshKeys());
+      await this.#done(Promise.all(work));
+      await this.#settled();
+      this.#isBusy = false;
+      await schedule.run(() => oracle.faults.length > 0, tomorrowMs - schedule.nowMs);
+      this.#isBusy = true;
+    }
+    if (oracle.faults.length === 0) judge(this.#world);
+  }
+
+  #keepMining(): void {
+    const { schedule, chains } = this.#world;
+    const next = () => {
+      for (const chain of chains) chain.mine();
+      schedule.after(this.#isBusy ? BLOCK_MS : HOUR_MS, next);
+    };
+    next();
+  }
+
+  #keepSweeping(): void {
+    const next = () => {
+      void this.#world.sweep();
+      this.#world.schedule.after(this.#isBusy ? MINUTE_MS : HOUR_MS, next);
+    };
+    next();
+  }
+
+  /** Makes payments, and deposits that a monitor reports. */
+  async #traffic(chain: SimulatedChain): Promise<void> {
+    const { oracle, people, schedule, wallets } = this.#world;
+    const wallet = wallets.get(chain) ?? '';
+    for (let i = 0; i < PAYMENTS_A_DAY; i++) {
+      this.#payments += 1;
+      const amount = chain.unit / 10n + BigInt(this.#payments);
+      const payment: PaymentRequest = oracle.paymentRequest(chain, schedule.pick(chain.recipients), amount);
+      const [creator] = people;
+      if (creator === undefined) throw new Error('there are three people');
+      await create(this.#world, payment, creator);
+      if (payment.isRefused) oracle.fault(`${payment.key} is refused`);
+      for (const person of people.slice(0, 2)) await approve(this.#world, payment, person);
+    }
+    // The payer outside has few coins on Bitcoin.
+    if (chain.row.family === 'bitcoin' && this.#payments % 4 !== 0) return;
+    const hash = chain.deposit(wallet, chain.unit + BigInt(this.#payments));
+    await this.#world.report(chain, hash, `delivery-${this.#payments}`);
+  }
+
+  async #reorganise(): Promise<void> {
+    const { schedule, chains } = this.#world;
+    await schedule.sleep(MINUTE_MS);
+    for (const chain of chains) chain.reorganise(1 + schedule.upTo(chain.deepestFork), 0.2);
+  }
+
+  async #enrolDevices(): Promise<void> {
+    const { people } = this.#world;
+    const devices = people.map(() => ScriptDevice.create());
+    const addDevices = people.map(({ id }, i) => devices[i]?.enrolment(id));
+    const limits = this.#world.chains.map(({ row, unit }) => ({
+      chain: row.name,
+      perDay: (unit * 1_000_000n).toString(),
+    }));
+    await this.#adopt({ approvalMode: 'device', cosigners: null, addDevices, limits });
+    for (const [i, person] of people.entries()) Object.assign(person, { device: devices[i] });
+  }
+
+  /** Replaces the device of one person. The old one stays until the new one is in force. */
+  async #replaceDevice(day: number): Promise<void> {
+    const { people, schedule } = this.#world;
+    const person = people[day % people.length];
+    if (person?.device === undefined) throw new Error('each person has a device');
+    const device = ScriptDevice.create();
+    const old = person.device.asDevice(person.id).keyId;
+    await this.#adopt({ addDevices: [device.enrolment(person.id)] });
+    person.device = device;
+    // Approvals of payments that the person signed with the old device end before.
+    await schedule.sleep(10 * MINUTE_MS);
+    await this.#adopt({ removeDevices: [old] });
+  }
+
+  async #adopt(patch: Readonly<Record<string, unknown>>): Promise<void> {
+    const { people, vaultId, oracle } = this.#world;
+    const path = `/vault/${vaultId}/policy-change`;
+    const [proposer] = people;
+    const proposed = await this.#world.request(`POST ${path}`, { token: proposer?.token ?? '', body: patch });
+    if (proposed?.status !== 201) return oracle.fault(`a policy is not proposed: ${JSON.stringify(proposed)}`);
+    let state = '';
+    const change = `${path}/${String(proposed.body['id'])}`;
+    for (const person of people.slice(0, 2)) {
+      const signature = await signatureOf(this.#world, person, change);
+      const approving = () => this.#world.request(`POST ${change}/approve`, { token: person.token, ...signature });
+      const answer = await insist(this.#world, approving);
+      state = String(answer?.body['state']);
+    }
+    if (state !== 'ADOPTED') oracle.fault(`a policy is not adopted: ${state}`);
+  }
+
+  async #refreshKeys(): Promise<void> {
+    const { vaultId, oracle } = this.#world;
+    const vault = await this.#world.request(`GET /internal/vault/${vaultId}`);
+    const keys = vault?.body['keys'] as readonly { readonly keyId: string }[];
+    for (const { keyId } of keys) {
+      const answer = await this.#world.request(`POST /internal/vault/${vaultId}/key/${keyId}/refresh`);
+      if (answer?.status !== 202) oracle.fault(`a refresh is not accepted: ${JSON.stringify(answer)}`);
+    }
+  }
+
+  /** Runs the simulation until an action is done. */
+  async #done(work: Promise<unknown>): Promise<void> {
+    const { schedule, oracle } = this.#world;
+    let isDone = false;
+    const ended = work.then(
+      () => (isDone = true),
+      (error: unknown) => oracle.fault(`the year broke: ${String(error)}`),
+    );
+    await schedule.run(() => isDone || oracle.faults.length > 0, BUSY_MS);
+    if (oracle.faults.length === 0) await ended;
+  }
+
+  async #settled(): Promise<void> {
+    const { schedule, oracle } = this.#world;
+    let isOver = false;
+    const poll = () => {
+      isOver = isIdle(this.#world);
+      if (!isOver) schedule.after(POLL_MS, poll);
+    };
+    poll();
+    await schedule.run(() => isOver || oracle.faults.length > 0, BUSY_MS);
+    if (!isOver) oracle.fault(`the work of a day does not end: ${underWay(this.#world)}`);
+  }
+}
