@@ -40,7 +40,13 @@ const approvalPage: UserConfig = {
   // The base is relative, so that the page also works under a path.
   base: './',
   // The derivation of keys is code of the co-signers, which have the native hash of their runtime.
-  resolve: { alias: { 'node:crypto': resolve(import.meta.dirname, 'src/approval-page/browser-hash.ts') } },
+  // The page allows no WebAssembly.
+  resolve: {
+    alias: {
+      'node:crypto': resolve(import.meta.dirname, 'src/approval-page/browser-hash.ts'),
+      '#mpc/wasm/secp256k1.ts': resolve(import.meta.dirname, 'src/approval-page/browser-curve.ts'),
+    },
+  },
   build: {
     outDir: resolve(import.meta.dirname, 'dist/approval-page'),
     emptyOutDir: true,

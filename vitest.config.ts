@@ -29,6 +29,9 @@ async function bundleOfCoordinator(): Promise<string> {
     mainFields: ['module', 'main'],
     conditions: ['workerd', 'worker', 'import'],
     external: ['cloudflare:*', 'node:*'],
+    // The runtime compiles the code that is beside the bundle.
+    loader: { '.wasm': 'copy' },
+    assetNames: '[name]',
     // Some packages import Node's modules without the `node:` prefix, in parts that no Worker uses.
     alias: Object.fromEntries(builtinModules.map((name) => [name, `node:${name}`])),
     // Without minification the source map of ten megabytes would be read at the start of each file.

@@ -1,24 +1,113 @@
-import { normalizeZ } from '@noble/curves/abstract/curve.js';
-import { secp256k1, secp256k1_hasher } from '@noble/curves/secp256k1.js';
-import { randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { Group } from '#mpc/group.ts';
-import { taggedHash } from '#mpc/transcript.ts';
+import { invert, mapHashToField } from '@noble/curves/abstract/modular.js';
+import { hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { Group, GroupPoint } from '#mpc/group.ts';
+import { equalBytes, taggedHash } from '#mpc/transcript.ts';
+import {
+  addPoints,
+  combinePublic,
+  hashToCurve,
+  multiplyGenerator,
+  multiplyPoint,
+  negatePoint,
+  parseCompressed,
+  POINT_LENGTH,
+} from '#mpc/wasm/secp256k1.ts';
 
 /**
  * Points and scalars of secp256k1 with one strict parser each. A parser returns null for everything
- * but the one canonical encoding; noble does the arithmetic.
+ * but the one canonical encoding. libsecp256k1 does the arithmetic of points, in constant time for
+ * secrets (wasm/secp256k1.c).
  *
- * Scalars are BigInt. BigInt arithmetic is NOT constant time and a BigInt cannot be wiped; noble
- * documents the same limits. All operations that can use masks over typed arrays do so
- * (scalar-words.ts, ot-extension.ts).
+ * Scalars are BigInt. BigInt arithmetic is NOT constant time and a BigInt cannot be wiped. All
+ * operations that can use masks over typed arrays do so (scalar-words.ts, ot-extension.ts).
  */
-export type Point = InstanceType<typeof secp256k1.Point>;
+export class Point implements GroupPoint<Point> {
+  /** x and y, 32 bytes each, big-endian. The identity is all zeros. */
+  readonly #affine: Uint8Array;
 
-const Curve = secp256k1.Point;
-export const GENERATOR: Point = Curve.BASE;
-export const ORDER: bigint = Curve.Fn.ORDER;
+  private constructor(affine: Uint8Array) {
+    this.#affine = affine;
+  }
+
+  static readonly ZERO = new Point(new Uint8Array(POINT_LENGTH));
+  static readonly GENERATOR = new Point(
+    hexToBytes(
+      '79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798' +
+        '483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8',
+    ),
+  );
+
+  /** Parses 33 bytes, compressed; returns null for any other encoding and for the identity. */
+  static parse(bytes: Uint8Array): Point | null {
+    if (bytes.length !== POINT_BYTES) return null;
+    const affine = parseCompressed(bytes);
+    return affine === null ? null : new Point(affine);
+  }
+
+  /** A random oracle onto the curve: no party knows the logarithm. */
+  static ofHash(message: Uint8Array): Point {
+    return new Point(hashToCurve(message, HASH_TO_POINT_DST));
+  }
+
+  add(other: Point): Point {
+    return new Point(addPoints(this.#affine, other.#affine));
+  }
+
+  subtract(other: Point): Point {
+    return this.add(other.negate());
+  }
+
+  negate(): Point {
+    return new Point(negatePoint(this.#affine));
+  }
+
+  equals(other: Point): boolean {
+    return equalBytes(this.#affine, other.#affine);
+  }
+
+  is0(): boolean {
+    return equalBytes(this.#affine, Point.ZERO.#affine);
+  }
+
+  /** In constant time. @param scalar from 0 to n-1 */
+  multiply(scalar: bigint): Point {
+    const bytes = encodeScalar(scalar);
+    const product = this === Point.GENERATOR ? multiplyGenerator(bytes) : multiplyPoint(this.#affine, bytes);
+    bytes.fill(0);
+    return new Point(product);
+  }
+
+  /** For public values: its time depends on the scalar. */
+  multiplyUnsafe(scalar: bigint): Point {
+    return this.combine(scalar, 0n);
+  }
+
+  /** Returns a P + b G, for public values: its time depends on them. */
+  combine(a: bigint, b: bigint): Point {
+    return new Point(combinePublic(this.#affine, encodeScalar(a), encodeScalar(b)));
+  }
+
+  toAffine(): { readonly x: bigint; readonly y: bigint } {
+    return { x: bigEndian(this.#affine.subarray(0, 32)), y: bigEndian(this.#affine.subarray(32)) };
+  }
+
+  /** Returns 33 bytes. Throws for the identity, which has no such encoding. */
+  toBytes(): Uint8Array {
+    if (this.is0()) throw new Error('the identity has no encoding');
+    const bytes = new Uint8Array(POINT_BYTES);
+    bytes[0] = 2 + (this.#affine[POINT_LENGTH - 1]! & 1);
+    bytes.set(this.#affine.subarray(0, SCALAR_BYTES), 1);
+    return bytes;
+  }
+}
+
+export const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 export const POINT_BYTES = 33;
 export const SCALAR_BYTES = 32;
+export const GENERATOR: Point = Point.GENERATOR;
+
+/** FIPS 186-5 A.2.1: with this many bits more than the order, the bias is below 2^-128. */
+const WIDE_BYTES = 48;
 
 /** RFC 9380 needs a DST per use; the parts that separate sessions are in the hashed message. */
 const HASH_TO_POINT_DST = utf8ToBytes('conclave/mpc/v1/secp256k1_XMD:SHA-256_SSWU_RO_');
@@ -30,12 +119,12 @@ export function modOrder(value: bigint): bigint {
 }
 
 export function invertScalar(value: bigint): bigint {
-  return Curve.Fn.inv(value);
+  return invert(value, ORDER);
 }
 
 /** Uniform in 1..n-1 (48 random bytes reduced, FIPS 186-5 A.2.1: bias below 2^-128). */
 export function randomScalar(): bigint {
-  return Curve.Fn.fromBytes(secp256k1.utils.randomSecretKey());
+  return bigEndian(mapHashToField(randomBytes(WIDE_BYTES), ORDER, false));
 }
 
 /**
@@ -43,30 +132,11 @@ export function randomScalar(): bigint {
  * prime: no subgroup check is needed.
  */
 export function parsePoint(bytes: Uint8Array): Point | null {
-  if (bytes.length !== POINT_BYTES) return null;
-  try {
-    return Curve.fromBytes(bytes);
-  } catch {
-    return null;
-  }
+  return Point.parse(bytes);
 }
 
 export function encodePoint(point: Point): Uint8Array {
-  return point.toBytes(true);
-}
-
-/** Encodes several points with one shared field inversion. */
-export function encodePoints(points: readonly Point[]): Uint8Array[] {
-  return normalizeZ(Curve, [...points]).map(encodePoint);
-}
-
-/**
- * Returns a multiple of the generator, in constant time. A peer may have caused a scalar of 0, for
- * which noble throws.
- */
-export function multipleOfGenerator(scalar: bigint): Point {
-  const reduced = modOrder(scalar);
-  return reduced === 0n ? Curve.ZERO : GENERATOR.multiply(reduced);
+  return point.toBytes();
 }
 
 /**
@@ -93,7 +163,11 @@ export function parseScalar(bytes: Uint8Array): bigint | null {
 }
 
 export function encodeScalar(value: bigint): Uint8Array {
-  return Curve.Fn.toBytes(value);
+  if (value < 0n || value >= ORDER) throw new Error('a scalar is from 0 to n-1');
+  const bytes = new Uint8Array(SCALAR_BYTES);
+  const view = new DataView(bytes.buffer);
+  for (let i = 0; i < 4; i++) view.setBigUint64(8 * i, value >> BigInt(64 * (3 - i)));
+  return bytes;
 }
 
 /**
@@ -103,14 +177,6 @@ export function encodeScalar(value: bigint): Uint8Array {
 export function scalarFromDigest(digest: Uint8Array): bigint {
   if (digest.length !== SCALAR_BYTES) throw new Error('a digest has 32 bytes');
   return bigEndian(digest) % ORDER;
-}
-
-/**
- * A random oracle onto the curve (RFC 9380, secp256k1_XMD:SHA-256_SSWU_RO_): no party knows the
- * logarithm.
- */
-export function hashToPoint(message: Uint8Array): Point {
-  return secp256k1_hasher.hashToCurve(message, { DST: HASH_TO_POINT_DST });
 }
 
 export function freshBytes(length: number): Uint8Array {

@@ -187,11 +187,12 @@ test('every dependency is pinned to one version', () => {
 });
 
 test('every import alias of the package leads to a folder that exists', () => {
-  const manifest: { imports: Record<string, string> } = JSON.parse(
+  const manifest: { imports: Record<string, string | Record<string, string>> } = JSON.parse(
     readFileSync(resolve(PROJECT, 'package.json'), 'utf8'),
   );
-  const missing = Object.values(manifest.imports).filter(
-    (target) => !existsSync(resolve(PROJECT, target.replace('*', ''))),
+  const targets = Object.values(manifest.imports).flatMap((target) =>
+    typeof target === 'string' ? [target] : Object.values(target),
   );
+  const missing = targets.filter((target) => !existsSync(resolve(PROJECT, target.replace(/\*.*/, ''))));
   expect(missing).toEqual([]);
 });

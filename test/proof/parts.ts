@@ -36,6 +36,7 @@ function testFilesIn(folder: string): readonly string[] {
 
 const BUG_PARTS = 12;
 const POINT_PARTS = 2;
+const CURVE_PARTS = 4;
 
 function script(name: string, ...words: readonly string[]): readonly string[] {
   return ['npm', 'run', '--silent', name, ...(words.length === 0 ? [] : ['--', ...words])];
@@ -63,6 +64,10 @@ export const PROOF_PARTS: readonly ProofPart[] = [
   })),
   { name: 'every lie of an RPC node', command: script('test:simulation', '--lies') },
   { name: 'adversary', command: script('test:adversary', '--from', '1', '--count', '4000') },
+  ...Array.from({ length: CURVE_PARTS }, (_, i) => ({
+    name: `a quarter of a million points, part ${i + 1} of ${CURVE_PARTS}`,
+    command: script('test:curve'),
+  })),
   { name: 'payload mutation', command: script('test:payload-mutation') },
   { name: 'fuzz', command: script('test:fuzz') },
   { name: 'kill test', command: script('test:kill') },

@@ -4,7 +4,6 @@ import type { PartyIndex } from '#mpc/party.ts';
 import {
   encodePoint,
   encodeScalar,
-  GENERATOR,
   invertScalar,
   modOrder,
   ORDER,
@@ -78,5 +77,5 @@ export function combinePartials(input: {
 function recovered(R: Point, { r, s }: { readonly r: bigint; readonly s: bigint }, digest: Uint8Array): Point {
   const inverse = invertScalar(r);
   const e = scalarFromDigest(digest);
-  return GENERATOR.mulAddUnsafe(modOrder(-e * inverse), R, modOrder(s * inverse));
+  return R.combine(modOrder(s * inverse), modOrder(-e * inverse));
 }

@@ -14,7 +14,7 @@ import type { AfterRound1, AsBob, Round1State } from '#mpc/ecdsa/sign-round1.ts'
 import { SingleUse } from '#mpc/single-use.ts';
 import { answerAsAlice } from '#mpc/ecdsa/vole.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import { encodePoints, GENERATOR, modOrder, type Point } from '#mpc/secp256k1.ts';
+import { encodePoint, GENERATOR, modOrder, type Point } from '#mpc/secp256k1.ts';
 import { equalBytes } from '#mpc/transcript.ts';
 
 /** The state of a signer for one peer from here on. */
@@ -134,7 +134,8 @@ function answerPeer(
 
   // Step 7: Gamma^u = c^u G, Gamma^v = c^v G, psi = phi_i - chi_i,j; send them with the opening of
   // R_i and pk_i.
-  const points = encodePoints([own.R, GENERATOR.multiply(c[0]), GENERATOR.multiply(c[1]), own.publicShare]);
+  const gammas = c.map((output) => GENERATOR.multiply(output));
+  const points = [own.R, ...gammas, own.publicShare].map(encodePoint);
   const context = messageContext(session, 2, [session.self, peer]);
   const message = encodeRound2({
     context,

@@ -8,7 +8,6 @@ import {
   encodePoint,
   GENERATOR,
   modOrder,
-  multipleOfGenerator,
   parsePoint,
   type Point,
   scalarFromDigest,
@@ -92,7 +91,7 @@ export function signRound3(
 function failedGammaCheck(chi: bigint, d: readonly [bigint, bigint], message: Round2Message): string | null {
   const { R, publicShare, gammaU, gammaV } = message;
   const holds = (point: Point, gamma: Point, product: bigint): boolean =>
-    point.multiply(chi).equals(multipleOfGenerator(product).add(gamma));
+    point.multiply(chi).equals(GENERATOR.multiply(modOrder(product)).add(gamma));
   const weight = shortWeight();
   const both = R.add(publicShare.multiplyUnsafe(weight));
   if (holds(both, gammaU.add(gammaV.multiplyUnsafe(weight)), d[0] + weight * d[1])) return null;

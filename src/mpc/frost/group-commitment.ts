@@ -1,12 +1,13 @@
-import type { CurvePoint, CurvePointCons } from '@noble/curves/abstract/curve.js';
 import { mulAddUnsafe } from '@noble/curves/abstract/curve.js';
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { schnorr, secp256k1, secp256k1_hasher } from '@noble/curves/secp256k1.js';
-import { bytesToNumberBE, bytesToNumberLE, concatBytes } from '@noble/curves/utils.js';
+import { schnorr, secp256k1_hasher } from '@noble/curves/secp256k1.js';
+import { bytesToNumberLE, concatBytes } from '@noble/curves/utils.js';
 import { sha256, sha512 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { ED25519 } from '#mpc/ed25519.ts';
 import type { FrostKey } from '#mpc/frost/suite.ts';
 import type { PartyIndex } from '#mpc/party.ts';
+import { encodePoint, encodeScalar, parsePoint, type Point, scalarFromDigest } from '#mpc/secp256k1.ts';
 
 /**
  * Context strings, which begin every hash of a ciphersuite, as in noble. The second is that of the
@@ -55,8 +56,7 @@ export function bindCommitments(turn: SigningInputs, isTrusted: (signer: PartyIn
   const { key, message } = turn;
   const { scheme, publicKey } = key;
   if (scheme === 'frost-ed25519') {
-    const { sum, factors } = bound(EDWARDS, publicKey, turn, isTrusted);
-    const commitment = sum.toBytes();
+    const { commitment, factors } = bound(EDWARDS, publicKey, turn, isTrusted);
     // RFC 8032, section 5.1.6, step 4: "SHA512(dom2(F, C) || R || A || PH(M))", where dom2 is empty
     // and PH changes nothing.
     const hash = sha512(concatBytes(commitment, publicKey, message));
@@ -66,12 +66,11 @@ export function bindCommitments(turn: SigningInputs, isTrusted: (signer: PartyIn
   // BIP-340 identifies a point by its x alone: the point with the even y represents the key, and
   // the signature contains only the x of R.
   const x = publicKey.subarray(1);
-  const { sum, factors } = bound(SECP256K1, concatBytes(Uint8Array.of(EVEN), x), turn, isTrusted);
-  const encoded = sum.toBytes();
+  const { commitment: encoded, factors } = bound(TAPROOT, concatBytes(Uint8Array.of(EVEN), x), turn, isTrusted);
   const commitment = encoded.slice(1);
   // BIP-340, Default Signing: "int(hashBIP0340/challenge(bytes(R) || bytes(P) || m)) mod n".
   const hash = schnorr.utils.taggedHash('BIP0340/challenge', commitment, x, message);
-  const challenge = secp256k1.Point.Fn.create(bytesToNumberBE(hash));
+  const challenge = scalarFromDigest(hash);
   return { commitment, factors, challenge, isNonceNegated: encoded[0] !== EVEN, isKeyNegated: publicKey[0] !== EVEN };
 }
 
@@ -79,73 +78,75 @@ export function bindCommitments(turn: SigningInputs, isTrusted: (signer: PartyIn
  * The group of a ciphersuite, and its functions, RFC 9591 section 6: H1 onto the scalars, H4 and H5
  * onto bytes.
  */
-interface Ciphersuite<P extends CurvePoint<bigint, P>> {
-  readonly Point: CurvePointCons<P>;
-  readonly isOfPrimeOrder: (point: P) => boolean;
-  /** Returns the sum of each point times its factor. Its time depends on them. */
-  readonly sumOfProducts: (points: readonly P[], factors: readonly bigint[]) => P;
+interface Ciphersuite<P> {
+  /** Throws for bytes that are not a point. */
+  readonly parse: (bytes: Uint8Array) => P;
+  /** Reports whether a parsed point is an element of the group, and not the identity. */
+  readonly isElement: (point: P) => boolean;
+  /** Returns the sum of the first points and of each second one times its factor, encoded. */
+  readonly sum: (pairs: readonly { readonly hiding: P; readonly binding: P; readonly factor: bigint }[]) => Uint8Array;
+  /** SerializeScalar. */
+  readonly encodeScalar: (scalar: bigint) => Uint8Array;
   readonly h1: (bytes: Uint8Array) => bigint;
   readonly h4: (bytes: Uint8Array) => Uint8Array;
   readonly h5: (bytes: Uint8Array) => Uint8Array;
 }
 
 const EDWARDS: Ciphersuite<InstanceType<typeof ed25519.Point>> = {
-  Point: ed25519.Point,
-  isOfPrimeOrder: (point) => point.isTorsionFree(),
-  sumOfProducts: (points, factors) => mulAddUnsafe(ed25519.Point, [...points], [...factors]),
+  parse: (bytes) => ed25519.Point.fromBytes(bytes),
+  isElement: (point) => !point.is0() && point.isTorsionFree(),
+  sum: (pairs) => {
+    const [points, factors] = [pairs.map(({ binding }) => binding), pairs.map(({ factor }) => factor)];
+    const products = mulAddUnsafe(ed25519.Point, points, factors);
+    return pairs.reduce((total, { hiding }) => total.add(hiding), products).toBytes();
+  },
+  encodeScalar: ED25519.encodeScalar,
   h1: (bytes) => ed25519.Point.Fn.create(bytesToNumberLE(sha512(prefixed(ED25519_SUITE, 'rho', bytes)))),
   h4: (bytes) => sha512(prefixed(ED25519_SUITE, 'msg', bytes)),
   h5: (bytes) => sha512(prefixed(ED25519_SUITE, 'com', bytes)),
 };
 
-const SECP256K1: Ciphersuite<InstanceType<typeof secp256k1.Point>> = {
-  Point: secp256k1.Point,
-  // Every point of the curve is of prime order.
-  isOfPrimeOrder: () => true,
-  // Points are processed in pairs: a pair shares its doublings, and the endomorphism of the curve,
-  // which noble uses only for a pair, halves them.
-  sumOfProducts: (points, factors) => {
-    let sum = secp256k1.Point.ZERO;
-    for (let i = 0; i < points.length; i += 2) {
-      const [one = secp256k1.Point.ZERO, other = secp256k1.Point.ZERO] = points.slice(i, i + 2);
-      sum = sum.add(one.mulAddUnsafe(factors[i] ?? 0n, other, factors[i + 1] ?? 0n));
-    }
-    return sum;
+const TAPROOT: Ciphersuite<Point> = {
+  // Every point of the curve is of prime order, and the identity has no encoding.
+  parse: (bytes) => parsePoint(bytes) ?? notAPoint(),
+  isElement: () => true,
+  sum: (pairs) => {
+    const terms = pairs.map(({ hiding, binding, factor }) => hiding.add(binding.multiplyUnsafe(factor)));
+    return encodePoint(terms.reduce((total, term) => total.add(term)));
   },
+  encodeScalar,
   h1: (bytes) => secp256k1_hasher.hashToScalar(bytes, { DST: `${TAPROOT_SUITE}rho` }),
   h4: (bytes) => sha256(prefixed(TAPROOT_SUITE, 'msg', bytes)),
   h5: (bytes) => sha256(prefixed(TAPROOT_SUITE, 'com', bytes)),
 };
 
+function notAPoint(): never {
+  throw new Error('a commitment is no point');
+}
+
 function prefixed(suite: string, label: string, bytes: Uint8Array): Uint8Array {
   return concatBytes(utf8ToBytes(`${suite}${label}`), bytes);
 }
 
-function bound<P extends CurvePoint<bigint, P>>(
-  { Point, isOfPrimeOrder, sumOfProducts, h1, h4, h5 }: Ciphersuite<P>,
+function bound<P>(
+  { parse, isElement, sum, encodeScalar: serialize, h1, h4, h5 }: Ciphersuite<P>,
   publicKey: Uint8Array,
   { message, commitments }: SigningInputs,
   isTrusted: (signer: PartyIndex) => boolean,
-): { readonly sum: P; readonly factors: ReadonlyMap<PartyIndex, bigint> } {
-  const isElement = (point: P) => !point.is0() && isOfPrimeOrder(point);
+): { readonly commitment: Uint8Array; readonly factors: ReadonlyMap<PartyIndex, bigint> } {
   const signers = [...commitments].map(([party, bytes]) => {
     const middle = bytes.length / 2;
-    const [hiding, binding] = [Point.fromBytes(bytes.slice(0, middle)), Point.fromBytes(bytes.slice(middle))];
+    const [hiding, binding] = [parse(bytes.slice(0, middle)), parse(bytes.slice(middle))];
     if (!isTrusted(party) && !(isElement(hiding) && isElement(binding))) throw new Error('a commitment is no element');
-    return { party, hiding, binding, bytes, identifier: Point.Fn.toBytes(BigInt(party)) };
+    return { party, hiding, binding, bytes, identifier: serialize(BigInt(party)) };
   });
   // Section 4.3, Encode Group Commitment List.
   const list = concatBytes(...signers.flatMap(({ identifier, bytes }) => [identifier, bytes]));
   // Section 4.4, Binding Factors Computation: "rho_input_prefix = group_public_key_enc || msg_hash
   // || encoded_commitment_hash".
   const prefix = concatBytes(publicKey, h4(message), h5(list));
-  const factors = signers.map(({ identifier }) => h1(concatBytes(prefix, identifier)));
+  const pairs = signers.map((signer) => ({ ...signer, factor: h1(concatBytes(prefix, signer.identifier)) }));
   // Section 4.5, Group Commitment Computation: each hiding commitment, and each binding one times
   // its factor.
-  const products = sumOfProducts(
-    signers.map(({ binding }) => binding),
-    factors,
-  );
-  const sum = signers.reduce((total, { hiding }) => total.add(hiding), products);
-  return { sum, factors: new Map(signers.map(({ party }, i) => [party, factors[i] ?? 0n])) };
+  return { commitment: sum(pairs), factors: new Map(pairs.map(({ party, factor }) => [party, factor])) };
 }

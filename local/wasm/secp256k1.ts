@@ -1,0 +1,3 @@
+import { compiledCode } from './compiled-code.ts';
+
+export default compiledCode('secp256k1');

@@ -1,0 +1,138 @@
+import { engineOf } from '#mpc/engine.ts';
+import code from '#mpc/wasm/secp256k1.wasm';
+
+/**
+ * The arithmetic of secp256k1 by libsecp256k1 (secp256k1.c, which states the limits of each
+ * function). A point is 64 bytes: x and y, big-endian, and zeros for the identity. A scalar is 32
+ * bytes, big-endian.
+ *
+ * The memory is wiped after each function that takes a secret: the buffer, and the stack below it.
+ */
+export const POINT_LENGTH = 64;
+const SCALAR_LENGTH = 32;
+
+/** The layout of the buffer in bytes, as in secp256k1.c. */
+const AT = { a: 0, b: 64, s: 128, t: 160, result: 192, text: 256, end: 1024 } as const;
+const MAX_TEXT = AT.end - AT.text;
+
+/** The bytes below the constants, which are the stack of the code (secp256k1.sh). */
+const STACK_BYTES = 8_192;
+
+interface Functions {
+  readonly buffer: () => number;
+  readonly begin: () => void;
+  readonly multiplyGenerator: () => void;
+  readonly multiply: () => void;
+  readonly combine: () => void;
+  readonly add: () => void;
+  readonly negate: () => void;
+  readonly parse: () => number;
+  readonly hashToCurve: (messageLength: number, dstLength: number) => void;
+}
+
+const engine = engineOf<Functions>(code);
+
+interface Module {
+  readonly functions: Functions;
+  /** The memory from its beginning. */
+  readonly memory: Uint8Array;
+  readonly buffer: Uint8Array;
+}
+
+let loaded: Module | null = null;
+
+/** Returns the module. On the first call its products of the generator are blinded. */
+function module(): Module {
+  if (loaded !== null) return loaded;
+  const functions = engine();
+  const memory = new Uint8Array(functions.memory.buffer);
+  const buffer = memory.subarray(functions.buffer(), functions.buffer() + AT.end);
+  crypto.getRandomValues(buffer.subarray(AT.text, AT.text + SCALAR_LENGTH));
+  functions.begin();
+  loaded = { functions, memory, buffer };
+  wipe(loaded);
+  return loaded;
+}
+
+function wipe({ memory, buffer }: Module): void {
+  memory.fill(0, 0, STACK_BYTES);
+  buffer.fill(0);
+}
+
+function result({ buffer }: Module): Uint8Array {
+  return buffer.slice(AT.result, AT.result + POINT_LENGTH);
+}
+
+/** Returns scalar G. The scalar may be secret. */
+export function multiplyGenerator(scalar: Uint8Array): Uint8Array {
+  const at = module();
+  at.buffer.set(scalar, AT.s);
+  at.functions.multiplyGenerator();
+  const product = result(at);
+  wipe(at);
+  return product;
+}
+
+/** Returns scalar P. The scalar may be secret. */
+export function multiplyPoint(point: Uint8Array, scalar: Uint8Array): Uint8Array {
+  const at = module();
+  at.buffer.set(point, AT.a);
+  at.buffer.set(scalar, AT.s);
+  at.functions.multiply();
+  const product = result(at);
+  wipe(at);
+  return product;
+}
+
+/** Returns a P + b G, for public values: its time depends on them. */
+export function combinePublic(point: Uint8Array, a: Uint8Array, b: Uint8Array): Uint8Array {
+  const at = module();
+  at.buffer.set(point, AT.a);
+  at.buffer.set(a, AT.s);
+  at.buffer.set(b, AT.t);
+  at.functions.combine();
+  return result(at);
+}
+
+/** Returns P + Q. */
+export function addPoints(one: Uint8Array, other: Uint8Array): Uint8Array {
+  const at = module();
+  at.buffer.set(one, AT.a);
+  at.buffer.set(other, AT.b);
+  at.functions.add();
+  const sum = result(at);
+  wipe(at);
+  return sum;
+}
+
+/** Returns -P. */
+export function negatePoint(point: Uint8Array): Uint8Array {
+  const at = module();
+  at.buffer.set(point, AT.a);
+  at.functions.negate();
+  const negative = result(at);
+  wipe(at);
+  return negative;
+}
+
+/** Parses 33 bytes of SEC 1, in the one encoding of a point; else returns null. They are public. */
+export function parseCompressed(bytes: Uint8Array): Uint8Array | null {
+  const at = module();
+  at.buffer.set(bytes, AT.text);
+  return at.functions.parse() === 1 ? result(at) : null;
+}
+
+/**
+ * Returns the point of a message (RFC 9380, secp256k1_XMD:SHA-256_SSWU_RO_), in a time that depends
+ * on the lengths only. Throws for more than fits the buffer.
+ */
+export function hashToCurve(message: Uint8Array, dst: Uint8Array): Uint8Array {
+  if (message.length + dst.length > MAX_TEXT || dst.length > 255) throw new Error('a message or DST is too long');
+  const at = module();
+  at.buffer.set(message, AT.text);
+  at.buffer.set(dst, AT.text + message.length);
+  at.functions.hashToCurve(message.length, dst.length);
+  const point = result(at);
+  wipe(at);
+  return point;
+}
