@@ -1,4 +1,3 @@
-import { mod } from '@noble/curves/abstract/modular.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import type { Group, GroupPoint } from '#mpc/group.ts';
 import { inGroupOf } from '#mpc/scheme-group.ts';
@@ -6,6 +5,7 @@ import { lagrangeAtZero } from '#mpc/lagrange.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { RecoveryPackage } from '#mpc/recovery.ts';
 import { RECOVERY_SUITE, RECOVERY_VERSION, recoveryHeader } from '#mpc/recovery.ts';
+import type { SecretScalar } from '#mpc/secret-scalar.ts';
 
 /** Code for a machine without a network only: it opens the shares of a key, and combines them. */
 
@@ -16,7 +16,10 @@ export type RecoveryFault = 'not-a-package' | 'another-recovery-key' | 'does-not
  * Returns the share in a package, after a check against its public share. @param recoverySecret hex
  * of 32 bytes
  */
-export async function openRecovery(recoverySecret: string, sealed: RecoveryPackage): Promise<bigint | RecoveryFault> {
+export async function openRecovery(
+  recoverySecret: string,
+  sealed: RecoveryPackage,
+): Promise<SecretScalar | RecoveryFault> {
   const point = sealed.publicShares[String(sealed.node)];
   if (sealed.version !== RECOVERY_VERSION || point === undefined) return 'not-a-package';
   const recipientKey = await RECOVERY_SUITE.kem.importKey('raw', owned(hexToBytes(recoverySecret)), false);
@@ -29,8 +32,8 @@ export async function openRecovery(recoverySecret: string, sealed: RecoveryPacka
     return 'does-not-open';
   }
   return inGroupOf(sealed.scheme, (group) => {
-    const secret = group.parseScalar(scalar);
-    const isBehind = secret !== null && secret !== 0n && isSecretOf(group, secret, hexToBytes(point));
+    const secret = group.secrets.parse(scalar);
+    const isBehind = secret !== null && !group.secrets.isZero(secret) && isSecretOf(group, secret, hexToBytes(point));
     return isBehind ? secret : 'not-its-public-share';
   });
 }
@@ -42,20 +45,23 @@ export async function openRecovery(recoverySecret: string, sealed: RecoveryPacka
  */
 export function rebuiltSecret(
   { scheme, threshold, publicKey }: Pick<RecoveryPackage, 'scheme' | 'threshold' | 'publicKey'>,
-  shares: ReadonlyMap<PartyIndex, bigint>,
-): bigint | null {
+  shares: ReadonlyMap<PartyIndex, SecretScalar>,
+): SecretScalar | null {
   const used = [...shares].slice(0, threshold);
   if (used.length < threshold) return null;
   return inGroupOf(scheme, (group) => {
     const parties = used.map(([party]) => party);
-    const sum = used.reduce((total, [party, share]) => total + lagrangeAtZero(group.order, party, parties) * share, 0n);
-    const secret = mod(sum, group.order);
-    return secret !== 0n && isSecretOf(group, secret, hexToBytes(publicKey)) ? secret : null;
+    const { secrets } = group;
+    const secret = used.reduce((total, [party, share]) => {
+      const weight = secrets.of(lagrangeAtZero(group.order, party, parties));
+      return secrets.multiplyAdd(weight, share, total);
+    }, secrets.of(0n));
+    return !secrets.isZero(secret) && isSecretOf(group, secret, hexToBytes(publicKey)) ? secret : null;
   });
 }
 
-export function isSecretOf<P extends GroupPoint<P>>(group: Group<P>, secret: bigint, point: Uint8Array): boolean {
-  return bytesToHex(group.encodePoint(group.generator.multiply(secret))) === bytesToHex(point);
+export function isSecretOf<P extends GroupPoint<P>>(group: Group<P>, secret: SecretScalar, point: Uint8Array): boolean {
+  return bytesToHex(group.encodePoint(group.multiplyGenerator(secret))) === bytesToHex(point);
 }
 
 function owned(bytes: Uint8Array): ArrayBuffer {

@@ -15,6 +15,7 @@ import { UsageError } from './command-line.ts';
 import type { SigningKeys } from './peers-file.ts';
 import { isSignedBy, signingKeysIn } from './peers-file.ts';
 import { isSecretOf, openRecovery, rebuiltSecret } from './rebuild-key.ts';
+import { type SecretScalar } from '#mpc/secret-scalar.ts';
 
 export interface RecoveredWallet {
   readonly keyId: string;
@@ -43,7 +44,7 @@ export async function recovered(
   const faults: string[] = [];
   const secretOf = new Map(recoverySecrets.map((secret) => [publicHalf(secret), secret]));
   for (const [keyId, all] of Map.groupBy(packages, ({ keyId: id, epoch }) => `${id} of epoch ${epoch}`)) {
-    const shares = new Map<PartyIndex, bigint>();
+    const shares = new Map<PartyIndex, SecretScalar>();
     for (const one of all) {
       const recoverySecret = secretOf.get(one.recoveryKey);
       const party = parsePartyIndex(one.node);
@@ -51,8 +52,8 @@ export async function recovered(
       if (!isSignedPackage(one, signingKeys))
         faults.push(`${keyId}, co-signer ${one.node}: not-signed-by-the-co-signer`);
       const share = recoverySecret === undefined ? 'another-recovery-key' : await openRecovery(recoverySecret, one);
-      if (typeof share === 'string' || party === null) faults.push(`${keyId}, co-signer ${one.node}: ${String(share)}`);
-      else shares.set(party, share);
+      if (typeof share === 'string') faults.push(`${keyId}, co-signer ${one.node}: ${share}`);
+      else if (party !== null) shares.set(party, share);
     }
     const [first] = all;
     const secret = first === undefined ? null : rebuiltSecret(first, shares);
@@ -76,7 +77,7 @@ function isSignedPackage(one: RecoveryPackage, signingKeys: SigningKeys): boolea
  */
 function walletOn(
   { scheme, keyId, epoch, publicKey }: RecoveryPackage,
-  secret: bigint,
+  secret: SecretScalar,
   chain: string,
 ): RecoveredWallet | null {
   const self = parsePartyIndex(1);
@@ -98,7 +99,7 @@ function walletOn(
   const text = inGroupOf(scheme, (group) => {
     if (!isSecretOf(group, wallet.secret, wallet.publicKey))
       throw new Error(`The key does not match the address ${address}.`);
-    return bytesToHex(group.encodeScalar(wallet.secret));
+    return bytesToHex(group.secrets.reveal(wallet.secret));
   });
   return { keyId, scheme, chain, address, secret: text };
 }

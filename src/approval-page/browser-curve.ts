@@ -45,4 +45,12 @@ export function combinePublic(point: Uint8Array, a: Uint8Array, b: Uint8Array): 
 const forSecrets = (): never => {
   throw new Error('the page has no secrets');
 };
-export { forSecrets as hashToCurve, forSecrets as multiplyGenerator, forSecrets as multiplyPoint };
+export {
+  forSecrets as hashToCurve,
+  forSecrets as isScalar,
+  forSecrets as multiplyAdd,
+  forSecrets as multiplyGenerator,
+  forSecrets as multiplyPoint,
+  forSecrets as negateScalar,
+  forSecrets as reduceWide,
+};

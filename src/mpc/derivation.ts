@@ -4,6 +4,7 @@ import { taprootOf, tweakPoint, tweakScalar } from '#mpc/frost/taproot.ts';
 import type { Group, GroupPoint } from '#mpc/group.ts';
 import { inGroupOf } from '#mpc/scheme-group.ts';
 import { parsePoint, encodePoint } from '#mpc/secp256k1.ts';
+import { addSecrets, type SecretScalar } from '#mpc/secret-scalar.ts';
 import type { KeyShare } from '#mpc/share.ts';
 
 /** The public part of a key. */
@@ -57,7 +58,7 @@ export function walletShare(share: KeyShare, chain: string): KeyShare {
 
 interface Step {
   readonly point: (encoded: Uint8Array) => Uint8Array;
-  readonly scalar: (value: bigint) => bigint;
+  readonly scalar: (value: SecretScalar) => SecretScalar;
 }
 
 function stepOf<P extends GroupPoint<P>>(
@@ -68,7 +69,7 @@ function stepOf<P extends GroupPoint<P>>(
   if (scheme === 'ecdsa-secp256k1' && !isBitcoinTestNetwork(chain)) return null;
   const tweak = group.hashToScalar('derivation/wallet', publicKey, utf8ToBytes(chain));
   if (tweak === 0n) throw new Error('a tweak of zero derives no other key');
-  const offset = group.generator.multiplyUnsafe(tweak);
+  const offset = group.multiplyPublic(group.generator, tweak);
   const child: Step = {
     point: (encoded) => {
       const point = group.parsePoint(encoded);
@@ -77,7 +78,7 @@ function stepOf<P extends GroupPoint<P>>(
       if (derived.is0()) throw new Error('a derived key is not the identity');
       return group.encodePoint(derived);
     },
-    scalar: (value) => (value + tweak) % group.order,
+    scalar: (value) => addSecrets(group.secrets, value, group.secrets.of(tweak)),
   };
   return scheme === 'frost-secp256k1-tr' ? throughTaproot(child, publicKey) : child;
 }

@@ -3,11 +3,13 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { bytesToNumberLE, concatBytes } from '@noble/curves/utils.js';
 import { randomBytes } from '@noble/hashes/utils.js';
 import type { Group } from '#mpc/group.ts';
+import { type SecretArithmetic, SecretScalar } from '#mpc/secret-scalar.ts';
 import { taggedHash } from '#mpc/transcript.ts';
 
 /**
- * The prime-order group of Ed25519 (RFC 8032) for the key generation. noble does the signing
- * (frost/). Scalars are BigInt, with the limits that secp256k1.ts describes.
+ * The prime-order group of Ed25519 (RFC 8032). noble does the arithmetic: the bytes of a secret
+ * scalar become a BigInt for each operation, which is not constant time and cannot be wiped
+ * (docs/known-limits.md, Constant time).
  */
 export type EdwardsPoint = InstanceType<typeof ed25519.Point>;
 
@@ -18,19 +20,41 @@ const SIGNATURE_BYTES = 64;
 /** FIPS 186-5 A.2.1: with this many bits more than the order, the bias is below 2^-128. */
 const WIDE_BYTES = 48;
 
+const secretOf = (value: bigint) => new SecretScalar(Curve.Fn.toBytes(Curve.Fn.create(value)));
+const valueOf = ({ secretBytes }: SecretScalar) => bytesToNumberLE(secretBytes);
+
+/** Secret scalars: 32 bytes, little-endian. */
+const SECRETS: SecretArithmetic = {
+  random: () => secretOf(bytesToNumberLE(mapHashToField(randomBytes(WIDE_BYTES), Curve.Fn.ORDER, true))),
+  parse: (bytes) => {
+    const value = parseScalar(bytes);
+    return value === null ? null : secretOf(value);
+  },
+  reveal: ({ secretBytes }) => secretBytes.slice(),
+  of: secretOf,
+  multiplyAdd: (a, b, c) => secretOf(valueOf(a) * valueOf(b) + valueOf(c)),
+  negate: (scalar) => secretOf(-valueOf(scalar)),
+  isZero: ({ secretBytes }) => secretBytes.every((byte) => byte === 0),
+};
+
+function parseScalar(bytes: Uint8Array): bigint | null {
+  if (bytes.length !== SCALAR_BYTES) return null;
+  const value = bytesToNumberLE(bytes);
+  return value < Curve.Fn.ORDER ? value : null;
+}
+
 export const ED25519: Group<EdwardsPoint> = {
   generator: Curve.BASE,
   order: Curve.Fn.ORDER,
+  secrets: SECRETS,
+  multiply: (point, scalar) => point.multiply(valueOf(scalar)),
+  multiplyGenerator: (scalar) => Curve.BASE.multiply(valueOf(scalar)),
+  multiplyPublic: (point, scalar) => point.multiplyUnsafe(scalar),
   pointBytes: 32,
   parsePoint,
   encodePoint: (point) => point.toBytes(),
-  parseScalar: (bytes) => {
-    if (bytes.length !== SCALAR_BYTES) return null;
-    const value = bytesToNumberLE(bytes);
-    return value < Curve.Fn.ORDER ? value : null;
-  },
+  parseScalar,
   encodeScalar: (value) => Curve.Fn.toBytes(value),
-  randomScalar: () => bytesToNumberLE(mapHashToField(randomBytes(WIDE_BYTES), Curve.Fn.ORDER, true)),
   // 512 bits for an order of 253 bits, reduced once, leave a negligible bias.
   hashToScalar: (tag, ...parts) =>
     Curve.Fn.create(

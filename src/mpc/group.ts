@@ -1,12 +1,10 @@
+import type { SecretArithmetic, SecretScalar } from '#mpc/secret-scalar.ts';
+
 /** An element of a group of prime order, as the protocols use it. noble's points implement it. */
 export interface GroupPoint<P> {
   add(other: P): P;
   equals(other: P): boolean;
   is0(): boolean;
-  /** For secrets. The scalar is from 1 to the order less one. */
-  multiply(scalar: bigint): P;
-  /** For public values: its time depends on the scalar. */
-  multiplyUnsafe(scalar: bigint): P;
 }
 
 /**
@@ -17,6 +15,12 @@ export interface GroupPoint<P> {
 export interface Group<P extends GroupPoint<P>> {
   readonly generator: P;
   readonly order: bigint;
+  /** Secret scalars. Public ones are `bigint`. */
+  readonly secrets: SecretArithmetic;
+  readonly multiply: (point: P, scalar: SecretScalar) => P;
+  readonly multiplyGenerator: (scalar: SecretScalar) => P;
+  /** For public values: its time depends on the scalar, which is from 0 to the order less one. */
+  readonly multiplyPublic: (point: P, scalar: bigint) => P;
   readonly pointBytes: number;
   /**
    * Returns a point that is on the curve, in the subgroup of prime order, and not the identity;
@@ -24,11 +28,9 @@ export interface Group<P extends GroupPoint<P>> {
    */
   readonly parsePoint: (bytes: Uint8Array) => P | null;
   readonly encodePoint: (point: P) => Uint8Array;
-  /** Returns a scalar below the order; else null. */
+  /** Returns a public scalar below the order; else null. */
   readonly parseScalar: (bytes: Uint8Array) => bigint | null;
   readonly encodeScalar: (value: bigint) => Uint8Array;
-  /** Uniform in 1 to the order less one. */
-  readonly randomScalar: () => bigint;
-  /** A random oracle onto the scalars, one for each tag. */
+  /** A random oracle onto the public scalars, one for each tag. */
   readonly hashToScalar: (tag: string, ...parts: readonly Uint8Array[]) => bigint;
 }

@@ -65,7 +65,7 @@ export async function sealForRecovery(recoveryKey: string, share: KeyShare): Pro
   };
   const recipientPublicKey = await RECOVERY_SUITE.kem.deserializePublicKey(owned(hexToBytes(recoveryKey)));
   const sender = await RECOVERY_SUITE.createSenderContext({ recipientPublicKey, info: recoveryHeader(header) });
-  const scalar = inGroupOf(scheme, (group) => group.encodeScalar(secret));
+  const scalar = inGroupOf(scheme, (group) => group.secrets.reveal(secret));
   const ciphertext = new Uint8Array(await sender.seal(owned(scalar)));
   return { ...header, encapsulated: bytesToHex(new Uint8Array(sender.enc)), ciphertext: bytesToHex(ciphertext) };
 }

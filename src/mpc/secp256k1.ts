@@ -1,25 +1,27 @@
-import { invert, mapHashToField } from '@noble/curves/abstract/modular.js';
+import { invert } from '@noble/curves/abstract/modular.js';
 import { hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Group, GroupPoint } from '#mpc/group.ts';
+import { type SecretArithmetic, SecretScalar } from '#mpc/secret-scalar.ts';
 import { equalBytes, taggedHash } from '#mpc/transcript.ts';
 import {
   addPoints,
   combinePublic,
   hashToCurve,
+  isScalar,
+  multiplyAdd,
   multiplyGenerator,
   multiplyPoint,
   negatePoint,
+  negateScalar,
   parseCompressed,
   POINT_LENGTH,
+  reduceWide,
 } from '#mpc/wasm/secp256k1.ts';
 
 /**
  * Points and scalars of secp256k1 with one strict parser each. A parser returns null for everything
- * but the one canonical encoding. libsecp256k1 does the arithmetic of points, in constant time for
- * secrets (wasm/secp256k1.c).
- *
- * Scalars are BigInt. BigInt arithmetic is NOT constant time and a BigInt cannot be wiped. All
- * operations that can use masks over typed arrays do so (scalar-words.ts, ot-extension.ts).
+ * but the one canonical encoding. libsecp256k1 does the arithmetic, in constant time for secret
+ * scalars (wasm/secp256k1.c). Public scalars are BigInt.
  */
 export class Point implements GroupPoint<Point> {
   /** x and y, 32 bytes each, big-endian. The identity is all zeros. */
@@ -69,16 +71,18 @@ export class Point implements GroupPoint<Point> {
     return equalBytes(this.#affine, Point.ZERO.#affine);
   }
 
-  /** In constant time. @param scalar from 0 to n-1 */
-  multiply(scalar: bigint): Point {
-    const bytes = encodeScalar(scalar);
-    const product = this === Point.GENERATOR ? multiplyGenerator(bytes) : multiplyPoint(this.#affine, bytes);
-    bytes.fill(0);
-    return new Point(product);
+  /** Returns a multiple of the generator, in constant time. */
+  static multiple(scalar: SecretScalar): Point {
+    return new Point(multiplyGenerator(scalar.secretBytes));
   }
 
-  /** For public values: its time depends on the scalar. */
-  multiplyUnsafe(scalar: bigint): Point {
+  /** In constant time. */
+  multiply(scalar: SecretScalar): Point {
+    return new Point(multiplyPoint(this.#affine, scalar.secretBytes));
+  }
+
+  /** For public values: its time depends on the scalar, which is from 0 to n-1. */
+  multiplyPublic(scalar: bigint): Point {
     return this.combine(scalar, 0n);
   }
 
@@ -122,9 +126,37 @@ export function invertScalar(value: bigint): bigint {
   return invert(value, ORDER);
 }
 
-/** Uniform in 1..n-1 (48 random bytes reduced, FIPS 186-5 A.2.1: bias below 2^-128). */
-export function randomScalar(): bigint {
-  return bigEndian(mapHashToField(randomBytes(WIDE_BYTES), ORDER, false));
+const ZERO_BYTES = new Uint8Array(SCALAR_BYTES);
+const ONE_BYTES = encodeScalar(1n);
+
+/** Secret scalars: 32 bytes, big-endian. libsecp256k1 does their arithmetic in constant time. */
+export const SECRETS: SecretArithmetic = {
+  // 48 random bytes reduced, FIPS 186-5 A.2.1. Zero has a probability of 2^-256.
+  random: () => {
+    const drawn = new SecretScalar(reduceWide(randomBytes(WIDE_BYTES)));
+    return SECRETS.isZero(drawn) ? SECRETS.random() : drawn;
+  },
+  parse: (bytes) =>
+    bytes.length === SCALAR_BYTES && isScalar(bytes) ? new SecretScalar(Uint8Array.from(bytes)) : null,
+  reveal: (scalar) => scalar.secretBytes.slice(),
+  of: (scalar) => new SecretScalar(encodeScalar(scalar)),
+  multiplyAdd: (a, b, c) => new SecretScalar(multiplyAdd(a.secretBytes, b.secretBytes, c.secretBytes)),
+  negate: (scalar) => new SecretScalar(negateScalar(scalar.secretBytes)),
+  isZero: (scalar) => equalBytes(scalar.secretBytes, ZERO_BYTES),
+};
+
+/**
+ * Returns a secret digest as a scalar: 256 bits reduced once. n is within 2^128.4 of 2^256, so the
+ * bias is below 2^-127.
+ */
+export function secretFromDigest(digest: Uint8Array): SecretScalar {
+  if (digest.length !== SCALAR_BYTES) throw new Error('a digest has 32 bytes');
+  return new SecretScalar(multiplyAdd(digest, ONE_BYTES, ZERO_BYTES));
+}
+
+/** Returns 48 secret bytes as a scalar (RFC 9380, section 5.3). */
+export function secretFromWide(bytes: Uint8Array): SecretScalar {
+  return new SecretScalar(reduceWide(bytes));
 }
 
 /**
@@ -147,8 +179,9 @@ export const LAMBDA = 0x5363ad4cc05c30e0a5261c028812645a122e22ea20816678df02967c
 
 /**
  * Returns one of 2^128 different scalars a + b lambda, where a and b have 64 bits each. A product
- * with it takes a quarter of the doublings, since noble splits a scalar into exactly these halves.
- * (They differ: a + b lambda = 0 has no solution in numbers as short as a - a' and b - b'.)
+ * with it takes a quarter of the doublings, since libsecp256k1 splits a public scalar into exactly
+ * these halves. (They differ: a + b lambda = 0 has no solution in numbers as short as a - a' and
+ * b - b'.)
  */
 export function shortWeight(): bigint {
   const [a = 0n, b = 0n] = crypto.getRandomValues(new BigUint64Array(2));
@@ -171,8 +204,8 @@ export function encodeScalar(value: bigint): Uint8Array {
 }
 
 /**
- * Returns a digest as a scalar: 256 bits reduced once. n is within 2^128.4 of 2^256, so the bias is
- * below 2^-127.
+ * Returns a public digest as a scalar: 256 bits reduced once, with a bias below 2^-127, as in
+ * `secretFromDigest`.
  */
 export function scalarFromDigest(digest: Uint8Array): bigint {
   if (digest.length !== SCALAR_BYTES) throw new Error('a digest has 32 bytes');
@@ -186,12 +219,15 @@ export function freshBytes(length: number): Uint8Array {
 export const SECP256K1: Group<Point> = {
   generator: GENERATOR,
   order: ORDER,
+  secrets: SECRETS,
+  multiply: (point, scalar) => point.multiply(scalar),
+  multiplyGenerator: (scalar) => Point.multiple(scalar),
+  multiplyPublic: (point, scalar) => point.multiplyPublic(scalar),
   pointBytes: POINT_BYTES,
   parsePoint,
   encodePoint,
   parseScalar,
   encodeScalar,
-  randomScalar,
   hashToScalar: (tag, ...parts) => scalarFromDigest(taggedHash(tag, ...parts)),
 };
 

@@ -3,6 +3,7 @@ import type { KeyScheme } from '#domain/asset/chain.ts';
 import { KEY_SCHEMES } from '#domain/asset/chain.ts';
 import { inGroupOf } from '#mpc/scheme-group.ts';
 import { parsePartyIndex, type PartyIndex } from '#mpc/party.ts';
+import type { SecretScalar } from '#mpc/secret-scalar.ts';
 import { equalBytes, uint32 } from '#mpc/transcript.ts';
 
 /** One co-signer's share of a key, with all public data of the key. */
@@ -13,7 +14,7 @@ export interface KeyShare {
   readonly self: PartyIndex;
   readonly threshold: number;
   /** Shamir share of the group's secret at x = self. */
-  readonly secret: bigint;
+  readonly secret: SecretScalar;
   /** 33 bytes, or 32 for Ed25519. */
   readonly publicKey: Uint8Array;
   /** A point for each party from 1 to n. */
@@ -128,7 +129,7 @@ export function encodeKeyShare(share: KeyShare): Uint8Array {
   const { scheme, self, threshold, epoch, secret, publicKey } = share;
   const shares = [...share.publicShares].toSorted(([a], [b]) => a - b).map(([, point]) => point);
   const header = [FORMAT, KEY_SCHEMES.indexOf(scheme), self, threshold, shares.length];
-  const scalar = inGroupOf(scheme, (group) => group.encodeScalar(secret));
+  const scalar = inGroupOf(scheme, (group) => group.secrets.reveal(secret));
   return concatBytes(Uint8Array.from(header), uint32(epoch), scalar, publicKey, ...shares);
 }
 
@@ -145,14 +146,13 @@ export function decodeKeyShare(keyId: string, bytes: Uint8Array): KeyShare {
     const { pointBytes } = group;
     const start = HEADER_BYTES + SCALAR_BYTES;
     if (bytes.length !== start + (1 + count) * pointBytes) throw new Error('not a key share');
-    const secret = group.parseScalar(bytes.subarray(HEADER_BYTES, start));
+    const secret = group.secrets.parse(bytes.subarray(HEADER_BYTES, start));
     const points = Array.from({ length: 1 + count }, (_, i) =>
       bytes.slice(start + i * pointBytes, start + (i + 1) * pointBytes),
     );
     const [publicKey, ...shares] = points;
-    if (secret === null || secret === 0n || publicKey === undefined || group.parsePoint(publicKey) === null) {
-      throw new Error('not a key share');
-    }
+    const isWhole = publicKey !== undefined && group.parsePoint(publicKey) !== null;
+    if (secret === null || group.secrets.isZero(secret) || !isWhole) throw new Error('not a key share');
     const publicShares = new Map<PartyIndex, Uint8Array>();
     for (const [i, point] of shares.entries()) {
       const party = parsePartyIndex(i + 1);
@@ -160,7 +160,7 @@ export function decodeKeyShare(keyId: string, bytes: Uint8Array): KeyShare {
     }
     const own = publicShares.get(self);
     // A corrupted record must not sign: it would look like a cheater to the others.
-    if (own === undefined || !equalBytes(group.encodePoint(group.generator.multiply(secret)), own)) {
+    if (own === undefined || !equalBytes(group.encodePoint(group.multiplyGenerator(secret)), own)) {
       throw new Error('the secret does not belong to its public share');
     }
     const epoch = new DataView(bytes.buffer, bytes.byteOffset).getUint32(EPOCH_AT);

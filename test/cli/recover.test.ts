@@ -9,6 +9,7 @@ import type { RecoveryPackage } from '#mpc/recovery.ts';
 import { recoveryPackageBytes, sealForRecovery } from '#mpc/recovery.ts';
 import { dealKey, party } from '../mpc/dealt-key.ts';
 import { ed25519, x25519 } from '@noble/curves/ed25519.js';
+import { SECRETS } from '#mpc/secp256k1.ts';
 
 /** Covers the recovery packages of a P2WPKH vault: they give the wallet of each network. */
 
@@ -29,7 +30,14 @@ async function opened() {
   const dealt = dealKey(2, parties);
   const packages = await Promise.all(
     parties.map(async (self) => {
-      const share = { scheme, keyId: 'k', epoch: 1, self, threshold: 2, secret: dealt.shares.get(self) ?? 0n } as const;
+      const share = {
+        scheme,
+        keyId: 'k',
+        epoch: 1,
+        self,
+        threshold: 2,
+        secret: dealt.shares.get(self) ?? SECRETS.of(0n),
+      } as const;
       const { publicKey: key, publicShares } = dealt;
       return signed(await sealForRecovery(bytesToHex(publicKey), { ...share, publicKey: key, publicShares }));
     }),

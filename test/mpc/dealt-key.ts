@@ -1,13 +1,15 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import { parsePartyIndex, type PartyIndex } from '#mpc/party.ts';
-import { encodePoint, GENERATOR, modOrder, randomScalar } from '#mpc/secp256k1.ts';
+import { encodePoint, modOrder, Point, SECRETS } from '#mpc/secp256k1.ts';
+import type { SecretScalar } from '#mpc/secret-scalar.ts';
+import { randomScalar } from './secret-values.ts';
 
 /** A whole key in one place, for tests only. No code under src/ may hold a whole key. */
 export interface DealtKey {
   readonly secretKey: bigint;
   readonly publicKey: Uint8Array;
-  readonly shares: ReadonlyMap<PartyIndex, bigint>;
+  readonly shares: ReadonlyMap<PartyIndex, SecretScalar>;
   readonly publicShares: ReadonlyMap<PartyIndex, Uint8Array>;
 }
 
@@ -24,11 +26,11 @@ export function dealKey(
   secretKey: bigint = randomScalar(),
 ): DealtKey {
   const coefficients = [secretKey, ...Array.from({ length: threshold - 1 }, randomScalar)];
-  const shareOf = (x: PartyIndex): bigint =>
-    modOrder(coefficients.reduceRight((sum, coefficient) => modOrder(sum * BigInt(x) + coefficient), 0n));
+  const shareOf = (x: PartyIndex) =>
+    SECRETS.of(coefficients.reduceRight((sum, coefficient) => modOrder(sum * BigInt(x) + coefficient), 0n));
   const shares = new Map(parties.map((x) => [x, shareOf(x)]));
-  const publicShares = new Map([...shares].map(([x, share]) => [x, encodePoint(GENERATOR.multiply(share))]));
-  return { secretKey, publicKey: encodePoint(GENERATOR.multiply(secretKey)), shares, publicShares };
+  const publicShares = new Map([...shares].map(([x, share]) => [x, encodePoint(Point.multiple(share))]));
+  return { secretKey, publicKey: encodePoint(Point.multiple(SECRETS.of(secretKey))), shares, publicShares };
 }
 
 function randomWords(count: number): Int32Array {

@@ -5,7 +5,7 @@ test('a short weight is a + b lambda with halves of 64 bits, drawn anew each tim
   expect(LAMBDA ** 3n % ORDER).toBe(1n);
   // Multiplying by lambda gives (beta x, y), another point with the same y. Only a cube root of 1
   // does this.
-  const [point, turned] = [GENERATOR.toAffine(), GENERATOR.multiply(LAMBDA).toAffine()];
+  const [point, turned] = [GENERATOR.toAffine(), GENERATOR.multiplyPublic(LAMBDA).toAffine()];
   expect([turned.y === point.y, turned.x === point.x]).toEqual([true, false]);
   const drawn = new BigUint64Array(2);
   const draw = vi.spyOn(crypto, 'getRandomValues').mockImplementation((array) => {

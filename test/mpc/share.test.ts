@@ -1,6 +1,6 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import { encodeScalar, randomScalar } from '#mpc/secp256k1.ts';
+import { SECRETS } from '#mpc/secp256k1.ts';
 import type { KeyEncryptionSecret, KeyShare, SealContext } from '#mpc/share.ts';
 import { decodeKeyShare, encodeKeyShare, seal, unseal } from '#mpc/share.ts';
 import { dealKey, party } from './dealt-key.ts';
@@ -19,7 +19,7 @@ function share(): KeyShare {
     epoch: 300,
     self: party(2),
     threshold: 2,
-    secret: key.shares.get(party(2)) ?? 0n,
+    secret: key.shares.get(party(2)) ?? SECRETS.of(0n),
     publicKey: key.publicKey,
     publicShares: key.publicShares,
   };
@@ -92,7 +92,7 @@ test("bytes that are not a share, or not the co-signer's own share, are refused 
     changed(2, Uint8Array.of(3)),
     changed(7, new Uint8Array(32)),
     changed(7, new Uint8Array(32).fill(0xff)),
-    changed(7, encodeScalar(randomScalar())),
+    changed(7, SECRETS.reveal(SECRETS.random())),
     changed(39, new Uint8Array(33)),
   ];
   for (const [i, one] of bad.entries()) {

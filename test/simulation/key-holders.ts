@@ -1,6 +1,5 @@
-import { ed25519 } from '@noble/curves/ed25519.js';
 import { schnorr } from '@noble/curves/secp256k1.js';
-import { bytesToNumberBE, bytesToNumberLE, concatBytes } from '@noble/curves/utils.js';
+import { bytesToNumberLE, concatBytes } from '@noble/curves/utils.js';
 import { sha512 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { addressOn } from '#chains/inspect/address-on.ts';
@@ -12,8 +11,10 @@ import { encodePartial } from '#mpc/ecdsa/messages.ts';
 import { ED25519 } from '#mpc/ed25519.ts';
 import { inGroupOf } from '#mpc/scheme-group.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
-import { encodePoint, encodeScalar, GENERATOR, invertScalar, modOrder, randomScalar } from '#mpc/secp256k1.ts';
+import { encodePoint, invertScalar, modOrder, Point, secretFromDigest, SECRETS } from '#mpc/secp256k1.ts';
+import { addSecrets, multiplySecrets, type SecretArithmetic, type SecretScalar } from '#mpc/secret-scalar.ts';
 import type { KeyShare } from '#mpc/share.ts';
+import { valueOf } from '../mpc/secret-values.ts';
 
 /** The secret and public key of a wallet, or of the vault key from which wallets derive. */
 type Key = Pick<KeyShare, 'secret' | 'publicKey'>;
@@ -45,9 +46,9 @@ export class Dealer {
     this.keyId = parsed;
     this.scheme = scheme;
     this.#key = inGroupOf(scheme, (group) => {
-      const [self, secret] = [parsePartyIndex(1), group.randomScalar()];
+      const [self, secret] = [parsePartyIndex(1), group.secrets.random()];
       if (self === null) throw new Error('there is a first party');
-      const publicKey = group.encodePoint(group.generator.multiply(secret));
+      const publicKey = group.encodePoint(group.multiplyGenerator(secret));
       return { scheme, keyId, epoch: 1, self, threshold: 1, secret, publicKey, publicShares: new Map() };
     });
   }
@@ -96,14 +97,15 @@ interface Session {
 
 /** Splits an ECDSA signature s with s·u = w into shares of u and w, over one nonce point R. */
 function dealEcdsa({ secret }: Key, digest: Uint8Array, signers: number): readonly Uint8Array[] {
-  const k = randomScalar();
-  const R = GENERATOR.multiply(k);
-  const s = modOrder(invertScalar(k) * modOrder(bytesToNumberBE(digest) + R.toAffine().x * secret));
-  const u = Array.from({ length: signers }, randomScalar);
-  const w = Array.from({ length: signers }, randomScalar);
-  const sum = (values: readonly bigint[]) => modOrder(values.reduce((total, value) => total + value, 0n));
-  w[0] = modOrder(modOrder(s * sum(u)) - sum(w.slice(1)));
-  return u.map((share, i) => encodePartial(encodePoint(R), share, w[i] ?? 0n));
+  const k = SECRETS.random();
+  const R = Point.multiple(k);
+  const x = SECRETS.of(modOrder(R.toAffine().x));
+  const signed = SECRETS.multiplyAdd(x, secret, secretFromDigest(digest));
+  const s = multiplySecrets(SECRETS, SECRETS.of(invertScalar(valueOf(k))), signed);
+  const u = Array.from({ length: signers }, SECRETS.random);
+  const w = Array.from({ length: signers }, SECRETS.random);
+  w[0] = rest(SECRETS, multiplySecrets(SECRETS, s, sum(SECRETS, u)), w);
+  return u.map((share, i) => encodePartial(encodePoint(R), share, w[i] ?? share));
 }
 
 /**
@@ -111,25 +113,33 @@ function dealEcdsa({ secret }: Key, digest: Uint8Array, signers: number): readon
  * FROST signer reports.
  */
 function dealEd25519({ secret, publicKey }: Key, message: Uint8Array, signers: number): readonly Uint8Array[] {
-  const k = ED25519.randomScalar();
-  const R = ED25519.encodePoint(ED25519.generator.multiply(k));
-  const mod = (value: bigint) => ed25519.Point.Fn.create(value);
-  const c = mod(bytesToNumberLE(sha512(concatBytes(R, publicKey, message))));
-  const z = Array.from({ length: signers }, () => ED25519.randomScalar());
-  z[0] = mod(k + c * secret - z.slice(1).reduce((total, share) => total + share, 0n));
-  return z.map((share) => concatBytes(ED25519.encodeScalar(share), R, ...z.flatMap(() => [R, R])));
+  const { secrets } = ED25519;
+  const k = secrets.random();
+  const R = ED25519.encodePoint(ED25519.multiplyGenerator(k));
+  const c = secrets.of(bytesToNumberLE(sha512(concatBytes(R, publicKey, message))));
+  const z = Array.from({ length: signers }, secrets.random);
+  z[0] = rest(secrets, secrets.multiplyAdd(c, secret, k), z);
+  return z.map((share) => concatBytes(secrets.reveal(share), R, ...z.flatMap(() => [R, R])));
 }
 
 /** Splits a BIP-340 signature into shares; the points of BIP-340 have an even y. */
 function dealTaproot({ secret, publicKey }: Key, message: Uint8Array, signers: number): readonly Uint8Array[] {
-  const drawn = randomScalar();
-  const R = encodePoint(GENERATOR.multiply(drawn));
-  const even = (scalar: bigint, point: Uint8Array) => (point[0] === 2 ? scalar : modOrder(-scalar));
+  const drawn = SECRETS.random();
+  const R = encodePoint(Point.multiple(drawn));
+  const even = (scalar: SecretScalar, point: Uint8Array) => (point[0] === 2 ? scalar : SECRETS.negate(scalar));
   const [k, d] = [even(drawn, R), even(secret, publicKey)];
   const x = R.slice(1);
   const tagged = schnorr.utils.taggedHash('BIP0340/challenge', x, publicKey.slice(1), message);
-  const e = modOrder(bytesToNumberBE(tagged));
-  const z = Array.from({ length: signers }, randomScalar);
-  z[0] = modOrder(k + e * d - z.slice(1).reduce((total, share) => total + share, 0n));
-  return z.map((share) => concatBytes(encodeScalar(share), x, ...z.flatMap(() => [R, R])));
+  const z = Array.from({ length: signers }, SECRETS.random);
+  z[0] = rest(SECRETS, SECRETS.multiplyAdd(secretFromDigest(tagged), d, k), z);
+  return z.map((share) => concatBytes(SECRETS.reveal(share), x, ...z.flatMap(() => [R, R])));
+}
+
+function sum(secrets: SecretArithmetic, shares: readonly SecretScalar[]): SecretScalar {
+  return shares.reduce((total, share) => addSecrets(secrets, total, share), secrets.of(0n));
+}
+
+/** Returns the first share of a value, of which the others are drawn. */
+function rest(secrets: SecretArithmetic, value: SecretScalar, shares: readonly SecretScalar[]): SecretScalar {
+  return addSecrets(secrets, value, secrets.negate(sum(secrets, shares.slice(1))));
 }

@@ -73,8 +73,8 @@ async function judged(course: Course, sum: Sum, live: (course: Course) => Promis
 
 async function simulated(): Promise<Sum> {
   // The arithmetic draws its blinding on first use. No history must depend on that.
-  const { GENERATOR } = await import('#mpc/secp256k1.ts');
-  GENERATOR.multiply(1n);
+  const { Point, SECRETS } = await import('#mpc/secp256k1.ts');
+  Point.multiple(SECRETS.of(1n));
   takeOverPlatform();
   const { live } = await import('./history.ts');
   const sum = sumOf();

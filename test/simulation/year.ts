@@ -10,11 +10,11 @@ import type { Family, World } from './world.ts';
 /**
  * A year of one busy vault in calm weather, with a wallet on each kind of chain, whose signers
  * approve with devices. It shows that no invocation uses more of the platform as the history grows.
- * Each day has payments and deposits, and a reorganisation on each chain; each week a new policy
- * with another device; each month a refresh of each key and new funds.
+ * Each day has payments, a deposit and a reorganisation on one chain; each week a new policy with
+ * another device; each month a refresh of each key and new funds.
  */
 const FAMILIES: readonly Family[] = ['evm', 'bitcoin', 'solana'];
-const PAYMENTS_A_DAY = 2;
+const PAYMENTS_A_DAY = 3;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
@@ -31,8 +31,7 @@ export function liveYear(days: number, log?: (line: string) => void): Promise<Ou
 
 class Year {
   readonly #world: World;
-  /** The time is sparse: minutes with blocks while there is work, else hours. */
-  #isBusy = true;
+  #endWork = (): unknown => null;
   #payments = 0;
 
   constructor(world: World) {
@@ -41,40 +40,48 @@ class Year {
 
   async live(days: number): Promise<void> {
     const { schedule, oracle, chains, wallets } = this.#world;
-    this.#keepMining();
-    this.#keepSweeping();
+    this.#keepTime();
+    this.#beginWork(chains);
     await this.#done(this.#world.found());
     await this.#done(this.#enrolDevices());
     for (let day = 0; day < days && oracle.faults.length === 0; day++) {
       const tomorrowMs = schedule.nowMs + DAY_MS;
       if (day % 30 === 10) for (const [chain, wallet] of wallets) chain.endow(wallet);
-      const work = [...chains.map((chain) => this.#traffic(chain)), this.#reorganise()];
+      const busy = chains.slice(day % chains.length).slice(0, 1);
+      this.#endWork();
+      this.#beginWork(busy);
+      const work = busy.flatMap((chain) => [this.#traffic(chain), this.#reorganise(chain)]);
       if (day % 7 === 3) work.push(this.#replaceDevice(day));
       if (day % 30 === 20) work.push(this.#refreshKeys());
       await this.#done(Promise.all(work));
       await this.#settled();
-      this.#isBusy = false;
+      this.#endWork();
       await schedule.run(() => oracle.faults.length > 0, tomorrowMs - schedule.nowMs);
-      this.#isBusy = true;
     }
     if (oracle.faults.length === 0) judge(this.#world);
   }
 
-  #keepMining(): void {
-    const { schedule, chains } = this.#world;
-    const next = () => {
-      for (const chain of chains) chain.mine();
-      schedule.after(this.#isBusy ? BLOCK_MS : HOUR_MS, next);
-    };
-    next();
+  /** Mines and sweeps each hour, as the platform does each minute. */
+  #keepTime(): void {
+    for (const chain of this.#world.chains) chain.mine();
+    void this.#world.sweep();
+    this.#world.schedule.after(HOUR_MS, () => this.#keepTime());
   }
 
-  #keepSweeping(): void {
-    const next = () => {
-      void this.#world.sweep();
-      this.#world.schedule.after(this.#isBusy ? MINUTE_MS : HOUR_MS, next);
+  /** Mines the chains of a day each second, and sweeps each minute, until its work has ended. */
+  #beginWork(chains: readonly SimulatedChain[]): void {
+    const { schedule } = this.#world;
+    let isOver = false;
+    const repeat = (everyMs: number, act: () => void) => {
+      if (isOver) return;
+      act();
+      schedule.after(everyMs, () => repeat(everyMs, act));
     };
-    next();
+    repeat(BLOCK_MS, () => {
+      for (const chain of chains) chain.mine();
+    });
+    repeat(MINUTE_MS, () => void this.#world.sweep());
+    this.#endWork = () => (isOver = true);
   }
 
   /** Makes payments, and deposits that a monitor reports. */
@@ -97,10 +104,10 @@ class Year {
     await this.#world.report(chain, hash, `delivery-${this.#payments}`);
   }
 
-  async #reorganise(): Promise<void> {
-    const { schedule, chains } = this.#world;
-    await schedule.sleep(MINUTE_MS);
-    for (const chain of chains) chain.reorganise(1 + schedule.upTo(chain.deepestFork), 0.2);
+  async #reorganise(chain: SimulatedChain): Promise<void> {
+    const { schedule } = this.#world;
+    await schedule.sleep(MINUTE_MS / 4);
+    chain.reorganise(1 + schedule.upTo(chain.deepestFork), 0.2);
   }
 
   async #enrolDevices(): Promise<void> {

@@ -9,7 +9,7 @@ import { witnessOf } from '#chains/bitcoin/rules/witness.ts';
 import type { ChainSignature } from '#chains/chain-rules.ts';
 import { suiteOf } from '#mpc/frost/suite.ts';
 import { taprootOf, tweakPoint, tweakScalar } from '#mpc/frost/taproot.ts';
-import { encodePoint, GENERATOR, parsePoint } from '#mpc/secp256k1.ts';
+import { encodePoint, parsePoint, SECRETS, Point } from '#mpc/secp256k1.ts';
 import { messageIntent } from '../domain/cast.ts';
 import bip322 from './bip322.json' with { type: 'json' };
 import bip340 from './bip340.json' with { type: 'json' };
@@ -40,11 +40,11 @@ export function testBitcoinVectors(): void {
       expect(bytesToHex(scriptOf(network, address)!)).toBe(scriptPubKey);
     }
     for (const { internalPrivkey, internalPubkey, tweak, tweakedPrivkey } of bip341.spends) {
-      const secret = BigInt(`0x${internalPrivkey}`);
-      const point = encodePoint(GENERATOR.multiply(secret));
+      const secret = SECRETS.of(BigInt(`0x${internalPrivkey}`));
+      const point = encodePoint(Point.multiple(secret));
       const taproot = taprootOf(point);
       expect([bytesToHex(point.subarray(1)), taproot.tweak]).toEqual([internalPubkey, BigInt(`0x${tweak}`)]);
-      expect(tweakScalar(taproot, secret)).toBe(BigInt(`0x${tweakedPrivkey}`));
+      expect(bytesToHex(SECRETS.reveal(tweakScalar(taproot, secret)))).toBe(tweakedPrivkey);
     }
   });
 

@@ -10,6 +10,7 @@ import { SingleUse } from '#mpc/single-use.ts';
 import { party } from '../mpc/dealt-key.ts';
 import ed25519 from './frost-ed25519.json' with { type: 'json' };
 import taproot from './frost-secp256k1-tr.json' with { type: 'json' };
+import { type SecretScalar } from '#mpc/secret-scalar.ts';
 
 const SETS: readonly (readonly [FrostScheme, typeof ed25519])[] = [
   ['frost-ed25519', ed25519],
@@ -50,7 +51,7 @@ function runOf(scheme: FrostScheme, { inputs, round_one_outputs }: typeof ed2551
   const secrets = new Map(
     inputs.participant_shares.map(({ identifier, participant_share }) => [
       party(identifier),
-      scalarOf(scheme, participant_share),
+      secretOf(scheme, participant_share),
     ]),
   );
   const publicShares = new Map([...secrets].map(([one, secret]) => [one, pointOf(scheme, secret)] as const));
@@ -67,15 +68,15 @@ function runOf(scheme: FrostScheme, { inputs, round_one_outputs }: typeof ed2551
   /** The state of a signer after its first round, with the nonces of the vector. */
   const stateOf = (self: PartyIndex) => {
     const { hiding_nonce, binding_nonce } = drawn.get(self)!;
-    const nonces = { hiding: hexToBytes(hiding_nonce), binding: hexToBytes(binding_nonce) };
+    const nonces = { hiding: secretOf(scheme, hiding_nonce), binding: secretOf(scheme, binding_nonce) };
     const session = { share: shareOf(self), signers, message };
     return new SingleUse({ session, nonces, commitments: commitments.get(self)! });
   };
   return { signers, message, commitments, shareOf, stateOf };
 }
 
-function scalarOf(scheme: FrostScheme, hex: string): bigint {
-  const scalar = inGroupOf(scheme, ({ parseScalar }) => parseScalar(hexToBytes(hex)));
+function secretOf(scheme: FrostScheme, hex: string): SecretScalar {
+  const scalar = inGroupOf(scheme, ({ secrets }) => secrets.parse(hexToBytes(hex)));
   if (scalar === null) throw new Error('a share is a scalar');
   return scalar;
 }
@@ -84,6 +85,6 @@ function scalarHex(scheme: FrostScheme, value: bigint): string {
   return inGroupOf(scheme, ({ encodeScalar }) => bytesToHex(encodeScalar(value)));
 }
 
-function pointOf(scheme: FrostScheme, secret: bigint): Uint8Array {
-  return inGroupOf(scheme, ({ generator, encodePoint }) => encodePoint(generator.multiplyUnsafe(secret)));
+function pointOf(scheme: FrostScheme, secret: SecretScalar): Uint8Array {
+  return inGroupOf(scheme, ({ multiplyGenerator, encodePoint }) => encodePoint(multiplyGenerator(secret)));
 }

@@ -2,7 +2,8 @@ import { bitAt } from '#mpc/ecdsa/bit-matrix.ts';
 import type { ReceiverSeeds, SenderSeeds } from '#mpc/ecdsa/ot-extension.ts';
 import { BASE_OTS, LANES } from '#mpc/ecdsa/parameters.ts';
 import { WORDS } from '#mpc/ecdsa/scalar-words.ts';
-import { encodePoint, freshBytes, GENERATOR, parsePoint, Point, POINT_BYTES, randomScalar } from '#mpc/secp256k1.ts';
+import { encodePoint, freshBytes, parsePoint, Point, POINT_BYTES, SECRETS } from '#mpc/secp256k1.ts';
+import type { SecretScalar } from '#mpc/secret-scalar.ts';
 import { taggedHash } from '#mpc/transcript.ts';
 
 /**
@@ -18,7 +19,7 @@ export const OFFER_BYTES = POINT_BYTES;
 export const CHOICE_BYTES = BASE_OTS * 2 * POINT_BYTES;
 
 export interface OfferedOts {
-  readonly secret: bigint;
+  readonly secret: SecretScalar;
   /** Y = y G. */
   readonly message: Uint8Array;
 }
@@ -26,15 +27,15 @@ export interface OfferedOts {
 export interface ChosenOts {
   /** Delta, 16 bytes. */
   readonly choices: Uint8Array;
-  readonly secrets: readonly bigint[];
+  readonly secrets: readonly SecretScalar[];
   /** r_0 and r_1 of each OT. */
   readonly message: Uint8Array;
 }
 
 /** Sender: y random, Y = y G. */
 export function offerOts(): OfferedOts {
-  const secret = randomScalar();
-  return { secret, message: encodePoint(GENERATOR.multiply(secret)) };
+  const secret = SECRETS.random();
+  return { secret, message: encodePoint(Point.multiple(secret)) };
 }
 
 /**
@@ -43,10 +44,10 @@ export function offerOts(): OfferedOts {
  */
 export function chooseOts(sid: Uint8Array): ChosenOts {
   const choices = freshBytes(BASE_OTS / 8);
-  const secrets = Array.from({ length: BASE_OTS }, randomScalar);
-  const others = secrets.map(() => encodePoint(GENERATOR.multiply(randomScalar())));
+  const secrets = Array.from({ length: BASE_OTS }, SECRETS.random);
+  const others = secrets.map(() => encodePoint(Point.multiple(SECRETS.random())));
   const mine = secrets.map((t, i) =>
-    encodePoint(GENERATOR.multiply(t).subtract(maskPoint(sid, [i, bitAt(choices, i)], others[i]!))),
+    encodePoint(Point.multiple(t).subtract(maskPoint(sid, [i, bitAt(choices, i)], others[i]!))),
   );
   const message = new Uint8Array(CHOICE_BYTES);
   for (let i = 0; i < BASE_OTS; i++) {

@@ -12,7 +12,8 @@ import {
 } from '#mpc/ecdsa/parameters.ts';
 import { allCanonical, WORDS } from '#mpc/ecdsa/scalar-words.ts';
 import type { Reply } from '#mpc/ecdsa/vole.ts';
-import { encodeScalar, parsePoint, parseScalar, type Point, POINT_BYTES, SCALAR_BYTES } from '#mpc/secp256k1.ts';
+import { parsePoint, parseScalar, type Point, POINT_BYTES, SCALAR_BYTES, SECRETS } from '#mpc/secp256k1.ts';
+import type { SecretScalar } from '#mpc/secret-scalar.ts';
 import { DIGEST_BYTES } from '#mpc/transcript.ts';
 
 /**
@@ -38,7 +39,7 @@ export interface Round2Message {
   readonly gammaU: Point;
   readonly gammaV: Point;
   readonly publicShare: Point;
-  readonly psi: bigint;
+  readonly psi: SecretScalar;
   readonly reply: Reply;
 }
 
@@ -88,14 +89,14 @@ export interface Round2Fields {
   readonly salt: Uint8Array;
   /** R, Gamma_u, Gamma_v, pk. */
   readonly points: readonly Uint8Array[];
-  readonly psi: bigint;
+  readonly psi: SecretScalar;
   readonly reply: Reply;
 }
 
 export function encodeRound2({ context, echo, salt, points, psi, reply }: Round2Fields): Uint8Array {
   const { tau, eta, mu } = reply;
   const tauBytes = new Uint8Array(tau.buffer, tau.byteOffset, tau.byteLength);
-  return concatBytes(context, echo, salt, ...points, encodeScalar(psi), tauBytes, ...eta.map(encodeScalar), mu);
+  return concatBytes(context, echo, salt, ...points, SECRETS.reveal(psi), tauBytes, ...eta.map(SECRETS.reveal), mu);
 }
 
 export function decodeRound2(bytes: Uint8Array): Round2Message | null {
@@ -109,17 +110,18 @@ export function decodeRound2(bytes: Uint8Array): Round2Message | null {
   const gammaU = parsePoint(reader.bytes(POINT_BYTES));
   const gammaV = parsePoint(reader.bytes(POINT_BYTES));
   const publicShare = parsePoint(reader.bytes(POINT_BYTES));
-  const psi = parseScalar(reader.bytes(SCALAR_BYTES));
+  const psi = SECRETS.parse(reader.bytes(SCALAR_BYTES));
   const tau = new Uint32Array(reader.words(TAU_WORDS).buffer);
-  const eta = [parseScalar(reader.bytes(SCALAR_BYTES)), parseScalar(reader.bytes(SCALAR_BYTES))];
+  const eta = [SECRETS.parse(reader.bytes(SCALAR_BYTES)), SECRETS.parse(reader.bytes(SCALAR_BYTES))];
   const mu = reader.bytes(DIGEST_BYTES);
   if (R === null || gammaU === null || gammaV === null || publicShare === null || psi === null) return null;
   if (!eta.every((value) => value !== null) || !allCanonical(tau)) return null;
   return { context, echo, salt, encodedR, R, gammaU, gammaV, publicShare, psi, reply: { tau, eta, mu } };
 }
 
-export function encodePartial(encodedR: Uint8Array, u: bigint, w: bigint): Uint8Array {
-  return concatBytes(encodedR, encodeScalar(u), encodeScalar(w));
+/** Both parts are public from now on. */
+export function encodePartial(encodedR: Uint8Array, u: SecretScalar, w: SecretScalar): Uint8Array {
+  return concatBytes(encodedR, SECRETS.reveal(u), SECRETS.reveal(w));
 }
 
 export function decodePartial(bytes: Uint8Array): PartialSignature | null {

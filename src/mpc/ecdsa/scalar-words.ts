@@ -1,10 +1,10 @@
 import { ORDER } from '#mpc/secp256k1.ts';
+import { SecretScalar } from '#mpc/secret-scalar.ts';
 
 /**
  * Scalars as eight 32-bit words in a row, least significant first, for the 1,664 pads of a vector
  * OLE. Additions are masked word arithmetic: a double holds every intermediate exactly, and no
- * branch or address depends on a value. (BigInt would branch on its length and costs an allocation
- * per step; products still use BigInt.)
+ * branch or address depends on a value. Products are those of libsecp256k1 (`fold`).
  */
 export const WORDS = 8;
 
@@ -19,31 +19,27 @@ export interface WordsAt {
   at: number;
 }
 
+/** Returns the words of a secret scalar of 32 bytes, big-endian. */
+export function wordsOfSecret({ secretBytes }: SecretScalar): Uint32Array {
+  const words = new Uint32Array(WORDS);
+  const view = new DataView(secretBytes.buffer, secretBytes.byteOffset, secretBytes.length);
+  for (let i = 0; i < WORDS; i++) words[i] = view.getUint32(4 * (WORDS - 1 - i));
+  return words;
+}
+
+/** Returns the secret scalar in eight words, which are below the order. */
+export function secretAt(words: Uint32Array, at: number): SecretScalar {
+  const bytes = new Uint8Array(4 * WORDS);
+  const view = new DataView(bytes.buffer);
+  for (let i = 0; i < WORDS; i++) view.setUint32(4 * (WORDS - 1 - i), words[at + i]!);
+  return new SecretScalar(bytes);
+}
+
+/** Returns the words of a public scalar. */
 export function wordsOf(value: bigint): Uint32Array {
   const words = new Uint32Array(WORDS);
   for (let i = 0; i < WORDS; i++) words[i] = Number((value >> BigInt(32 * i)) & 0xffffffffn);
   return words;
-}
-
-/**
- * Returns the buffer as 64-bit limbs. The JavaScript engines of Workers and Node are little-endian,
- * and a test would detect another.
- */
-export function limbsOf(words: Uint32Array): BigUint64Array {
-  return new BigUint64Array(words.buffer, words.byteOffset, words.length / 2);
-}
-
-/** Returns the scalar whose first 64-bit limb is `limbs[at]`. */
-export function scalarAt(limbs: BigUint64Array, at: number): bigint {
-  return (((limbs[at + 3]! << 64n) | limbs[at + 2]!) << 128n) | ((limbs[at + 1]! << 64n) | limbs[at]!);
-}
-
-/** Writes a scalar below 2^256. A BigUint64Array keeps the low 64 bits of each assigned value. */
-export function putScalar(limbs: BigUint64Array, at: number, value: bigint): void {
-  limbs[at] = value;
-  limbs[at + 1] = value >> 64n;
-  limbs[at + 2] = value >> 128n;
-  limbs[at + 3] = value >> 192n;
 }
 
 /**

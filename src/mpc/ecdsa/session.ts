@@ -1,7 +1,8 @@
 import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import { lagrangeAtZero } from '#mpc/lagrange.ts';
 import { isAscending, MAX_PARTY_INDEX, type PartyIndex } from '#mpc/party.ts';
-import { encodeScalar, GENERATOR, modOrder, ORDER, parsePoint, type Point, scalarFromDigest } from '#mpc/secp256k1.ts';
+import { encodeScalar, GENERATOR, ORDER, parsePoint, type Point, secretFromDigest, SECRETS } from '#mpc/secp256k1.ts';
+import { addSecrets, type SecretScalar } from '#mpc/secret-scalar.ts';
 import { DIGEST_BYTES, taggedHash } from '#mpc/transcript.ts';
 
 /** One signature by one signer (DKLs23, eprint 2023/765, Protocol 3.6). */
@@ -15,7 +16,7 @@ export interface SignSession {
   /** Sorted, includes self; as many as the threshold. */
   readonly signers: readonly PartyIndex[];
   /** Shamir share of self. */
-  readonly secretShare: bigint;
+  readonly secretShare: SecretScalar;
   /** 33 bytes: the group key before the tweak. */
   readonly publicKey: Uint8Array;
   readonly publicShares: ReadonlyMap<PartyIndex, Uint8Array>;
@@ -43,7 +44,7 @@ export function checkSession(session: SignSession): CheckedSession {
   if (!isAscending(signers) || !signers.includes(self))
     throw new Error('signers are sorted, distinct, and include self');
   if (signers.length < 2 || signers.length > MAX_PARTY_INDEX) throw new Error('two to five signers');
-  if (secretShare <= 0n || secretShare >= ORDER) throw new Error('a secret share is in 1..n-1');
+  if (SECRETS.isZero(secretShare)) throw new Error('a secret share is not zero');
   if (tweak < 0n || tweak >= ORDER) throw new Error('a tweak is in 0..n-1');
   const peers = signers.filter((signer) => signer !== self);
   for (const peer of peers) {
@@ -52,7 +53,7 @@ export function checkSession(session: SignSession): CheckedSession {
   }
   const key = parsePoint(publicKey);
   if (key === null) throw new Error('the public key is not a point');
-  const tweakedKey = tweak === 0n ? key : key.add(GENERATOR.multiply(tweak));
+  const tweakedKey = tweak === 0n ? key : key.add(GENERATOR.multiplyPublic(tweak));
   if (tweakedKey.is0()) throw new Error('the tweaked key is the identity');
   const shares = signers.map((signer) => publicShares.get(signer));
   if (!shares.every((share) => share !== undefined)) throw new Error('every signer has a public share');
@@ -108,13 +109,13 @@ export function lagrange({ self, peers }: CheckedSession): bigint {
  * zeta of Functionality 3.4: one hash per pair, added by the lower party and subtracted by the
  * higher. All zetas sum to 0.
  */
-export function zeroShare(session: CheckedSession): bigint {
-  let zeta = 0n;
+export function zeroShare(session: CheckedSession): SecretScalar {
+  let zeta = SECRETS.of(0n);
   for (const peer of session.peers) {
-    const fragment = scalarFromDigest(taggedHash('ecdsa/zero-share', session.digest, pairWith(session, peer).zeroSeed));
-    zeta += session.self < peer ? fragment : -fragment;
+    const fragment = secretFromDigest(taggedHash('ecdsa/zero-share', session.digest, pairWith(session, peer).zeroSeed));
+    zeta = addSecrets(SECRETS, zeta, session.self < peer ? fragment : SECRETS.negate(fragment));
   }
-  return modOrder(zeta);
+  return zeta;
 }
 
 /** H(all nonce commitments of the session): what each signer received in round 1. */

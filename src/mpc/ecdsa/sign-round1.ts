@@ -11,18 +11,19 @@ import {
 import { SingleUse } from '#mpc/single-use.ts';
 import { beginAsBob, type BobState } from '#mpc/ecdsa/vole.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import { encodePoint, freshBytes, GENERATOR, type Point, randomScalar } from '#mpc/secp256k1.ts';
+import { encodePoint, freshBytes, Point, SECRETS } from '#mpc/secp256k1.ts';
+import type { SecretScalar } from '#mpc/secret-scalar.ts';
 
 /** The state of a signer for one peer: chi, and its side of the vector OLE where it is Bob. */
 export interface AsBob {
-  readonly chi: bigint;
+  readonly chi: SecretScalar;
   readonly vole: BobState;
 }
 
 export interface AfterRound1 {
   readonly session: CheckedSession;
-  readonly r: bigint;
-  readonly phi: bigint;
+  readonly r: SecretScalar;
+  readonly phi: SecretScalar;
   readonly R: Point;
   readonly encodedR: Uint8Array;
   readonly salt: Uint8Array;
@@ -45,9 +46,9 @@ export function signRound1(session: SignSession): {
   const { self, peers } = checked;
 
   // Step 5: sample the nonce share r_i and the inversion mask phi_i; R_i = r_i G.
-  const r = randomScalar();
-  const phi = randomScalar();
-  const R = GENERATOR.multiply(r);
+  const r = SECRETS.random();
+  const phi = SECRETS.random();
+  const R = Point.multiple(r);
   const encodedR = encodePoint(R);
 
   // Step 6: commit to R_i. Ours: ONE commitment for all peers, echoed in round 2, so that a signer

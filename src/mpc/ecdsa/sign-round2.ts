@@ -14,22 +14,23 @@ import type { AfterRound1, AsBob, Round1State } from '#mpc/ecdsa/sign-round1.ts'
 import { SingleUse } from '#mpc/single-use.ts';
 import { answerAsAlice } from '#mpc/ecdsa/vole.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import { encodePoint, GENERATOR, modOrder, type Point } from '#mpc/secp256k1.ts';
+import { encodePoint, Point, SECRETS } from '#mpc/secp256k1.ts';
+import { addSecrets, type SecretScalar } from '#mpc/secret-scalar.ts';
 import { equalBytes } from '#mpc/transcript.ts';
 
 /** The state of a signer for one peer from here on. */
 export interface WithPeer extends AsBob {
   readonly commitment: Uint8Array;
   /** Outputs of the vector OLE where self is Alice: c^u and c^v. */
-  readonly c: readonly [bigint, bigint];
+  readonly c: readonly [SecretScalar, SecretScalar];
 }
 
 export interface AfterRound2 {
   readonly session: CheckedSession;
-  readonly r: bigint;
-  readonly phi: bigint;
+  readonly r: SecretScalar;
+  readonly phi: SecretScalar;
   readonly R: Point;
-  readonly keyShare: bigint;
+  readonly keyShare: SecretScalar;
   readonly publicShare: Point;
   readonly echo: Uint8Array;
   readonly withPeer: ReadonlyMap<PartyIndex, WithPeer>;
@@ -97,8 +98,9 @@ export function answerRound1(checked: CheckedRound1State): {
   // Step 7: sk_i = lagrange_i (share_i + tweak) + zeta_i, where the zetas are fresh and sum to
   // zero; pk_i = sk_i G. The Lagrange coefficients sum to 1, so a tweak added to each share adds up
   // to the tweak once.
-  const keyShare = modOrder(lagrange(session) * (session.secretShare + session.tweak) + zeroShare(session));
-  const publicShare = GENERATOR.multiply(keyShare);
+  const tweaked = addSecrets(SECRETS, session.secretShare, SECRETS.of(session.tweak));
+  const keyShare = SECRETS.multiplyAdd(SECRETS.of(lagrange(session)), tweaked, zeroShare(session));
+  const publicShare = Point.multiple(keyShare);
   const commitments = new Map([[session.self, before.commitment]]);
   for (const [peer, { commitment }] of received) commitments.set(peer, commitment);
   const echo = echoOf(session, commitments);
@@ -134,7 +136,7 @@ function answerPeer(
 
   // Step 7: Gamma^u = c^u G, Gamma^v = c^v G, psi = phi_i - chi_i,j; send them with the opening of
   // R_i and pk_i.
-  const gammas = c.map((output) => GENERATOR.multiply(output));
+  const gammas = c.map((output) => Point.multiple(output));
   const points = [own.R, ...gammas, own.publicShare].map(encodePoint);
   const context = messageContext(session, 2, [session.self, peer]);
   const message = encodeRound2({
@@ -142,7 +144,7 @@ function answerPeer(
     echo: own.echo,
     salt: own.salt,
     points,
-    psi: modOrder(phi - asBob.chi),
+    psi: addSecrets(SECRETS, phi, SECRETS.negate(asBob.chi)),
     reply,
   });
   return { kept: { ...asBob, c }, message };

@@ -4,15 +4,8 @@ import { type CheckedSession, commitToNonce, lagrange, messageContext, zeroShare
 import type { AfterRound2, Round2State, WithPeer } from '#mpc/ecdsa/sign-round2.ts';
 import { finishAsBob } from '#mpc/ecdsa/vole.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import {
-  encodePoint,
-  GENERATOR,
-  modOrder,
-  parsePoint,
-  type Point,
-  scalarFromDigest,
-  shortWeight,
-} from '#mpc/secp256k1.ts';
+import { encodePoint, modOrder, parsePoint, Point, scalarFromDigest, SECRETS, shortWeight } from '#mpc/secp256k1.ts';
+import { addSecrets, multiplySecrets, type SecretScalar } from '#mpc/secret-scalar.ts';
 import { DIGEST_BYTES, equalBytes } from '#mpc/transcript.ts';
 
 /**
@@ -42,8 +35,8 @@ export function signRound3(
   let R = own.R;
   let key = own.publicShare;
   let mask = phi;
-  let productU = 0n;
-  let productV = 0n;
+  let productU = SECRETS.of(0n);
+  let productV = SECRETS.of(0n);
   for (const [peer, message] of received.value) {
     const kept = keptFor(own, peer);
 
@@ -55,9 +48,9 @@ export function signRound3(
 
     R = R.add(message.R);
     key = key.add(message.publicShare);
-    mask += message.psi;
-    productU += kept.c[0] + d[0];
-    productV += kept.c[1] + d[1];
+    mask = addSecrets(SECRETS, mask, message.psi);
+    productU = [kept.c[0], d[0]].reduce((sum, part) => addSecrets(SECRETS, sum, part), productU);
+    productV = [kept.c[1], d[1]].reduce((sum, part) => addSecrets(SECRETS, sum, part), productV);
   }
 
   // Step 9: the key shares must sum to the (tweaked) public key; R = sum R_j must not be the
@@ -69,9 +62,10 @@ export function signRound3(
 
   // Step 9: u_i = r_i (phi_i + sum psi_j,i) + sum (c^u + d^u), v_i alike with sk_i, w_i = H(m)
   // phi_i + r_x v_i.
-  const u = modOrder(r * mask + productU);
-  const v = modOrder(keyShare * mask + productV);
-  const w = modOrder(scalarFromDigest(digest) * phi + rx * v);
+  const u = SECRETS.multiplyAdd(r, mask, productU);
+  const v = SECRETS.multiplyAdd(keyShare, mask, productV);
+  const signed = multiplySecrets(SECRETS, SECRETS.of(scalarFromDigest(digest)), phi);
+  const w = SECRETS.multiplyAdd(SECRETS.of(rx), v, signed);
   return completed(encodePartial(encodePoint(R), u, w));
 }
 
@@ -88,13 +82,18 @@ export function signRound3(
  * short and of public points. When the check fails, each equation is checked alone, so that the
  * failure keeps its name. A peer that guesses one of the choice bits can make d^u zero, or both.
  */
-function failedGammaCheck(chi: bigint, d: readonly [bigint, bigint], message: Round2Message): string | null {
+function failedGammaCheck(
+  chi: SecretScalar,
+  d: readonly [SecretScalar, SecretScalar],
+  message: Round2Message,
+): string | null {
   const { R, publicShare, gammaU, gammaV } = message;
-  const holds = (point: Point, gamma: Point, product: bigint): boolean =>
-    point.multiply(chi).equals(GENERATOR.multiply(modOrder(product)).add(gamma));
+  const holds = (point: Point, gamma: Point, product: SecretScalar): boolean =>
+    point.multiply(chi).equals(Point.multiple(product).add(gamma));
   const weight = shortWeight();
-  const both = R.add(publicShare.multiplyUnsafe(weight));
-  if (holds(both, gammaU.add(gammaV.multiplyUnsafe(weight)), d[0] + weight * d[1])) return null;
+  const both = R.add(publicShare.multiplyPublic(weight));
+  const product = SECRETS.multiplyAdd(SECRETS.of(weight), d[1], d[0]);
+  if (holds(both, gammaU.add(gammaV.multiplyPublic(weight)), product)) return null;
   if (!holds(R, gammaU, d[0])) return 'sign-3/gamma-u';
   if (!holds(publicShare, gammaV, d[1])) return 'sign-3/gamma-v';
   throw new Error('two equations that hold do not hold together');
@@ -132,8 +131,8 @@ function wrongKeyShares({ session, publicShare }: AfterRound2): Aborted {
   const registered = parsePoint(session.publicShares.get(session.self)!);
   if (registered === null) throw new Error('our own public share is not a point');
   const lambda = lagrange(session);
-  const blinding = modOrder(lambda * session.tweak + zeroShare(session));
-  const expected = registered.multiply(lambda).add(GENERATOR.multiply(blinding));
+  const blinding = addSecrets(SECRETS, SECRETS.of(modOrder(lambda * session.tweak)), zeroShare(session));
+  const expected = registered.multiplyPublic(lambda).add(Point.multiple(blinding));
   if (!expected.equals(publicShare)) throw new Error('our own share does not belong to our public share');
   return abortedByOneOf(session.peers, 'sign-3/key-shares');
 }

@@ -1,5 +1,5 @@
 import { bitAt } from '#mpc/ecdsa/bit-matrix.ts';
-import { gadget, gadgetWords } from '#mpc/ecdsa/gadget.ts';
+import { gadgetWords } from '#mpc/ecdsa/gadget.ts';
 import {
   extendAsReceiver,
   type ExtensionMessage,
@@ -12,16 +12,17 @@ import {
 import { CHECKS, INPUTS, OT_INSTANCES, WIDTH } from '#mpc/ecdsa/parameters.ts';
 import {
   addMasked,
-  limbsOf,
-  putScalar,
-  scalarAt,
+  secretAt,
   subtractMasked,
   wipeScratch,
   WORDS,
   wordsOf,
+  wordsOfSecret,
 } from '#mpc/ecdsa/scalar-words.ts';
-import { modOrder, ORDER, randomScalar, scalarFromDigest } from '#mpc/secp256k1.ts';
+import { scalarFromDigest, SECRETS } from '#mpc/secp256k1.ts';
+import type { SecretScalar } from '#mpc/secret-scalar.ts';
 import { equalBytes, taggedHash } from '#mpc/transcript.ts';
+import { fold } from '#mpc/wasm/secp256k1.ts';
 
 /**
  * The random vector OLE of DKLs23 (Protocol 5.2) in two messages. Bob gets a random b; Alice gives
@@ -32,7 +33,7 @@ import { equalBytes, taggedHash } from '#mpc/transcript.ts';
 export interface Reply {
   /** a~: 416 x 4 scalars, in words. All are below n (the parser checks it). */
   readonly tau: Uint32Array;
-  readonly eta: readonly bigint[];
+  readonly eta: readonly SecretScalar[];
   readonly mu: Uint8Array;
 }
 
@@ -47,7 +48,7 @@ export interface BobState {
 export function beginAsBob(
   sid: Uint8Array,
   seeds: ReceiverSeeds,
-): { b: bigint; message: ExtensionMessage; state: BobState } {
+): { b: SecretScalar; message: ExtensionMessage; state: BobState } {
   const { message, ...kept } = extendAsReceiver(sid, seeds);
   const sum = new Uint32Array(WORDS);
   const element = { words: gadgetWords(), at: 0 };
@@ -55,7 +56,7 @@ export function beginAsBob(
     element.at = j * WORDS;
     addMasked(sum, 0, element, -bitAt(kept.choices, j));
   }
-  const b = scalarAt(limbsOf(sum), 0);
+  const b = secretAt(sum, 0);
   sum.fill(0);
   wipeScratch();
   return { b, message, state: { sid, ...kept } };
@@ -72,14 +73,17 @@ export function beginAsBob(
 export function answerAsAlice(
   sid: Uint8Array,
   { delta }: Pick<SenderSeeds, 'delta'>,
-  { inputs, extension }: { readonly inputs: readonly [bigint, bigint]; readonly extension: SenderExtension },
-): { c: readonly [bigint, bigint]; reply: Reply } {
+  {
+    inputs,
+    extension,
+  }: { readonly inputs: readonly [SecretScalar, SecretScalar]; readonly extension: SenderExtension },
+): { c: readonly [SecretScalar, SecretScalar]; reply: Reply } {
   const { vectors: q, transcript } = extension;
   const other = otherChoice(q, delta);
   const zeros = padsOf(sid, q);
   const ones = padsOf(sid, other);
-  const sacrificed = [randomScalar(), randomScalar()];
-  const addends = [...inputs, ...sacrificed].map(wordsOf);
+  const sacrificed = [SECRETS.random(), SECRETS.random()];
+  const addends = [...inputs, ...sacrificed].map(wordsOfSecret);
   const tau = zeros.slice();
   const subtrahend = { words: ones, at: 0 };
   for (let at = 0; at < tau.length; at += WORDS) {
@@ -88,11 +92,15 @@ export function answerAsAlice(
     addMasked(tau, at, { words: addends[(at / WORDS) % WIDTH]!, at: 0 }, -1);
   }
   const theta = thetaOf(sid, transcript, tau);
-  const eta = sacrificed.map((value, k) => modOrder(value + theta[k]![0] * inputs[0] + theta[k]![1] * inputs[1]));
-  const { sums, checks } = fold(zeros, theta);
+  const eta = sacrificed.map((value, k) => {
+    const [first, second] = [SECRETS.of(theta[k]![0]), SECRETS.of(theta[k]![1])];
+    return SECRETS.multiplyAdd(second, inputs[1], SECRETS.multiplyAdd(first, inputs[0], value));
+  });
+  const { sums, checks } = folded(zeros, theta);
   const mu = muOf(sid, checks);
   for (const secret of [q, other, zeros, ones, ...addends]) secret.fill(0);
-  return { c: [modOrder(-sums[0]), modOrder(-sums[1])], reply: { tau, eta, mu } };
+  for (const secret of sacrificed) secret.wipe();
+  return { c: [SECRETS.negate(sums[0]), SECRETS.negate(sums[1])], reply: { tau, eta, mu } };
 }
 
 /**
@@ -104,7 +112,7 @@ export function answerAsAlice(
 export function finishAsBob(
   { sid, transcript, choices, vectors }: BobState,
   reply: Reply,
-): readonly [bigint, bigint] | null {
+): readonly [SecretScalar, SecretScalar] | null {
   const shares = padsOf(sid, vectors);
   const addend = { words: reply.tau, at: 0 };
   for (let at = 0; at < shares.length; at += WORDS) {
@@ -113,15 +121,15 @@ export function finishAsBob(
     addMasked(shares, at, addend, -bit);
   }
   const theta = thetaOf(sid, transcript, reply.tau);
-  const { sums, checks } = fold(shares, theta);
-  const etas = reply.eta.map((value) => ({ words: wordsOf(value), at: 0 }));
+  const { sums, checks } = folded(shares, theta);
+  const etas = reply.eta.map((value) => ({ words: wordsOfSecret(value), at: 0 }));
   for (let check = 0; check < OT_INSTANCES * CHECKS; check++) {
     const bit = bitAt(choices, Math.floor(check / CHECKS));
     subtractMasked(checks, check * WORDS, etas[check % CHECKS]!, -bit);
   }
   const mu = muOf(sid, checks);
   for (const secret of [shares, choices, vectors]) secret.fill(0);
-  return equalBytes(mu, reply.mu) ? [sums[0] % ORDER, sums[1] % ORDER] : null;
+  return equalBytes(mu, reply.mu) ? sums : null;
 }
 
 /** theta_k = (theta_0,k, theta_1,k) for each check k. */
@@ -145,31 +153,21 @@ function thetaOf(sid: Uint8Array, transcript: Uint8Array, tau: Uint32Array): The
 }
 
 /**
- * Both sides' sums: sum_j g_j v_j,i for the inputs (not reduced), and the check values v_j,l+k +
- * sum_i theta_i,k v_j,i. All v are below n.
+ * Both sides' sums: sum_j g_j v_j,i for the inputs, and the check values v_j,l+k + sum_i theta_i,k
+ * v_j,i. All v are below n.
  */
-function fold(values: Uint32Array, theta: Theta): { sums: readonly [bigint, bigint]; checks: Uint32Array } {
-  const g = gadget();
-  const limbs = limbsOf(values);
-  const checks = new Uint32Array(OT_INSTANCES * CHECKS * WORDS);
-  const own = { words: values, at: 0 };
-  const checkLimbs = limbsOf(checks);
-  let first = 0n;
-  let second = 0n;
-  for (let j = 0; j < OT_INSTANCES; j++) {
-    const at = j * WIDTH * 4;
-    const v0 = scalarAt(limbs, at);
-    const v1 = scalarAt(limbs, at + 4);
-    first += g[j]! * v0;
-    second += g[j]! * v1;
-    for (let k = 0; k < CHECKS; k++) {
-      const check = j * CHECKS + k;
-      putScalar(checkLimbs, 4 * check, (theta[k]![0] * v0 + theta[k]![1] * v1) % ORDER);
-      own.at = WORDS * (j * WIDTH + INPUTS + k);
-      addMasked(checks, check * WORDS, own, -1);
-    }
+function folded(
+  values: Uint32Array,
+  theta: Theta,
+): { sums: readonly [SecretScalar, SecretScalar]; checks: Uint32Array } {
+  const challenges = new Uint32Array(INPUTS * CHECKS * WORDS);
+  for (const [k, pair] of theta.entries()) {
+    for (const [i, challenge] of pair.entries()) challenges.set(wordsOf(challenge), (i * CHECKS + k) * WORDS);
   }
-  return { sums: [first, second], checks };
+  const { sums, checks } = fold(gadgetWords(), challenges, values);
+  const inputs = [secretAt(sums, 0), secretAt(sums, WORDS)] as const;
+  sums.fill(0);
+  return { sums: inputs, checks };
 }
 
 /** mu = H(sid, all check values). The check values are cleared. */

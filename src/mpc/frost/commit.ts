@@ -1,8 +1,10 @@
-import type { Nonces } from '@noble/curves/abstract/frost.js';
 import { concatBytes } from '@noble/hashes/utils.js';
 import { SingleUse } from '#mpc/single-use.ts';
+import { nonceFrom } from '#mpc/frost/ciphersuite.ts';
 import type { FrostShare } from '#mpc/frost/suite.ts';
-import { secretPackage, suiteOf } from '#mpc/frost/suite.ts';
+import { inGroupOf } from '#mpc/scheme-group.ts';
+import { freshBytes } from '#mpc/secp256k1.ts';
+import type { SecretScalar } from '#mpc/secret-scalar.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 
 /**
@@ -16,6 +18,11 @@ export interface FrostSession {
   readonly signers: readonly PartyIndex[];
   /** The message that a verifier uses. */
   readonly message: Uint8Array;
+}
+
+export interface Nonces {
+  readonly hiding: SecretScalar;
+  readonly binding: SecretScalar;
 }
 
 interface AfterCommit {
@@ -40,10 +47,23 @@ export function commitToNonces(session: FrostSession): { readonly state: CommitS
   const ascending = signers.every((signer, i) => i === 0 || (signers[i - 1] ?? signer) < signer);
   if (!ascending || !signers.includes(share.self)) throw new Error('signers are sorted, distinct, and include self');
   if (signers.length !== share.threshold) throw new Error('as many sign as the threshold says');
-  const suite = suiteOf(share.scheme);
-  const { nonces, commitments } = suite.frost.commit(secretPackage(suite, share));
-  const message = concatBytes(commitments.hiding, commitments.binding);
+  const nonces = { hiding: nonce(share), binding: nonce(share) };
+  const message = inGroupOf(share.scheme, ({ multiplyGenerator, encodePoint }) =>
+    concatBytes(encodePoint(multiplyGenerator(nonces.hiding)), encodePoint(multiplyGenerator(nonces.binding))),
+  );
   // State and message are separate copies: a change of the message in transit does not change the
   // own commitments of this co-signer.
   return { state: new SingleUse({ session, nonces, commitments: message.slice() }), message };
+}
+
+const RANDOM_BYTES = 32;
+
+/** RFC 9591, section 4.1: "nonce_generate(secret) ... return H3(random_bytes || secret_enc)". */
+function nonce({ scheme, secret }: FrostShare): SecretScalar {
+  const encoded = inGroupOf(scheme, ({ secrets }) => secrets.reveal(secret));
+  const input = concatBytes(freshBytes(RANDOM_BYTES), encoded);
+  const drawn = nonceFrom(scheme, input);
+  encoded.fill(0);
+  input.fill(0);
+  return drawn;
 }

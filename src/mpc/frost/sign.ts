@@ -1,13 +1,13 @@
-import type { Nonces } from '@noble/curves/abstract/frost.js';
 import { concatBytes } from '@noble/hashes/utils.js';
 import { abortedBy, completed, type RoundResult } from '#mpc/abort.ts';
-import type { CommitState, FrostSession } from '#mpc/frost/commit.ts';
+import type { CommitState, FrostSession, Nonces } from '#mpc/frost/commit.ts';
 import type { BoundCommitments } from '#mpc/frost/group-commitment.ts';
 import { bindCommitments } from '#mpc/frost/group-commitment.ts';
 import { malformedAmong, suiteOf } from '#mpc/frost/suite.ts';
 import { inGroupOf } from '#mpc/scheme-group.ts';
 import { lagrangeAtZero } from '#mpc/lagrange.ts';
 import type { PartyIndex } from '#mpc/party.ts';
+import { addSecrets } from '#mpc/secret-scalar.ts';
 
 /**
  * RFC 9591 section 5.2, Round Two - Signature Share Generation: "each participant is responsible
@@ -37,8 +37,8 @@ export function signShare(state: CommitState, inbox: ReadonlyMap<PartyIndex, Uin
     if (culprit === null) throw error;
     return abortedBy(culprit, 'frost-sign/commitments');
   } finally {
-    nonces.hiding.fill(0);
-    nonces.binding.fill(0);
+    nonces.hiding.wipe();
+    nonces.binding.wipe();
   }
 }
 
@@ -47,16 +47,19 @@ export function signShare(state: CommitState, inbox: ReadonlyMap<PartyIndex, Uin
  */
 function shareOf(
   { share, signers }: FrostSession,
-  nonces: Nonces,
+  { hiding, binding }: Nonces,
   { factors, challenge, isNonceNegated, isKeyNegated }: BoundCommitments,
 ): Uint8Array {
-  return inGroupOf(share.scheme, ({ order, parseScalar, encodeScalar }) => {
-    const [hiding, binding] = [parseScalar(nonces.hiding), parseScalar(nonces.binding)];
+  return inGroupOf(share.scheme, ({ order, secrets }) => {
     const factor = factors.get(share.self);
-    if (hiding === null || binding === null || factor === undefined) throw new Error('a signer has two nonces');
-    const nonce = (hiding + binding * factor) % order;
-    const weighted = (((lagrangeAtZero(order, share.self, signers) * share.secret) % order) * challenge) % order;
-    const signed = (isNonceNegated ? order - nonce : nonce) + (isKeyNegated ? order - weighted : weighted);
-    return encodeScalar(signed % order);
+    if (factor === undefined) throw new Error('a signer has a binding factor');
+    const nonce = secrets.multiplyAdd(binding, secrets.of(factor), hiding);
+    const weight = (lagrangeAtZero(order, share.self, signers) * challenge) % order;
+    const weighted = secrets.multiplyAdd(share.secret, secrets.of(weight), secrets.of(0n));
+    const [signed, own] = [
+      isNonceNegated ? secrets.negate(nonce) : nonce,
+      isKeyNegated ? secrets.negate(weighted) : weighted,
+    ];
+    return secrets.reveal(addSecrets(secrets, signed, own));
   });
 }

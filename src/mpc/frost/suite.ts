@@ -1,4 +1,4 @@
-import type { FROST, FrostPublic, FrostSecret, NonceCommitments } from '@noble/curves/abstract/frost.js';
+import type { FROST, FrostPublic, NonceCommitments } from '@noble/curves/abstract/frost.js';
 import { ed25519_FROST } from '@noble/curves/ed25519.js';
 import { schnorr, schnorr_FROST } from '@noble/curves/secp256k1.js';
 import type { KeyScheme } from '#domain/asset/chain.ts';
@@ -66,11 +66,6 @@ export function publicPackage(suite: Suite, { threshold, publicKey, publicShares
     commitments: [Uint8Array.from(publicKey)],
     verifyingShares,
   };
-}
-
-export function secretPackage(suite: Suite, { scheme, self, secret }: FrostShare): FrostSecret {
-  const signingShare = inGroupOf(scheme, (group) => Uint8Array.from(group.encodeScalar(secret)));
-  return { identifier: identifierOf(suite, self), signingShare };
 }
 
 /**

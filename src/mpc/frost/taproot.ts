@@ -1,6 +1,7 @@
 import { schnorr } from '@noble/curves/secp256k1.js';
 import { bytesToNumberBE } from '@noble/curves/utils.js';
-import { GENERATOR, ORDER, parsePoint, type Point } from '#mpc/secp256k1.ts';
+import { GENERATOR, ORDER, parsePoint, type Point, SECRETS } from '#mpc/secp256k1.ts';
+import { addSecrets, type SecretScalar } from '#mpc/secret-scalar.ts';
 
 /**
  * The tweak of BIP-341 on an internal key (section "Constructing and spending Taproot outputs", and
@@ -27,9 +28,9 @@ export function taprootOf(internalKey: Uint8Array): Taproot {
 }
 
 export function tweakPoint({ isNegated, tweak }: Taproot, point: Point): Point {
-  return (isNegated ? point.negate() : point).add(GENERATOR.multiplyUnsafe(tweak));
+  return (isNegated ? point.negate() : point).add(GENERATOR.multiplyPublic(tweak));
 }
 
-export function tweakScalar({ isNegated, tweak }: Taproot, scalar: bigint): bigint {
-  return ((isNegated ? ORDER - scalar : scalar) + tweak) % ORDER;
+export function tweakScalar({ isNegated, tweak }: Taproot, scalar: SecretScalar): SecretScalar {
+  return addSecrets(SECRETS, isNegated ? SECRETS.negate(scalar) : scalar, SECRETS.of(tweak));
 }

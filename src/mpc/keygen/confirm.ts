@@ -38,9 +38,9 @@ export function confirm<P extends GroupPoint<P>>(
   const values = [evaluate(group, polynomial, session.self)];
   for (const peer of peersOf(session)) {
     if (!points.has(peer)) continue;
-    const value = group.parseScalar(inbox.get(peer) ?? new Uint8Array());
-    if (value === null || value === 0n) return abortedBy(peer, 'keygen-confirm/share');
-    if (!group.generator.multiply(value).equals(evaluateInExponent(points.get(peer)!, session.self))) {
+    const value = group.secrets.parse(inbox.get(peer) ?? new Uint8Array());
+    if (value === null || group.secrets.isZero(value)) return abortedBy(peer, 'keygen-confirm/share');
+    if (!group.multiplyGenerator(value).equals(evaluateInExponent(group, points.get(peer)!, session.self))) {
       return abortedBy(peer, 'keygen-confirm/share');
     }
     values.push(value);
@@ -49,10 +49,10 @@ export function confirm<P extends GroupPoint<P>>(
   const secret = sumScalars(group, values);
   const key = sum[0]!;
   const culprit = peersOf(session)[0]!;
-  if (key.is0() || secret === 0n) return abortedBy(culprit, 'keygen-confirm/key');
+  if (key.is0() || group.secrets.isZero(secret)) return abortedBy(culprit, 'keygen-confirm/key');
   const publicKey = group.encodePoint(key);
   const publicShares = new Map(
-    session.parties.map((party) => [party, group.encodePoint(evaluateInExponent(sum, party))] as const),
+    session.parties.map((party) => [party, group.encodePoint(evaluateInExponent(group, sum, party))] as const),
   );
   const share: KeyShare = {
     scheme,

@@ -46,7 +46,7 @@ export function distribute<P extends GroupPoint<P>>(
   const deals = own.polynomial.length > 0;
   const messages = new Map(
     peersOf(session).map((peer) => {
-      return [peer, deals ? group.encodeScalar(evaluate(group, own.polynomial, peer)) : new Uint8Array()] as const;
+      return [peer, deals ? group.secrets.reveal(evaluate(group, own.polynomial, peer)) : new Uint8Array()] as const;
     }),
   );
   return completed({ state: new SingleUse({ ...own, points, echo }), messages });

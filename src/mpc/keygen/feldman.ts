@@ -1,32 +1,38 @@
 import type { Group, GroupPoint } from '#mpc/group.ts';
 import type { PartyIndex } from '#mpc/party.ts';
+import { addSecrets, type SecretScalar } from '#mpc/secret-scalar.ts';
 
-/** Coefficients of a polynomial over the scalars, the constant first. Secret. */
-export type Polynomial = readonly bigint[];
+/** Coefficients of a polynomial over the scalars, the constant first. */
+export type Polynomial = readonly SecretScalar[];
 
 /** Returns a random polynomial of degree threshold - 1. */
 export function randomPolynomial<P extends GroupPoint<P>>(group: Group<P>, threshold: number): Polynomial {
-  return Array.from({ length: threshold }, () => group.randomScalar());
+  return Array.from({ length: threshold }, () => group.secrets.random());
 }
 
 /** Returns f(x), by Horner. */
-export function evaluate<P extends GroupPoint<P>>(group: Group<P>, polynomial: Polynomial, x: PartyIndex): bigint {
-  return polynomial.reduceRight((sum, coefficient) => (sum * BigInt(x) + coefficient) % group.order, 0n);
+export function evaluate<P extends GroupPoint<P>>(
+  { secrets }: Group<P>,
+  polynomial: Polynomial,
+  x: PartyIndex,
+): SecretScalar {
+  const at = secrets.of(BigInt(x));
+  return polynomial.reduceRight((sum, coefficient) => secrets.multiplyAdd(sum, at, coefficient), secrets.of(0n));
 }
 
 /** Returns Feldman's commitments: each coefficient times the generator. */
 export function commitments<P extends GroupPoint<P>>(group: Group<P>, polynomial: Polynomial): readonly P[] {
-  return polynomial.map((coefficient) => group.generator.multiply(coefficient));
+  return polynomial.map(group.multiplyGenerator);
 }
 
 /**
  * Returns f(x) times the generator, from the commitments. They are public, so no constant time is
  * needed.
  */
-export function evaluateInExponent<P extends GroupPoint<P>>(points: readonly P[], x: PartyIndex): P {
+export function evaluateInExponent<P extends GroupPoint<P>>(group: Group<P>, points: readonly P[], x: PartyIndex): P {
   const [last, ...rest] = points.toReversed();
   if (last === undefined) throw new Error('a commitment has at least one point');
-  return rest.reduce((sum, point) => sum.multiplyUnsafe(BigInt(x)).add(point), last);
+  return rest.reduce((sum, point) => group.multiplyPublic(sum, BigInt(x)).add(point), last);
 }
 
 /**
@@ -38,6 +44,9 @@ export function sumCommitments<P extends GroupPoint<P>>(all: readonly (readonly 
   return rest.reduce((sum, points) => sum.map((point, k) => point.add(points[k]!)), first);
 }
 
-export function sumScalars<P extends GroupPoint<P>>({ order }: Group<P>, values: readonly bigint[]): bigint {
-  return values.reduce((sum, value) => (sum + value) % order, 0n);
+export function sumScalars<P extends GroupPoint<P>>(
+  { secrets }: Group<P>,
+  values: readonly SecretScalar[],
+): SecretScalar {
+  return values.reduce((sum, value) => addSecrets(secrets, sum, value), secrets.of(0n));
 }

@@ -1,6 +1,7 @@
 import { concatBytes } from '@noble/hashes/utils.js';
 import type { Group, GroupPoint } from '#mpc/group.ts';
 import type { PartyIndex } from '#mpc/party.ts';
+import type { SecretScalar } from '#mpc/secret-scalar.ts';
 
 const SCALAR_BYTES = 32;
 
@@ -23,12 +24,14 @@ export interface ProofContext<P extends GroupPoint<P>> {
  * Returns Schnorr's proof of knowledge of the logarithm of `secret * G` (Fiat-Shamir): R = kG, z =
  * k + c secret.
  */
-export function proveKnowledge<P extends GroupPoint<P>>(context: ProofContext<P>, secret: bigint): Uint8Array {
-  const { generator, order, encodePoint, encodeScalar, randomScalar } = context.group;
-  const nonce = randomScalar();
-  const commitment = encodePoint(generator.multiply(nonce));
-  const challenge = challengeOf(context, generator.multiply(secret), commitment);
-  return concatBytes(commitment, encodeScalar((nonce + challenge * secret) % order));
+export function proveKnowledge<P extends GroupPoint<P>>(context: ProofContext<P>, secret: SecretScalar): Uint8Array {
+  const { secrets, multiplyGenerator, encodePoint } = context.group;
+  const nonce = secrets.random();
+  const commitment = encodePoint(multiplyGenerator(nonce));
+  const challenge = secrets.of(challengeOf(context, multiplyGenerator(secret), commitment));
+  const response = secrets.multiplyAdd(challenge, secret, nonce);
+  nonce.wipe();
+  return concatBytes(commitment, secrets.reveal(response));
 }
 
 /** Reports whether zG = R + c P. Returns false for anything malformed. */
@@ -45,7 +48,8 @@ export function verifyKnowledge<P extends GroupPoint<P>>(
   if (commitment === null || response === null || response === 0n) return false;
   const challenge = challengeOf(context, point, encoded);
   if (challenge === 0n) return false;
-  return group.generator.multiply(response).equals(commitment.add(point.multiplyUnsafe(challenge)));
+  const { generator, multiplyPublic } = group;
+  return multiplyPublic(generator, response).equals(commitment.add(multiplyPublic(point, challenge)));
 }
 
 function challengeOf<P extends GroupPoint<P>>(

@@ -1,6 +1,7 @@
 import type { Group, GroupPoint } from '#mpc/group.ts';
 import { lagrangeAtZero } from '#mpc/lagrange.ts';
 import type { PartyIndex } from '#mpc/party.ts';
+import { multiplySecrets, type SecretScalar } from '#mpc/secret-scalar.ts';
 import type { KeyShare } from '#mpc/share.ts';
 
 /**
@@ -27,7 +28,7 @@ export interface Resharing<P extends GroupPoint<P>> {
    * The value that this party deals: its old share times Lagrange's coefficient. Null when it only
    * receives.
    */
-  readonly part: bigint | null;
+  readonly part: SecretScalar | null;
   /** Every dealer's part times the generator, from the old public shares. */
   readonly points: ReadonlyMap<PartyIndex, P>;
 }
@@ -45,16 +46,16 @@ export function partsOf<P extends GroupPoint<P>>(
   for (const dealer of dealers) {
     const share = group.parsePoint(publicShares.get(dealer) ?? new Uint8Array());
     if (share === null) return null;
-    parts.set(dealer, share.multiplyUnsafe(lagrangeAtZero(group.order, dealer, dealers)));
+    parts.set(dealer, group.multiplyPublic(share, lagrangeAtZero(group.order, dealer, dealers)));
   }
   return parts;
 }
 
 /** Returns the part of the holder of a share. */
 export function partOf<P extends GroupPoint<P>>(
-  { order }: Group<P>,
+  { order, secrets }: Group<P>,
   { self, secret }: Pick<KeyShare, 'self' | 'secret'>,
   dealers: readonly PartyIndex[],
-): bigint {
-  return (lagrangeAtZero(order, self, dealers) * secret) % order;
+): SecretScalar {
+  return multiplySecrets(secrets, secrets.of(lagrangeAtZero(order, self, dealers)), secret);
 }

@@ -1,4 +1,4 @@
-import { engineOf } from '#mpc/engine.ts';
+import { engineOf } from '#mpc/wasm/engine.ts';
 import code from '#mpc/wasm/secp256k1.wasm';
 
 /**
@@ -10,6 +10,7 @@ import code from '#mpc/wasm/secp256k1.wasm';
  */
 export const POINT_LENGTH = 64;
 const SCALAR_LENGTH = 32;
+const WIDE_LENGTH = 48;
 
 /** The layout of the buffer in bytes, as in secp256k1.c. */
 const AT = { a: 0, b: 64, s: 128, t: 160, result: 192, text: 256, end: 1024 } as const;
@@ -28,6 +29,12 @@ interface Functions {
   readonly negate: () => void;
   readonly parse: () => number;
   readonly hashToCurve: (messageLength: number, dstLength: number) => void;
+  readonly isScalar: () => number;
+  readonly reduceWide: () => void;
+  readonly multiplyAdd: () => void;
+  readonly negateScalar: () => void;
+  readonly vectors: () => number;
+  readonly fold: () => void;
 }
 
 const engine = engineOf<Functions>(code);
@@ -135,4 +142,88 @@ export function hashToCurve(message: Uint8Array, dst: Uint8Array): Uint8Array {
   const point = result(at);
   wipe(at);
   return point;
+}
+
+/** Reports whether 32 bytes are below the order. */
+export function isScalar(bytes: Uint8Array): boolean {
+  const at = module();
+  at.buffer.set(bytes, AT.s);
+  const isBelow = at.functions.isScalar() === 1;
+  wipe(at);
+  return isBelow;
+}
+
+/** Returns 48 bytes, big-endian, reduced by the order. */
+export function reduceWide(bytes: Uint8Array): Uint8Array {
+  if (bytes.length !== WIDE_LENGTH) throw new Error('48 bytes are reduced');
+  const at = module();
+  at.buffer.set(bytes, AT.text);
+  at.functions.reduceWide();
+  return takeScalar(at);
+}
+
+/** Returns a b + c. */
+export function multiplyAdd(a: Uint8Array, b: Uint8Array, c: Uint8Array): Uint8Array {
+  const at = module();
+  at.buffer.set(a, AT.s);
+  at.buffer.set(b, AT.t);
+  at.buffer.set(c, AT.text);
+  at.functions.multiplyAdd();
+  return takeScalar(at);
+}
+
+/** Returns -a. */
+export function negateScalar(scalar: Uint8Array): Uint8Array {
+  const at = module();
+  at.buffer.set(scalar, AT.s);
+  at.functions.negateScalar();
+  return takeScalar(at);
+}
+
+function takeScalar(at: Module): Uint8Array {
+  const scalar = at.buffer.slice(AT.s, AT.s + SCALAR_LENGTH);
+  wipe(at);
+  return scalar;
+}
+
+/** The layout of the vectors of `fold` in words, as in secp256k1.c. */
+const INSTANCES = 416;
+const WIDTH = 4;
+const CHECKS = 2;
+const WORDS = 8;
+const THETA_AT = INSTANCES * WORDS;
+const VALUES_AT = THETA_AT + 2 * CHECKS * WORDS;
+const SUMS_AT = VALUES_AT + INSTANCES * WIDTH * WORDS;
+const CHECKS_AT = SUMS_AT + 2 * WORDS;
+const END = CHECKS_AT + INSTANCES * CHECKS * WORDS;
+
+let vectors: Uint32Array | null = null;
+
+/**
+ * Returns the sums of a vector OLE and its check values (vole.ts): sum_j g_j v_j,i for both inputs
+ * i, and v_j,2+k + sum_i theta_i,k v_j,i for both checks k. Scalars have eight words, the least
+ * significant first, and are below the order.
+ *
+ * @param gadget g, the same in every call
+ * @param theta theta_0,0, theta_0,1, theta_1,0, theta_1,1
+ * @param values v: four scalars for each of 416 instances
+ */
+export function fold(
+  gadget: Uint32Array,
+  theta: Uint32Array,
+  values: Uint32Array,
+): { readonly sums: Uint32Array; readonly checks: Uint32Array } {
+  const at = module();
+  if (vectors === null) {
+    vectors = new Uint32Array(at.memory.buffer, at.functions.vectors(), END);
+    vectors.set(gadget);
+  }
+  vectors.set(theta, THETA_AT);
+  vectors.set(values, VALUES_AT);
+  at.functions.fold();
+  const sums = vectors.slice(SUMS_AT, CHECKS_AT);
+  const checks = vectors.slice(CHECKS_AT, END);
+  vectors.fill(0, THETA_AT);
+  wipe(at);
+  return { sums, checks };
 }

@@ -11,7 +11,6 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex, concatBytes, randomBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import { offerOts, seedsOfSender } from '#mpc/ecdsa/base-ot.ts';
-import { randomScalar } from '#mpc/secp256k1.ts';
 import {
   boundMask,
   type Mask,
@@ -21,6 +20,7 @@ import {
   type Slot,
   unboundMask,
 } from '../../mpc/ecdsa/plain-base-ot.ts';
+import { randomScalar, valueOf } from '../../mpc/secret-values.ts';
 
 /**
  * A receiver that knows both seeds of every OT can read the choice bits that the sender draws for
@@ -81,7 +81,7 @@ test('without the hash of the other point in each mask, a receiver would know bo
   for (const index of [0, 1, 127]) {
     for (const choice of [0, 1]) {
       const slot: Slot = [index, choice];
-      const weak = plainSenderSeed(sid, slot, { secret: honest.secret, choice: cheated.choice, mask });
+      const weak = plainSenderSeed(sid, slot, { secret: valueOf(honest.secret), choice: cheated.choice, mask });
       expect(bytesToHex(weak)).toBe(guessOf(cheated, slot));
     }
   }

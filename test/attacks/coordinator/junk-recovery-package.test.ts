@@ -18,6 +18,7 @@ import type { Cosigners } from '../../cosigner/cosigners.ts';
 import { newKey, startCosigners } from '../../cosigner/cosigners.ts';
 import { party } from '../../mpc/dealt-key.ts';
 import { pinsOf } from '../statement-scene.ts';
+import { SECRETS } from '#mpc/secp256k1.ts';
 
 const recoveryKey = bytesToHex(x25519.keygen().publicKey);
 let cosigners: Cosigners;
@@ -45,7 +46,7 @@ test('the package of a co-signer has its signature, and no other package has it'
   const publicShares = new Map(
     Object.entries(first.publicShares).map(([node, point]) => [party(Number.parseInt(node, 10)), hexToBytes(point)]),
   );
-  const share = { scheme, keyId, epoch, threshold, self: party(1), secret: 1n, publicShares };
+  const share = { scheme, keyId, epoch, threshold, self: party(1), secret: SECRETS.of(1n), publicShares };
   const junk = await sealForRecovery(recoveryKey, { ...share, publicKey: hexToBytes(first.publicKey) });
   const own = ed25519.sign(recoveryPackageBytes(junk), ed25519.keygen().secretKey);
   expect(

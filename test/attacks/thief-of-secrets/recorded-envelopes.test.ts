@@ -157,7 +157,7 @@ async function sharesStolenWith(loot: Loot): Promise<readonly string[]> {
               [k, toK],
             ]);
       const share = modOrder(own + (dealt.get(`${j} ${cosigner}`) ?? 0n) + (dealt.get(`${k} ${cosigner}`) ?? 0n));
-      const point = share === 0n ? '' : bytesToHex(encodePoint(GENERATOR.multiply(share)));
+      const point = share === 0n ? '' : bytesToHex(encodePoint(GENERATOR.multiplyPublic(share)));
       if (publicShares.has(point)) stolen.push(point);
     }
   }

@@ -15,15 +15,15 @@ import {
   type SenderSeeds,
 } from '#mpc/ecdsa/ot-extension.ts';
 import { OT_INSTANCES } from '#mpc/ecdsa/parameters.ts';
-import { limbsOf, putScalar, scalarAt } from '#mpc/ecdsa/scalar-words.ts';
 import { checkSession, voleSid } from '#mpc/ecdsa/session.ts';
 import { signRound2 } from '#mpc/ecdsa/sign-round2.ts';
 import { signRound3 } from '#mpc/ecdsa/sign-round3.ts';
 import { answerAsAlice, type Reply } from '#mpc/ecdsa/vole.ts';
-import { encodePoint, invertScalar, modOrder, randomScalar, scalarFromDigest } from '#mpc/secp256k1.ts';
+import { encodePoint, invertScalar, modOrder, scalarFromDigest, SECRETS } from '#mpc/secp256k1.ts';
 import { taggedHash } from '#mpc/transcript.ts';
 import { dealPair, party } from '../dealt-key.ts';
 import { freshTerms, inboxOf, openRoom, playRound1, playRound2, post } from './signing-room.ts';
+import { putScalar, randomScalar, scalarAt, valueOf } from '../secret-values.ts';
 
 const alice = party(1);
 const mallory = party(2);
@@ -118,16 +118,16 @@ test('WITHOUT a ban, 128 probes read all of Delta, and one good session then rea
   expect(failures).toBeGreaterThan(0);
 
   const sid = randomBytes(32);
-  const inputs = [randomScalar(), randomScalar()] as const;
+  const inputs = [SECRETS.random(), SECRETS.random()] as const;
   const { message, choices, vectors } = extendAsReceiver(sid, bob.asBob);
   const extension = extendAsSender(sid, victim.asAlice, message)!;
   const { reply } = answerAsAlice(sid, victim.asAlice, { inputs, extension });
   const q = vectors.map((word, at) => word ^ (learnt[at & 3]! & -bitAt(choices, at >> 2)));
-  const [zeros, ones] = [q, q.map((word, at) => word ^ learnt[at & 3]!)].map((rows) => limbsOf(padsOf(sid, rows)));
+  const [zeros, ones] = [q, q.map((word, at) => word ^ learnt[at & 3]!)].map((rows) => padsOf(sid, rows));
   const stolen = [0, 1].map((i) =>
-    modOrder(scalarAt(limbsOf(reply.tau), 4 * i) - scalarAt(zeros!, 4 * i) + scalarAt(ones!, 4 * i)),
+    modOrder(scalarAt(reply.tau, 8 * i) - scalarAt(zeros!, 8 * i) + scalarAt(ones!, 8 * i)),
   );
-  expect(stolen).toEqual([...inputs]);
+  expect(stolen).toEqual(inputs.map(valueOf));
 });
 
 test('WITH the ban the first probe of a 1 bit is the last, because the signer names mallory and requires a ban', () => {
@@ -164,8 +164,8 @@ function nothingIfGuessed(
   { message, both }: { readonly message: ExtensionMessage; readonly both: boolean },
 ): Reply {
   const { vectors, transcript } = extendAsSender(sid, seeds, message)!;
-  const [zeros, ones] = [vectors, otherChoice(vectors, seeds.delta)].map((rows) => limbsOf(padsOf(sid, rows)));
-  const pad = (words: typeof zeros, j: number, i: number) => scalarAt(words!, 4 * (4 * j + i));
+  const [zeros, ones] = [vectors, otherChoice(vectors, seeds.delta)].map((rows) => padsOf(sid, rows));
+  const pad = (words: typeof zeros, j: number, i: number) => scalarAt(words!, 8 * (4 * j + i));
   const values = [0n, both ? 0n : randomScalar(), randomScalar(), randomScalar()];
   const all = Array.from({ length: OT_INSTANCES }, (_, j) => j);
   const off = [0, 1].map((i) => {
@@ -173,7 +173,7 @@ function nothingIfGuessed(
     return i === 0 || both ? modOrder(-sum * invertScalar(gadget()[0]!)) : 0n;
   });
   const tau = new Uint32Array(OT_INSTANCES * 4 * 8);
-  const put = (words: Uint32Array, at: number, value: bigint) => putScalar(limbsOf(words), 4 * at, modOrder(value));
+  const put = (words: Uint32Array, at: number, value: bigint) => putScalar(words, 8 * at, modOrder(value));
   for (const j of all)
     for (let i = 0; i < 4; i++) {
       const shift = j === 0 && i < 2 ? off[i]! : 0n;
@@ -188,7 +188,7 @@ function nothingIfGuessed(
       const shares = [0, 1].map((i) => pad(zeros, j, i) + (j === 0 ? off[i]! : 0n));
       put(checks, 2 * j + k, pad(zeros, j, 2 + k) + theta(0, k) * shares[0]! + theta(1, k) * shares[1]!);
     }
-  return { tau, eta, mu: taggedHash('ecdsa/vole/mu', sid, new Uint8Array(checks.buffer)) };
+  return { tau, eta: eta.map(SECRETS.of), mu: taggedHash('ecdsa/vole/mu', sid, new Uint8Array(checks.buffer)) };
 }
 
 test.each([false, true])(

@@ -3,6 +3,7 @@ import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import { chooseOts, offerOts, seedsOfReceiver, seedsOfSender } from '#mpc/ecdsa/base-ot.ts';
 import { boundMask, pairAt, plainSeed, plainSenderSeed, seedAt, type Slot } from './plain-base-ot.ts';
+import { valueOf } from '../secret-values.ts';
 
 /** Base OTs take seconds in Node, so all tests of this file share one honest run. */
 const sid = randomBytes(32);
@@ -25,7 +26,7 @@ function choiceAt(index: number): number {
 test("the sender's seeds are those of the paper, hashed with their index and slot", () => {
   const mask = boundMask(sid);
   for (const slot of SLOTS) {
-    const known = plainSenderSeed(sid, slot, { secret: offered.secret, choice: chosen.message, mask });
+    const known = plainSenderSeed(sid, slot, { secret: valueOf(offered.secret), choice: chosen.message, mask });
     const seeds = slot[1] === 0 ? ofSender.zeros : ofSender.ones;
     expect([slot, bytesToHex(seedAt(seeds, slot[0]))]).toEqual([slot, bytesToHex(known)]);
   }
@@ -36,7 +37,7 @@ test("the receiver's seeds are t Y, hashed with their index and slot", () => {
   const point = secp256k1.Point.fromBytes(offer);
   for (const index of INDICES) {
     const slot: Slot = [index, choiceAt(index)];
-    const key = point.multiply(chosen.secrets[index]!).toBytes(true);
+    const key = point.multiply(valueOf(chosen.secrets[index]!)).toBytes(true);
     const known = plainSeed(sid, slot, { offer, choice: chosen.message, key });
     expect([slot, bytesToHex(seedAt(ofReceiver.chosen, index))]).toEqual([slot, bytesToHex(known)]);
   }
@@ -46,7 +47,7 @@ test('the chosen point is t G minus the mask of the other point, and the other p
   const mask = boundMask(sid);
   for (const index of INDICES) {
     const [choice, pair] = [choiceAt(index), pairAt(chosen.message, index)];
-    const multiple = secp256k1.Point.BASE.multiply(chosen.secrets[index]!);
+    const multiple = secp256k1.Point.BASE.multiply(valueOf(chosen.secrets[index]!));
     const unmasked = ([0, 1] as const).map((slot) => {
       const point = multiple.subtract(mask([index, slot], pair[1 - slot]!));
       return bytesToHex(point.toBytes(true)) === bytesToHex(pair[slot]);

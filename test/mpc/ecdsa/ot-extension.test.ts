@@ -4,9 +4,10 @@ import { expect, test } from 'vitest';
 import { bitAt, ROW_WORDS, transpose } from '#mpc/ecdsa/bit-matrix.ts';
 import { extendAsReceiver, extendAsSender, otherChoice, padsOf } from '#mpc/ecdsa/ot-extension.ts';
 import { BASE_OTS, EXTENDED_INSTANCES, LANES, OT_INSTANCES, WIDTH } from '#mpc/ecdsa/parameters.ts';
-import { allCanonical, limbsOf, scalarAt } from '#mpc/ecdsa/scalar-words.ts';
+import { allCanonical } from '#mpc/ecdsa/scalar-words.ts';
 import { ORDER } from '#mpc/secp256k1.ts';
 import { dealPair, party } from '../dealt-key.ts';
+import { scalarAt } from '../secret-values.ts';
 
 const [bob, alice] = dealPair(party(1), party(2));
 const { delta } = alice.asAlice;
@@ -98,15 +99,15 @@ function oracle(tag: string, sid: Uint8Array, index: readonly [number, number], 
 test("each pad is the oracle's value for its tag, instance and index", () => {
   const sid = randomBytes(32);
   const vectors = new Int32Array(randomBytes(4 * EXTENDED_INSTANCES * LANES).buffer);
-  const limbs = limbsOf(padsOf(sid, vectors));
-  expect(limbs.length).toBe(OT_INSTANCES * WIDTH * 4);
+  const pads = padsOf(sid, vectors);
+  expect(pads.length).toBe(OT_INSTANCES * WIDTH * 8);
   for (let j = 0; j < OT_INSTANCES; j++) {
     for (let k = 0; k < WIDTH; k++) {
       const digest = oracle('ecdsa/ot-extension/pad', sid, [j, k], vectors.subarray(j * LANES, (j + 1) * LANES));
       // The first word of the digest is the least significant one of the scalar.
       const view = new DataView(digest.buffer);
       const words = Array.from({ length: 8 }, (_, i) => BigInt(view.getUint32(4 * i)) << BigInt(32 * i));
-      expect(scalarAt(limbs, 4 * (j * WIDTH + k))).toBe(words.reduce((sum, word) => sum + word, 0n) % ORDER);
+      expect(scalarAt(pads, 8 * (j * WIDTH + k))).toBe(words.reduce((sum, word) => sum + word, 0n) % ORDER);
     }
   }
 });

@@ -2,15 +2,15 @@ import { expect, test } from 'vitest';
 import {
   addMasked,
   allCanonical,
-  limbsOf,
-  putScalar,
   reduceWords,
-  scalarAt,
+  secretAt,
   subtractMasked,
   WORDS,
   wordsOf,
+  wordsOfSecret,
 } from '#mpc/ecdsa/scalar-words.ts';
-import { modOrder, ORDER, randomScalar } from '#mpc/secp256k1.ts';
+import { encodeScalar, modOrder, ORDER, SECRETS } from '#mpc/secp256k1.ts';
+import { putScalar, randomScalar, scalarAt } from '../secret-values.ts';
 
 const CORNERS = [
   0n,
@@ -32,16 +32,16 @@ function pairs(): readonly (readonly [bigint, bigint])[] {
 }
 
 function valueOf(words: Uint32Array, at = 0): bigint {
-  return scalarAt(limbsOf(words), at / 2);
+  return scalarAt(words, at);
 }
 
-test('words and limbs are two views of one scalar', () => {
+test('words and bytes are two views of one scalar', () => {
   for (const [x] of pairs()) {
     expect(valueOf(wordsOf(x))).toBe(x);
+    expect(wordsOfSecret(SECRETS.of(x))).toEqual(wordsOf(x));
     const words = new Uint32Array(2 * WORDS);
-    putScalar(limbsOf(words), 4, x);
-    expect(valueOf(words, WORDS)).toBe(x);
-    expect(valueOf(words)).toBe(0n);
+    putScalar(words, WORDS, x);
+    expect(SECRETS.reveal(secretAt(words, WORDS))).toEqual(encodeScalar(x));
   }
 });
 

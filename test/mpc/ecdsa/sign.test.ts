@@ -7,9 +7,10 @@ import type { EcdsaSignature } from '#mpc/ecdsa/combine.ts';
 import { checkSession, zeroShare } from '#mpc/ecdsa/session.ts';
 import type { SignSession } from '#mpc/ecdsa/session.ts';
 import { signRound1 } from '#mpc/ecdsa/sign-round1.ts';
-import { encodeScalar, modOrder, ORDER, randomScalar } from '#mpc/secp256k1.ts';
+import { encodeScalar, modOrder, ORDER, SECRETS } from '#mpc/secp256k1.ts';
 import { party } from '../dealt-key.ts';
 import { accepted, freshTerms, openRoom, playRound1, playRound2, sign, tweakedKey } from './signing-room.ts';
+import { randomScalar, valueOf } from '../secret-values.ts';
 
 const alice = party(1);
 const bob = party(2);
@@ -96,7 +97,7 @@ test('zero shares sum to zero, differ between sessions, and hide the key shares'
   const five = openRoom(3, [alice, bob, carol, dave, erin]);
   const signers = [bob, dave, erin];
   const [first, second] = [freshTerms(), freshTerms()].map((terms) =>
-    signers.map((self) => zeroShare(checkSession(five.sessionFor(self, signers, terms)))),
+    signers.map((self) => valueOf(zeroShare(checkSession(five.sessionFor(self, signers, terms))))),
   );
   expect(modOrder(first!.reduce((sum, zeta) => sum + zeta))).toBe(0n);
   expect(modOrder(second!.reduce((sum, zeta) => sum + zeta))).toBe(0n);
@@ -117,8 +118,7 @@ test('an invalid session is a bug of the co-signer itself, and throws', () => {
     [{ signers: [alice, alice] }, 'sorted'],
     [{ signers: [bob, carol] }, 'include self'],
     [{ signers: [alice] }, 'two to five'],
-    [{ secretShare: 0n }, 'secret share'],
-    [{ secretShare: ORDER }, 'secret share'],
+    [{ secretShare: SECRETS.of(0n) }, 'secret share'],
     [{ tweak: -1n }, 'tweak'],
     [{ tweak: ORDER }, 'tweak'],
     [{ pairs: new Map() }, 'no set-up'],

@@ -124,7 +124,7 @@ export function freshTerms(): Terms {
 }
 
 export function tweakedKey(key: DealtKey, tweak: bigint): Uint8Array {
-  return tweak === 0n ? key.publicKey : encodePoint(parsePoint(key.publicKey)!.add(GENERATOR.multiply(tweak)));
+  return tweak === 0n ? key.publicKey : encodePoint(parsePoint(key.publicKey)!.add(GENERATOR.multiplyPublic(tweak)));
 }
 
 export function sign(

@@ -17,11 +17,12 @@ import {
   ORDER,
   parsePoint,
   type Point,
-  randomScalar,
   scalarFromDigest,
+  SECRETS,
 } from '#mpc/secp256k1.ts';
 import { party } from '../dealt-key.ts';
 import { freshTerms, inboxOf, openRoom, playRound1, playRound2, playRound3, type Terms } from './signing-room.ts';
+import { randomScalar } from '../secret-values.ts';
 
 /**
  * Mallory is party 2. Alice must detect each change and name mallory, and must ban her exactly when
@@ -213,8 +214,8 @@ test.each([
   const changes = (bytes: Uint8Array): Uint8Array => {
     const at = { u: offsetOf(ROUND2_FIELDS, 'Gamma_u'), v: offsetOf(ROUND2_FIELDS, 'Gamma_v') };
     const moved = (start: number, by: Point) => encodePoint(parsePoint(bytes.slice(start, start + 33))!.add(by));
-    const off = GENERATOR.multiply(7n);
-    return put(at.v, moved(at.v, off))(put(at.u, moved(at.u, off.multiply(w).negate()))(bytes));
+    const off = GENERATOR.multiplyPublic(7n);
+    return put(at.v, moved(at.v, off))(put(at.u, moved(at.u, off.multiplyPublic(w).negate()))(bytes));
   };
   expect(play({ round2: changes })).toEqual({ culprit: mallory, step: 'sign-3/gamma-u', ban: true });
 });
@@ -343,7 +344,7 @@ test('a valid signature for another key or digest is not returned', () => {
 test('a signer who uses a share that is not hers is detected by the sum of the key shares', () => {
   const terms = freshTerms();
   const first = playRound1(room, signers, terms);
-  const forged = { ...room.sessionFor(mallory, signers, terms), secretShare: 12345n };
+  const forged = { ...room.sessionFor(mallory, signers, terms), secretShare: SECRETS.of(12345n) };
   const malloryStates = playRound1(
     { ...room, sessionFor: (self, all, t) => (self === mallory ? forged : room.sessionFor(self, all, t)) },
     signers,
@@ -369,10 +370,10 @@ test('signers who know their nonce cannot make the coordinator throw with a key 
   // With s = e / k, s R - e G is the identity, so the recovered key would be the identity.
   const k = randomScalar();
   const w = modOrder(scalarFromDigest(digest) * invertScalar(k));
-  const R = encodePoint(GENERATOR.multiply(k));
+  const R = encodePoint(GENERATOR.multiplyPublic(k));
   const partials = new Map([
-    [alice, encodePartial(R, 1n, w)],
-    [mallory, encodePartial(R, 0n, 0n)],
+    [alice, encodePartial(R, SECRETS.of(1n), SECRETS.of(w))],
+    [mallory, encodePartial(R, SECRETS.of(0n), SECRETS.of(0n))],
   ]);
   expect(combinePartials({ publicKey: room.key.publicKey, digest, partials })).toMatchObject({
     ok: false,

@@ -1,12 +1,15 @@
 import { verify } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, concatBytes, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { nonceFrom } from '#mpc/frost/ciphersuite.ts';
 import { commitToNonces } from '#mpc/frost/commit.ts';
 import { signShare } from '#mpc/frost/sign.ts';
 import type { FrostScheme } from '#mpc/frost/suite.ts';
+import { identifierOf, suiteOf } from '#mpc/frost/suite.ts';
 import { taprootOf, tweakPoint, tweakScalar } from '#mpc/frost/taproot.ts';
-import { encodePoint, GENERATOR, ORDER, parsePoint } from '#mpc/secp256k1.ts';
+import { encodePoint, ORDER, parsePoint, SECRETS, Point } from '#mpc/secp256k1.ts';
+import { inGroupOf } from '#mpc/scheme-group.ts';
 import { SingleUse } from '#mpc/single-use.ts';
 import { ed25519Key } from '../ed25519-key.ts';
 import { party } from '../dealt-key.ts';
@@ -33,8 +36,8 @@ test('RFC 9591, appendix E.1: participants 1 and 3 make the expected signature o
     scalar('178199860edd8c62f5212ee91eff1295d0d670ab4ed4506866bae57e7030b204'),
   ]);
   expect(bytesToHex(room.key.publicKey)).toBe('15d21ccd7ee42959562fc8aa63224c8851fb3ec85a3faf66040d380fb9738673');
-  expect(room.shares.get(three)?.secret).toBe(
-    scalar('d3cb090a075eb154e82fdb4b3cb507f110040905468bb9c46da8bdea643a9a02'),
+  expect(room.shares.get(three)?.secret.secretBytes).toEqual(
+    hexToBytes('d3cb090a075eb154e82fdb4b3cb507f110040905468bb9c46da8bdea643a9a02'),
   );
   const randomness = [
     '0fd2e39e111cdc266f6c0f4d0fd45c947761f1f5d3cb583dfcb9bbaf8d4c9fec',
@@ -67,14 +70,24 @@ test('the first vector of BIP-341 without a script gives the expected tweak and 
 });
 
 test('a taproot tweak of a secret is the secret of the tweaked key, of either parity', async () => {
-  for (const secret of [1n, 2n, 3n, 6n, ORDER - 1n]) {
-    const point = GENERATOR.multiply(secret);
+  for (const secret of [1n, 2n, 3n, 6n, ORDER - 1n].map(SECRETS.of)) {
+    const point = Point.multiple(secret);
     const taproot = taprootOf(encodePoint(point));
-    expect(GENERATOR.multiply(tweakScalar(taproot, secret)).equals(tweakPoint(taproot, point))).toBe(true);
+    expect(Point.multiple(tweakScalar(taproot, secret)).equals(tweakPoint(taproot, point))).toBe(true);
   }
 });
 
 describe.each(SCHEMES)('%s', (scheme) => {
+  test('a nonce is that of noble for the same random bytes', () => {
+    const suite = suiteOf(scheme);
+    const random = randomBytes(32);
+    inGroupOf(scheme, ({ secrets }) => {
+      const signingShare = Uint8Array.from(secrets.reveal(secrets.random()));
+      const { nonces } = suite.frost.commit({ identifier: identifierOf(suite, one), signingShare }, () => random);
+      expect(secrets.reveal(nonceFrom(scheme, concatBytes(random, signingShare)))).toEqual(nonces.hiding);
+    });
+  });
+
   test('every two of three sign, and every three of five, and verifiers other than noble accept the signature', async () => {
     for (const [n, threshold, signers] of [
       [3, 2, [1, 2]],
@@ -214,9 +227,10 @@ describe.each(SCHEMES)('%s', (scheme) => {
     for (const inbox of [new Map([[two, otherMessage()]]), new Map()]) {
       const session = { share: room.shares.get(one)!, signers: [one, two], message };
       const held = commitToNonces(session).state.take();
-      expect(held.nonces.hiding.some((byte) => byte !== 0)).toBe(true);
+      expect(held.nonces.hiding.secretBytes.some((byte) => byte !== 0)).toBe(true);
       expect(signShare(new SingleUse(held), inbox).ok).toBe(inbox.size === 1);
-      for (const nonce of [held.nonces.hiding, held.nonces.binding]) expect(nonce).toEqual(new Uint8Array(32));
+      for (const nonce of [held.nonces.hiding, held.nonces.binding])
+        expect(nonce.secretBytes).toEqual(new Uint8Array(32));
     }
   });
 

@@ -24,11 +24,11 @@ export interface Room {
 export function dealt(scheme: FrostScheme, n: number, threshold: number, fixed: readonly bigint[] = []): Room {
   const parties = Array.from({ length: n }, (_, i) => party(i + 1));
   return inGroupOf(scheme, (group) => {
-    const polynomial = fixed.length > 0 ? fixed : randomPolynomial(group, threshold);
+    const polynomial = fixed.length > 0 ? fixed.map(group.secrets.of) : randomPolynomial(group, threshold);
     const points = commitments(group, polynomial);
     const publicKey = group.encodePoint(points[0]!);
     const publicShares = new Map(
-      parties.map((one) => [one, group.encodePoint(evaluateInExponent(points, one))] as const),
+      parties.map((one) => [one, group.encodePoint(evaluateInExponent(group, points, one))] as const),
     );
     const shares = parties.map((self) => {
       const secret = evaluate(group, polynomial, self);

@@ -10,7 +10,7 @@ import { verifyKnowledge, proveKnowledge } from '#mpc/keygen/proof-of-knowledge.
 import { reveal } from '#mpc/keygen/reveal.ts';
 import { commitToPackage } from '#mpc/keygen/session.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import { encodePoint, encodeScalar, GENERATOR, parsePoint, randomScalar, SECP256K1 } from '#mpc/secp256k1.ts';
+import { encodePoint, parsePoint, SECP256K1, SECRETS, Point } from '#mpc/secp256k1.ts';
 import { decodeKeyShare, encodeKeyShare } from '#mpc/share.ts';
 import { party } from '../dealt-key.ts';
 import type { Round, Tampering } from './keygen-room.ts';
@@ -195,7 +195,7 @@ test('a rogue constant term that cancels the others is refused, because its proo
   const parties = [one, two, three];
   const honest = commit({ ...ECDSA, sid, self: one, parties, threshold: 2 });
   const victim = honest.state.take();
-  const rogueTerm = GENERATOR.multiply(randomScalar()).add(parsePoint(victim.encoded.subarray(0, POINT))!.negate());
+  const rogueTerm = Point.multiple(SECRETS.random()).add(parsePoint(victim.encoded.subarray(0, POINT))!.negate());
   const own = commit({ ...ECDSA, sid, self: two, parties, threshold: 2 }).state.take();
   const forged = Uint8Array.from(own.encoded);
   forged.set(encodePoint(rogueTerm), 0);
@@ -228,13 +228,13 @@ function rogueOpening({ sid, forged, salt }: { sid: Uint8Array; forged: Uint8Arr
 test('a proof from another session or of another party is refused', () => {
   const [sid, otherSid] = [randomBytes(32), randomBytes(32)];
   const { group } = ECDSA;
-  const secret = randomScalar();
-  const point = GENERATOR.multiply(secret);
+  const secret = SECRETS.random();
+  const point = Point.multiple(secret);
   const proof = proveKnowledge({ group, sid, prover: two }, secret);
   expect(verifyKnowledge({ group, sid, prover: two }, point, proof)).toBe(true);
   expect(verifyKnowledge({ group, sid: otherSid, prover: two }, point, proof)).toBe(false);
   expect(verifyKnowledge({ group, sid, prover: three }, point, proof)).toBe(false);
-  expect(verifyKnowledge({ group, sid, prover: two }, GENERATOR.multiply(randomScalar()), proof)).toBe(false);
+  expect(verifyKnowledge({ group, sid, prover: two }, Point.multiple(SECRETS.random()), proof)).toBe(false);
   for (let position = 0; position < proof.length; position++) {
     expect([
       position,
@@ -245,7 +245,7 @@ test('a proof from another session or of another party is refused', () => {
 
 test('the public messages contain no share and no secret', () => {
   const { shares, published } = generate(3, 2);
-  const secrets = [...shares.values()].map(({ secret }) => encodeScalar(secret));
+  const secrets = [...shares.values()].map(({ secret }) => SECRETS.reveal(secret));
   const text = published.map((bytes) => Buffer.from(bytes).toString('hex')).join('|');
   for (const secret of secrets) expect(text).not.toContain(Buffer.from(secret).toString('hex'));
 });

@@ -155,12 +155,13 @@ export function interpolated(shares: readonly KeyShare[]): Uint8Array {
       return result;
     };
     const secret = shares.reduce((sum, { self, secret: share }) => {
+      const value = group.parseScalar(group.secrets.reveal(share)) ?? 0n;
       const others = shares.map((one) => BigInt(one.self)).filter((x) => x !== BigInt(self));
       const top = others.reduce((product, x) => mod(product * x), 1n);
       const bottom = others.reduce((product, x) => mod(product * (x - BigInt(self))), 1n);
-      return mod(sum + share * top * inverse(bottom));
+      return mod(sum + value * top * inverse(bottom));
     }, 0n);
-    return group.encodePoint(group.generator.multiply(secret));
+    return group.encodePoint(group.multiplyPublic(group.generator, secret));
   });
 }
 

@@ -1,0 +1,27 @@
+import { WORDS } from '#mpc/ecdsa/scalar-words.ts';
+import { parseScalar, SECRETS } from '#mpc/secp256k1.ts';
+import type { SecretScalar } from '#mpc/secret-scalar.ts';
+
+/** Secret scalars of secp256k1 as numbers, for tests alone. */
+
+export function valueOf(secret: SecretScalar): bigint {
+  return parseScalar(SECRETS.reveal(secret)) ?? notAScalar();
+}
+
+/** Returns a number from 1 to the order less one. */
+export function randomScalar(): bigint {
+  return valueOf(SECRETS.random());
+}
+
+/** Returns the scalar whose eight words begin at `at`, the least significant first. */
+export function scalarAt(words: Uint32Array, at: number): bigint {
+  return words.subarray(at, at + WORDS).reduceRight((sum, word) => (sum << 32n) | BigInt(word), 0n);
+}
+
+export function putScalar(words: Uint32Array, at: number, value: bigint): void {
+  for (let i = 0; i < WORDS; i++) words[at + i] = Number((value >> BigInt(32 * i)) & 0xffffffffn);
+}
+
+function notAScalar(): never {
+  throw new Error('a secret scalar is below the order');
+}
