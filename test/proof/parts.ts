@@ -68,6 +68,7 @@ export const PROOF_PARTS: readonly ProofPart[] = [
     name: `a quarter of a million points, part ${i + 1} of ${CURVE_PARTS}`,
     command: script('test:curve'),
   })),
+  { name: 'times of secret scalars', command: script('test:timing') },
   { name: 'payload mutation', command: script('test:payload-mutation') },
   { name: 'fuzz', command: script('test:fuzz') },
   { name: 'kill test', command: script('test:kill') },

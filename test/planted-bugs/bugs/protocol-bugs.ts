@@ -7,6 +7,48 @@ const IN_VECTORS = ['test/vectors/vectors.test.ts'];
 /** Bugs in the protocols between co-signers, in their sessions, and in their HTTP endpoints. */
 export const PROTOCOL_BUGS: readonly Bug[] = [
   {
+    name: 'a sum of scalars forgets a carry between its words',
+    file: 'src/mpc/ecdsa/scalar-words.ts',
+    was: 'const sum = words[at + i]! + ((addend.words[addend.at + i]! & mask) >>> 0) + carry;',
+    is: 'const sum = words[at + i]! + ((addend.words[addend.at + i]! & mask) >>> 0);',
+    caughtBy: ['test/mpc/ecdsa/scalar-words.test.ts'],
+  },
+  {
+    name: 'a sum of scalars is not reduced when it overflows',
+    file: 'src/mpc/ecdsa/scalar-words.ts',
+    was: '  subtractOrderWhereItFits(words, at, carry);',
+    is: '  subtractOrderWhereItFits(words, at, 0);',
+    caughtBy: ['test/mpc/ecdsa/scalar-words.test.ts'],
+  },
+  {
+    name: 'the verdict of the parser of points is not read',
+    file: 'src/mpc/wasm/secp256k1.ts',
+    was: 'return at.functions.parse() === 1 ? result(at) : null;',
+    is: 'return at.functions.parse() >= 0 ? result(at) : null;',
+    caughtBy: ['test/mpc/ecdsa/transcript.test.ts'],
+  },
+  {
+    name: 'a product leaves its secret in the memory of the code',
+    file: 'src/mpc/wasm/secp256k1.ts',
+    was: '  at.functions.multiply();\n  const product = result(at);\n  wipe(at);',
+    is: '  at.functions.multiply();\n  const product = result(at);',
+    caughtBy: ['test/mpc/wasm/wiped-memory.test.ts'],
+  },
+  {
+    name: 'the stack of the code is not wiped',
+    file: 'src/mpc/wasm/secp256k1.ts',
+    was: '  memory.fill(0, 0, STACK_BYTES);',
+    is: '',
+    caughtBy: ['test/mpc/wasm/wiped-memory.test.ts'],
+  },
+  {
+    name: 'a secret scalar goes through the product for public ones',
+    file: 'src/mpc/ecdsa/sign-round3.ts',
+    was: 'point.multiply(chi).equals(',
+    is: "point.multiplyPublic(BigInt(`0x${Buffer.from(chi.secretBytes).toString('hex')}`)).equals(",
+    caughtBy: ['test/architecture/secret-scalars.test.ts'],
+  },
+  {
     name: 'one request uses up all epochs',
     file: 'src/cosigner/key/resharing.ts',
     was: "if (active >= baseEpoch && epoch > known + MAX_EPOCH_STEP) return refused(refusal('malformed', 'epoch'));",
