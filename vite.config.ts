@@ -44,7 +44,7 @@ const approvalPage: UserConfig = {
   resolve: {
     alias: {
       'node:crypto': resolve(import.meta.dirname, 'src/approval-page/browser-hash.ts'),
-      '#mpc/wasm/secp256k1.ts': resolve(import.meta.dirname, 'src/approval-page/browser-curve.ts'),
+      '#curve/secp256k1.ts': resolve(import.meta.dirname, 'src/approval-page/browser-curve.ts'),
     },
   },
   build: {

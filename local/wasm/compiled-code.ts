@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Returns the code of `src/mpc/wasm/NAME.wasm`, compiled, as its import provides it in Workers. In
- * Node the import resolves to a file of this folder (`imports` of package.json).
+ * Returns the code of `src/NAME.wasm`, compiled, as its import provides it in Workers. In Node the
+ * import resolves to a file of this folder (`imports` of package.json).
  */
 export function compiledCode(name: string): WebAssembly.Module {
-  return new WebAssembly.Module(readFileSync(new URL(`../../src/mpc/wasm/${name}.wasm`, import.meta.url)));
+  return new WebAssembly.Module(readFileSync(new URL(`../../src/${name}.wasm`, import.meta.url)));
 }

@@ -1,3 +1,3 @@
 import { compiledCode } from './compiled-code.ts';
 
-export default compiledCode('gf208');
+export default compiledCode('mpc/wasm/gf208');

@@ -1,3 +1,3 @@
 import { compiledCode } from './compiled-code.ts';
 
-export default compiledCode('one-block-sha256');
+export default compiledCode('mpc/wasm/one-block-sha256');

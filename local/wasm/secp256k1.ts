@@ -1,3 +1,3 @@
 import { compiledCode } from './compiled-code.ts';
 
-export default compiledCode('secp256k1');
+export default compiledCode('curve/secp256k1');

@@ -1,7 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 
 /**
- * Stands in for `mpc/wasm/secp256k1.ts` in this page (vite.config.ts), which derives addresses from
+ * Stands in for `curve/secp256k1.ts` in this page (vite.config.ts), which derives addresses from
  * public keys and has no secret. The content security policy of the page allows no WebAssembly.
  */
 const { Point } = secp256k1;

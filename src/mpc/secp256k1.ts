@@ -1,5 +1,6 @@
 import { invert } from '@noble/curves/abstract/modular.js';
 import { hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bigEndian, encodeScalar, modOrder, ORDER, parseScalar, SCALAR_BYTES } from '#curve/scalar.ts';
 import type { Group, GroupPoint } from '#mpc/group.ts';
 import { type SecretArithmetic, SecretScalar } from '#mpc/secret-scalar.ts';
 import { equalBytes, taggedHash } from '#mpc/transcript.ts';
@@ -16,7 +17,7 @@ import {
   parseCompressed,
   POINT_LENGTH,
   reduceWide,
-} from '#mpc/wasm/secp256k1.ts';
+} from '#curve/secp256k1.ts';
 
 /**
  * Points and scalars of secp256k1 with one strict parser each. A parser returns null for everything
@@ -105,9 +106,7 @@ export class Point implements GroupPoint<Point> {
   }
 }
 
-export const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 export const POINT_BYTES = 33;
-export const SCALAR_BYTES = 32;
 export const GENERATOR: Point = Point.GENERATOR;
 
 /** FIPS 186-5 A.2.1: with this many bits more than the order, the bias is below 2^-128. */
@@ -115,12 +114,6 @@ const WIDE_BYTES = 48;
 
 /** RFC 9380 needs a DST per use; the parts that separate sessions are in the hashed message. */
 const HASH_TO_POINT_DST = utf8ToBytes('conclave/mpc/v1/secp256k1_XMD:SHA-256_SSWU_RO_');
-
-/** Reduces into 0..n-1, also for negative values. */
-export function modOrder(value: bigint): bigint {
-  const rest = value % ORDER;
-  return rest < 0n ? rest + ORDER : rest;
-}
 
 export function invertScalar(value: bigint): bigint {
   return invert(value, ORDER);
@@ -188,21 +181,6 @@ export function shortWeight(): bigint {
   return modOrder(a + b * LAMBDA);
 }
 
-/** Parses 32 bytes, big-endian, below n; else returns null. */
-export function parseScalar(bytes: Uint8Array): bigint | null {
-  if (bytes.length !== SCALAR_BYTES) return null;
-  const value = bigEndian(bytes);
-  return value < ORDER ? value : null;
-}
-
-export function encodeScalar(value: bigint): Uint8Array {
-  if (value < 0n || value >= ORDER) throw new Error('a scalar is from 0 to n-1');
-  const bytes = new Uint8Array(SCALAR_BYTES);
-  const view = new DataView(bytes.buffer);
-  for (let i = 0; i < 4; i++) view.setBigUint64(8 * i, value >> BigInt(64 * (3 - i)));
-  return bytes;
-}
-
 /**
  * Returns a public digest as a scalar: 256 bits reduced once, with a bias below 2^-127, as in
  * `secretFromDigest`.
@@ -230,9 +208,3 @@ export const SECP256K1: Group<Point> = {
   encodeScalar,
   hashToScalar: (tag, ...parts) => scalarFromDigest(taggedHash(tag, ...parts)),
 };
-
-function bigEndian(bytes: Uint8Array): bigint {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const high = (view.getBigUint64(0) << 64n) | view.getBigUint64(8);
-  return (high << 128n) | (view.getBigUint64(16) << 64n) | view.getBigUint64(24);
-}

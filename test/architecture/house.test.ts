@@ -23,6 +23,7 @@ test('every room of the house exists, and every source file is in a room', () =>
     'chains',
     'cosigner',
     'cosigner-client',
+    'curve',
     'dashboard',
     'devices',
     'domain',

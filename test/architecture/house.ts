@@ -18,6 +18,7 @@ type Rule = (file: SourceFile) => readonly string[];
  */
 const FLOORS: Readonly<Record<string, number>> = {
   domain: 0,
+  curve: 0,
   mpc: 1,
   chains: 1,
   devices: 1,

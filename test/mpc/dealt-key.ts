@@ -1,7 +1,8 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import { parsePartyIndex, type PartyIndex } from '#mpc/party.ts';
-import { encodePoint, modOrder, Point, SECRETS } from '#mpc/secp256k1.ts';
+import { modOrder } from '#curve/scalar.ts';
+import { encodePoint, Point, SECRETS } from '#mpc/secp256k1.ts';
 import type { SecretScalar } from '#mpc/secret-scalar.ts';
 import { randomScalar } from './secret-values.ts';
 

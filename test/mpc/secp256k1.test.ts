@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { GENERATOR, LAMBDA, ORDER, shortWeight } from '#mpc/secp256k1.ts';
+import { ORDER } from '#curve/scalar.ts';
+import { GENERATOR, LAMBDA, shortWeight } from '#mpc/secp256k1.ts';
 
 test('a short weight is a + b lambda with halves of 64 bits, drawn anew each time', () => {
   expect(LAMBDA ** 3n % ORDER).toBe(1n);

@@ -1,5 +1,6 @@
 import { WORDS } from '#mpc/ecdsa/scalar-words.ts';
-import { parseScalar, SECRETS } from '#mpc/secp256k1.ts';
+import { parseScalar } from '#curve/scalar.ts';
+import { SECRETS } from '#mpc/secp256k1.ts';
 import type { SecretScalar } from '#mpc/secret-scalar.ts';
 
 /** Secret scalars of secp256k1 as numbers, for tests alone. */

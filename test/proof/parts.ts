@@ -15,7 +15,7 @@ const OTHER_ROOMS =
  * and every test that runs the whole stack.
  */
 export const NODE_TESTS: Readonly<Record<string, readonly string[]>> = {
-  'domain, chains and protocols': ['test/domain/', 'test/chains/', 'test/mpc/'],
+  'domain, chains and protocols': ['test/domain/', 'test/chains/', 'test/curve/', 'test/mpc/'],
   'co-signers': ['test/cosigner/'],
   'attacks in one process': ['test/attacks/'],
   'the other rooms': OTHER_ROOMS.split(' ').map((room) => `test/${room}/`),

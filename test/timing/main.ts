@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { combinePublic, hashToCurve, multiplyAdd, multiplyGenerator, multiplyPoint } from '#mpc/wasm/secp256k1.ts';
+import { combinePublic, hashToCurve, multiplyAdd, multiplyGenerator, multiplyPoint } from '#curve/secp256k1.ts';
 import { welchT } from './welch.ts';
 
 /**

@@ -2,7 +2,7 @@ import { hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import { bytesToNumberBE } from '@noble/curves/utils.js';
 import { parsePoint, SECRETS } from '#mpc/secp256k1.ts';
-import { hashToCurve, parseCompressed } from '#mpc/wasm/secp256k1.ts';
+import { hashToCurve, parseCompressed } from '#curve/secp256k1.ts';
 import ecdh from './ecdh-secp256k1.json' with { type: 'json' };
 import rfc9380 from './rfc9380.json' with { type: 'json' };
 

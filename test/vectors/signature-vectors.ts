@@ -9,7 +9,7 @@ import { verifyDeviceSignature } from '#devices/verify-signature.ts';
 import { assertionFault } from '#devices/webauthn.ts';
 import type { Passkey } from '#domain/access/device.ts';
 import { verifyEd25519 } from '#mpc/ed25519.ts';
-import { ORDER } from '#mpc/secp256k1.ts';
+import { ORDER } from '#curve/scalar.ts';
 import { alice, DIGEST } from '../domain/cast.ts';
 import ecdsaP256 from './ecdsa-p256.json' with { type: 'json' };
 import ecdsaSecp256k1 from './ecdsa-secp256k1.json' with { type: 'json' };

@@ -1,15 +1,8 @@
 import { abortedBy, abortedByOneOf, completed, type RoundResult } from '#mpc/abort.ts';
 import { decodePartial, type PartialSignature } from '#mpc/ecdsa/messages.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import {
-  encodePoint,
-  encodeScalar,
-  invertScalar,
-  modOrder,
-  ORDER,
-  type Point,
-  scalarFromDigest,
-} from '#mpc/secp256k1.ts';
+import { encodeScalar, modOrder, ORDER } from '#curve/scalar.ts';
+import { encodePoint, invertScalar, type Point, scalarFromDigest } from '#mpc/secp256k1.ts';
 import { DIGEST_BYTES, equalBytes } from '#mpc/transcript.ts';
 
 export interface EcdsaSignature {

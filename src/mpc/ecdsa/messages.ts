@@ -12,7 +12,8 @@ import {
 } from '#mpc/ecdsa/parameters.ts';
 import { allCanonical, WORDS } from '#mpc/ecdsa/scalar-words.ts';
 import type { Reply } from '#mpc/ecdsa/vole.ts';
-import { parsePoint, parseScalar, type Point, POINT_BYTES, SCALAR_BYTES, SECRETS } from '#mpc/secp256k1.ts';
+import { parseScalar, SCALAR_BYTES } from '#curve/scalar.ts';
+import { parsePoint, type Point, POINT_BYTES, SECRETS } from '#mpc/secp256k1.ts';
 import type { SecretScalar } from '#mpc/secret-scalar.ts';
 import { DIGEST_BYTES } from '#mpc/transcript.ts';
 

@@ -1,4 +1,4 @@
-import { ORDER } from '#mpc/secp256k1.ts';
+import { ORDER } from '#curve/scalar.ts';
 import { SecretScalar } from '#mpc/secret-scalar.ts';
 
 /**

@@ -1,7 +1,8 @@
 import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import { lagrangeAtZero } from '#mpc/lagrange.ts';
 import { isAscending, MAX_PARTY_INDEX, type PartyIndex } from '#mpc/party.ts';
-import { encodeScalar, GENERATOR, ORDER, parsePoint, type Point, secretFromDigest, SECRETS } from '#mpc/secp256k1.ts';
+import { encodeScalar, ORDER } from '#curve/scalar.ts';
+import { GENERATOR, parsePoint, type Point, secretFromDigest, SECRETS } from '#mpc/secp256k1.ts';
 import { addSecrets, type SecretScalar } from '#mpc/secret-scalar.ts';
 import { DIGEST_BYTES, taggedHash } from '#mpc/transcript.ts';
 

@@ -4,7 +4,8 @@ import { type CheckedSession, commitToNonce, lagrange, messageContext, zeroShare
 import type { AfterRound2, Round2State, WithPeer } from '#mpc/ecdsa/sign-round2.ts';
 import { finishAsBob } from '#mpc/ecdsa/vole.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import { encodePoint, modOrder, parsePoint, Point, scalarFromDigest, SECRETS, shortWeight } from '#mpc/secp256k1.ts';
+import { modOrder } from '#curve/scalar.ts';
+import { encodePoint, parsePoint, Point, scalarFromDigest, SECRETS, shortWeight } from '#mpc/secp256k1.ts';
 import { addSecrets, multiplySecrets, type SecretScalar } from '#mpc/secret-scalar.ts';
 import { DIGEST_BYTES, equalBytes } from '#mpc/transcript.ts';
 

@@ -22,7 +22,7 @@ import {
 import { scalarFromDigest, SECRETS } from '#mpc/secp256k1.ts';
 import type { SecretScalar } from '#mpc/secret-scalar.ts';
 import { equalBytes, taggedHash } from '#mpc/transcript.ts';
-import { fold } from '#mpc/wasm/secp256k1.ts';
+import { fold } from '#curve/secp256k1.ts';
 
 /**
  * The random vector OLE of DKLs23 (Protocol 5.2) in two messages. Bob gets a random b; Alice gives

@@ -7,7 +7,8 @@ import { sha256, sha512 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { ED25519 } from '#mpc/ed25519.ts';
 import type { FrostScheme } from '#mpc/frost/suite.ts';
-import { encodePoint, encodeScalar, parsePoint, type Point, secretFromWide } from '#mpc/secp256k1.ts';
+import { encodeScalar } from '#curve/scalar.ts';
+import { encodePoint, parsePoint, type Point, secretFromWide } from '#mpc/secp256k1.ts';
 import type { SecretScalar } from '#mpc/secret-scalar.ts';
 
 /**

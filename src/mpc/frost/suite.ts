@@ -1,6 +1,7 @@
 import type { FROST, FrostPublic, NonceCommitments } from '@noble/curves/abstract/frost.js';
 import { ed25519_FROST } from '@noble/curves/ed25519.js';
-import { schnorr, schnorr_FROST } from '@noble/curves/secp256k1.js';
+import { schnorr_FROST } from '@noble/curves/secp256k1.js';
+import { verifiesBip340 } from '#curve/signatures.ts';
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import { verifyEd25519 } from '#mpc/ed25519.ts';
 import { inGroupOf } from '#mpc/scheme-group.ts';
@@ -32,7 +33,7 @@ const SUITES: Readonly<Record<FrostScheme, Pick<Suite, 'frost' | 'verify'>>> = {
   },
   'frost-secp256k1-tr': {
     frost: schnorr_FROST,
-    verify: async (signature, message, publicKey) => schnorr.verify(signature, message, publicKey.subarray(1)),
+    verify: async (signature, message, publicKey) => verifiesBip340(signature, message, publicKey.subarray(1)),
   },
 };
 

@@ -1,6 +1,7 @@
 import { schnorr } from '@noble/curves/secp256k1.js';
 import { bytesToNumberBE } from '@noble/curves/utils.js';
-import { GENERATOR, ORDER, parsePoint, type Point, SECRETS } from '#mpc/secp256k1.ts';
+import { ORDER } from '#curve/scalar.ts';
+import { GENERATOR, parsePoint, type Point, SECRETS } from '#mpc/secp256k1.ts';
 import { addSecrets, type SecretScalar } from '#mpc/secret-scalar.ts';
 
 /**

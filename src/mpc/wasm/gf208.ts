@@ -1,5 +1,5 @@
 import code from '#mpc/wasm/gf208.wasm';
-import { engineOf } from '#mpc/wasm/engine.ts';
+import { engineOf } from '#curve/engine.ts';
 import { CHECK_BITS, EXTENDED_INSTANCES, LANES, OT_INSTANCES } from '#mpc/ecdsa/parameters.ts';
 
 /**

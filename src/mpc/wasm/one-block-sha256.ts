@@ -1,4 +1,4 @@
-import { engineOf } from '#mpc/wasm/engine.ts';
+import { engineOf } from '#curve/engine.ts';
 import code from '#mpc/wasm/one-block-sha256.wasm';
 
 /**

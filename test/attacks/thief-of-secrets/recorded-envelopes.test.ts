@@ -16,7 +16,8 @@ import { bytesToHex, concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { thresholdSign } from '../../cosigner/threshold-sign.ts';
 import { identitySecrets } from '#mpc/identity.ts';
-import { encodePoint, GENERATOR, invertScalar, modOrder, SECP256K1 } from '#mpc/secp256k1.ts';
+import { modOrder } from '#curve/scalar.ts';
+import { encodePoint, GENERATOR, invertScalar, SECP256K1 } from '#mpc/secp256k1.ts';
 import type { Cosigners } from '../../cosigner/cosigners.ts';
 import { approvedTransfer, newKey, present, startCosigners } from '../../cosigner/cosigners.ts';
 import { RefreshRun } from '../../cosigner/key/refresh-scene.ts';

@@ -5,7 +5,7 @@ import { bitAt, ROW_WORDS, transpose } from '#mpc/ecdsa/bit-matrix.ts';
 import { extendAsReceiver, extendAsSender, otherChoice, padsOf } from '#mpc/ecdsa/ot-extension.ts';
 import { BASE_OTS, EXTENDED_INSTANCES, LANES, OT_INSTANCES, WIDTH } from '#mpc/ecdsa/parameters.ts';
 import { allCanonical } from '#mpc/ecdsa/scalar-words.ts';
-import { ORDER } from '#mpc/secp256k1.ts';
+import { ORDER } from '#curve/scalar.ts';
 import { dealPair, party } from '../dealt-key.ts';
 import { scalarAt } from '../secret-values.ts';
 

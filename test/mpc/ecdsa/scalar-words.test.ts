@@ -9,7 +9,8 @@ import {
   wordsOf,
   wordsOfSecret,
 } from '#mpc/ecdsa/scalar-words.ts';
-import { encodeScalar, modOrder, ORDER, SECRETS } from '#mpc/secp256k1.ts';
+import { encodeScalar, modOrder, ORDER } from '#curve/scalar.ts';
+import { SECRETS } from '#mpc/secp256k1.ts';
 import { putScalar, randomScalar, scalarAt } from '../secret-values.ts';
 
 const CORNERS = [

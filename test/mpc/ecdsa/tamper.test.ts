@@ -7,14 +7,12 @@ import type { SignSession } from '#mpc/ecdsa/session.ts';
 import { signRound1 } from '#mpc/ecdsa/sign-round1.ts';
 import { signRound2 } from '#mpc/ecdsa/sign-round2.ts';
 import { signRound3 } from '#mpc/ecdsa/sign-round3.ts';
+import { encodeScalar, modOrder, ORDER } from '#curve/scalar.ts';
 import {
   encodePoint,
-  encodeScalar,
   GENERATOR,
   invertScalar,
   LAMBDA,
-  modOrder,
-  ORDER,
   parsePoint,
   type Point,
   scalarFromDigest,

@@ -4,7 +4,8 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { expect, test } from 'vitest';
 import { gadget } from '#mpc/ecdsa/gadget.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
-import { encodePoint, GENERATOR, modOrder, ORDER, parsePoint, parseScalar, scalarFromDigest } from '#mpc/secp256k1.ts';
+import { modOrder, ORDER, parseScalar } from '#curve/scalar.ts';
+import { encodePoint, GENERATOR, parsePoint, scalarFromDigest } from '#mpc/secp256k1.ts';
 import { equalBytes, oraclePrefix, taggedHash } from '#mpc/transcript.ts';
 
 const bytes = (...values: readonly number[]): Uint8Array => Uint8Array.from(values);

@@ -22,24 +22,24 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
   },
   {
     name: 'the verdict of the parser of points is not read',
-    file: 'src/mpc/wasm/secp256k1.ts',
+    file: 'src/curve/secp256k1.ts',
     was: 'return at.functions.parse() === 1 ? result(at) : null;',
     is: 'return at.functions.parse() >= 0 ? result(at) : null;',
     caughtBy: ['test/mpc/ecdsa/transcript.test.ts'],
   },
   {
     name: 'a product leaves its secret in the memory of the code',
-    file: 'src/mpc/wasm/secp256k1.ts',
+    file: 'src/curve/secp256k1.ts',
     was: '  at.functions.multiply();\n  const product = result(at);\n  wipe(at);',
     is: '  at.functions.multiply();\n  const product = result(at);',
-    caughtBy: ['test/mpc/wasm/wiped-memory.test.ts'],
+    caughtBy: ['test/curve/wiped-memory.test.ts'],
   },
   {
     name: 'the stack of the code is not wiped',
-    file: 'src/mpc/wasm/secp256k1.ts',
+    file: 'src/curve/secp256k1.ts',
     was: '  memory.fill(0, 0, STACK_BYTES);',
     is: '',
-    caughtBy: ['test/mpc/wasm/wiped-memory.test.ts'],
+    caughtBy: ['test/curve/wiped-memory.test.ts'],
   },
   {
     name: 'a secret scalar goes through the product for public ones',
@@ -197,9 +197,9 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
   },
   {
     name: 'a signature of ECDSA with a high s is a witness',
-    file: 'src/chains/bitcoin/rules/witness.ts',
-    was: 'if (signature.hasHighS()) return null;',
-    is: '',
+    file: 'src/curve/signatures.ts',
+    was: ' || second > ORDER >> 1n) return null;',
+    is: ') return null;',
     caughtBy: IN_VECTORS,
   },
   {

@@ -1,9 +1,10 @@
-import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToNumberBE, equalBytes } from '@noble/curves/utils.js';
 import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes } from '@noble/hashes/utils.js';
 import { SigHash } from '@scure/btc-signer';
+import { compressed, signerOf, verifiesBip340 } from '#curve/signatures.ts';
 import type { ChainSignature, EcdsaSignatureParts } from '#chains/chain-rules.ts';
 import type { ScriptType } from '#chains/bitcoin/rules/script-type.ts';
 import type { Result } from '#domain/result.ts';
@@ -26,7 +27,7 @@ export function witnessOf(
 ): Result<readonly Uint8Array[], string> {
   if (lock.type === 'p2tr') {
     if (!('bytes' in signature)) return refused('a signature of another scheme');
-    const isRight = schnorr.verify(signature.bytes, hash, lock.outputKey);
+    const isRight = verifiesBip340(signature.bytes, hash, lock.outputKey);
     return isRight ? accepted([signature.bytes]) : refused('signed by another wallet');
   }
   if ('bytes' in signature) return refused('a signature of another scheme');
@@ -42,12 +43,8 @@ export function witnessOf(
  * or one that is not low-s (BIP-146).
  */
 function recovered(hash: Uint8Array, { r, s, yParity }: EcdsaSignatureParts) {
-  try {
-    const signature = new secp256k1.Signature(bytesToNumberBE(r), bytesToNumberBE(s), yParity);
-    if (signature.hasHighS()) return null;
-    return { der: signature.toBytes('der'), publicKey: signature.recoverPublicKey(hash).toBytes(true) };
-  } catch {
-    // noble throws for scalars out of range, and when the point does not exist.
-    return null;
-  }
+  const signer = signerOf(hash, { r, s, yParity });
+  if (signer === null) return null;
+  const signature = new secp256k1.Signature(bytesToNumberBE(r), bytesToNumberBE(s));
+  return { der: signature.toBytes('der'), publicKey: compressed(signer) };
 }

@@ -1,10 +1,11 @@
-import { secp256k1 } from '@noble/curves/secp256k1.js';
 import type { Address } from 'viem';
 import { getAddress, keccak256 } from 'viem/utils';
+import { parseCompressed } from '#curve/secp256k1.ts';
 import type { AddressFault } from '#chains/chain-rules.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
+const PUBLIC_KEY_BYTES = 33;
 const SHAPE = /^0x[0-9a-fA-F]{40}$/;
 const ZERO = /^0x0{40}$/;
 
@@ -36,10 +37,15 @@ export function canonicalAddress(text: string): Address | null {
 /**
  * Returns the address of a public key. Throws for bytes that are no point of secp256k1.
  *
- * @param publicKey 33 or 65 bytes
+ * @param publicKey 33 bytes
  */
 export function addressOfPublicKey(publicKey: Uint8Array): Address {
-  const uncompressed = secp256k1.Point.fromBytes(publicKey).toBytes(false);
-  // The first byte, 0x04, identifies the encoding and is not hashed.
-  return getAddress(`0x${keccak256(uncompressed.subarray(1)).slice(-40)}`);
+  const point = publicKey.length === PUBLIC_KEY_BYTES ? parseCompressed(publicKey) : null;
+  if (point === null) throw new Error('a public key is a point of secp256k1');
+  return addressOfPoint(point);
+}
+
+/** @param point x and y of a public key, 32 bytes each */
+export function addressOfPoint(point: Uint8Array): Address {
+  return getAddress(`0x${keccak256(point).slice(-40)}`);
 }

@@ -1,8 +1,9 @@
-import { secp256k1 } from '@noble/curves/secp256k1.js';
 import type { Address, Hex } from 'viem';
 import { bytesToBigInt, bytesToHex, hexToBytes, keccak256 } from 'viem/utils';
+import { encodeScalar, ORDER } from '#curve/scalar.ts';
+import { signerOf } from '#curve/signatures.ts';
 import type { ChainFault, ChainSignature } from '#chains/chain-rules.ts';
-import { addressOfPublicKey } from '#chains/evm/rules/address.ts';
+import { addressOfPoint } from '#chains/evm/rules/address.ts';
 import { inspectEvmPayload } from '#chains/evm/rules/payload.ts';
 import type { SignedTransaction } from '#chains/evm/rules/transaction.ts';
 import { parseSigned, parseUnsigned, serialiseSigned, serialiseUnsigned } from '#chains/evm/rules/transaction.ts';
@@ -65,17 +66,10 @@ export function readSigned(raw: string): Result<SignedBytes, ChainFault> {
   return from === null ? refused({ detail: 'not a valid low-s signature' }) : accepted({ from, payload, transaction });
 }
 
-/**
- * Returns the signer, or null. noble throws for r and s outside 1 to n - 1 and for points that are
- * not on the curve.
- */
+/** Returns the signer of a valid low-s signature, or null. */
 function recover(digest: Hex, { r, s, yParity }: SignedTransaction): Address | null {
-  if (yParity !== 0n && yParity !== 1n) return null;
-  try {
-    const signature = new secp256k1.Signature(r, s, yParity === 0n ? 0 : 1);
-    if (signature.hasHighS()) return null;
-    return addressOfPublicKey(signature.recoverPublicKey(hexToBytes(digest)).toBytes(false));
-  } catch {
-    return null;
-  }
+  if ((yParity !== 0n && yParity !== 1n) || r >= ORDER || s >= ORDER) return null;
+  const signature = { r: encodeScalar(r), s: encodeScalar(s), yParity: yParity === 0n ? 0 : 1 } as const;
+  const signer = signerOf(hexToBytes(digest), signature);
+  return signer === null ? null : addressOfPoint(signer);
 }

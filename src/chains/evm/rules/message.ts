@@ -1,9 +1,9 @@
 import type { Hex } from 'viem';
 import { bytesToHex, concatHex, hexToBytes, keccak256, stringToHex } from 'viem/utils';
-import { secp256k1 } from '@noble/curves/secp256k1.js';
-import type { ChainFault, ChainSignature, EcdsaSignatureParts, MessageText } from '#chains/chain-rules.ts';
+import { signerOf } from '#curve/signatures.ts';
+import type { ChainFault, ChainSignature, MessageText } from '#chains/chain-rules.ts';
 import { plainTextFault } from '#chains/inspect/message-text.ts';
-import { addressOfPublicKey } from '#chains/evm/rules/address.ts';
+import { addressOfPoint } from '#chains/evm/rules/address.ts';
 import { chainIdOf } from '#chains/evm/rules/chain-id.ts';
 import { isTypedData, readTypedData, typedDataPreimage, typedDataText } from '#chains/evm/rules/typed-data.ts';
 import type { MessageIntent } from '#domain/transaction/intent.ts';
@@ -76,23 +76,9 @@ export function assembleMessage(intent: MessageIntent, signature: ChainSignature
   const preimage = messagePreimage(intent);
   if (preimage === null) return refused({ detail: 'the message is not in canonical form' });
   if (r.length !== 32 || s.length !== 32) return refused({ detail: 'a scalar has 32 bytes' });
-  const signer = recover(keccak256(preimage), { r, s, yParity });
-  if (signer !== intent.from) return refused({ detail: 'signed by another wallet' });
+  const signer = signerOf(hexToBytes(keccak256(preimage)), signature);
+  if (signer === null || addressOfPoint(signer) !== intent.from) return refused({ detail: 'signed by another wallet' });
   return accepted(concatHex([bytesToHex(r), bytesToHex(s), yParity === 0 ? '0x1b' : '0x1c']));
-}
-
-/**
- * Returns the signer, or null. noble throws for scalars out of range and for points that are not on
- * the curve.
- */
-function recover(digest: Hex, { r, s, yParity }: EcdsaSignatureParts): string | null {
-  try {
-    const signature = secp256k1.Signature.fromBytes(new Uint8Array([...r, ...s])).addRecoveryBit(yParity);
-    if (signature.hasHighS()) return null;
-    return addressOfPublicKey(signature.recoverPublicKey(hexToBytes(digest)).toBytes(false));
-  } catch {
-    return null;
-  }
 }
 
 function parsedJson(text: string): unknown {

@@ -1,7 +1,7 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addressOfPublicKey, canonicalAddress, parseAddress } from '#chains/evm/rules/address.ts';
+import { addressOfPoint, addressOfPublicKey, canonicalAddress, parseAddress } from '#chains/evm/rules/address.ts';
 
 /** The examples of EIP-55: all upper-case, all lower-case, and mixed. */
 const CHECKSUMMED = [
@@ -67,11 +67,12 @@ test('only the checksummed spelling of an address is canonical', () => {
   expect(canonicalAddress('')).toBeNull();
 });
 
-test('the generator of the curve has its known address, from the compressed and the uncompressed point', () => {
+test('the generator of the curve has its known address, from the compressed point and from both coordinates', () => {
   const x = '79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
   const y = '483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8';
   const address = '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf';
   expect(addressOfPublicKey(hexToBytes(`02${x}`))).toBe(address);
-  expect(addressOfPublicKey(hexToBytes(`04${x}${y}`))).toBe(address);
+  expect(addressOfPoint(hexToBytes(`${x}${y}`))).toBe(address);
+  expect(() => addressOfPublicKey(hexToBytes(`04${x}${y}`))).toThrow();
   expect(() => addressOfPublicKey(hexToBytes(`02${'ff'.repeat(32)}`))).toThrow();
 });

@@ -11,7 +11,7 @@ import {
   multiplyPoint,
   negatePoint,
   parseCompressed,
-} from '#mpc/wasm/secp256k1.ts';
+} from '#curve/secp256k1.ts';
 
 /**
  * Compares each function with noble on random inputs, and on the edges. `CURVE_INPUTS` sets the

@@ -1,5 +1,5 @@
-import { engineOf } from '#mpc/wasm/engine.ts';
-import code from '#mpc/wasm/secp256k1.wasm';
+import { engineOf } from '#curve/engine.ts';
+import code from '#curve/secp256k1.wasm';
 
 /**
  * The arithmetic of secp256k1 by libsecp256k1 (secp256k1.c, which states the limits of each

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds secp256k1.wasm from secp256k1.c and Bitcoin Core's libsecp256k1, as Debian's archive has it.
 #
-#     src/mpc/wasm/secp256k1.sh            builds the file
-#     src/mpc/wasm/secp256k1.sh --check    builds it elsewhere, and compares
+#     src/curve/secp256k1.sh            builds the file
+#     src/curve/secp256k1.sh --check    builds it elsewhere, and compares
 #
 # It needs clang and wasm-ld 14 of Debian 12 (packages `clang` and `lld`): another version gives
 # other bytes. Exit 1 when the bytes differ.

@@ -1,6 +1,6 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import type * as Curve from '#mpc/wasm/secp256k1.ts';
+import type * as Curve from '#curve/secp256k1.ts';
 
 /** Tests that the memory of the curve's code holds no secret after a call. */
 
@@ -20,7 +20,7 @@ async function watched(): Promise<{ readonly own: Module; readonly exports: () =
     }
   }
   // A module with another query is another module.
-  const path = '../../../src/mpc/wasm/secp256k1.ts?watched';
+  const path = '../../src/curve/secp256k1.ts?watched';
   const own = (await import(path)) as Module;
   WebAssembly.Instance = Watched;
   try {
