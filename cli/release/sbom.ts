@@ -57,11 +57,33 @@ export async function sbomOf(checkout: string, sources: SourcesOfParts): Promise
     // A distribution is the address of a registry, which is a setting of who wrote the lockfile.
     component.externalReferences = component.externalReferences.filter(({ type }) => type !== 'distribution');
   }
+  sbom.components.push(...compiledLibraries(sources));
   const refs = new Set([sbom.metadata.component, ...sbom.components].map((component) => component['bom-ref']));
   sbom.dependencies = sbom.dependencies.flatMap(({ ref, dependsOn = [] }) =>
     refs.has(ref) ? [{ ref, dependsOn: dependsOn.filter((other) => refs.has(other)) }] : [],
   );
   return `${JSON.stringify(sbom, null, 2)}\n`;
+}
+
+/** The C library in `src/curve/secp256k1.wasm`, whose source comes from Debian (secp256k1.sh). */
+const LIBSECP256K1 = {
+  type: 'library',
+  'bom-ref': 'libsecp256k1@0.5.0',
+  name: 'libsecp256k1',
+  version: '0.5.0',
+  purl: 'pkg:deb/debian/libsecp256k1@0.5.0?arch=source',
+  licenses: [{ license: { id: 'MIT' } }],
+  scope: 'required',
+  externalReferences: [],
+};
+
+/** Returns the libraries that are compiled into modules of WebAssembly, which npm does not list. */
+function compiledLibraries(sources: SourcesOfParts): readonly Component[] {
+  const parts = Object.entries(sources).filter(([, paths]) =>
+    paths.some((path) => path.endsWith('/curve/secp256k1.ts')),
+  );
+  const properties = parts.map(([value]) => ({ name: 'conclave:bundled-in', value }));
+  return parts.length === 0 ? [] : [{ ...LIBSECP256K1, properties }];
 }
 
 /**

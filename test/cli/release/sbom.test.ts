@@ -25,7 +25,11 @@ interface Manifest {
 
 /** preact is a development dependency, because it reaches a release only inside of the pages. */
 const SOURCES = {
-  cosigner: ['../node_modules/viem/node_modules/@noble/hashes/sha3.js', '../src/cosigner-worker.ts'],
+  cosigner: [
+    '../node_modules/viem/node_modules/@noble/hashes/sha3.js',
+    '../src/cosigner-worker.ts',
+    '../src/curve/secp256k1.ts',
+  ],
   dashboard: [
     '/home/alice/node_modules/preact/dist/preact.mjs',
     '/home/alice/node_modules/preact/hooks/dist/hooks.mjs',
@@ -51,7 +55,10 @@ test('the document has every dependency of the project in its version, and each 
   ]);
   const inCosigner = sbom.components.filter(({ properties }) => properties.some(({ value }) => value === 'cosigner'));
   // The copy of viem, and not the newer one beside it.
-  expect(inCosigner).toMatchObject([{ name: '@noble/hashes', version: '1.8.0' }]);
+  expect(inCosigner).toMatchObject([
+    { name: '@noble/hashes', version: '1.8.0' },
+    { name: 'libsecp256k1', version: '0.5.0' },
+  ]);
 });
 
 test('the document has no tool of development, and no reference to one', () => {
