@@ -29,6 +29,23 @@ export function signRound3(
 ): RoundResult<Uint8Array> {
   const own = state.take();
   if (digest.length !== DIGEST_BYTES) throw new Error('a digest has 32 bytes');
+  try {
+    return partialOf(own, inbox, digest);
+  } finally {
+    for (const secret of secretsOf(own)) secret.wipe();
+  }
+}
+
+/** Returns what the state of this signature keeps secret. The share of the key is not part of it. */
+function secretsOf({ r, phi, keyShare, withPeer }: AfterRound2): readonly SecretScalar[] {
+  return [r, phi, keyShare, ...[...withPeer.values()].flatMap(({ chi, c }) => [chi, ...c])];
+}
+
+function partialOf(
+  own: AfterRound2,
+  inbox: ReadonlyMap<PartyIndex, Uint8Array>,
+  digest: Uint8Array,
+): RoundResult<Uint8Array> {
   const { session, r, phi, keyShare } = own;
   const received = receiveRound2(own, inbox);
   if (!received.ok) return received;

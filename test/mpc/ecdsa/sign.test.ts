@@ -7,10 +7,12 @@ import type { EcdsaSignature } from '#mpc/ecdsa/combine.ts';
 import { checkSession, zeroShare } from '#mpc/ecdsa/session.ts';
 import type { SignSession } from '#mpc/ecdsa/session.ts';
 import { signRound1 } from '#mpc/ecdsa/sign-round1.ts';
+import { signRound3 } from '#mpc/ecdsa/sign-round3.ts';
 import { encodeScalar, modOrder, ORDER } from '#curve/scalar.ts';
 import { SECRETS } from '#mpc/secp256k1.ts';
+import { SingleUse } from '#mpc/single-use.ts';
 import { party } from '../dealt-key.ts';
-import { accepted, freshTerms, openRoom, playRound1, playRound2, sign, tweakedKey } from './signing-room.ts';
+import { accepted, freshTerms, inboxOf, openRoom, playRound1, playRound2, sign, tweakedKey } from './signing-room.ts';
 import { randomScalar, valueOf } from '../secret-values.ts';
 
 const alice = party(1);
@@ -103,6 +105,19 @@ test('zero shares sum to zero, differ between sessions, and hide the key shares'
   expect(modOrder(first!.reduce((sum, zeta) => sum + zeta))).toBe(0n);
   expect(modOrder(second!.reduce((sum, zeta) => sum + zeta))).toBe(0n);
   first!.forEach((zeta, i) => expect(zeta).not.toBe(second![i]));
+});
+
+test('the nonces and masks of a signature are wiped from memory, whether it succeeds or not', () => {
+  for (const isComplete of [true, false]) {
+    const { states, mail } = playRound2(playRound1(room, [alice, bob], freshTerms()));
+    const held = states.get(alice)!.take();
+    const inbox = isComplete ? inboxOf(mail, alice) : new Map();
+    const { chi, c } = held.withPeer.get(bob)!;
+    const secrets = [held.r, held.phi, held.keyShare, chi, ...c];
+    expect(secrets.every(({ secretBytes }) => secretBytes.some((byte) => byte !== 0))).toBe(true);
+    expect(signRound3(new SingleUse(held), inbox, randomBytes(32)).ok).toBe(isComplete);
+    expect(secrets.map(({ secretBytes }) => secretBytes.every((byte) => byte === 0))).toEqual(secrets.map(() => true));
+  }
 });
 
 test('messages have the lengths that the codec documents', () => {
