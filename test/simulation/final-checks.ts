@@ -101,10 +101,12 @@ export function isSettled(world: World): boolean {
 
 /** Reports whether no job is due, and every event is sent. */
 export function isIdle(world: World): boolean {
-  const watched = transactionsOf(world).filter(isWatchedAfterFailure);
-  const queued = rowsOf(vaultDb(world), 'SELECT tx_id AS id, job FROM outbox').filter(
-    ({ id, job }) => job !== 'confirm' || !watched.some((one) => one.id === id),
-  );
+  const outbox = rowsOf(vaultDb(world), 'SELECT tx_id AS id, job FROM outbox');
+  // A record is decoded only where a job needs it: a year has a thousand.
+  const watched = outbox.some(({ job }) => job === 'confirm')
+    ? transactionsOf(world).filter(isWatchedAfterFailure)
+    : [];
+  const queued = outbox.filter(({ id, job }) => job !== 'confirm' || !watched.some((one) => one.id === id));
   if (queued.some(({ job }) => job !== 'reconcile' && job !== 'expire-policy')) return false;
   const ofDeliveries = rowsOf(world.d1.db, "SELECT count(*) AS n FROM deliveries WHERE state = 'open'");
   const ofScans = rowsOf(world.d1.db, "SELECT count(*) AS n FROM scans WHERE state = 'open'");

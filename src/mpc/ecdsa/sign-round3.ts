@@ -36,7 +36,7 @@ export function signRound3(
   }
 }
 
-/** Returns what the state of this signature keeps secret. The share of the key is not part of it. */
+/** Returns the secrets of this signature alone. The share of the key is not among them. */
 function secretsOf({ r, phi, keyShare, withPeer }: AfterRound2): readonly SecretScalar[] {
   return [r, phi, keyShare, ...[...withPeer.values()].flatMap(({ chi, c }) => [chi, ...c])];
 }
