@@ -5,7 +5,7 @@
 #     src/curve/secp256k1.sh --check    builds it elsewhere, and compares
 #
 # It needs clang and wasm-ld 14 of Debian 12 (packages `clang` and `lld`): another version gives
-# other bytes. Exit 1 when the bytes differ.
+# other bytes. Exit 1 when the bytes differ, and 2 without the compiler or the source.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d)
@@ -13,11 +13,14 @@ trap 'rm -rf "$folder"' EXIT
 
 version=0.5.0
 hash=13b70138be52d7a23bdf0ea39ed79799a30eb855f2ed82c028357f6432cd536b
+# The hash of the binary, which a test compares.
+binary=2ec23c0d461e3890fe42f7a7cf88bd84c04e7379cd096f71e9cb5fd2d2937ec8
 # The package archive of this machine.
 archive=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep debian | grep -v security | head -n 1)
 source=$folder/source.tar.xz
+type -P clang wasm-ld > /dev/null || exit 2
 curl --fail --silent --show-error --location --max-time 120 --output "$source" \
-  "$archive/pool/main/libs/libsecp256k1/libsecp256k1_$version.orig.tar.xz"
+  "$archive/pool/main/libs/libsecp256k1/libsecp256k1_$version.orig.tar.xz" || exit 2
 echo "$hash  $source" | sha256sum --check --quiet
 tar --extract --file "$source" --directory "$folder"
 library=$folder/libsecp256k1-$version
@@ -36,5 +39,5 @@ clang --target=wasm32 -std=c99 -O3 -ffreestanding -nostdlib -mbulk-memory -Wall 
   -o "$folder/secp256k1.wasm" "$here/secp256k1.c"
 
 if [ "${1:-}" = --check ]; then cmp "$folder/secp256k1.wasm" "$here/secp256k1.wasm"
-else cp "$folder/secp256k1.wasm" "$here/secp256k1.wasm"; fi
-sha256sum "$here/secp256k1.wasm"
+else install -m 644 "$folder/secp256k1.wasm" "$here/secp256k1.wasm"; fi
+echo "$binary  $here/secp256k1.wasm" | sha256sum --check

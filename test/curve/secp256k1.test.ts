@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { normalizeZ } from '@noble/curves/abstract/curve.js';
 import { secp256k1, secp256k1_hasher } from '@noble/curves/secp256k1.js';
 import { numberToBytesBE } from '@noble/curves/utils.js';
-import { concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import {
   addPoints,
@@ -62,6 +65,12 @@ function expectSame(a: Multiple, b: Multiple, s: Multiple): void {
   if (Buffer.compare(concatBytes(...computed), concatBytes(...expected)) === 0) return;
   expect({ a, b, s, computed }).toEqual({ a, b, s, computed: expected });
 }
+
+test('the binary has the hash of its recipe', () => {
+  const read = (name: string) => readFileSync(resolve(import.meta.dirname, '../../src/curve', name));
+  const pinned = /^binary=([0-9a-f]{64})$/m.exec(read('secp256k1.sh').toString())?.[1];
+  expect(bytesToHex(sha256(read('secp256k1.wasm')))).toBe(pinned);
+});
 
 test('products, sums and negatives of random points are those of noble', () => {
   let [a, b] = [multipleOf(random()), multipleOf(random())];
