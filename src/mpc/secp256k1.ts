@@ -22,7 +22,7 @@ import {
 /**
  * Points and scalars of secp256k1 with one strict parser each. A parser returns null for everything
  * but the one canonical encoding. libsecp256k1 does the arithmetic, in constant time for secret
- * scalars (wasm/secp256k1.c). Public scalars are BigInt.
+ * scalars (curve/secp256k1.c). Public scalars are BigInt.
  */
 export class Point implements GroupPoint<Point> {
   /** x and y, 32 bytes each, big-endian. The identity is all zeros. */
