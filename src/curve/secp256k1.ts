@@ -6,7 +6,7 @@ import code from '#curve/secp256k1.wasm';
  * function). A point is 64 bytes: x and y, big-endian, and zeros for the identity. A scalar is 32
  * bytes, big-endian.
  *
- * The memory is wiped after each function that takes a secret: the buffer, and the stack below it.
+ * The memory is wiped after each function: the buffer, and the stack below it.
  */
 export const POINT_LENGTH = 64;
 const SCALAR_LENGTH = 32;
@@ -66,67 +66,64 @@ function wipe({ memory, buffer }: Module): void {
   buffer.fill(0);
 }
 
-function result({ buffer }: Module): Uint8Array {
-  return buffer.slice(AT.result, AT.result + POINT_LENGTH);
+/** Inputs by their positions in the buffer. */
+type Inputs = Partial<Readonly<Record<'a' | 'b' | 's' | 't' | 'text', Uint8Array>>>;
+
+/** Calls functions over inputs, and wipes the memory when they have ended. */
+function over<T>(inputs: Inputs, run: (own: Module) => T): T {
+  const own = module();
+  try {
+    for (const [position, bytes] of Object.entries(inputs)) own.buffer.set(bytes, AT[position as keyof Inputs]);
+    return run(own);
+  } finally {
+    wipe(own);
+  }
+}
+
+function pointOver(inputs: Inputs, run: (functions: Functions) => void): Uint8Array {
+  return over(inputs, ({ functions, buffer }) => {
+    run(functions);
+    return buffer.slice(AT.result, AT.result + POINT_LENGTH);
+  });
+}
+
+function scalarOver(inputs: Inputs, run: (functions: Functions) => void): Uint8Array {
+  return over(inputs, ({ functions, buffer }) => {
+    run(functions);
+    return buffer.slice(AT.s, AT.s + SCALAR_LENGTH);
+  });
 }
 
 /** Returns scalar G. The scalar may be secret. */
 export function multiplyGenerator(scalar: Uint8Array): Uint8Array {
-  const at = module();
-  at.buffer.set(scalar, AT.s);
-  at.functions.multiplyGenerator();
-  const product = result(at);
-  wipe(at);
-  return product;
+  return pointOver({ s: scalar }, (functions) => functions.multiplyGenerator());
 }
 
 /** Returns scalar P. The scalar may be secret. */
 export function multiplyPoint(point: Uint8Array, scalar: Uint8Array): Uint8Array {
-  const at = module();
-  at.buffer.set(point, AT.a);
-  at.buffer.set(scalar, AT.s);
-  at.functions.multiply();
-  const product = result(at);
-  wipe(at);
-  return product;
+  return pointOver({ a: point, s: scalar }, (functions) => functions.multiply());
 }
 
 /** Returns a P + b G, for public values: its time depends on them. */
 export function combinePublic(point: Uint8Array, a: Uint8Array, b: Uint8Array): Uint8Array {
-  const at = module();
-  at.buffer.set(point, AT.a);
-  at.buffer.set(a, AT.s);
-  at.buffer.set(b, AT.t);
-  at.functions.combine();
-  return result(at);
+  return pointOver({ a: point, s: a, t: b }, (functions) => functions.combine());
 }
 
 /** Returns P + Q. */
 export function addPoints(one: Uint8Array, other: Uint8Array): Uint8Array {
-  const at = module();
-  at.buffer.set(one, AT.a);
-  at.buffer.set(other, AT.b);
-  at.functions.add();
-  const sum = result(at);
-  wipe(at);
-  return sum;
+  return pointOver({ a: one, b: other }, (functions) => functions.add());
 }
 
 /** Returns -P. */
 export function negatePoint(point: Uint8Array): Uint8Array {
-  const at = module();
-  at.buffer.set(point, AT.a);
-  at.functions.negate();
-  const negative = result(at);
-  wipe(at);
-  return negative;
+  return pointOver({ a: point }, (functions) => functions.negate());
 }
 
 /** Parses 33 bytes of SEC 1, in the one encoding of a point; else returns null. They are public. */
 export function parseCompressed(bytes: Uint8Array): Uint8Array | null {
-  const at = module();
-  at.buffer.set(bytes, AT.text);
-  return at.functions.parse() === 1 ? result(at) : null;
+  return over({ text: bytes }, ({ functions, buffer }) =>
+    functions.parse() === 1 ? buffer.slice(AT.result, AT.result + POINT_LENGTH) : null,
+  );
 }
 
 /**
@@ -135,55 +132,31 @@ export function parseCompressed(bytes: Uint8Array): Uint8Array | null {
  */
 export function hashToCurve(message: Uint8Array, dst: Uint8Array): Uint8Array {
   if (message.length + dst.length > MAX_TEXT || dst.length > 255) throw new Error('a message or DST is too long');
-  const at = module();
-  at.buffer.set(message, AT.text);
-  at.buffer.set(dst, AT.text + message.length);
-  at.functions.hashToCurve(message.length, dst.length);
-  const point = result(at);
-  wipe(at);
-  return point;
+  const text = new Uint8Array(message.length + dst.length);
+  text.set(message);
+  text.set(dst, message.length);
+  return pointOver({ text }, (functions) => functions.hashToCurve(message.length, dst.length));
 }
 
 /** Reports whether 32 bytes are below the order. */
 export function isScalar(bytes: Uint8Array): boolean {
-  const at = module();
-  at.buffer.set(bytes, AT.s);
-  const isBelow = at.functions.isScalar() === 1;
-  wipe(at);
-  return isBelow;
+  return over({ s: bytes }, ({ functions }) => functions.isScalar() === 1);
 }
 
 /** Returns 48 bytes, big-endian, reduced by the order. */
 export function reduceWide(bytes: Uint8Array): Uint8Array {
   if (bytes.length !== WIDE_LENGTH) throw new Error('48 bytes are reduced');
-  const at = module();
-  at.buffer.set(bytes, AT.text);
-  at.functions.reduceWide();
-  return takeScalar(at);
+  return scalarOver({ text: bytes }, (functions) => functions.reduceWide());
 }
 
 /** Returns a b + c. */
 export function multiplyAdd(a: Uint8Array, b: Uint8Array, c: Uint8Array): Uint8Array {
-  const at = module();
-  at.buffer.set(a, AT.s);
-  at.buffer.set(b, AT.t);
-  at.buffer.set(c, AT.text);
-  at.functions.multiplyAdd();
-  return takeScalar(at);
+  return scalarOver({ s: a, t: b, text: c }, (functions) => functions.multiplyAdd());
 }
 
 /** Returns -a. */
 export function negateScalar(scalar: Uint8Array): Uint8Array {
-  const at = module();
-  at.buffer.set(scalar, AT.s);
-  at.functions.negateScalar();
-  return takeScalar(at);
-}
-
-function takeScalar(at: Module): Uint8Array {
-  const scalar = at.buffer.slice(AT.s, AT.s + SCALAR_LENGTH);
-  wipe(at);
-  return scalar;
+  return scalarOver({ s: scalar }, (functions) => functions.negateScalar());
 }
 
 /** The layout of the vectors of `fold` in words, as in secp256k1.c. */
@@ -213,17 +186,18 @@ export function fold(
   theta: Uint32Array,
   values: Uint32Array,
 ): { readonly sums: Uint32Array; readonly checks: Uint32Array } {
-  const at = module();
-  if (vectors === null) {
-    vectors = new Uint32Array(at.memory.buffer, at.functions.vectors(), END);
-    vectors.set(gadget);
-  }
-  vectors.set(theta, THETA_AT);
-  vectors.set(values, VALUES_AT);
-  at.functions.fold();
-  const sums = vectors.slice(SUMS_AT, CHECKS_AT);
-  const checks = vectors.slice(CHECKS_AT, END);
-  vectors.fill(0, THETA_AT);
-  wipe(at);
-  return { sums, checks };
+  return over({}, ({ functions, memory }) => {
+    if (vectors === null) {
+      vectors = new Uint32Array(memory.buffer, functions.vectors(), END);
+      vectors.set(gadget);
+    }
+    vectors.set(theta, THETA_AT);
+    vectors.set(values, VALUES_AT);
+    try {
+      functions.fold();
+      return { sums: vectors.slice(SUMS_AT, CHECKS_AT), checks: vectors.slice(CHECKS_AT, END) };
+    } finally {
+      vectors.fill(0, THETA_AT);
+    }
+  });
 }

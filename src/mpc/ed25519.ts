@@ -47,7 +47,6 @@ export const ED25519: Group<EdwardsPoint> = {
   generator: Curve.BASE,
   order: Curve.Fn.ORDER,
   secrets: SECRETS,
-  multiply: (point, scalar) => point.multiply(valueOf(scalar)),
   multiplyGenerator: (scalar) => Curve.BASE.multiply(valueOf(scalar)),
   multiplyPublic: (point, scalar) => point.multiplyUnsafe(scalar),
   pointBytes: 32,

@@ -17,7 +17,6 @@ export interface Group<P extends GroupPoint<P>> {
   readonly order: bigint;
   /** Secret scalars. Public ones are `bigint`. */
   readonly secrets: SecretArithmetic;
-  readonly multiply: (point: P, scalar: SecretScalar) => P;
   readonly multiplyGenerator: (scalar: SecretScalar) => P;
   /** For public values: its time depends on the scalar, which is from 0 to the order less one. */
   readonly multiplyPublic: (point: P, scalar: bigint) => P;

@@ -198,7 +198,6 @@ export const SECP256K1: Group<Point> = {
   generator: GENERATOR,
   order: ORDER,
   secrets: SECRETS,
-  multiply: (point, scalar) => point.multiply(scalar),
   multiplyGenerator: (scalar) => Point.multiple(scalar),
   multiplyPublic: (point, scalar) => point.multiplyPublic(scalar),
   pointBytes: POINT_BYTES,

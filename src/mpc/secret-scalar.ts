@@ -46,6 +46,11 @@ export function addSecrets(arithmetic: SecretArithmetic, a: SecretScalar, b: Sec
   return arithmetic.multiplyAdd(a, arithmetic.of(1n), b);
 }
 
+/** Returns the sum of all. */
+export function sumSecrets(arithmetic: SecretArithmetic, values: readonly SecretScalar[]): SecretScalar {
+  return values.reduce((sum, value) => addSecrets(arithmetic, sum, value), arithmetic.of(0n));
+}
+
 /** Returns a b. */
 export function multiplySecrets(arithmetic: SecretArithmetic, a: SecretScalar, b: SecretScalar): SecretScalar {
   return arithmetic.multiplyAdd(a, b, arithmetic.of(0n));

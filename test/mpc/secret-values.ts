@@ -19,10 +19,6 @@ export function scalarAt(words: Uint32Array, at: number): bigint {
   return words.subarray(at, at + WORDS).reduceRight((sum, word) => (sum << 32n) | BigInt(word), 0n);
 }
 
-export function putScalar(words: Uint32Array, at: number, value: bigint): void {
-  for (let i = 0; i < WORDS; i++) words[at + i] = Number((value >> BigInt(32 * i)) & 0xffffffffn);
-}
-
 function notAScalar(): never {
   throw new Error('a secret scalar is below the order');
 }

@@ -13,7 +13,13 @@ import { inGroupOf } from '#mpc/scheme-group.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 import { modOrder } from '#curve/scalar.ts';
 import { encodePoint, invertScalar, Point, secretFromDigest, SECRETS } from '#mpc/secp256k1.ts';
-import { addSecrets, multiplySecrets, type SecretArithmetic, type SecretScalar } from '#mpc/secret-scalar.ts';
+import {
+  addSecrets,
+  multiplySecrets,
+  type SecretArithmetic,
+  type SecretScalar,
+  sumSecrets,
+} from '#mpc/secret-scalar.ts';
 import type { KeyShare } from '#mpc/share.ts';
 import { valueOf } from '../mpc/secret-values.ts';
 
@@ -105,7 +111,7 @@ function dealEcdsa({ secret }: Key, digest: Uint8Array, signers: number): readon
   const s = multiplySecrets(SECRETS, SECRETS.of(invertScalar(valueOf(k))), signed);
   const u = Array.from({ length: signers }, SECRETS.random);
   const w = Array.from({ length: signers }, SECRETS.random);
-  w[0] = rest(SECRETS, multiplySecrets(SECRETS, s, sum(SECRETS, u)), w);
+  w[0] = rest(SECRETS, multiplySecrets(SECRETS, s, sumSecrets(SECRETS, u)), w);
   return u.map((share, i) => encodePartial(encodePoint(R), share, w[i] ?? share));
 }
 
@@ -136,11 +142,7 @@ function dealTaproot({ secret, publicKey }: Key, message: Uint8Array, signers: n
   return z.map((share) => concatBytes(SECRETS.reveal(share), x, ...z.flatMap(() => [R, R])));
 }
 
-function sum(secrets: SecretArithmetic, shares: readonly SecretScalar[]): SecretScalar {
-  return shares.reduce((total, share) => addSecrets(secrets, total, share), secrets.of(0n));
-}
-
 /** Returns the first share of a value, of which the others are drawn. */
 function rest(secrets: SecretArithmetic, value: SecretScalar, shares: readonly SecretScalar[]): SecretScalar {
-  return addSecrets(secrets, value, secrets.negate(sum(secrets, shares.slice(1))));
+  return addSecrets(secrets, value, secrets.negate(sumSecrets(secrets, shares.slice(1))));
 }

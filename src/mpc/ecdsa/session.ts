@@ -3,7 +3,7 @@ import { lagrangeAtZero } from '#mpc/lagrange.ts';
 import { isAscending, MAX_PARTY_INDEX, type PartyIndex } from '#mpc/party.ts';
 import { encodeScalar, ORDER } from '#curve/scalar.ts';
 import { GENERATOR, parsePoint, type Point, secretFromDigest, SECRETS } from '#mpc/secp256k1.ts';
-import { addSecrets, type SecretScalar } from '#mpc/secret-scalar.ts';
+import { type SecretScalar, sumSecrets } from '#mpc/secret-scalar.ts';
 import { DIGEST_BYTES, taggedHash } from '#mpc/transcript.ts';
 
 /** One signature by one signer (DKLs23, eprint 2023/765, Protocol 3.6). */
@@ -111,12 +111,11 @@ export function lagrange({ self, peers }: CheckedSession): bigint {
  * higher. All zetas sum to 0.
  */
 export function zeroShare(session: CheckedSession): SecretScalar {
-  let zeta = SECRETS.of(0n);
-  for (const peer of session.peers) {
+  const fragments = session.peers.map((peer) => {
     const fragment = secretFromDigest(taggedHash('ecdsa/zero-share', session.digest, pairWith(session, peer).zeroSeed));
-    zeta = addSecrets(SECRETS, zeta, session.self < peer ? fragment : SECRETS.negate(fragment));
-  }
-  return zeta;
+    return session.self < peer ? fragment : SECRETS.negate(fragment);
+  });
+  return sumSecrets(SECRETS, fragments);
 }
 
 /** H(all nonce commitments of the session): what each signer received in round 1. */

@@ -6,7 +6,7 @@ import { finishAsBob } from '#mpc/ecdsa/vole.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { modOrder } from '#curve/scalar.ts';
 import { encodePoint, parsePoint, Point, scalarFromDigest, SECRETS, shortWeight } from '#mpc/secp256k1.ts';
-import { addSecrets, multiplySecrets, type SecretScalar } from '#mpc/secret-scalar.ts';
+import { addSecrets, multiplySecrets, type SecretScalar, sumSecrets } from '#mpc/secret-scalar.ts';
 import { DIGEST_BYTES, equalBytes } from '#mpc/transcript.ts';
 
 /**
@@ -67,8 +67,8 @@ function partialOf(
     R = R.add(message.R);
     key = key.add(message.publicShare);
     mask = addSecrets(SECRETS, mask, message.psi);
-    productU = [kept.c[0], d[0]].reduce((sum, part) => addSecrets(SECRETS, sum, part), productU);
-    productV = [kept.c[1], d[1]].reduce((sum, part) => addSecrets(SECRETS, sum, part), productV);
+    productU = sumSecrets(SECRETS, [productU, kept.c[0], d[0]]);
+    productV = sumSecrets(SECRETS, [productV, kept.c[1], d[1]]);
   }
 
   // Step 9: the key shares must sum to the (tweaked) public key; R = sum R_j must not be the

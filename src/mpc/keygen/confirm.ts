@@ -2,11 +2,12 @@ import { base32 } from '#mpc/keygen/base32.ts';
 import { abortedBy, completed, type RoundResult } from '#mpc/abort.ts';
 import { SingleUse } from '#mpc/single-use.ts';
 import type { DistributeState } from '#mpc/keygen/distribute.ts';
-import { evaluate, evaluateInExponent, sumCommitments, sumScalars } from '#mpc/keygen/feldman.ts';
+import { evaluate, evaluateInExponent, sumCommitments } from '#mpc/keygen/feldman.ts';
 import { dealersOf, peersOf } from '#mpc/keygen/session.ts';
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { GroupPoint } from '#mpc/group.ts';
 import type { PartyIndex } from '#mpc/party.ts';
+import { sumSecrets } from '#mpc/secret-scalar.ts';
 import type { KeyShare } from '#mpc/share.ts';
 import { taggedHash } from '#mpc/transcript.ts';
 
@@ -46,7 +47,7 @@ export function confirm<P extends GroupPoint<P>>(
     values.push(value);
   }
   const sum = sumCommitments(dealersOf(session).map((dealer) => points.get(dealer)!));
-  const secret = sumScalars(group, values);
+  const secret = sumSecrets(group.secrets, values);
   const key = sum[0]!;
   const culprit = peersOf(session)[0]!;
   if (key.is0() || group.secrets.isZero(secret)) return abortedBy(culprit, 'keygen-confirm/key');

@@ -1,6 +1,6 @@
 import type { Group, GroupPoint } from '#mpc/group.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import { addSecrets, type SecretScalar } from '#mpc/secret-scalar.ts';
+import type { SecretScalar } from '#mpc/secret-scalar.ts';
 
 /** Coefficients of a polynomial over the scalars, the constant first. */
 export type Polynomial = readonly SecretScalar[];
@@ -42,11 +42,4 @@ export function sumCommitments<P extends GroupPoint<P>>(all: readonly (readonly 
   const [first, ...rest] = all;
   if (first === undefined) throw new Error('nothing to add');
   return rest.reduce((sum, points) => sum.map((point, k) => point.add(points[k]!)), first);
-}
-
-export function sumScalars<P extends GroupPoint<P>>(
-  { secrets }: Group<P>,
-  values: readonly SecretScalar[],
-): SecretScalar {
-  return values.reduce((sum, value) => addSecrets(secrets, sum, value), secrets.of(0n));
 }

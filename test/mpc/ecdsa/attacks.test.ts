@@ -1,5 +1,6 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
+import { wordsOf } from '#mpc/ecdsa/scalar-words.ts';
 import { bitAt } from '#mpc/ecdsa/bit-matrix.ts';
 import { wireBytes } from '#mpc/ecdsa/byte-reader.ts';
 import { combine, type Challenges } from '#mpc/wasm/gf208.ts';
@@ -24,7 +25,7 @@ import { encodePoint, invertScalar, scalarFromDigest, SECRETS } from '#mpc/secp2
 import { taggedHash } from '#mpc/transcript.ts';
 import { dealPair, party } from '../dealt-key.ts';
 import { freshTerms, inboxOf, openRoom, playRound1, playRound2, post } from './signing-room.ts';
-import { putScalar, randomScalar, scalarAt, valueOf } from '../secret-values.ts';
+import { randomScalar, scalarAt, valueOf } from '../secret-values.ts';
 
 const alice = party(1);
 const mallory = party(2);
@@ -174,7 +175,7 @@ function nothingIfGuessed(
     return i === 0 || both ? modOrder(-sum * invertScalar(gadget()[0]!)) : 0n;
   });
   const tau = new Uint32Array(OT_INSTANCES * 4 * 8);
-  const put = (words: Uint32Array, at: number, value: bigint) => putScalar(words, 8 * at, modOrder(value));
+  const put = (words: Uint32Array, at: number, value: bigint) => words.set(wordsOf(modOrder(value)), 8 * at);
   for (const j of all)
     for (let i = 0; i < 4; i++) {
       const shift = j === 0 && i < 2 ? off[i]! : 0n;

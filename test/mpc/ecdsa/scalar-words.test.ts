@@ -11,7 +11,7 @@ import {
 } from '#mpc/ecdsa/scalar-words.ts';
 import { encodeScalar, modOrder, ORDER } from '#curve/scalar.ts';
 import { SECRETS } from '#mpc/secp256k1.ts';
-import { putScalar, randomScalar, scalarAt } from '../secret-values.ts';
+import { randomScalar, scalarAt } from '../secret-values.ts';
 
 const CORNERS = [
   0n,
@@ -41,7 +41,7 @@ test('words and bytes are two views of one scalar', () => {
     expect(valueOf(wordsOf(x))).toBe(x);
     expect(wordsOfSecret(SECRETS.of(x))).toEqual(wordsOf(x));
     const words = new Uint32Array(2 * WORDS);
-    putScalar(words, WORDS, x);
+    words.set(wordsOf(x), WORDS);
     expect(SECRETS.reveal(secretAt(words, WORDS))).toEqual(encodeScalar(x));
   }
 });

@@ -23,15 +23,15 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
   {
     name: 'the verdict of the parser of points is not read',
     file: 'src/curve/secp256k1.ts',
-    was: 'return at.functions.parse() === 1 ? result(at) : null;',
-    is: 'return at.functions.parse() >= 0 ? result(at) : null;',
+    was: 'functions.parse() === 1 ?',
+    is: 'functions.parse() >= 0 ?',
     caughtBy: ['test/mpc/ecdsa/transcript.test.ts'],
   },
   {
-    name: 'a product leaves its secret in the memory of the code',
+    name: 'a call leaves its secret in the memory of the code',
     file: 'src/curve/secp256k1.ts',
-    was: '  at.functions.multiply();\n  const product = result(at);\n  wipe(at);',
-    is: '  at.functions.multiply();\n  const product = result(at);',
+    was: '  } finally {\n    wipe(own);',
+    is: '  } finally {',
     caughtBy: ['test/curve/wiped-memory.test.ts'],
   },
   {
