@@ -1,5 +1,5 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { keyProofDigest } from '#jobs/keys/prove-key.ts';
+import { keyProofDigest } from '#cosigner/key/proof-digest.ts';
 import { refusal, type Refused } from '#cosigner/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';

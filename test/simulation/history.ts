@@ -199,6 +199,14 @@ export function keepMining(world: World, chain: SimulatedChain): void {
   schedule.after(BLOCK_MS, next);
 }
 
+/** Runs the simulation until a person's action is done. */
+export async function settledBy(world: World, deed: Promise<unknown>): Promise<void> {
+  let isDone = false;
+  const done = deed.finally(() => (isDone = true));
+  await world.schedule.run(() => isDone, RECOVERY_MS);
+  await done;
+}
+
 export function keepSweeping(world: World): void {
   const { schedule } = world;
   const next = () => {

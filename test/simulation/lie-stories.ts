@@ -4,7 +4,7 @@ import type { Lie } from './chains/lies.ts';
 import { LIES } from './chains/lies.ts';
 import { isQuiet, isSettled, judge, judgeCircles, stateOf, underWay } from './final-checks.ts';
 import type { Outcome } from './history.ts';
-import { inWorld, keepMining, keepSweeping, letPeopleAct } from './history.ts';
+import { inWorld, keepMining, keepSweeping, letPeopleAct, settledBy } from './history.ts';
 import type { PaymentRequest } from './oracle.ts';
 import { approve, create } from './people.ts';
 import type { Family, World } from './world.ts';
@@ -198,12 +198,4 @@ async function paidBy(world: World, payment: PaymentRequest): Promise<void> {
 
 async function approvedBy(world: World, payment: PaymentRequest): Promise<void> {
   for (const person of world.people.slice(0, 2)) await approve(world, payment, person);
-}
-
-/** Runs the simulation until a person's action is done. */
-async function settledBy(world: World, deed: Promise<unknown>): Promise<void> {
-  let isDone = false;
-  const done = deed.finally(() => (isDone = true));
-  await world.schedule.run(() => isDone, RECOVERY_MS);
-  await done;
 }

@@ -11,7 +11,7 @@ const PAUSE_MS = 8_000;
  * Repeats a request until an answer states its outcome. Returns null when the service is
  * unavailable.
  */
-export async function insist(world: World, request: () => Promise<Answer | null>): Promise<Answer | null> {
+async function insist(world: World, request: () => Promise<Answer | null>): Promise<Answer | null> {
   for (let time = 1; time <= MAX_TRIES; time++) {
     const answer = await request();
     if (answer !== null && answer.status < 500) return answer;
@@ -65,7 +65,7 @@ export async function create(world: World, payment: PaymentRequest, creator: Per
  * Returns the body of an approval: the signature of the person's device over the digest that the
  * path shows. Returns no body for a person without a device.
  */
-export async function signatureOf(world: World, { token, device }: Person, path: string): Promise<{ body?: unknown }> {
+async function signatureOf(world: World, { token, device }: Person, path: string): Promise<{ body?: unknown }> {
   if (device === undefined) return {};
   const shown = await insist(world, () => world.request(`GET ${path}`, { token }));
   return shown?.status === 200 ? { body: device.sign(String(shown.body['digest'])) } : {};
@@ -107,6 +107,12 @@ export async function speedUp(world: World, payment: PaymentRequest, person: Per
   if (payment.id !== null) await world.request(`POST /transaction/${payment.id}/speed-up`, { token: person.token });
 }
 
+/** @param change the path of a policy change */
+export async function approveChange(world: World, change: string, person: Person): Promise<Answer | null> {
+  const signature = await signatureOf(world, person, change);
+  return insist(world, () => world.request(`POST ${change}/approve`, { token: person.token, ...signature }));
+}
+
 /** Changes the threshold or the signers, with the approvals of all people. */
 export async function changePolicy(world: World, proposer: Person): Promise<void> {
   const { schedule, oracle, people } = world;
@@ -124,9 +130,7 @@ export async function changePolicy(world: World, proposer: Person): Promise<void
     return;
   }
   for (const person of people) {
-    const approving = () =>
-      world.request(`POST ${path}/${String(proposed.body['id'])}/approve`, { token: person.token });
-    const answer = await insist(world, approving);
+    const answer = await approveChange(world, `${path}/${String(proposed.body['id'])}`, person);
     if (answer?.body['state'] === 'ADOPTED') return oracle.changed(to);
   }
 }

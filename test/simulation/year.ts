@@ -2,9 +2,9 @@ import { ScriptDevice } from '#cli/device/script-device.ts';
 import type { SimulatedChain } from './chains/chain.ts';
 import { isIdle, judge, underWay } from './final-checks.ts';
 import type { Outcome } from './history.ts';
-import { inWorld } from './history.ts';
+import { inWorld, settledBy } from './history.ts';
 import type { PaymentRequest } from './oracle.ts';
-import { approve, create, insist, signatureOf } from './people.ts';
+import { approve, approveChange, create } from './people.ts';
 import type { Family, World } from './world.ts';
 
 /**
@@ -42,8 +42,8 @@ class Year {
     const { schedule, oracle, chains } = this.#world;
     this.#keepTime();
     this.#beginWork(chains);
-    await this.#done(this.#world.found());
-    await this.#done(this.#enrolDevices());
+    await settledBy(this.#world, this.#world.found());
+    await settledBy(this.#world, this.#enrolDevices());
     for (let day = 0; day < days && oracle.faults.length === 0; day++) {
       const tomorrowMs = schedule.nowMs + DAY_MS;
       const busy = chains.slice(day % chains.length).slice(0, 1);
@@ -52,7 +52,7 @@ class Year {
       const work = busy.flatMap((chain) => [this.#traffic(chain, day), this.#reorganise(chain)]);
       if (day % 7 === 3) work.push(this.#replaceDevice(day));
       if (day % 30 === 20) work.push(this.#refreshKeys());
-      await this.#done(Promise.all(work));
+      await settledBy(this.#world, Promise.all(work));
       await this.#settled();
       this.#endWork();
       await schedule.run(() => oracle.faults.length > 0, tomorrowMs - schedule.nowMs);
@@ -144,9 +144,7 @@ class Year {
     let state = '';
     const change = `${path}/${String(proposed.body['id'])}`;
     for (const person of people.slice(0, 2)) {
-      const signature = await signatureOf(this.#world, person, change);
-      const approving = () => this.#world.request(`POST ${change}/approve`, { token: person.token, ...signature });
-      const answer = await insist(this.#world, approving);
+      const answer = await approveChange(this.#world, change, person);
       state = String(answer?.body['state']);
     }
     if (state !== 'ADOPTED') oracle.fault(`a policy is not adopted: ${state}`);
@@ -160,18 +158,6 @@ class Year {
       const answer = await this.#world.request(`POST /internal/vault/${vaultId}/key/${keyId}/refresh`);
       if (answer?.status !== 202) oracle.fault(`a refresh is not accepted: ${JSON.stringify(answer)}`);
     }
-  }
-
-  /** Runs the simulation until an action is done. */
-  async #done(work: Promise<unknown>): Promise<void> {
-    const { schedule, oracle } = this.#world;
-    let isDone = false;
-    const ended = work.then(
-      () => (isDone = true),
-      (error: unknown) => oracle.fault(`the year broke: ${String(error)}`),
-    );
-    await schedule.run(() => isDone || oracle.faults.length > 0, BUSY_MS);
-    if (oracle.faults.length === 0) await ended;
   }
 
   async #settled(): Promise<void> {

@@ -1,7 +1,5 @@
 import { addressOn } from '#chains/inspect/address-on.ts';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { canonicalBytes } from '#domain/canonical/bytes.ts';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { VaultId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { SignedStatement } from '#domain/policy/statement.ts';
@@ -27,6 +25,7 @@ import type { SessionPlan } from '#cosigner/session/protocol.ts';
 import { receiptBytes, receiptFault } from '#cosigner/policy/receipt.ts';
 import { needsReceipts } from '#domain/policy/policy.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
+import { keyProofDigest } from '#cosigner/key/proof-digest.ts';
 import type { ResharingRequest } from '#cosigner/key/resharing.ts';
 import { prepareResharing } from '#cosigner/key/resharing.ts';
 import type { HeldShare } from '#cosigner/key/share-store.ts';
@@ -186,7 +185,7 @@ export class CosignerKey {
     const session = {
       share,
       signers,
-      messages: [proofDigest(keyId)],
+      messages: [keyProofDigest(keyId)],
       occasion: utf8ToBytes('conclave/key-proof/v1'),
       commitTo: () => null,
       stillAllowed: async () => true,
@@ -343,9 +342,4 @@ export class CosignerKey {
     }
     return accepted(new Map(this.#pairs));
   }
-}
-
-/** Returns the digest of a key proof: SHA-256 of a text in its own domain, which no chain uses. */
-function proofDigest(keyId: string): Uint8Array {
-  return sha256(concatBytes(canonicalBytes('conclave/key-proof/v1', [['keyId', keyId]])));
 }

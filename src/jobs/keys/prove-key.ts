@@ -1,6 +1,5 @@
-import { sha256 } from '@noble/hashes/sha2.js';
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { canonicalBytes } from '#domain/canonical/bytes.ts';
+import { keyProofDigest } from '#cosigner/key/proof-digest.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { refused } from '#domain/result.ts';
 import type { SigningKey } from '#jobs/signing/combine.ts';
@@ -45,11 +44,6 @@ export async function proofFault(signers: readonly CosignerClient[], key: Provab
   };
   const combined = await combineSignatures(signing, [keyProofDigest(keyId)], signed.value);
   return combined.ok ? null : { reason: `proof: ${faultText(combined.refusal)}`, isUseless: true };
-}
-
-/** Returns the digest that proves a key: of a text that no chain accepts. */
-export function keyProofDigest(keyId: string): Uint8Array {
-  return sha256(canonicalBytes('conclave/key-proof/v1', [['keyId', keyId]]));
 }
 
 export function groupName(group: readonly CosignerClient[]): string {

@@ -30,7 +30,7 @@ import type { Channel, EphemeralKey } from '#mpc/channel.ts';
 import { newEphemeralKey, EXCHANGE_KEY_BYTES, openChannel } from '#mpc/channel.ts';
 import type { CosignerIdentity, PeerIdentity } from '#mpc/envelope.ts';
 import { importIdentity, importPeer, openEnvelope, sealEnvelope, signAsCosigner } from '#mpc/envelope.ts';
-import { keyProofDigest } from '#jobs/keys/prove-key.ts';
+import { keyProofDigest } from '#cosigner/key/proof-digest.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
