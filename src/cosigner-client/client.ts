@@ -1,7 +1,6 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
-import { boundedFetch } from '#chains/rpc/bounded-fetch.ts';
+import { boundedBytes } from '#chains/rpc/bounded-fetch.ts';
 import { identitySecrets } from '#mpc/identity.ts';
 import {
   cosignerRequestBytes,
@@ -11,6 +10,7 @@ import {
   REQUEST_SIGNATURE,
   REQUEST_TIME,
 } from '#domain/access/cosigner-request.ts';
+import { decodeRoundAnswer, encodeRoundRequest, hasRoundBodies, ROUND_TYPE } from '#domain/access/round-body.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { importPrivate } from '#mpc/envelope.ts';
@@ -48,7 +48,7 @@ export function faultText({ cosigner, code, detail, culprit }: GroupFault): stri
 export interface CosignerClient {
   readonly index: PartyIndex;
   /**
-   * Calls the co-signer.
+   * Calls the co-signer. Envelopes are bytes, in a body and in an answer.
    *
    * @param path such as `key/abc/open`
    */
@@ -111,14 +111,15 @@ export function cosignerClient(
   door: CosignerTransport,
   versions: readonly number[] = WIRE_VERSIONS,
 ): CosignerClient {
-  const send = async (version: number, path: string, body: string): Promise<Result<unknown, CosignerFault>> => {
+  const send = async (version: number, path: string, content: unknown): Promise<Result<unknown, CosignerFault>> => {
     const unreachable = (detail: string) => refused({ cosigner: index, code: 'unreachable', detail, culprit: null });
     const versioned = versionedPath(version, path);
+    const { type, body } = bodyOf(version, path, content);
     const signature = await signatureOf(door, { index, path: versioned, body });
-    const request = { method: 'POST', body, headers: { 'content-type': 'application/json', ...signature } };
-    const answer = await boundedFetch(`${door.origin}/${versioned}`, request, { timeoutMs: timeoutOf(path), ...door });
+    const request = { method: 'POST', body, headers: { 'content-type': type, ...signature } };
+    const answer = await boundedBytes(`${door.origin}/${versioned}`, request, { timeoutMs: timeoutOf(path), ...door });
     if ('fault' in answer) return unreachable(answer.fault);
-    const parsed = reply.safeParse(jsonOf(answer.text));
+    const parsed = reply.safeParse(answer.type === ROUND_TYPE ? roundOf(answer.bytes) : jsonOf(answer.bytes));
     if (!parsed.success) return unreachable(`answered ${answer.status} with something else`);
     return parsed.data.ok ? accepted(parsed.data.value) : refused({ cosigner: index, ...parsed.data.refusal });
   };
@@ -126,15 +127,14 @@ export function cosignerClient(
   return {
     index,
     call: async (path, content) => {
-      const body = JSON.stringify(content);
       const [newest = 1] = versions;
-      const answer = await send(AGREED.get(name) ?? newest, path, body);
+      const answer = await send(AGREED.get(name) ?? newest, path, content);
       if (answer.ok || answer.refusal.code !== 'wire-mismatch') return answer;
       const spoken = (answer.refusal.detail ?? '').split(' ');
       const common = versions.find((version) => spoken.includes(String(version)));
       if (common === undefined) return answer;
       AGREED.set(name, common);
-      return send(common, path, body);
+      return send(common, path, content);
     },
   };
 }
@@ -147,14 +147,39 @@ function timeoutOf(path: string): number {
   return path.startsWith('key/') ? SIGNING_TIMEOUT_MS : TIMEOUT_MS;
 }
 
+const round = z.object({
+  sid: z.string().regex(/^[0-9a-f]{64}$/),
+  round: z.int().min(0).max(255),
+  envelopes: z.record(z.string().regex(/^[1-5]$/), z.instanceof(Uint8Array)),
+});
+
+/** Returns a body in a version of the requests. Only a round has bytes (round-body.ts). */
+function bodyOf(version: number, path: string, content: unknown) {
+  const sent = hasRoundBodies(version) && path.endsWith('/round') ? round.safeParse(content) : null;
+  if (sent?.success === true) {
+    return { type: ROUND_TYPE, body: encodeRoundRequest({ ...sent.data, sid: hexToBytes(sent.data.sid) }) };
+  }
+  const inBase64 = (_name: string, value: unknown) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
+  return { type: 'application/json', body: JSON.stringify(content, inBase64) };
+}
+
+function roundOf(bytes: Uint8Array): unknown {
+  const decoded = decodeRoundAnswer(bytes);
+  return decoded === null ? null : { ok: true, value: { ...decoded, sid: bytesToHex(decoded.sid) } };
+}
+
 async function signatureOf(
   { coordinatorSecret }: CosignerTransport,
-  { index, path, body }: { readonly index: PartyIndex; readonly path: string; readonly body: string },
+  { index, path, body }: { readonly index: PartyIndex; readonly path: string; readonly body: string | Uint8Array },
 ): Promise<Readonly<Record<string, string>>> {
   if (coordinatorSecret === null) return {};
-  const [atMs, bodyHash] = [String(Date.now()), bytesToHex(sha256(utf8ToBytes(body)))];
-  const bytes = cosignerRequestBytes({ cosigner: String(index), path, atMs, bodyHash });
-  const signature = await crypto.subtle.sign('Ed25519', await signingKey(coordinatorSecret), bytes);
+  // The hash of the runtime: a round has 54 kB for each peer.
+  const bytes = typeof body === 'string' ? utf8ToBytes(body) : body;
+  const digest = await crypto.subtle.digest('SHA-256', Uint8Array.from(bytes));
+  const [atMs, bodyHash] = [String(Date.now()), bytesToHex(new Uint8Array(digest))];
+  const signed = cosignerRequestBytes({ cosigner: String(index), path, atMs, bodyHash });
+  const signature = await crypto.subtle.sign('Ed25519', await signingKey(coordinatorSecret), signed);
   return {
     [REQUEST_TIME]: atMs,
     [REQUEST_BODY_HASH]: bodyHash,
@@ -170,9 +195,9 @@ function signingKey(secret: string): Promise<CryptoKey> {
   return key;
 }
 
-function jsonOf(text: string): unknown {
+function jsonOf(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(new TextDecoder().decode(bytes)) as unknown;
   } catch {
     return null;
   }

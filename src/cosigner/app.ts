@@ -5,7 +5,7 @@ import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
 import { publicIdentity } from '#mpc/identity.ts';
 import { COSIGNER_ACTIONS, objectName, type ObjectRef } from '#cosigner/object.ts';
 import { refusal, type Refused } from '#cosigner/refusal.ts';
-import { declaresAtMost } from '#cosigner/request-body.ts';
+import { declaresAtMost, parseBody, responseOf } from '#cosigner/request-body.ts';
 import { readAtMost } from '#domain/bounded-read.ts';
 import { WIRE_VERSIONS } from '#domain/access/cosigner-request.ts';
 import { parseKeyId, parseVaultIdText } from '#domain/id.ts';
@@ -18,18 +18,18 @@ const MAX_BODY_BYTES = 4_000_000;
 /**
  * Serves the interface of a co-signer, which only its coordinator may call:
  *
- *     POST /v1/key/{keyId}/{action}   POST /v1/proof/{keyId}/{action}
- *     POST /v1/reshare/{keyId}/{action}   POST /v1/keygen/{run}/{action}
- *     POST /v1/vault/{id}/{action}   POST /v1/pair/{peer}/{action}
- *     POST /v1/pairs/status   GET /identity
+ *     POST /v2/key/{keyId}/{action}   POST /v2/proof/{keyId}/{action}
+ *     POST /v2/reshare/{keyId}/{action}   POST /v2/keygen/{run}/{action}
+ *     POST /v2/vault/{id}/{action}   POST /v2/pair/{peer}/{action}
+ *     POST /v2/pairs/status   GET /identity
  *
  * The interface is the same over a service binding and over HTTPS, where the coordinator signs each
- * request (`isFromCoordinator`). Returns 200 with `{ ok, value }` or `{ ok, refusal }`, since a
- * refusal is an answer. Refuses, in order: 404 `wire-mismatch`, 404 `malformed` (path), 401
- * `not-my-coordinator` (form of the headers), 413 `body-too-large` (declared length), 401
- * `not-my-coordinator` (signature), 413 `body-too-large` (actual length), 401 `not-my-coordinator`
- * (the body is not the signed one), 400 `malformed` (the body is not JSON), 500 `state-unreadable`
- * (this release cannot open the object).
+ * request (`isFromCoordinator`). Returns 200 with `{ ok, value }`, with the bytes of a round
+ * (round-body.ts), or with `{ ok, refusal }`, since a refusal is an answer. Refuses, in order: 404
+ * `wire-mismatch`, 404 `malformed` (path), 401 `not-my-coordinator` (form of the headers), 413
+ * `body-too-large` (declared length), 401 `not-my-coordinator` (signature), 413 `body-too-large`
+ * (actual length), 401 `not-my-coordinator` (the body is not the signed one), 400 `malformed` (the
+ * body is neither JSON nor a round), 500 `state-unreadable` (this release cannot open the object).
  */
 export async function serve(request: Request, env: CosignerEnv): Promise<Response> {
   const [, version = '', kind, name, actionText, ...rest] = new URL(request.url).pathname.split('/');
@@ -41,11 +41,11 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
   const ref = refOf(kind, name ?? '');
   const action = COSIGNER_ACTIONS.find((known) => known === actionText);
   const isAimed = ref !== null && action !== undefined && rest.length === 0;
-  const isSpoken = WIRE_VERSIONS.some((spoken) => version === `v${spoken}`);
-  if (!isSpoken && /^v[1-9][0-9]{0,3}$/.test(version)) {
+  const spoken = WIRE_VERSIONS.find((one) => version === `v${one}`);
+  if (spoken === undefined && /^v[1-9][0-9]{0,3}$/.test(version)) {
     return answer(404, refusal('wire-mismatch', WIRE_VERSIONS.join(' ')));
   }
-  if (request.method !== 'POST' || !isSpoken || !(requestsPairs || isAimed)) {
+  if (request.method !== 'POST' || spoken === undefined || !(requestsPairs || isAimed)) {
     return answer(404, refusal('malformed', 'path'));
   }
   const claim = parseClaim(request, { env, nowMs: Date.now() });
@@ -55,8 +55,8 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
   if (!(await isFromCoordinator(claim, { request, env }))) return answer(401, refusal('not-my-coordinator'));
   const bytes = await readAtMost(request.body, MAX_BODY_BYTES);
   if (bytes === null) return answer(413, refusal('body-too-large'));
-  if (!isClaimedBody(claim, bytes)) return answer(401, refusal('not-my-coordinator'));
-  const body = jsonOf(bytes);
+  if (!(await isClaimedBody(claim, bytes))) return answer(401, refusal('not-my-coordinator'));
+  const body = parseBody(request, bytes);
   if (body === undefined) return answer(400, refusal('malformed', 'body'));
   if (!isAimed) {
     // A co-signer with wrong settings signs nothing. This answer informs the operator before a
@@ -66,7 +66,7 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
     return Response.json({ ok: true, value: await pairStates(env, cosigners) });
   }
   try {
-    return Response.json(await env.NODE.getByName(objectName(ref)).serve(ref, action, body));
+    return responseOf(await env.NODE.getByName(objectName(ref)).serve(ref, action, body), spoken);
   } catch (error) {
     return answer(500, refusal('state-unreadable', logUnreadable(error, { object: objectName(ref) })));
   }
@@ -105,14 +105,6 @@ function refOf(kind: string | undefined, name: string): ObjectRef | null {
     return peer === null ? null : { kind, peer };
   }
   return kind === 'keygen' && /^[0-9a-f]{32}$/.test(name) ? { kind, run: name } : null;
-}
-
-function jsonOf(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 function answer(status: number, why: Refused): Response {

@@ -199,14 +199,17 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
     switch (action) {
       case 'open': {
         const { protocol, request } = fieldsOf(body, ['protocol', 'request']);
-        return sessions.open(hexOf(protocol, 32), () => this.#prepare(ref, request));
+        const isAhead = request === null && ref.kind === 'key';
+        return sessions.open(hexOf(protocol, 32), isAhead ? null : () => this.#prepare(ref, request));
       }
       case 'start': {
-        const { nonces, openings, receipts } = fieldsOf(body, ['nonces', 'openings', 'receipts']);
+        const fields = fieldsOf(body, ['nonces', 'openings', 'receipts'], ['request']);
+        const { request } = fields;
         return sessions.start({
-          nonces: byPartyOf(nonces, (nonce) => hexOf(nonce, 32)),
-          openings: byPartyOf(openings, envelopeOf),
-          receipts: signaturesOf(receipts),
+          nonces: byPartyOf(fields['nonces'], (nonce) => hexOf(nonce, 32)),
+          openings: byPartyOf(fields['openings'], envelopeOf),
+          receipts: signaturesOf(fields['receipts']),
+          ...(request === undefined ? {} : { prepare: () => this.#prepare(ref, request) }),
         });
       }
       case 'round': {

@@ -47,6 +47,7 @@ const DOMAINS: readonly string[] = [
   'conclave/signature/v2',
   'conclave/signed-record/v1',
   'cosigner/keygen',
+  'cosigner/opening-ahead',
   'cosigner/opening/',
   'cosigner/pair',
   'cosigner/part',
@@ -103,9 +104,12 @@ export function protocolDigest(constants: typeof PROTOCOL): string {
   return bytesToHex(sha256(utf8ToBytes(JSON.stringify(['conclave/protocol/v1', entries]))));
 }
 
+/** The protocol of release 0.2.0, which opens no session ahead. */
+const RELEASE_0_2_0 = 'cd9f6f0a1c83d413bc2afcbe960fdeef418474e0a587602f9bf99448e05d8007';
+
 /**
  * The digests that this release speaks, the newest first. A release that changes the protocol also
  * speaks the previous one, so that operators upgrade the co-signers one after the other while they
- * sign. The next release drops it. This is the first release that has a digest.
+ * sign. The next release drops it.
  */
-export const SUPPORTED_PROTOCOLS: readonly string[] = [protocolDigest(PROTOCOL)];
+export const SUPPORTED_PROTOCOLS: readonly string[] = [protocolDigest(PROTOCOL), RELEASE_0_2_0];

@@ -1,3 +1,10 @@
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import type { Refused } from '#cosigner/refusal.ts';
+import { base64Of } from '#cosigner/request-parser.ts';
+import type { EnvelopesByCosigner } from '#domain/access/round-body.ts';
+import { decodeRoundRequest, encodeRoundAnswer, hasRoundBodies, ROUND_TYPE } from '#domain/access/round-body.ts';
+import type { Result } from '#domain/result.ts';
+
 /**
  * Reports whether the declared length of a body is within `maxBytes`. A chunked body declares none.
  */
@@ -5,4 +12,46 @@ export function declaresAtMost({ headers }: Request, maxBytes: number): boolean 
   const claimed = headers.get('content-length');
   if (claimed === null) return true;
   return /^[0-9]{1,15}$/.test(claimed) && Number.parseInt(claimed, 10) <= maxBytes;
+}
+
+/**
+ * Returns the content of a body: JSON, or the bytes of a round. Returns undefined for other bytes.
+ */
+export function parseBody({ headers }: Request, bytes: Uint8Array): unknown {
+  return headers.get('content-type') === ROUND_TYPE ? roundOf(bytes) : jsonOf(bytes);
+}
+
+function roundOf(bytes: Uint8Array): unknown {
+  const decoded = decodeRoundRequest(bytes);
+  return decoded === null ? undefined : { ...decoded, sid: bytesToHex(decoded.sid) };
+}
+
+function jsonOf(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+interface SentEnvelopes {
+  /** Hex. */
+  readonly sid: string;
+  readonly envelopes: EnvelopesByCosigner;
+}
+
+/** Returns the response to a request of this version. Only the answer of a round has envelopes. */
+export function responseOf(result: Result<unknown, Refused>, version: number): Response {
+  if (!result.ok || !hasEnvelopes(result.value)) return Response.json(result);
+  const { sid, envelopes } = result.value;
+  if (hasRoundBodies(version)) {
+    const body = encodeRoundAnswer({ sid: hexToBytes(sid), envelopes });
+    return new Response(body, { headers: { 'content-type': ROUND_TYPE } });
+  }
+  const inBase64 = Object.entries(envelopes).map(([peer, bytes]) => [peer, base64Of(bytes)] as const);
+  return Response.json({ ok: true, value: { sid, envelopes: Object.fromEntries(inBase64) } });
+}
+
+function hasEnvelopes(value: unknown): value is SentEnvelopes {
+  return typeof value === 'object' && value !== null && 'envelopes' in value;
 }

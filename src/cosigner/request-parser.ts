@@ -20,11 +20,11 @@ export class Malformed extends Error {}
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Returns the object itself, which has exactly these fields. */
-export function fieldsOf(value: unknown, names: readonly string[]): Fields {
+/** Returns the object itself, which has exactly these fields, and may have the optional ones. */
+export function fieldsOf(value: unknown, names: readonly string[], optional: readonly string[] = []): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Malformed('not an object');
   const fields = value as Fields;
-  const extra = Object.keys(fields).filter((name) => !names.includes(name));
+  const extra = Object.keys(fields).filter((name) => !names.includes(name) && !optional.includes(name));
   const missing = names.filter((name) => !Object.hasOwn(fields, name));
   if (extra.length > 0 || missing.length > 0) throw new Malformed(`fields: ${[...extra, ...missing].join()}`);
   return fields;
@@ -89,10 +89,13 @@ export function byPartyOf<T>(value: unknown, read: (item: unknown) => T): Readon
 const MAX_ENVELOPE_LENGTH = 1_000_000;
 
 /**
+ * Returns the bytes of an envelope, which the first version of the requests has in base64.
+ *
  * Parses base64 in whole groups of four. An invalid character makes the bytes fewer than the length
  * implies, so the characters need no check of their own.
  */
 export function envelopeOf(value: unknown): Uint8Array {
+  if (value instanceof Uint8Array) return value;
   const text = textOf(value, MAX_ENVELOPE_LENGTH);
   const bytes = new Uint8Array(Buffer.from(text, 'base64'));
   const padding = text.length - text.replace(/={1,2}$/, '').length;

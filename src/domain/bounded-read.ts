@@ -1,3 +1,5 @@
+import { joinedBytes } from '#domain/joined-bytes.ts';
+
 /**
  * The number of bytes that a read of a stream waits for, unless the stream or the limit ends
  * before.
@@ -39,16 +41,6 @@ export async function readAtMost(
       return null;
     }
     chunks.push(value);
-    if (done) return joined(chunks, length);
+    if (done) return joinedBytes(chunks);
   }
-}
-
-function joined(chunks: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
 }

@@ -67,9 +67,6 @@ export async function begin(world: World, plan: Plan): Promise<Begun | 'receipt-
     opened.set(index, { preparation: prepared.value, request });
   }
   const contexts = new Set([...opened.values()].map(({ preparation }) => bytesToHex(preparation.context)));
-  // Each opening is signed together with its context, so openings of another context are not
-  // accepted.
-  if (contexts.size !== 1) return refusedBy(world, null, 'the co-signers are in different sessions');
   const receipts = plan.receipts === 'none' ? new Map<PartyIndex, Uint8Array>() : await receiptsFor(world, plan);
   const waiting: Begun['waiting'] = new Map();
   let request: BegunRequest | null = null;
@@ -87,6 +84,9 @@ export async function begin(world: World, plan: Plan): Promise<Begun | 'receipt-
     oracle.committed(index, one.request);
     ({ request } = one);
   }
+  // A session that was opened ahead has committed by now. Its id covers the context, so co-signers
+  // with different contexts accept no message of each other.
+  if (contexts.size !== 1) return refusedBy(world, null, 'the co-signers are in different sessions');
   if (request === null) return null;
   const begun: Begun = {
     proposal: plan.proposal,

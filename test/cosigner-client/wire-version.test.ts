@@ -2,6 +2,9 @@ import { expect, test } from 'vitest';
 import { serve } from '#cosigner/app.ts';
 import type { CosignerEnv } from '#cosigner/object.ts';
 import { cosignerClient } from '#cosigner-client/client.ts';
+import { approvedTransfer, newKey } from '../cosigner/cosigners.ts';
+import { cosignersInMemory } from '../cosigner/cosigners-in-memory.ts';
+import { thresholdSign } from '../cosigner/threshold-sign.ts';
 import { party } from '../mpc/dealt-key.ts';
 
 /** Covers a coordinator and a co-signer of two releases, which speak different versions. */
@@ -46,8 +49,18 @@ test('releases without a common version stop with the versions of the co-signer'
   expect(far.paths).toEqual(['/v2/key/a/open']);
 });
 
+test.each([[1], [2]])(
+  'a coordinator that speaks version %i generates a key and signs',
+  async (version) => {
+    const cosigners = cosignersInMemory(3, [version]);
+    const key = await newKey(cosigners.all);
+    expect((await thresholdSign(cosigners.all, approvedTransfer({ key }))).ok).toBe(true);
+  },
+  60_000,
+);
+
 test.each([
-  ['/v2/pairs/status', 404, { code: 'wire-mismatch', detail: '1' }],
+  ['/v3/pairs/status', 404, { code: 'wire-mismatch', detail: '2 1' }],
   ['/vx/pairs/status', 404, { code: 'malformed', detail: 'path' }],
   ['/pairs/status', 404, { code: 'malformed', detail: 'path' }],
 ])('a co-signer answers %s with %s', async (path, status, refusal) => {

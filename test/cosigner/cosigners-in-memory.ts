@@ -3,6 +3,7 @@ import { serve } from '#cosigner/app.ts';
 import type { CosignerEnv } from '#cosigner/object.ts';
 import { CosignerObject } from '#cosigner/object.ts';
 import { cosignerClient } from '#cosigner-client/client.ts';
+import { WIRE_VERSIONS } from '#domain/access/cosigner-request.ts';
 import { newCosignerSecrets, peersOf } from '#local/stack/configuration.ts';
 import { memorySql } from '../objects/memory-sql.ts';
 import { watchedClients } from './cosigners.ts';
@@ -79,8 +80,10 @@ function contextOver(sql: SqlStorage): DurableObjectState {
  * Co-signers in this process: the Worker's own code over SQLite in memory, called through a service
  * binding. A restart costs nothing here, so a loop can cut a run off at every step. Storage on
  * disk, eviction and HTTP are proven with `startCosigners`, in workerd.
+ *
+ * @param versions of the requests that their coordinator speaks
  */
-export function cosignersInMemory(count = 3) {
+export function cosignersInMemory(count = 3, versions = WIRE_VERSIONS) {
   const machines = Array.from({ length: count }, (_, i) => new Machine(i + 1));
   const running = new Set<Promise<unknown>>();
   let environments: readonly CosignerEnv[] = [];
@@ -100,7 +103,8 @@ export function cosignersInMemory(count = 3) {
       void served.finally(() => running.delete(served)).catch(() => {});
       return served;
     };
-    return cosignerClient(index, { origin: 'http://cosigner', fetcher: { fetch }, coordinatorSecret: null });
+    const door = { origin: 'http://cosigner', fetcher: { fetch }, coordinatorSecret: null };
+    return cosignerClient(index, door, versions);
   });
   /**
    * Pending calls end first: a machine that dies in the middle of a request is tested in workerd.

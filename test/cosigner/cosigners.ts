@@ -108,7 +108,7 @@ export async function startCosigners(count = 3, more: CosignerOptions = {}) {
     call: async (path, body) => {
       const door = { origin: originOf(index), coordinatorSecret, fetcher: ONE_CONNECTION_EACH };
       const answer = await cosignerClient(index, door).call(path, body);
-      seen.push(JSON.stringify(body), JSON.stringify(answer));
+      seen.push(asText(body), asText(answer));
       return answer;
     },
   }));
@@ -176,6 +176,12 @@ export async function startCosigners(count = 3, more: CosignerOptions = {}) {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+function asText(message: unknown): string {
+  return JSON.stringify(message, (_name, value: unknown) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value,
+  );
 }
 
 export const anvilRules = rulesFor(present(findChain(chainsFrom({}), 'anvil')));

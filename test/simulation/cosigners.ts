@@ -15,6 +15,7 @@ import { signingRequestOf } from '#cosigner/session/signing-request.ts';
 import { needsReceipts } from '#domain/policy/policy.ts';
 import { byPartyOf, bytesOf, fieldsOf, policyNameOf } from '#cosigner/request-parser.ts';
 import type { Policy } from '#domain/policy/policy.ts';
+import { decodeRoundRequest } from '#domain/access/round-body.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { party } from '../mpc/dealt-key.ts';
@@ -27,6 +28,14 @@ import { Database, objectSql } from '../objects/memory-sql.ts';
 
 /** Receives every partial signature of a co-signer when it is released. */
 type RecordImport = (node: number, request: SigningRequest, checked: CheckedRequest) => void;
+
+/** Returns the content of a request: JSON, or a round. */
+function contentSent(init: RequestInit): unknown {
+  if (!(init.body instanceof Uint8Array)) return JSON.parse(textSent(init));
+  const sent = decodeRoundRequest(init.body);
+  if (sent === null) throw new Error('bytes are a round');
+  return { ...sent, sid: bytesToHex(sent.sid) };
+}
 
 interface Session {
   readonly dealer: Dealer;
@@ -61,7 +70,8 @@ export class SimulatedCosigner {
   readonly #schedule: Schedule;
   readonly #terms: NodeTerms;
   readonly #secret = crypto.getRandomValues(new Uint8Array(32));
-  readonly #opened = new Map<string, Session>();
+  /** Null for a session that was opened ahead. */
+  readonly #opened = new Map<string, Session | null>();
   readonly #running = new Map<string, Session>();
   readonly #shares: SimulatedShares;
   #peers: readonly SimulatedCosigner[] = [];
@@ -94,8 +104,8 @@ export class SimulatedCosigner {
 
   /** Serves a request as the service binding of the co-signer does. */
   async fetch(url: string, init: RequestInit): Promise<Response> {
-    const path = new URL(url).pathname.slice('/v1/'.length);
-    const body: unknown = JSON.parse(textSent(init));
+    const path = new URL(url).pathname.replace(/^\/v[0-9]+\//, '');
+    const body = contentSent(init);
     const answered = this.#schedule.call(`cosigner-${this.index} ${path.split('/').at(-1)}`, async () => {
       if (this.isUnreachable) throw new LostCall('The node is away (simulated)');
       if (this.#schedule.isLuck(this.#schedule.weather.crash)) {
@@ -121,7 +131,7 @@ export class SimulatedCosigner {
       case 'open':
         return this.#open(dealer, body);
       case 'start':
-        return this.#start(body);
+        return this.#start(dealer, body);
       case 'round':
         return this.#round(body);
       case 'receipt':
@@ -183,8 +193,17 @@ export class SimulatedCosigner {
   }
 
   async #open(dealer: Dealer, body: unknown): Promise<Result<unknown, Refused>> {
-    const { protocol, request: requested } = body as { protocol: string; request: unknown };
+    const { protocol, request } = body as { protocol: string; request: unknown };
     if (!SUPPORTED_PROTOCOLS.includes(protocol)) return refused(refusal('protocol-mismatch'));
+    const session = request === null ? accepted(null) : await this.#sessionOf(dealer, request);
+    if (!session.ok) return session;
+    const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(32)));
+    this.#opened.set(nonce, session.value);
+    // No envelope is encrypted in the simulation, so no key agreement is needed.
+    return accepted({ nonce, opening: '' });
+  }
+
+  async #sessionOf(dealer: Dealer, requested: unknown): Promise<Result<Session, Refused>> {
     const { signers, request: sent } = requested as { signers: number[]; request: unknown };
     if (signers.length !== this.#terms.threshold) return refused(refusal('malformed', 'signers'));
     const request = signingRequestOf(sent);
@@ -195,16 +214,19 @@ export class SimulatedCosigner {
       record: false,
     });
     if (!free.ok) return free;
-    const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(32)));
-    this.#opened.set(nonce, { dealer, signers, request, checked: checked.value });
-    // No envelope is encrypted in the simulation, so no key agreement is needed.
-    return accepted({ nonce, opening: '' });
+    return accepted({ dealer, signers, request, checked: checked.value });
   }
 
-  #start(body: unknown): Result<unknown, Refused> {
+  async #start(dealer: Dealer, body: unknown): Promise<Result<unknown, Refused>> {
     const { nonces, receipts } = body as Readonly<Record<'nonces' | 'receipts', Readonly<Record<string, string>>>>;
-    const session = this.#opened.get(nonces[String(this.index)] ?? '');
-    if (session === undefined) return refused(refusal('unknown-session'));
+    const own = nonces[String(this.index)] ?? '';
+    const opened = this.#opened.get(own);
+    this.#opened.delete(own);
+    if (opened === undefined) return refused(refusal('unknown-session'));
+    const { request: requested } = body as { request?: unknown };
+    const planned = opened === null ? await this.#sessionOf(dealer, requested) : accepted(opened);
+    if (!planned.ok) return planned;
+    const session = planned.value;
     const { request, checked } = session;
     if (this.#lacksReceipt(session, receipts)) return refused(refusal('receipt-missing'));
     if (!this.#isInForce(checked.policy)) return refused(refusal('session-over', 'policy'));

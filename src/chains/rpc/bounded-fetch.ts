@@ -1,27 +1,42 @@
 import { MAX_RESPONSE_BYTES } from '#chains/rpc/json-rpc.ts';
+import { joinedBytes } from '#domain/joined-bytes.ts';
 
-/**
- * An RPC node's answer with any status; or a text, without the URL, that explains why there is
- * none.
- */
-export type BoundedAnswer = { readonly status: number; readonly text: string } | { readonly fault: string };
+/** A text, without the URL, that explains why there is no answer. */
+interface NoAnswer {
+  readonly fault: string;
+}
+
+/** An answer with any status. */
+export type BoundedAnswer = { readonly status: number; readonly text: string } | NoAnswer;
 
 /** The network itself, when no other fetcher is given. */
 const NETWORK: Pick<Fetcher, 'fetch'> = { fetch: (input: RequestInfo | URL, init?: RequestInit) => fetch(input, init) };
 
+interface Bounds {
+  readonly timeoutMs: number;
+  readonly fetcher?: Pick<Fetcher, 'fetch'>;
+}
+
+/** Like `boundedBytes`, for an answer in UTF-8. */
+export async function boundedFetch(url: string, request: RequestInit, bounds: Bounds): Promise<BoundedAnswer> {
+  const answer = await boundedBytes(url, request, bounds);
+  return 'fault' in answer ? answer : { status: answer.status, text: new TextDecoder().decode(answer.bytes) };
+}
+
 /**
  * Sends one request. It follows no redirects, does not retry, and limits the length of the answer.
  */
-export async function boundedFetch(
+export async function boundedBytes(
   url: string,
   request: RequestInit,
-  { timeoutMs, fetcher = NETWORK }: { readonly timeoutMs: number; readonly fetcher?: Pick<Fetcher, 'fetch'> },
-): Promise<BoundedAnswer> {
+  { timeoutMs, fetcher = NETWORK }: Bounds,
+): Promise<{ readonly status: number; readonly type: string | null; readonly bytes: Uint8Array } | NoAnswer> {
   try {
     const signal = AbortSignal.timeout(timeoutMs);
     const response = await fetcher.fetch(url, { ...request, redirect: 'manual', signal });
-    const text = await textOf(response);
-    return text === null ? { fault: 'The response is too long.' } : { status: response.status, text };
+    const bytes = await bytesOf(response);
+    if (bytes === null) return { fault: 'The response is too long.' };
+    return { status: response.status, type: response.headers.get('content-type'), bytes };
   } catch (error) {
     // Never the message: it may contain the URL, which contains a key.
     return { fault: error instanceof Error && error.name === 'TimeoutError' ? 'No response in time.' : 'No response.' };
@@ -35,21 +50,19 @@ export async function boundedFetch(
 const READ_AT_ONCE_BYTES = 65_536;
 
 /** Returns null for a body beyond the limit. */
-async function textOf({ body }: Response): Promise<string | null> {
-  if (body === null) return '';
+async function bytesOf({ body }: Response): Promise<Uint8Array | null> {
+  if (body === null) return new Uint8Array();
   const reader = body.getReader({ mode: 'byob' });
-  const decoder = new TextDecoder();
-  let [text, bytes] = ['', 0];
-  let room = new ArrayBuffer(READ_AT_ONCE_BYTES);
+  const chunks: Uint8Array[] = [];
+  let length = 0;
   for (;;) {
-    const { done, value } = await reader.read(new Uint8Array(room));
-    if (done) return text + decoder.decode();
-    bytes += value.length;
-    if (bytes > MAX_RESPONSE_BYTES) {
+    const { done, value } = await reader.read(new Uint8Array(READ_AT_ONCE_BYTES));
+    if (done) return joinedBytes(chunks);
+    length += value.length;
+    if (length > MAX_RESPONSE_BYTES) {
       await reader.cancel();
       return null;
     }
-    text += decoder.decode(value, { stream: true });
-    room = value.buffer;
+    chunks.push(value);
   }
 }

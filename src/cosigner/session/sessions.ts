@@ -1,19 +1,22 @@
-import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, concatBytes } from '@noble/hashes/utils.js';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import type { SessionPeers } from '#cosigner/session/session-peers.ts';
 import type { CosignerStorage } from '#cosigner/storage.ts';
+import type { Opened, Openings } from '#cosigner/session/opening.ts';
+import { openingStatement, protocolPart, saidBy, sessionId, verifiedOpenings } from '#cosigner/session/opening.ts';
 import type { PeerMessages, SessionPlan, Round, Step } from '#cosigner/session/protocol.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
 import { base64Of } from '#cosigner/request-parser.ts';
+import type { EnvelopesByCosigner } from '#domain/access/round-body.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { blamed } from '#mpc/abort.ts';
-import type { Channel, EphemeralKey } from '#mpc/channel.ts';
+import type { Channel } from '#mpc/channel.ts';
 import { newEphemeralKey, EXCHANGE_KEY_BYTES, openChannel } from '#mpc/channel.ts';
-import { openEnvelope, sealEnvelope, signAsCosigner, verifyAsCosigner } from '#mpc/envelope.ts';
+import { openEnvelope, sealEnvelope, signAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import { equalBytes, taggedHash } from '#mpc/transcript.ts';
+import { equalBytes } from '#mpc/transcript.ts';
 
 /** The answer to an opening. */
 interface OpeningAnswer {
@@ -26,19 +29,19 @@ interface OpeningAnswer {
   readonly opening: string;
 }
 
-/** The input of a start: the answers to all openings, by the co-signer that gave them. */
-interface SessionStart {
-  readonly nonces: ReadonlyMap<PartyIndex, string>;
-  readonly openings: ReadonlyMap<PartyIndex, Uint8Array>;
+/** The input of a start: the answers to all openings. */
+interface SessionStart extends Openings {
   /** Receipts of co-signers that do not take part (receipt.ts). */
   readonly receipts: ReadonlyMap<PartyIndex, Uint8Array>;
+  /** Returns the plan of a session that was opened ahead; absent for all others. */
+  readonly prepare?: () => Promise<Result<SessionPlan, Refused>>;
 }
 
 /** The answer to a round: sealed envelopes for the peers, or the result. */
 export interface RoundAnswer {
   readonly sid: string;
-  /** Peer index to base64. */
-  readonly envelopes?: Readonly<Record<string, string>>;
+  /** By the peer that they are for. */
+  readonly envelopes?: EnvelopesByCosigner;
   readonly result?: Readonly<Record<string, unknown>>;
 }
 
@@ -47,14 +50,6 @@ export interface RoundMessage {
   /** The requested round: 2, 3, ... */
   readonly round: number;
   readonly envelopes: ReadonlyMap<PartyIndex, Uint8Array>;
-}
-
-/** A session that this co-signer has opened, with its secret for it. */
-interface Opened {
-  readonly sinceMs: number;
-  readonly preparation: SessionPlan;
-  readonly protocol: string;
-  readonly ephemeral: EphemeralKey;
 }
 
 interface Running extends Pick<SessionPlan, 'participants' | 'isRateLimited'> {
@@ -82,7 +77,6 @@ const MAX_SESSIONS = 64;
 /** Ours: far longer than any session takes, also on a busy machine. */
 const MAX_SESSION_MS = 10 * 60 * 1000;
 const NONCE_BYTES = 32;
-const SIGNATURE_BYTES = 64;
 
 export interface SessionsContext {
   readonly membership: CosignerSet;
@@ -126,17 +120,19 @@ export class Sessions {
    * Opens a session and returns the nonce of this co-signer and its signed opening with its
    * ephemeral key. Refuses `protocol-mismatch` before it reads the request, then what `prepare`
    * refuses.
+   *
+   * @param prepare null for a session that is opened ahead: its request comes with the start
    */
   async open(
     protocol: string,
-    prepare: () => Promise<Result<SessionPlan, Refused>>,
+    prepare: (() => Promise<Result<SessionPlan, Refused>>) | null,
   ): Promise<Result<OpeningAnswer, Refused>> {
     const { membership, protocols } = this.#context;
     if (!protocols.includes(protocol)) return refused(refusal('protocol-mismatch', protocols.join(' ')));
     // The key is generated while the checks wait for other objects.
-    const [prepared, ephemeral] = await Promise.all([prepare(), newEphemeralKey()]);
+    const [prepared, ephemeral] = await Promise.all([prepare?.() ?? accepted(null), newEphemeralKey()]);
     if (!prepared.ok) return prepared;
-    const opened = { preparation: prepared.value, protocol, ephemeral, sinceMs: Date.now() };
+    const opened = { plan: prepared.value, protocol, ephemeral, sinceMs: Date.now() };
     const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));
     const said = saidBy(opened);
     const statement = openingStatement(opened, membership.own.index, { nonce, said });
@@ -147,9 +143,9 @@ export class Sessions {
 
   /**
    * Begins the session that the nonces and openings of all participants name, and returns the
-   * messages of its first round. Refuses, in order: `unknown-session`, `envelope-refused` (an
-   * opening that its co-signer did not sign for this session, or, with the detail `ephemeral-key`
-   * and the culprit, a key of small order), what `admit` refuses, `aborted`.
+   * messages of its first round. Refuses, in order: `unknown-session`, what `planOf` refuses,
+   * `envelope-refused` (an opening that its co-signer did not sign for this session, or, with the
+   * detail `ephemeral-key` and the culprit, a key of small order), what `admit` refuses, `aborted`.
    */
   async start(invitation: SessionStart): Promise<Result<RoundAnswer, Refused>> {
     const { membership, storage } = this.#context;
@@ -157,14 +153,17 @@ export class Sessions {
     const own = nonces.get(membership.own.index) ?? '';
     const opened = this.#opened.get(own);
     this.#opened.delete(own);
-    if (opened === undefined || !isComplete(nonces, opened.preparation.participants))
-      return refused(refusal('unknown-session'));
-    const said = await this.#verified(opened, invitation);
+    if (opened === undefined) return refused(refusal('unknown-session'));
+    const planned = await planOf(opened, invitation);
+    if (!planned.ok) return planned;
+    const plan = planned.value;
+    const { participants, isRateLimited, begin, admit } = plan;
+    if (!isComplete(nonces, participants)) return refused(refusal('unknown-session'));
+    const said = await verifiedOpenings(membership, opened, { ...invitation, participants });
     if (said === null) return refused(refusal('envelope-refused'));
-    const sid = sessionId(opened, nonces, said);
+    const sid = sessionId(plan, opened.protocol, { nonces, said });
     const channels = await this.#channels(opened, sid, said);
     if (!channels.ok) return channels;
-    const { participants, isRateLimited, begin, admit } = opened.preparation;
     const unusable = (await admit?.(invitation.receipts)) ?? null;
     if (unusable !== null) return refused(unusable);
     const sinceMs = Date.now();
@@ -181,27 +180,6 @@ export class Sessions {
     remember(this.#running, bytesToHex(sid), running);
     // The first round takes no message of a peer, so it needs no permit.
     return this.#compute(running, { sid, round: 1, envelopes: new Map() }, protocolPart(said));
-  }
-
-  /**
-   * Returns the openings of all participants, or null when one of the others did not sign its
-   * opening. A coordinator that alters an opening must neither make an honest co-signer look like a
-   * cheater nor replace the key of a co-signer by its own.
-   */
-  async #verified(opened: Opened, { nonces, openings }: SessionStart): Promise<PeerMessages | null> {
-    const { own, peers } = this.#context.membership;
-    const all = new Map([[own.index, saidBy(opened)]]);
-    for (const party of opened.preparation.participants) {
-      if (party === own.index) continue;
-      const [peer, bytes, nonce] = [peers.get(party), openings.get(party), nonces.get(party)];
-      if (peer === undefined || bytes === undefined || nonce === undefined) return null;
-      if (bytes.length < EXCHANGE_KEY_BYTES + SIGNATURE_BYTES) return null;
-      const [said, signature] = [bytes.slice(0, -SIGNATURE_BYTES), bytes.slice(-SIGNATURE_BYTES)];
-      const statement = openingStatement(opened, party, { nonce, said });
-      if (!(await verifyAsCosigner(peer, statement, signature))) return null;
-      all.set(party, said);
-    }
-    return all;
   }
 
   /**
@@ -306,12 +284,11 @@ export class Sessions {
     const sid = bytesToHex(message.sid);
     if (step.type === 'result') return { sid, result: step.result };
     const { own } = this.#context.membership;
-    const envelopes: Record<string, string> = {};
+    const envelopes: Record<string, Uint8Array> = {};
     for (const [party, body] of step.messages) {
       const channel = channels.get(party);
       if (channel === undefined) throw new Error('a message for a node that takes no part');
-      const sealed = await sealEnvelope(own, channel, { round: message.round, body });
-      envelopes[String(party)] = base64Of(sealed);
+      envelopes[String(party)] = await sealEnvelope(own, channel, { round: message.round, body });
     }
     return { sid, envelopes };
   }
@@ -323,46 +300,18 @@ export class Sessions {
 }
 
 /**
- * Returns the opening of a co-signer: its ephemeral key, and then the part of its protocol, which
- * may be empty.
+ * Returns the plan of a session. Refuses `malformed` when the start of a session that was opened
+ * ahead has no request, when that of another one has a request, and for a protocol with a part in
+ * the opening, which is signed and sent already. Refuses what `prepare` refuses.
  */
-function saidBy({ preparation, ephemeral }: Opened): Uint8Array {
-  return concatBytes(ephemeral.publicKey, preparation.opening ?? new Uint8Array());
-}
-
-function protocolPart(said: PeerMessages): PeerMessages {
-  return new Map([...said].map(([party, bytes]) => [party, bytes.slice(EXCHANGE_KEY_BYTES)] as const));
-}
-
-/**
- * Returns the session id: a hash over the nonce and opening of every participant, and over all data
- * that they have to agree on.
- */
-function sessionId(
-  { preparation, protocol }: Opened,
-  nonces: ReadonlyMap<PartyIndex, string>,
-  said: PeerMessages,
-): Uint8Array {
-  const { participants, purpose, context } = preparation;
-  const parts = participants.flatMap((party) => [
-    hexToBytes(nonces.get(party) ?? ''),
-    said.get(party) ?? new Uint8Array(),
-  ]);
-  return taggedHash(`cosigner/sid/${purpose}`, hexToBytes(protocol), context, Uint8Array.from(participants), ...parts);
-}
-
-/**
- * Returns what a co-signer signs with its identity: the opening, its sender, the protocol, the
- * context and the nonce.
- */
-function openingStatement(
-  { preparation, protocol }: Opened,
-  party: PartyIndex,
-  { nonce, said }: { readonly nonce: string; readonly said: Uint8Array },
-): Uint8Array {
-  const { purpose, context, participants } = preparation;
-  const [version, position] = [hexToBytes(protocol), Uint8Array.of(party, ...participants)];
-  return taggedHash(`cosigner/opening/${purpose}`, version, context, position, hexToBytes(nonce), said);
+async function planOf(
+  { plan }: Opened,
+  { prepare }: Pick<SessionStart, 'prepare'>,
+): Promise<Result<SessionPlan, Refused>> {
+  if (plan !== null && prepare === undefined) return accepted(plan);
+  if (plan !== null || prepare === undefined) return refused(refusal('malformed', 'request'));
+  const prepared = await prepare();
+  return prepared.ok && prepared.value.opening !== null ? refused(refusal('malformed', 'opening')) : prepared;
 }
 
 function isComplete(nonces: ReadonlyMap<PartyIndex, string>, participants: readonly PartyIndex[]): boolean {

@@ -16,8 +16,10 @@ export interface CosignerRequest {
  * request begins with one (`v1/key/abc/open`). A release that changes a body also speaks the one
  * before, so that operators upgrade one Worker after the other. The digest of a protocol
  * (cosigner/protocol-version.ts) covers what co-signers send to each other.
+ *
+ * Version 2 has rounds in bytes (round-body.ts).
  */
-export const WIRE_VERSIONS: readonly number[] = [1];
+export const WIRE_VERSIONS: readonly number[] = [2, 1];
 
 /** Returns the path of a request in a version. */
 export function versionedPath(version: number, path: string): string {

@@ -12,6 +12,8 @@ export interface Run {
   readonly path: (cosigner: CosignerClient) => string;
   /** The request that each co-signer opens. */
   readonly request: (cosigner: CosignerClient) => unknown;
+  /** The answers of `openAhead` of these co-signers: the request is then sent with the start. */
+  readonly ahead?: OpenedSessions;
   /**
    * Requests receipts of co-signers that take no part, which store the request for it. Absent when
    * none are needed.
@@ -34,12 +36,32 @@ export interface Run {
 const MAX_ROUNDS = 10;
 
 const opened = z.object({ nonce: z.string(), opening: z.string() });
+/** The first version of the requests has envelopes in base64. */
+const envelopeBytes = z.union([
+  z.instanceof(Uint8Array),
+  z.string().transform((text) => Uint8Array.from(Buffer.from(text, 'base64'))),
+]);
 const answered = z.object({
   sid: z.string(),
-  envelopes: z.record(z.string(), z.string()).optional(),
+  envelopes: z.record(z.string(), envelopeBytes).optional(),
   result: z.record(z.string(), z.unknown()).optional(),
 });
 type Answer = z.infer<typeof answered>;
+
+/** The answers of co-signers that opened a session. */
+export type OpenedSessions = ReadonlyMap<PartyIndex, z.infer<typeof opened>>;
+
+/**
+ * Opens a session on every co-signer before its request is known, which saves a round trip when it
+ * is. Only signing sessions of ECDSA can be opened ahead, under the newest protocol.
+ */
+export function openAhead({
+  cosigners,
+  path,
+}: Pick<Run, 'cosigners' | 'path'>): Promise<Result<OpenedSessions, CosignerFault>> {
+  const body = { protocol: SUPPORTED_PROTOCOLS[0], request: null };
+  return all(cosigners, (cosigner) => callParty(cosigner, `${path(cosigner)}/open`, body, opened));
+}
 
 /**
  * Drives a protocol from its opening to its results. The coordinator relays sealed envelopes
@@ -54,7 +76,9 @@ export async function relay(
 ): Promise<Result<ReadonlyMap<PartyIndex, Readonly<Record<string, unknown>>>, CosignerFault>> {
   // Without `mayStart` the receipts are requested at the same time.
   const early = run.mayStart === undefined ? run.receipts?.() : undefined;
-  const [begun, unreachable] = await Promise.all([openedBy(run, protocols), run.findUnreachable?.() ?? null]);
+  const { ahead } = run;
+  const sessions = ahead === undefined ? openedBy(run, protocols) : accepted(ahead);
+  const [begun, unreachable] = await Promise.all([sessions, run.findUnreachable?.() ?? null]);
   if (!begun.ok) return begun;
   if (unreachable !== null) return refused(unreachable);
   if ((await run.mayStart?.()) === false) return refused(supersededAt(run));
@@ -66,7 +90,12 @@ export async function relay(
     receipts: receipts.value,
   };
   let answers = await all(run.cosigners, (cosigner) =>
-    callParty(cosigner, `${run.path(cosigner)}/start`, invitation, answered),
+    callParty(
+      cosigner,
+      `${run.path(cosigner)}/start`,
+      ahead === undefined ? invitation : { ...invitation, request: run.request(cosigner) },
+      answered,
+    ),
   );
   for (let round = 2; round <= MAX_ROUNDS && answers.ok; round++) {
     const results = resultsOf(answers.value);
@@ -164,8 +193,8 @@ function gathered<T>(
   return accepted(values);
 }
 
-function addressedTo(cosigner: CosignerClient, answers: ReadonlyMap<PartyIndex, Answer>): Record<string, string> {
-  const envelopes: Record<string, string> = {};
+function addressedTo(cosigner: CosignerClient, answers: ReadonlyMap<PartyIndex, Answer>) {
+  const envelopes: Record<string, Uint8Array> = {};
   for (const [from, answer] of answers) {
     const envelope = answer.envelopes?.[String(cosigner.index)];
     if (from !== cosigner.index && envelope !== undefined) envelopes[String(from)] = envelope;

@@ -34,8 +34,9 @@ import {
   fundsFault,
 } from '#jobs/signing/nonce-allocation.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
+import type { OpenedSessions } from '#jobs/signing/relay.ts';
 import type { Signable } from '#jobs/signing/threshold-sign.ts';
-import { availableHolders, thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { availableHolders, openSessionsAhead, thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { needsReceipts } from '#domain/policy/policy.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultDoors } from '#objects/vault/doors.ts';
@@ -82,17 +83,29 @@ export async function sign(env: CoordinatorEnv, vault: VaultDoors, id: Transacti
   const turn = { env, vault, client, work };
   if (await isDecided(turn)) return;
   const preparation = { env, vault, client, transaction: work.transaction, intent, run: crypto.randomUUID() };
-  const prepared = await prepare(preparation);
+  const [prepared, ahead] = await Promise.all([prepare(preparation), openedAhead(turn)]);
   if (!prepared.ok) {
     await recordFault(turn, prepared.refusal);
     return;
   }
   const { signingDigest } = prepared.value;
-  const { isStale: needsFresh } = await signAttempt(turn, preparation, prepared.value);
+  const { isStale: needsFresh } = await signAttempt(turn, preparation, { attempt: prepared.value, ahead });
   if (!needsFresh) return;
   const fresh = await prepare({ ...preparation, instead: signingDigest });
-  if (fresh.ok) await signAttempt(turn, preparation, fresh.value);
+  if (fresh.ok) await signAttempt(turn, preparation, { attempt: fresh.value, ahead: null });
   else await recordFault(turn, fresh.refusal);
+}
+
+/**
+ * Opens sessions of co-signers while the first run prepares the bytes. Bytes of an earlier run are
+ * opened with their request: no co-signer begins then unless all accept it, so they can be replaced
+ * when their price is outdated (signing-contact.ts). A transaction that was delayed opens nothing,
+ * because it may be delayed again.
+ */
+async function openedAhead({ env, work }: SigningTurn): Promise<OpenedSessions | null> {
+  const { key, adoption, transaction } = work;
+  if (transaction.stateReason !== null || newestAttempt(transaction)?.signed === null) return null;
+  return openSessionsAhead(cosignersOf(env), { key, policies: adoption });
 }
 
 async function recordFault({ env, vault, work }: SigningTurn, fault: NonceFault): Promise<void> {
@@ -276,7 +289,7 @@ interface SigningTurn {
 async function signAttempt(
   turn: SigningTurn,
   { intent, run }: Preparation,
-  attempt: Attempt,
+  { attempt, ahead }: { readonly attempt: Attempt; readonly ahead: OpenedSessions | null },
 ): Promise<{ readonly isStale: boolean }> {
   const { env, vault, client, work } = turn;
   const { id } = work.transaction;
@@ -286,7 +299,7 @@ async function signAttempt(
     return { isStale: false };
   }
   const contact = attempt.preparedBy !== undefined ? trackContact(vault, work.transaction, { attempt, run }) : null;
-  const signatures = await signaturesOf(turn, attempt, { evidence: evidence.value, contact });
+  const signatures = await signaturesOf(turn, attempt, { evidence: evidence.value, contact, ahead });
   if (signatures === null) return { isStale: contact?.isStale() === true };
   const assembled = client.rules.assemble(actionOfAttempt(intent, attempt.purpose), attempt, signatures);
   if (!assembled.ok) throw new Error(`co-signers gave a signature that does not fit: ${assembled.refusal.detail}`);
@@ -312,7 +325,7 @@ async function signMessage(turn: Omit<SigningTurn, 'client'>, intent: MessageInt
   const rules = rulesFor(work.chain);
   const composed = rules.composeMessage(intent);
   const bytes = { number: 1, purpose: 'intent', ...composed } as const;
-  const [signature] = (await signaturesOf(turn, bytes, { evidence: [], contact: null })) ?? [];
+  const [signature] = (await signaturesOf(turn, bytes, { evidence: [], contact: null, ahead: null })) ?? [];
   if (signature === undefined) return;
   const assembled = rules.assembleMessage(intent, signature);
   if (!assembled.ok) throw new Error(`co-signers gave a signature that does not fit: ${assembled.refusal.detail}`);
@@ -323,16 +336,22 @@ async function signMessage(turn: Omit<SigningTurn, 'client'>, intent: MessageInt
   });
 }
 
+interface SigningInput {
+  readonly evidence: readonly string[];
+  readonly contact: SigningContact | null;
+  readonly ahead: OpenedSessions | null;
+}
+
 /** Returns null when there are no signatures yet, or never will be, and records it. */
 async function signaturesOf(
   { env, vault, work }: Omit<SigningTurn, 'client'>,
   attempt: Signable,
-  { evidence, contact }: { readonly evidence: readonly string[]; readonly contact: SigningContact | null },
+  { evidence, contact, ahead }: SigningInput,
 ): Promise<readonly ChainSignature[] | null> {
   const { key, adoption } = work;
   const policies = policySource(vault, adoption);
   const { id, intent, approvals } = work.transaction;
-  const requested = { key, intent, attempt, approvals, policies, evidence };
+  const requested = { key, intent, attempt, approvals, policies, evidence, ahead };
   const request = contact === null ? requested : { ...requested, mayStart: contact.mayStart };
   const outcome = await thresholdSign(cosignersOf(env), request);
   if (outcome.ok) return outcome.signatures;

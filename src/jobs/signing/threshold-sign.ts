@@ -13,7 +13,8 @@ import { refused } from '#domain/result.ts';
 import { combineSignatures, publicSharesFrom } from '#jobs/signing/combine.ts';
 import { propagateSignedRecord } from '#jobs/signing/propagate-signed-record.ts';
 import { signerGroups } from '#jobs/keys/prove-key.ts';
-import { relay } from '#jobs/signing/relay.ts';
+import type { OpenedSessions } from '#jobs/signing/relay.ts';
+import { openAhead, relay } from '#jobs/signing/relay.ts';
 import { receiptsOf } from '#jobs/signing/receipts.ts';
 import type { PolicySource } from '#cosigner-client/bring-policies.ts';
 import { bringPolicies, encodeApproval } from '#cosigner-client/bring-policies.ts';
@@ -34,6 +35,8 @@ export interface ThresholdSignRequest {
   readonly evidence: readonly string[];
   /** See `Run.mayStart`. */
   readonly mayStart?: () => Promise<boolean>;
+  /** What `openSessionsAhead` returned for this signature. */
+  readonly ahead?: OpenedSessions | null;
 }
 
 export type SigningOutcome =
@@ -91,6 +94,25 @@ export async function thresholdSign(
   if (why === null) return { ok: false, verdict: 'unavailable', reason: 'no group of co-signers is there' };
   const isRefused = judges.size > holders.length - signingThreshold;
   return { ok: false, verdict: isRefused ? 'refused' : 'unavailable', reason: faultText(why) };
+}
+
+/**
+ * Opens sessions on the group of co-signers that `thresholdSign` will use first, while the caller
+ * prepares the bytes. Returns null when a co-signer does not open one, and for other schemes than
+ * ECDSA: their opening has signing nonces, which are drawn for known bytes only.
+ */
+export async function openSessionsAhead(
+  cosigners: readonly CosignerClient[],
+  { key, policies }: Pick<ThresholdSignRequest, 'key'> & { readonly policies: Pick<PolicySource, 'policy'> },
+): Promise<OpenedSessions | null> {
+  if (key.scheme !== 'ecdsa-secp256k1') return null;
+  const [signers] = signerGroups(holdersOf(cosigners, key), policies.policy.signingThreshold);
+  if (signers === undefined) return null;
+  const opened = await openAhead({ cosigners: signers, path: () => `key/${key.keyId}` });
+  if (opened.ok) return opened.value;
+  const { cosigner, code } = opened.refusal;
+  if (code === 'unreachable') UNREACHABLE_SINCE_MS.set(cosigner, Date.now());
+  return null;
 }
 
 /**
@@ -199,9 +221,13 @@ async function runWith(
   const receipts = isReceiptNeeded ? { receipts: () => receiptsOf(others, keyId, body.request) } : {};
   const findUnreachable = isReceiptNeeded ? { findUnreachable: () => unreachableOf(others) } : {};
   const begins = request.mayStart === undefined ? {} : { mayStart: request.mayStart, ...findUnreachable };
-  const run = () =>
-    relay({ cosigners: signers, path: () => `key/${keyId}`, request: () => body, ...receipts, ...begins });
-  const first = await run();
+  const common = { cosigners: signers, path: () => `key/${keyId}`, request: () => body, ...receipts, ...begins };
+  const run = () => relay(common);
+  const ahead = request.ahead ?? new Map();
+  const isOpen = ahead.size === indices.length && indices.every((index) => ahead.has(index));
+  const begun = await (isOpen ? relay({ ...common, ahead }) : run());
+  // A co-signer that was restarted has lost the session that it opened ahead.
+  const first = isOpen && !begun.ok && begun.refusal.code === 'unknown-session' ? await run() : begun;
   if (!first.ok && first.refusal.code === 'second-digest' && attempt.number > 1) {
     const { transactionId } = intent;
     await propagateSignedRecord(holders, { keyId, transactionId, threshold: policies.policy.signingThreshold });

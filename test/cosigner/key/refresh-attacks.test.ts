@@ -122,11 +122,11 @@ describe('a coordinator that attacks a key refresh', () => {
   });
 
   test('a coordinator that changes, drops or swaps a message of any round gets no shares dealt', async () => {
-    const damages: readonly ((envelopes: Record<string, string>) => Record<string, string>)[] = [
+    const damages: readonly ((envelopes: Record<string, Uint8Array>) => Record<string, Uint8Array>)[] = [
       (envelopes) => Object.fromEntries(Object.entries(envelopes).map(([from, one]) => [from, spoiled(one)])),
       (envelopes) => Object.fromEntries(Object.entries(envelopes).slice(1)),
       (envelopes) => {
-        const [[first, one] = ['', ''], [second, two] = ['', '']] = Object.entries(envelopes);
+        const [[first, one] = NOTHING, [second, two] = NOTHING] = Object.entries(envelopes);
         return { [first]: two, [second]: one };
       },
     ];
@@ -134,7 +134,7 @@ describe('a coordinator that attacks a key refresh', () => {
     for (const damage of damages) {
       for (const round of [2, 3, 4, 5]) {
         cosigners.watch(({ cosigner, path, body }) => {
-          const request = body as { round?: number; envelopes?: Record<string, string> };
+          const request = body as { round?: number; envelopes?: Record<string, Uint8Array> };
           if (cosigner !== 3 || !path.endsWith('/round') || request.round !== round) return;
           request.envelopes = damage(request.envelopes ?? {});
         });
@@ -153,10 +153,10 @@ describe('a coordinator that attacks a key refresh', () => {
   });
 });
 
-function spoiled(envelope: string): string {
-  const bytes = Buffer.from(envelope, 'base64');
-  bytes[40] = (bytes[40] ?? 0) ^ 1;
-  return bytes.toString('base64');
+const NOTHING = ['', new Uint8Array()] as const;
+
+function spoiled(envelope: Uint8Array): Uint8Array {
+  return envelope.map((byte, i) => (i === 40 ? byte ^ 1 : byte));
 }
 
 describe('the activation of new shares', () => {

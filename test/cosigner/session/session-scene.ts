@@ -39,7 +39,7 @@ interface StartBody {
 interface RoundBody {
   readonly sid: string;
   readonly round: number;
-  readonly envelopes: Readonly<Record<string, string>>;
+  readonly envelopes: Readonly<Record<string, Uint8Array>>;
 }
 
 /**

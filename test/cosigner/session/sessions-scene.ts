@@ -5,6 +5,7 @@ import { loadCosignerSet, pinnedSigningKeys } from '#cosigner/cosigner-set.ts';
 import { PairStore } from '#cosigner/session/pair-store.ts';
 import type { PairObject } from '#cosigner/session/session-peers.ts';
 import { SessionPeers } from '#cosigner/session/session-peers.ts';
+import type { Openings } from '#cosigner/session/opening.ts';
 import type { SessionPlan } from '#cosigner/session/protocol.ts';
 import type { RoundAnswer, RoundMessage } from '#cosigner/session/sessions.ts';
 import { Sessions } from '#cosigner/session/sessions.ts';
@@ -103,24 +104,39 @@ export interface Begun {
   readonly said: Map<PartyIndex, RoundAnswer>;
 }
 
-/**
- * Relays the openings of both co-signers, and starts the session. @param prepare returns the
- * session plan of each co-signer
- */
+/** @param prepare returns the session plan of each co-signer */
 export async function begin(pair: Pair, prepare: (self: PartyIndex) => SessionPlan): Promise<Begun> {
-  const both = [pair.honest, pair.mallory];
+  return startBoth(pair, await openBoth(pair, prepare));
+}
+
+/** @param prepare returns the session plan of each co-signer; null opens the session ahead */
+export async function openBoth(pair: Pair, prepare: (self: PartyIndex) => SessionPlan | null): Promise<Openings> {
   const opened = await Promise.all(
-    both.map(async ({ index, sessions }) => {
-      const answer = await sessions.open(PROTOCOL, async () => accepted(prepare(index)));
+    [pair.honest, pair.mallory].map(async ({ index, sessions }) => {
+      const plan = prepare(index);
+      const answer = await sessions.open(PROTOCOL, plan === null ? null : async () => accepted(plan));
       if (!answer.ok) throw new Error(`${index} does not open: ${answer.refusal.code}`);
       return [index, answer.value] as const;
     }),
   );
   const nonces = new Map(opened.map(([index, { nonce }]) => [index, nonce] as const));
   const openings = new Map(opened.map(([index, { opening }]) => [index, bytesOf(opening)] as const));
+  return { nonces, openings };
+}
+
+/**
+ * Relays the openings of both co-signers, and starts the session. @param prepare returns the
+ * session plan of each co-signer for a session that was opened ahead
+ */
+export async function startBoth(
+  pair: Pair,
+  opened: Openings,
+  prepare?: (self: PartyIndex) => SessionPlan,
+): Promise<Begun> {
   const said = new Map<PartyIndex, RoundAnswer>();
-  for (const { index, sessions } of both) {
-    const started = await sessions.start({ nonces, openings, receipts: new Map() });
+  for (const { index, sessions } of [pair.honest, pair.mallory]) {
+    const late = prepare === undefined ? {} : { prepare: async () => accepted(prepare(index)) };
+    const started = await sessions.start({ ...opened, receipts: new Map(), ...late });
     if (!started.ok) throw new Error(`${index} does not start: ${started.refusal.code}`);
     said.set(index, started.value);
   }
@@ -133,7 +149,7 @@ export function nextFor(receiver: Cosigner, { sid, round, said }: Begun): RoundM
   const envelopes = new Map<PartyIndex, Uint8Array>();
   for (const [from, { envelopes: sent }] of said) {
     const envelope = sent?.[String(receiver.index)];
-    if (from !== receiver.index && envelope !== undefined) envelopes.set(from, bytesOf(envelope));
+    if (from !== receiver.index && envelope !== undefined) envelopes.set(from, envelope);
   }
   return { sid, round: round + 1, envelopes };
 }

@@ -266,12 +266,8 @@ test('a message that the coordinator changes, drops, repeats or moves ends the s
 
 /** Changes one byte of each envelope in a round's body. */
 function flipEnvelopes(body: unknown, path: number): void {
-  const { envelopes } = body as { envelopes: Record<string, string> };
-  for (const [from, envelope] of Object.entries(envelopes)) {
-    const bytes = Buffer.from(envelope, 'base64');
-    bytes[path] = (bytes[path] ?? 0) ^ 1;
-    envelopes[from] = bytes.toString('base64');
-  }
+  const { envelopes } = body as { envelopes: Record<string, Uint8Array> };
+  for (const envelope of Object.values(envelopes)) envelope[path] = (envelope[path] ?? 0) ^ 1;
 }
 
 test('a power failure between two rounds ends the session, and the next session signs the same digest', async () => {
@@ -364,7 +360,6 @@ test('a malformed request is refused before anything else is checked', async () 
   const cosigner = present(cosigners.all[0]);
   const good = openBody(approvedTransfer({ key }), [1, 2]);
   const bad: readonly unknown[] = [
-    null,
     [],
     {},
     { ...good, extra: 1 },
@@ -386,6 +381,11 @@ test('a malformed request is refused before anything else is checked', async () 
   for (const [i, body] of bad.entries()) {
     const answer = await cosigner.call(`key/${key.keyId}/open`, opening(body));
     expect([i, answer.ok ? '' : answer.refusal.code]).toEqual([i, 'malformed']);
+  }
+  // Only the sessions that sign for a transaction open without their request.
+  for (const ref of [`proof/${key.keyId}`, `reshare/${key.keyId}`, 'pair/2', `keygen/${'a'.repeat(32)}`, 'vault/1']) {
+    const answer = await cosigner.call(`${ref}/open`, opening(null));
+    expect([ref, answer.ok ? '' : answer.refusal.code]).toEqual([ref, 'malformed']);
   }
   const { protocol, request } = opening(good);
   for (const body of [null, good, request, { protocol }, { request }, { protocol, request, extra: 1 }]) {

@@ -316,9 +316,8 @@ export class Puppet implements CosignerClient {
     const inbox = new Map<PartyIndex, Uint8Array>();
     for (const [from, envelope] of Object.entries(envelopes)) {
       const peer = present(parsePartyIndex(Number.parseInt(from, 10)));
-      const bytes = Uint8Array.from(Buffer.from(envelope, 'base64'));
       const channel = present(session.channels.get(peer));
-      const opened = await openEnvelope(present(this.#peers.get(peer)), channel, { round: round - 1, bytes });
+      const opened = await openEnvelope(present(this.#peers.get(peer)), channel, { round: round - 1, bytes: envelope });
       inbox.set(peer, present(opened));
     }
     session.round = round;
@@ -330,12 +329,11 @@ export class Puppet implements CosignerClient {
     session.next = next;
     if (step.type === 'abort') throw new Error(step.abort.step);
     if (step.type === 'result') return { sid: bytesToHex(sid), result: step.result };
-    const envelopes: Record<string, string> = {};
+    const envelopes: Record<string, Uint8Array> = {};
     for (const [peer, message] of step.messages) {
       const { purpose, round } = session;
       const body = this.lie(Uint8Array.from(message), { purpose, round });
-      const sealed = await sealEnvelope(this.#own, present(session.channels.get(peer)), { round, body });
-      envelopes[String(peer)] = Buffer.from(sealed).toString('base64');
+      envelopes[String(peer)] = await sealEnvelope(this.#own, present(session.channels.get(peer)), { round, body });
     }
     return { sid: bytesToHex(sid), envelopes };
   }
@@ -354,7 +352,7 @@ interface Invitation {
 interface RoundBody {
   readonly sid: string;
   readonly round: number;
-  readonly envelopes: Readonly<Record<string, string>>;
+  readonly envelopes: Readonly<Record<string, Uint8Array>>;
 }
 
 interface SentRequest {

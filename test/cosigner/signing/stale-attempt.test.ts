@@ -9,6 +9,7 @@ import { startAnvil } from '#local/evm/anvil.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { AllocationRequest } from '#objects/wallet-nonce/object.ts';
+import { parseBody, responseOf } from '#cosigner/request-body.ts';
 import { refused } from '#domain/result.ts';
 import { party } from '../../mpc/dealt-key.ts';
 import { anvilClient } from '../../chains/evm/anvil-client.ts';
@@ -123,9 +124,10 @@ function bindingOf(index: number, there: readonly CosignerClient[]): Pick<Fetche
       if (client === undefined) return new Response(null, { status: 503 });
       const request = new Request(input, init);
       const { pathname } = new URL(request.url);
-      const answer = await client.call(pathname.slice('/v1/'.length), await request.json());
+      const content = parseBody(request, new Uint8Array(await request.arrayBuffer()));
+      const answer = await client.call(pathname.slice('/v2/'.length), content);
       if (!answer.ok && answer.refusal.code === 'unreachable') return new Response(null, { status: 503 });
-      return Response.json(answer);
+      return answer.ok ? responseOf(answer, 2) : Response.json(answer);
     },
   };
 }

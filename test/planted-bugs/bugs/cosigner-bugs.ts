@@ -82,7 +82,7 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   {
     name: 'a co-signer takes another body than the one that was signed',
     file: 'src/cosigner/app.ts',
-    was: "  if (!isClaimedBody(claim, bytes)) return answer(401, refusal('not-my-coordinator'));\n",
+    was: "  if (!(await isClaimedBody(claim, bytes))) return answer(401, refusal('not-my-coordinator'));\n",
     is: '',
     caughtBy: ['test/attacks/network/large-body.test.ts'],
   },

@@ -253,7 +253,7 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
   },
   {
     name: 'a co-signer believes an unsigned opening',
-    file: 'src/cosigner/session/sessions.ts',
+    file: 'src/cosigner/session/opening.ts',
     was: 'if (!(await verifyAsCosigner(peer, statement, signature))) return null;',
     is: '',
     caughtBy: ['test/cosigner/signing/solana.test.ts'],
@@ -268,9 +268,30 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
   {
     name: 'two co-signers run one session under two protocols',
     file: 'src/cosigner/session/sessions.ts',
-    was: 'const opened = { preparation: prepared.value, protocol, ephemeral, sinceMs: Date.now() };',
-    is: "const opened = { preparation: prepared.value, protocol: '00', ephemeral, sinceMs: Date.now() };",
+    was: 'const opened = { plan: prepared.value, protocol, ephemeral, sinceMs: Date.now() };',
+    is: "const opened = { plan: prepared.value, protocol: '00', ephemeral, sinceMs: Date.now() };",
     caughtBy: ['test/attacks/coordinator/payload/mixed-protocols.test.ts'],
+  },
+  {
+    name: 'co-signers with two requests are in one session that was opened ahead',
+    file: 'src/cosigner/session/opening.ts',
+    was: 'hexToBytes(protocol), context, Uint8Array.from(participants), ...parts',
+    is: 'hexToBytes(protocol), Uint8Array.from(participants), ...parts',
+    caughtBy: ['test/cosigner/session/opened-ahead.test.ts'],
+  },
+  {
+    name: 'a session that was opened ahead starts twice',
+    file: 'src/cosigner/session/sessions.ts',
+    was: '    this.#opened.delete(own);\n',
+    is: '',
+    caughtBy: ['test/cosigner/session/opened-ahead.test.ts'],
+  },
+  {
+    name: 'signing nonces are drawn in a session that was opened ahead',
+    file: 'src/cosigner/session/sessions.ts',
+    was: 'prepared.ok && prepared.value.opening !== null ?',
+    is: 'prepared.ok && false ?',
+    caughtBy: ['test/cosigner/session/opened-ahead.test.ts'],
   },
   {
     name: 'a session that is never completed keeps its keys',

@@ -138,8 +138,8 @@ export const VAULT_BUGS: readonly Bug[] = [
   {
     name: 'a co-signer serves requests of a version that it does not speak',
     file: 'src/cosigner/app.ts',
-    was: 'WIRE_VERSIONS.some((spoken) => version === `v${spoken}`)',
-    is: 'WIRE_VERSIONS.some((spoken) => spoken > 0)',
+    was: 'WIRE_VERSIONS.find((one) => version === `v${one}`)',
+    is: 'WIRE_VERSIONS.find((one) => one > 0)',
     caughtBy: ['test/cosigner-client/wire-version.test.ts'],
   },
   {
