@@ -5,8 +5,8 @@ import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
 import { publicIdentity } from '#mpc/identity.ts';
 import { COSIGNER_ACTIONS, objectName, type ObjectRef } from '#cosigner/object.ts';
 import { refusal, type Refused } from '#cosigner/refusal.ts';
-import { declaresAtMost, parseBody, responseOf } from '#cosigner/request-body.ts';
-import { readAtMost } from '#domain/bounded-read.ts';
+import { parseBody, responseOf } from '#cosigner/request-body.ts';
+import { declaredLength, readAtMost, readDeclared } from '#domain/bounded-read.ts';
 import { WIRE_VERSIONS } from '#domain/access/cosigner-request.ts';
 import { parseKeyId, parseVaultIdText } from '#domain/id.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
@@ -50,10 +50,12 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
   }
   const claim = parseClaim(request, { env, nowMs: Date.now() });
   if (claim === null) return answer(401, refusal('not-my-coordinator'));
-  if (!declaresAtMost(request, MAX_BODY_BYTES)) return answer(413, refusal('body-too-large'));
+  const declared = declaredLength(request);
+  if (declared !== null && declared > MAX_BODY_BYTES) return answer(413, refusal('body-too-large'));
   // The check precedes the body, so that a stranger cannot make a co-signer hold a body in memory.
   if (!(await isFromCoordinator(claim, { request, env }))) return answer(401, refusal('not-my-coordinator'));
-  const bytes = await readAtMost(request.body, MAX_BODY_BYTES);
+  const { body: stream } = request;
+  const bytes = await (declared === null ? readAtMost(stream, MAX_BODY_BYTES) : readDeclared(stream, declared));
   if (bytes === null) return answer(413, refusal('body-too-large'));
   if (!(await isClaimedBody(claim, bytes))) return answer(401, refusal('not-my-coordinator'));
   const body = parseBody(request, bytes);

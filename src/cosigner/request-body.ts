@@ -6,15 +6,6 @@ import { decodeRoundRequest, encodeRoundAnswer, hasRoundBodies, ROUND_TYPE } fro
 import type { Result } from '#domain/result.ts';
 
 /**
- * Reports whether the declared length of a body is within `maxBytes`. A chunked body declares none.
- */
-export function declaresAtMost({ headers }: Request, maxBytes: number): boolean {
-  const claimed = headers.get('content-length');
-  if (claimed === null) return true;
-  return /^[0-9]{1,15}$/.test(claimed) && Number.parseInt(claimed, 10) <= maxBytes;
-}
-
-/**
  * Returns the content of a body: JSON, or the bytes of a round. Returns undefined for other bytes.
  */
 export function parseBody({ headers }: Request, bytes: Uint8Array): unknown {

@@ -11,8 +11,29 @@ interface MinimumReader {
   read(
     view: Uint8Array<ArrayBuffer>,
     options: { readonly min: number },
-  ): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+  ): Promise<{ readonly done: boolean; readonly value?: Uint8Array<ArrayBuffer> | undefined }>;
   cancel(): Promise<void>;
+}
+
+/** Returns the declared length of a body in bytes, or null for a body in chunks. */
+export function declaredLength({ headers }: Pick<Request, 'headers'>): number | null {
+  const text = headers.get('content-length');
+  if (text === null || headers.has('transfer-encoding')) return null;
+  return /^[0-9]{1,15}$/.test(text) ? Number.parseInt(text, 10) : Number.MAX_SAFE_INTEGER;
+}
+
+/**
+ * Returns the bytes of a body that declares this length. One read takes them, whatever the sender
+ * sends after them. Fewer bytes are returned when the body ends before.
+ */
+export async function readDeclared(
+  stream: ReadableStream<Uint8Array> | null,
+  length: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  if (stream === null || length === 0) return new Uint8Array();
+  const reader: MinimumReader = stream.getReader({ mode: 'byob' });
+  const { value } = await reader.read(new Uint8Array(length), { min: length });
+  return value ?? new Uint8Array();
 }
 
 /**

@@ -1,7 +1,7 @@
 import { concatBytes } from '@noble/hashes/utils.js';
 import type { Channel } from '#mpc/channel.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import { taggedHash } from '#mpc/transcript.ts';
+import { longTaggedHash } from '#mpc/transcript.ts';
 
 /**
  * A message from one co-signer to another, relayed by a coordinator that neither reads nor changes
@@ -61,7 +61,7 @@ export async function sealEnvelope(
   const parameters = { name: 'AES-GCM', iv, additionalData: owned(header) };
   const ciphertext = await crypto.subtle.encrypt(parameters, channel.outgoing, owned(message.body));
   const signed = concatBytes(header, iv, new Uint8Array(ciphertext));
-  return concatBytes(signed, await signAsCosigner(own, statementOf(signed)));
+  return concatBytes(signed, await signAsCosigner(own, await statementOf(signed)));
 }
 
 /**
@@ -80,7 +80,7 @@ export async function openEnvelope(
   if (!header.every((byte, i) => byte === bytes[i])) return null;
   const signed = owned(bytes.subarray(0, bytes.length - SIGNATURE_BYTES));
   const signature = bytes.subarray(bytes.length - SIGNATURE_BYTES);
-  if (!(await verifyAsCosigner(peer, statementOf(signed), signature))) return null;
+  if (!(await verifyAsCosigner(peer, await statementOf(signed), signature))) return null;
   const iv = signed.subarray(HEADER_BYTES, HEADER_BYTES + IV_BYTES);
   const parameters = { name: 'AES-GCM', iv, additionalData: owned(header) };
   try {
@@ -104,8 +104,8 @@ export async function verifyAsCosigner(peer: PeerIdentity, bytes: Uint8Array, si
   return crypto.subtle.verify('Ed25519', peer.signing, owned(signature), owned(bytes));
 }
 
-function statementOf(signed: Uint8Array): Uint8Array {
-  return taggedHash('envelope', signed);
+function statementOf(signed: Uint8Array): Promise<Uint8Array> {
+  return longTaggedHash('envelope', signed);
 }
 
 function headerOf({ sid, round, from, to }: Address): Uint8Array {

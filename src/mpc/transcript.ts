@@ -23,6 +23,15 @@ export function taggedHash(tag: string, ...parts: readonly Uint8Array[]): Uint8A
 }
 
 /**
+ * Returns `taggedHash` of one long part. The runtime makes a hash of `createHash` from a stream,
+ * which costs more than the hash of an envelope.
+ */
+export async function longTaggedHash(tag: string, part: Uint8Array): Promise<Uint8Array> {
+  const input = Uint8Array.from(concatBytes(blockOf(tag).bytes, uint32(part.length), part));
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', input));
+}
+
+/**
  * From this length on the SHA-256 of the runtime is faster than noble's, call and copy included;
  * below it is slower.
  */

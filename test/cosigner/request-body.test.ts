@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { declaresAtMost } from '#cosigner/request-body.ts';
-import { readAtMost } from '#domain/bounded-read.ts';
+import { declaredLength, readAtMost, readDeclared } from '#domain/bounded-read.ts';
 
 /**
  * Tests how much a co-signer reads of the body of a request. The limit also holds for a service
@@ -47,14 +46,21 @@ test('the first byte beyond the limit cancels the stream, and no more of it is r
   expect(seen.isCancelled).toBe(true);
 });
 
-test.each<[string, string | null, boolean]>([
-  ['no length', null, true],
-  ['the largest length', '4000', true],
-  ['one byte more', '4001', false],
-  ['a length that is no number', '4e2', false],
-  ['a length of two values', '10, 10', false],
-  ['a length of twenty digits', '1'.repeat(20), false],
-])('a request with %s is accepted or refused before its body is read', (_name, length, isTaken) => {
+test('a body with a declared length is read once, and no byte after that length', async () => {
+  const { request, seen } = streamed(1_000_000);
+  expect((await readDeclared(request.body, 2500)).length).toBe(2500);
+  expect(seen.turns).toBeLessThanOrEqual(4);
+  expect((await readDeclared(streamed(2).request.body, 2500)).length).toBe(2000);
+  expect(await readDeclared(null, 5)).toEqual(new Uint8Array());
+});
+
+test.each<[string, string | null, number | null]>([
+  ['no length', null, null],
+  ['a length', '4000', 4000],
+  ['a length that is no number', '4e2', Number.MAX_SAFE_INTEGER],
+  ['a length of two values', '10, 10', Number.MAX_SAFE_INTEGER],
+  ['a length of twenty digits', '1'.repeat(20), Number.MAX_SAFE_INTEGER],
+])('a request with %s declares it, or more than any limit', (_name, length, declared) => {
   const headers = length === null ? {} : { 'content-length': length };
-  expect(declaresAtMost(new Request(URL_WITHOUT_SERVER, { method: 'POST', headers }), 4000)).toBe(isTaken);
+  expect(declaredLength(new Request(URL_WITHOUT_SERVER, { method: 'POST', headers }))).toBe(declared);
 });

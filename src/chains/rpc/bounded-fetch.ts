@@ -1,4 +1,5 @@
 import { MAX_RESPONSE_BYTES } from '#chains/rpc/json-rpc.ts';
+import { declaredLength, readDeclared } from '#domain/bounded-read.ts';
 import { joinedBytes } from '#domain/joined-bytes.ts';
 
 /** A text, without the URL, that explains why there is no answer. */
@@ -50,8 +51,12 @@ export async function boundedBytes(
 const READ_AT_ONCE_BYTES = 65_536;
 
 /** Returns null for a body beyond the limit. */
-async function bytesOf({ body }: Response): Promise<Uint8Array | null> {
+async function bytesOf(response: Response): Promise<Uint8Array | null> {
+  const { body, headers } = response;
   if (body === null) return new Uint8Array();
+  // A compressed body declares its compressed length.
+  const declared = headers.has('content-encoding') ? null : declaredLength(response);
+  if (declared !== null) return declared > MAX_RESPONSE_BYTES ? null : readDeclared(body, declared);
   const reader = body.getReader({ mode: 'byob' });
   const chunks: Uint8Array[] = [];
   let length = 0;

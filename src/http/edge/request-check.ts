@@ -8,8 +8,7 @@ import type { FieldFault } from '#http/encode/problem.ts';
 import { problem } from '#http/encode/problem.ts';
 import { duplicateFields } from '#http/edge/duplicate-fields.ts';
 import { illFormedTexts } from '#http/edge/well-formed-body.ts';
-import { readAtMost } from '#domain/bounded-read.ts';
-import { declaredLength } from '#http/edge/declared-length.ts';
+import { declaredLength, readAtMost } from '#domain/bounded-read.ts';
 import { utf8TextOf } from '#http/edge/utf8-text.ts';
 
 /** The largest body of any endpoint. */

@@ -1,5 +1,4 @@
-import { readAtMost } from '#domain/bounded-read.ts';
-import { declaredLength } from '#http/edge/declared-length.ts';
+import { declaredLength, readAtMost } from '#domain/bounded-read.ts';
 
 /**
  * The limit of a delivery before and after decompression: its stored form has to fit into one row

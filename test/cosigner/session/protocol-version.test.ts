@@ -11,7 +11,7 @@ const ROOMS = ['cosigner', 'devices', 'domain', 'mpc'];
  * standard suite defines.
  */
 const NAMES = [
-  /(?:taggedHash|oraclePrefix|hashToScalar)\(\s*['`]([^'`$]+)/gu,
+  /(?:taggedHash|longTaggedHash|oraclePrefix|hashToScalar)\(\s*['`]([^'`$]+)/gu,
   /['`](conclave\/[^'`$]+)['`]/gu,
   /'(FROST-[^']+)'/gu,
 ];
