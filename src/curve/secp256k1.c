@@ -223,8 +223,9 @@ void EXPORT(negateScalar)(void) {
 }
 
 /*
- * The sums of the vector OLE (vole.ts), whose scalars have eight words, the least significant first,
- * as this build of the library keeps them. All scalars are below the order.
+ * The vectors of the vector OLE (vole.ts), whose scalars have eight words, the least significant
+ * first, as this build of the library keeps them. All scalars are below the order, where a function
+ * does not say otherwise. Bit j of `bits` is bit j % 8 of byte j / 8.
  */
 #define INSTANCES 416
 #define WIDTH 4
@@ -236,11 +237,77 @@ static struct {
     secp256k1_scalar values[INSTANCES][WIDTH];
     secp256k1_scalar sums[2];
     secp256k1_scalar checks[INSTANCES][CHECKS];
+    secp256k1_scalar others[INSTANCES][WIDTH];
+    secp256k1_scalar addends[WIDTH];
+    unsigned char bits[64];
 } vole;
 
 _Static_assert(sizeof(secp256k1_scalar) == 32, "a scalar has eight words and nothing else");
 
 unsigned char *EXPORT(vectors)(void) { return (unsigned char *)&vole; }
+
+/* Returns b s, for the bit j of `bits`. */
+static secp256k1_scalar times_bit(int j, const secp256k1_scalar *s) {
+    secp256k1_scalar product = secp256k1_scalar_zero;
+    secp256k1_scalar_cmov(&product, s, (vole.bits[j >> 3] >> (j & 7)) & 1);
+    return product;
+}
+
+/* Returns 1 when all of `others` are below the order, else 0. It reads all of them. */
+int EXPORT(areScalars)(void) {
+    int above = 0;
+    for (int j = 0; j < INSTANCES; j++)
+        for (int i = 0; i < WIDTH; i++) above |= secp256k1_scalar_check_overflow(&vole.others[j][i]);
+    return !above;
+}
+
+/* Reduces `values`, which can be any numbers of 256 bits. */
+void EXPORT(reduce)(void) {
+    for (int j = 0; j < INSTANCES; j++)
+        for (int i = 0; i < WIDTH; i++) {
+            secp256k1_scalar *v = &vole.values[j][i];
+            secp256k1_scalar_reduce(v, secp256k1_scalar_check_overflow(v));
+        }
+}
+
+/* sums_0 = sum_j bit_j g_j. */
+void EXPORT(select)(void) {
+    vole.sums[0] = secp256k1_scalar_zero;
+    for (int j = 0; j < INSTANCES; j++) {
+        secp256k1_scalar term = times_bit(j, &vole.gadget[j]);
+        secp256k1_scalar_add(&vole.sums[0], &vole.sums[0], &term);
+    }
+}
+
+/* others_j,i = values_j,i - others_j,i + addends_i. */
+void EXPORT(offset)(void) {
+    for (int j = 0; j < INSTANCES; j++)
+        for (int i = 0; i < WIDTH; i++) {
+            secp256k1_scalar *other = &vole.others[j][i];
+            secp256k1_scalar_negate(other, other);
+            secp256k1_scalar_add(other, other, &vole.values[j][i]);
+            secp256k1_scalar_add(other, other, &vole.addends[i]);
+        }
+}
+
+/* values_j,i += bit_j others_j,i. */
+void EXPORT(choose)(void) {
+    for (int j = 0; j < INSTANCES; j++)
+        for (int i = 0; i < WIDTH; i++) {
+            secp256k1_scalar term = times_bit(j, &vole.others[j][i]);
+            secp256k1_scalar_add(&vole.values[j][i], &vole.values[j][i], &term);
+        }
+}
+
+/* checks_j,k -= bit_j addends_k. */
+void EXPORT(correct)(void) {
+    for (int j = 0; j < INSTANCES; j++)
+        for (int k = 0; k < CHECKS; k++) {
+            secp256k1_scalar term = times_bit(j, &vole.addends[k]);
+            secp256k1_scalar_negate(&term, &term);
+            secp256k1_scalar_add(&vole.checks[j][k], &vole.checks[j][k], &term);
+        }
+}
 
 /*
  * sums_i = sum_j g_j v_j,i for the two inputs i, and check_j,k = v_j,2+k + sum_i theta_i,k v_j,i for
@@ -264,6 +331,32 @@ void EXPORT(fold)(void) {
             vole.checks[j][k] = check;
         }
     }
+}
+
+/*
+ * Transposes the rows of the OT extension (bit-matrix.ts): 128 rows of 32 words at `values` become
+ * 624 vectors of 4 words at `others`. Bit i of vector j is bit j of row i. Hacker's Delight, figure
+ * 7-6: a block of 32 x 32 bits swaps ever smaller off-diagonal blocks.
+ */
+#define ROW_WORDS 32
+#define VECTORS 624
+#define LANES 4
+
+void EXPORT(transpose)(void) {
+    const uint32_t *rows = vole.values[0][0].d;
+    uint32_t *vectors = vole.others[0][0].d, block[32];
+    for (int lane = 0; lane < LANES; lane++)
+        for (int column = 0; 32 * column < VECTORS; column++) {
+            for (int i = 0; i < 32; i++) block[i] = rows[(32 * lane + i) * ROW_WORDS + column];
+            uint32_t mask = 0x0000ffff;
+            for (int size = 16; size != 0; size >>= 1, mask ^= mask << size)
+                for (int k = 0; k < 32; k = (k + size + 1) & ~size) {
+                    uint32_t swap = ((block[k] >> size) ^ block[k + size]) & mask;
+                    block[k + size] ^= swap;
+                    block[k] ^= swap << size;
+                }
+            for (int j = 0; j < 32 && 32 * column + j < VECTORS; j++) vectors[(32 * column + j) * LANES + lane] = block[j];
+        }
 }
 
 /* RFC 9380, section 8.7: the curve E' of the map, y^2 = x^3 + A x + B, and Z = -11. */

@@ -14,7 +14,7 @@ trap 'rm -rf "$folder"' EXIT
 version=0.5.0
 hash=13b70138be52d7a23bdf0ea39ed79799a30eb855f2ed82c028357f6432cd536b
 # The hash of the binary, which a test compares.
-binary=2ec23c0d461e3890fe42f7a7cf88bd84c04e7379cd096f71e9cb5fd2d2937ec8
+binary=fd710ed4591127c58be4c58082177f013b5ec2ba0afe9eff59b30dd91bf2dc2b
 # The package archive of this machine.
 archive=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep debian | grep -v security | head -n 1)
 source=$folder/source.tar.xz

@@ -35,6 +35,13 @@ interface Functions {
   readonly negateScalar: () => void;
   readonly vectors: () => number;
   readonly fold: () => void;
+  readonly areScalars: () => number;
+  readonly reduce: () => void;
+  readonly select: () => void;
+  readonly offset: () => void;
+  readonly choose: () => void;
+  readonly correct: () => void;
+  readonly transpose: () => void;
 }
 
 const engine = engineOf<Functions>(code);
@@ -70,7 +77,7 @@ function wipe({ memory, buffer }: Module): void {
 type Inputs = Partial<Readonly<Record<'a' | 'b' | 's' | 't' | 'text', Uint8Array>>>;
 
 /** Calls functions over inputs, and wipes the memory when they have ended. */
-function over<T>(inputs: Inputs, run: (own: Module) => T): T {
+export function over<T>(inputs: Inputs, run: (own: Module) => T): T {
   const own = module();
   try {
     for (const [position, bytes] of Object.entries(inputs)) own.buffer.set(bytes, AT[position as keyof Inputs]);
@@ -157,47 +164,4 @@ export function multiplyAdd(a: Uint8Array, b: Uint8Array, c: Uint8Array): Uint8A
 /** Returns -a. */
 export function negateScalar(scalar: Uint8Array): Uint8Array {
   return scalarOver({ s: scalar }, (functions) => functions.negateScalar());
-}
-
-/** The layout of the vectors of `fold` in words, as in secp256k1.c. */
-const INSTANCES = 416;
-const WIDTH = 4;
-const CHECKS = 2;
-const WORDS = 8;
-const THETA_AT = INSTANCES * WORDS;
-const VALUES_AT = THETA_AT + 2 * CHECKS * WORDS;
-const SUMS_AT = VALUES_AT + INSTANCES * WIDTH * WORDS;
-const CHECKS_AT = SUMS_AT + 2 * WORDS;
-const END = CHECKS_AT + INSTANCES * CHECKS * WORDS;
-
-let vectors: Uint32Array | null = null;
-
-/**
- * Returns the sums of a vector OLE and its check values (vole.ts): sum_j g_j v_j,i for both inputs
- * i, and v_j,2+k + sum_i theta_i,k v_j,i for both checks k. Scalars have eight words, the least
- * significant first, and are below the order.
- *
- * @param gadget g, the same in every call
- * @param theta theta_0,0, theta_0,1, theta_1,0, theta_1,1
- * @param values v: four scalars for each of 416 instances
- */
-export function fold(
-  gadget: Uint32Array,
-  theta: Uint32Array,
-  values: Uint32Array,
-): { readonly sums: Uint32Array; readonly checks: Uint32Array } {
-  return over({}, ({ functions, memory }) => {
-    if (vectors === null) {
-      vectors = new Uint32Array(memory.buffer, functions.vectors(), END);
-      vectors.set(gadget);
-    }
-    vectors.set(theta, THETA_AT);
-    vectors.set(values, VALUES_AT);
-    try {
-      functions.fold();
-      return { sums: vectors.slice(SUMS_AT, CHECKS_AT), checks: vectors.slice(CHECKS_AT, END) };
-    } finally {
-      vectors.fill(0, THETA_AT);
-    }
-  });
 }

@@ -1,16 +1,15 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import type * as Curve from '#curve/secp256k1.ts';
+import * as own from '#curve/secp256k1.ts';
+import { areScalars, chosen, corrected, fold, offset, reduced, selected, transposed } from '#curve/vectors.ts';
 
 /** Tests that the memory of the curve's code holds no secret after a call. */
-
-type Module = typeof Curve;
 
 const STACK_BYTES = 8_192;
 const BUFFER_BYTES = 1_024;
 
-/** Returns the functions over an instance of their own, and its memory. */
-async function watched(): Promise<{ readonly own: Module; readonly exports: () => WebAssembly.Exports }> {
+/** Returns what the instance exports. The first call makes it. */
+function watched(): WebAssembly.Exports {
   const { Instance } = WebAssembly;
   const made: WebAssembly.Exports[] = [];
   class Watched extends Instance {
@@ -19,21 +18,20 @@ async function watched(): Promise<{ readonly own: Module; readonly exports: () =
       made.push(this.exports);
     }
   }
-  // A module with another query is another module.
-  const path = '../../src/curve/secp256k1.ts?watched';
-  const own = (await import(path)) as Module;
   WebAssembly.Instance = Watched;
   try {
     own.negatePoint(new Uint8Array(64));
   } finally {
     WebAssembly.Instance = Instance;
   }
-  return { own, exports: () => made[0] ?? {} };
+  const [exports] = made;
+  if (exports === undefined) throw new Error('an earlier call made the instance');
+  return exports;
 }
 
-const { own, exports } = await watched();
-const memory = () => new Uint8Array((exports()['memory'] as WebAssembly.Memory).buffer);
-const addressOf = (name: string) => (exports()[name] as () => number)();
+const exports = watched();
+const memory = () => new Uint8Array((exports['memory'] as WebAssembly.Memory).buffer);
+const addressOf = (name: string) => (exports[name] as () => number)();
 
 /** A scalar below the order, none of whose bytes is zero. */
 function secret(): Uint8Array {
@@ -44,6 +42,7 @@ const point = own.multiplyGenerator(secret());
 const scalar = secret();
 const words = () => new Uint32Array(randomBytes(416 * 4 * 32).buffer).map((word) => word >>> 1);
 const gadget = new Uint32Array(416 * 8).fill(1);
+const one = new Uint32Array(8).fill(1);
 
 test.each<[string, () => unknown]>([
   ['a product of the generator', () => own.multiplyGenerator(scalar)],
@@ -55,7 +54,14 @@ test.each<[string, () => unknown]>([
   ['a reduction', () => own.reduceWide(Uint8Array.of(...scalar, ...scalar.subarray(0, 16)))],
   ['a product of scalars', () => own.multiplyAdd(scalar, scalar, scalar)],
   ['a negative of a scalar', () => own.negateScalar(scalar)],
-  ['the sums of a vector OLE', () => own.fold(gadget, new Uint32Array(4 * 8).fill(1), words())],
+  ['the sums of a vector OLE', () => fold(gadget, new Uint32Array(4 * 8).fill(1), words())],
+  ['a check of scalars', () => areScalars(words())],
+  ['a reduction of numbers', () => reduced(words())],
+  ['a sum of a gadget', () => selected(gadget, randomBytes(52))],
+  ['differences', () => offset(words(), words(), [one, one, one, one])],
+  ['chosen sums', () => chosen(words(), words(), randomBytes(52))],
+  ['corrected checks', () => corrected(words().subarray(0, 416 * 2 * 8), [one, one], randomBytes(52))],
+  ['a transposed matrix', () => transposed(new Int32Array(randomBytes(128 * 32 * 4).buffer))],
 ])('%s leaves nothing on the stack, in the buffer and in the vectors', (_name, run) => {
   expect(run()).toBeDefined();
   const buffer = addressOf('buffer');
@@ -64,7 +70,7 @@ test.each<[string, () => unknown]>([
   const parts = [
     memory().subarray(0, STACK_BYTES),
     memory().subarray(buffer, buffer + BUFFER_BYTES),
-    memory().subarray(vectors, vectors + (4 + 416 * 4 + 2 + 416 * 2) * 32),
+    memory().subarray(vectors, vectors + (4 + 416 * 4 + 2 + 416 * 2 + 416 * 4 + 4 + 2) * 32),
   ];
   expect(parts.map((part) => part.some((byte) => byte !== 0))).toEqual([false, false, false]);
   expect(Buffer.from(memory()).includes(Buffer.from(scalar.subarray(0, 8)))).toBe(false);

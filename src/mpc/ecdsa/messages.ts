@@ -10,9 +10,10 @@ import {
   OT_INSTANCES,
   WIDTH,
 } from '#mpc/ecdsa/parameters.ts';
-import { allCanonical, WORDS } from '#mpc/ecdsa/scalar-words.ts';
+import { WORDS } from '#mpc/ecdsa/scalar-words.ts';
 import type { Reply } from '#mpc/ecdsa/vole.ts';
 import { parseScalar, SCALAR_BYTES } from '#curve/scalar.ts';
+import { areScalars } from '#curve/vectors.ts';
 import { parsePoint, type Point, POINT_BYTES, SECRETS } from '#mpc/secp256k1.ts';
 import type { SecretScalar } from '#mpc/secret-scalar.ts';
 import { DIGEST_BYTES } from '#mpc/transcript.ts';
@@ -116,7 +117,7 @@ export function decodeRound2(bytes: Uint8Array): Round2Message | null {
   const eta = [SECRETS.parse(reader.bytes(SCALAR_BYTES)), SECRETS.parse(reader.bytes(SCALAR_BYTES))];
   const mu = reader.bytes(DIGEST_BYTES);
   if (R === null || gammaU === null || gammaV === null || publicShare === null || psi === null) return null;
-  if (!eta.every((value) => value !== null) || !allCanonical(tau)) return null;
+  if (!eta.every((value) => value !== null) || !areScalars(tau)) return null;
   return { context, echo, salt, encodedR, R, gammaU, gammaV, publicShare, psi, reply: { tau, eta, mu } };
 }
 

@@ -1,5 +1,5 @@
 import { type Challenges, combine } from '#mpc/wasm/gf208.ts';
-import { bitAt, ROW_WORDS, transpose } from '#mpc/ecdsa/bit-matrix.ts';
+import { bitAt, ROW_WORDS } from '#mpc/ecdsa/bit-matrix.ts';
 import { wireBytes } from '#mpc/ecdsa/byte-reader.ts';
 import {
   BASE_OTS,
@@ -10,9 +10,10 @@ import {
   OT_INSTANCES,
   WIDTH,
 } from '#mpc/ecdsa/parameters.ts';
-import { reduceWords, WORDS } from '#mpc/ecdsa/scalar-words.ts';
+import { WORDS } from '#mpc/ecdsa/scalar-words.ts';
 import { hashFourfold, midstate } from '#mpc/wasm/one-block-sha256.ts';
 import { freshBytes } from '#mpc/secp256k1.ts';
+import { reduced, transposed } from '#curve/vectors.ts';
 import { oraclePrefix, taggedHash } from '#mpc/transcript.ts';
 
 /**
@@ -124,10 +125,11 @@ export function otherChoice(q: Int32Array, delta: Int32Array): Int32Array {
 export function padsOf(sid: Uint8Array, vectors: Int32Array): Uint32Array {
   const oracle = midstate(oraclePrefix('ecdsa/ot-extension/pad', sid));
   const used = vectors.subarray(0, OT_INSTANCES * LANES);
-  const pads = new Uint32Array(hashFourfold(oracle, used, LANES).buffer);
-  if (pads.length !== OT_INSTANCES * WIDTH * WORDS) throw new Error('as many pads as inputs and checks');
-  // n is within 2^128.4 of 2^256: one subtraction reduces, the bias is below 2^-127.
-  for (let at = 0; at < pads.length; at += WORDS) reduceWords(pads, at);
+  const hashes = new Uint32Array(hashFourfold(oracle, used, LANES).buffer);
+  if (hashes.length !== OT_INSTANCES * WIDTH * WORDS) throw new Error('as many pads as inputs and checks');
+  // n is within 2^128.4 of 2^256: the bias is below 2^-127.
+  const pads = reduced(hashes);
+  hashes.fill(0);
   return pads;
 }
 
@@ -138,7 +140,7 @@ export function padsOf(sid: Uint8Array, vectors: Int32Array): Uint32Array {
 function expand(sid: Uint8Array, seeds: Int32Array): Int32Array {
   const rows = hashFourfold(midstate(oraclePrefix('ecdsa/ot-extension/prg', sid)), seeds, WORDS);
   if (rows.length !== BASE_OTS * ROW_WORDS) throw new Error('a row for each base OT');
-  const vectors = transpose(rows);
+  const vectors = transposed(rows);
   rows.fill(0);
   return vectors;
 }

@@ -1,4 +1,3 @@
-import { bitAt } from '#mpc/ecdsa/bit-matrix.ts';
 import { gadgetWords } from '#mpc/ecdsa/gadget.ts';
 import {
   extendAsReceiver,
@@ -9,20 +8,12 @@ import {
   type SenderExtension,
   type SenderSeeds,
 } from '#mpc/ecdsa/ot-extension.ts';
-import { CHECKS, INPUTS, OT_INSTANCES, WIDTH } from '#mpc/ecdsa/parameters.ts';
-import {
-  addMasked,
-  secretAt,
-  subtractMasked,
-  wipeScratch,
-  WORDS,
-  wordsOf,
-  wordsOfSecret,
-} from '#mpc/ecdsa/scalar-words.ts';
+import { CHECKS, INPUTS } from '#mpc/ecdsa/parameters.ts';
+import { secretAt, WORDS, wordsOf, wordsOfSecret } from '#mpc/ecdsa/scalar-words.ts';
 import { scalarFromDigest, SECRETS } from '#mpc/secp256k1.ts';
 import type { SecretScalar } from '#mpc/secret-scalar.ts';
 import { equalBytes, taggedHash } from '#mpc/transcript.ts';
-import { fold } from '#curve/secp256k1.ts';
+import { chosen, corrected, fold, offset, selected } from '#curve/vectors.ts';
 
 /**
  * The random vector OLE of DKLs23 (Protocol 5.2) in two messages. Bob gets a random b; Alice gives
@@ -50,15 +41,9 @@ export function beginAsBob(
   seeds: ReceiverSeeds,
 ): { b: SecretScalar; message: ExtensionMessage; state: BobState } {
   const { message, ...kept } = extendAsReceiver(sid, seeds);
-  const sum = new Uint32Array(WORDS);
-  const element = { words: gadgetWords(), at: 0 };
-  for (let j = 0; j < OT_INSTANCES; j++) {
-    element.at = j * WORDS;
-    addMasked(sum, 0, element, -bitAt(kept.choices, j));
-  }
+  const sum = selected(gadgetWords(), kept.choices);
   const b = secretAt(sum, 0);
   sum.fill(0);
-  wipeScratch();
   return { b, message, state: { sid, ...kept } };
 }
 
@@ -84,13 +69,7 @@ export function answerAsAlice(
   const ones = padsOf(sid, other);
   const sacrificed = [SECRETS.random(), SECRETS.random()];
   const addends = [...inputs, ...sacrificed].map(wordsOfSecret);
-  const tau = zeros.slice();
-  const subtrahend = { words: ones, at: 0 };
-  for (let at = 0; at < tau.length; at += WORDS) {
-    subtrahend.at = at;
-    subtractMasked(tau, at, subtrahend, -1);
-    addMasked(tau, at, { words: addends[(at / WORDS) % WIDTH]!, at: 0 }, -1);
-  }
+  const tau = offset(zeros, ones, addends);
   const theta = thetaOf(sid, transcript, tau);
   const eta = sacrificed.map((value, k) => {
     const [first, second] = [SECRETS.of(theta[k]![0]), SECRETS.of(theta[k]![1])];
@@ -113,22 +92,13 @@ export function finishAsBob(
   { sid, transcript, choices, vectors }: BobState,
   reply: Reply,
 ): readonly [SecretScalar, SecretScalar] | null {
-  const shares = padsOf(sid, vectors);
-  const addend = { words: reply.tau, at: 0 };
-  for (let at = 0; at < shares.length; at += WORDS) {
-    const bit = bitAt(choices, Math.floor(at / (WORDS * WIDTH)));
-    addend.at = at;
-    addMasked(shares, at, addend, -bit);
-  }
+  const pads = padsOf(sid, vectors);
+  const shares = chosen(pads, reply.tau, choices);
   const theta = thetaOf(sid, transcript, reply.tau);
   const { sums, checks } = folded(shares, theta);
-  const etas = reply.eta.map((value) => ({ words: wordsOfSecret(value), at: 0 }));
-  for (let check = 0; check < OT_INSTANCES * CHECKS; check++) {
-    const bit = bitAt(choices, Math.floor(check / CHECKS));
-    subtractMasked(checks, check * WORDS, etas[check % CHECKS]!, -bit);
-  }
-  const mu = muOf(sid, checks);
-  for (const secret of [shares, choices, vectors]) secret.fill(0);
+  const etas = reply.eta.map(wordsOfSecret);
+  const mu = muOf(sid, corrected(checks, etas, choices));
+  for (const secret of [pads, shares, checks, choices, vectors, ...etas]) secret.fill(0);
   return equalBytes(mu, reply.mu) ? sums : null;
 }
 
@@ -174,6 +144,5 @@ function folded(
 function muOf(sid: Uint8Array, checks: Uint32Array): Uint8Array {
   const mu = taggedHash('ecdsa/vole/mu', sid, new Uint8Array(checks.buffer));
   checks.fill(0);
-  wipeScratch();
   return mu;
 }

@@ -7,18 +7,25 @@ const IN_VECTORS = ['test/vectors/vectors.test.ts'];
 /** Bugs in the protocols between co-signers, in their sessions, and in their HTTP endpoints. */
 export const PROTOCOL_BUGS: readonly Bug[] = [
   {
-    name: 'a sum of scalars forgets a carry between its words',
-    file: 'src/mpc/ecdsa/scalar-words.ts',
-    was: 'const sum = words[at + i]! + ((addend.words[addend.at + i]! & mask) >>> 0) + carry;',
-    is: 'const sum = words[at + i]! + ((addend.words[addend.at + i]! & mask) >>> 0);',
-    caughtBy: ['test/mpc/ecdsa/scalar-words.test.ts'],
+    name: 'a number beyond the order is taken for a scalar of the reply',
+    file: 'src/curve/vectors.ts',
+    was: 'functions.areScalars() === 1',
+    is: 'functions.areScalars() >= 0',
+    caughtBy: ['test/curve/vectors.test.ts'],
   },
   {
-    name: 'a sum of scalars is not reduced when it overflows',
-    file: 'src/mpc/ecdsa/scalar-words.ts',
-    was: '  subtractOrderWhereItFits(words, at, carry);',
-    is: '  subtractOrderWhereItFits(words, at, 0);',
-    caughtBy: ['test/mpc/ecdsa/scalar-words.test.ts'],
+    name: 'the pads are not reduced by the order',
+    file: 'src/curve/vectors.ts',
+    was: '    functions.reduce();\n',
+    is: '',
+    caughtBy: ['test/curve/vectors.test.ts'],
+  },
+  {
+    name: 'a call leaves its vectors in the memory of the code',
+    file: 'src/curve/vectors.ts',
+    was: '      words.fill(0, THETA);\n',
+    is: '',
+    caughtBy: ['test/curve/wiped-memory.test.ts'],
   },
   {
     name: 'the verdict of the parser of points is not read',
