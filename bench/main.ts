@@ -96,7 +96,7 @@ function pinned(): boolean {
 
 async function main(): Promise<void> {
   // A queue of the simulator has room for ten thousand messages, and growth creates events faster
-  // than a thousand vaults can deliver them on one core.
+  // than a hundred vaults can deliver them on one core.
   const { growth, profile: isReadable } = options;
   const scene = await startScene({ notificationsEnabled: !growth, isReadable, isInspected: growth || isReadable });
   const load = new Load();
