@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { combinePublic, hashToCurve, multiplyAdd, multiplyGenerator, multiplyPoint } from '#curve/secp256k1.ts';
+import { chosen } from '#curve/vectors.ts';
 import { welchT } from './welch.ts';
 
 /**
@@ -16,6 +17,8 @@ const WARM_UP = 5_000;
 
 const POINT = multiplyGenerator(scalar(7));
 const ZERO = new Uint8Array(32);
+/** Four scalars for each of 416 instances. */
+const SCALARS = new Uint32Array(416 * 4 * 8).fill(0x12345678);
 const DST = new TextEncoder().encode('a DST of the timing test');
 
 /** Returns a scalar of few bits, whose products a careless implementation computes fast. */
@@ -23,6 +26,14 @@ function scalar(value: number): Uint8Array {
   const bytes = new Uint8Array(32);
   bytes[31] = value;
   return bytes;
+}
+
+/** Returns 416 bits: the secret once and a half. */
+function bitsOf(secret: Uint8Array): Uint8Array {
+  const bits = new Uint8Array(52);
+  bits.set(secret);
+  bits.set(secret.subarray(12), 32);
+  return bits;
 }
 
 interface Subject {
@@ -36,6 +47,7 @@ const SUBJECTS: readonly Subject[] = [
   { name: 'secret times the generator', run: multiplyGenerator, isConstant: true },
   { name: 'secret a b + c', run: (secret) => multiplyAdd(secret, secret, secret), isConstant: true },
   { name: 'hash of a secret to the curve', run: (secret) => hashToCurve(secret, DST), isConstant: true },
+  { name: 'sums that secret bits choose', run: (secret) => chosen(SCALARS, SCALARS, bitsOf(secret)), isConstant: true },
   { name: 'public times a point', run: (secret) => combinePublic(POINT, secret, ZERO), isConstant: false },
 ];
 
