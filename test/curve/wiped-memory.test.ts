@@ -8,30 +8,7 @@ import { areScalars, chosen, corrected, fold, offset, reduced, selected, transpo
 const STACK_BYTES = 8_192;
 const BUFFER_BYTES = 1_024;
 
-/** Returns what the instance exports. The first call makes it. */
-function watched(): WebAssembly.Exports {
-  const { Instance } = WebAssembly;
-  const made: WebAssembly.Exports[] = [];
-  class Watched extends Instance {
-    constructor(...given: ConstructorParameters<typeof Instance>) {
-      super(...given);
-      made.push(this.exports);
-    }
-  }
-  WebAssembly.Instance = Watched;
-  try {
-    own.negatePoint(new Uint8Array(64));
-  } finally {
-    WebAssembly.Instance = Instance;
-  }
-  const [exports] = made;
-  if (exports === undefined) throw new Error('an earlier call made the instance');
-  return exports;
-}
-
-const exports = watched();
-const memory = () => new Uint8Array((exports['memory'] as WebAssembly.Memory).buffer);
-const addressOf = (name: string) => (exports[name] as () => number)();
+const { functions, memory } = own.over({}, (code) => code);
 
 /** A scalar below the order, none of whose bytes is zero. */
 function secret(): Uint8Array {
@@ -64,14 +41,14 @@ test.each<[string, () => unknown]>([
   ['a transposed matrix', () => transposed(new Int32Array(randomBytes(128 * 32 * 4).buffer))],
 ])('%s leaves nothing on the stack, in the buffer and in the vectors', (_name, run) => {
   expect(run()).toBeDefined();
-  const buffer = addressOf('buffer');
+  const buffer = functions.buffer();
   // The gadget before them is public.
-  const vectors = addressOf('vectors') + 416 * 32;
+  const vectors = functions.vectors() + 416 * 32;
   const parts = [
-    memory().subarray(0, STACK_BYTES),
-    memory().subarray(buffer, buffer + BUFFER_BYTES),
-    memory().subarray(vectors, vectors + (4 + 416 * 4 + 2 + 416 * 2 + 416 * 4 + 4 + 2) * 32),
+    memory.subarray(0, STACK_BYTES),
+    memory.subarray(buffer, buffer + BUFFER_BYTES),
+    memory.subarray(vectors, vectors + (4 + 416 * 4 + 2 + 416 * 2 + 416 * 4 + 4 + 2) * 32),
   ];
   expect(parts.map((part) => part.some((byte) => byte !== 0))).toEqual([false, false, false]);
-  expect(Buffer.from(memory()).includes(Buffer.from(scalar.subarray(0, 8)))).toBe(false);
+  expect(Buffer.from(memory).includes(Buffer.from(scalar.subarray(0, 8)))).toBe(false);
 });
