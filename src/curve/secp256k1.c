@@ -334,7 +334,7 @@ void EXPORT(fold)(void) {
 }
 
 /*
- * Transposes the rows of the OT extension (bit-matrix.ts): 128 rows of 32 words at `values` become
+ * Transposes the rows of the OT extension (ot-extension.ts): 128 rows of 32 words at `values` become
  * 624 vectors of 4 words at `others`. Bit i of vector j is bit j of row i. Hacker's Delight, figure
  * 7-6: a block of 32 x 32 bits swaps ever smaller off-diagonal blocks.
  */

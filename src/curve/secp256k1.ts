@@ -19,7 +19,7 @@ const MAX_TEXT = AT.end - AT.text;
 /** The bytes below the constants, which are the stack of the code (secp256k1.sh). */
 const STACK_BYTES = 8_192;
 
-interface Functions {
+export interface Functions {
   readonly buffer: () => number;
   readonly begin: () => void;
   readonly multiplyGenerator: () => void;

@@ -1,4 +1,4 @@
-import { over } from '#curve/secp256k1.ts';
+import { type Functions, over } from '#curve/secp256k1.ts';
 
 /**
  * The work on all instances of a vector OLE at once (vole.ts), in the module of the curve. A Worker
@@ -26,32 +26,28 @@ const ADDENDS = OTHERS + INSTANCES * WIDTH * WORDS;
 const BITS = ADDENDS + WIDTH * WORDS;
 const END = BITS + 16;
 
-/** Inputs by their positions. */
-type Inputs = readonly (readonly [position: number, words: Uint32Array | Int32Array])[];
+/** Inputs by their positions. Bytes are bits. */
+type Inputs = readonly (readonly [position: number, input: Uint32Array | Int32Array | Uint8Array])[];
 
 interface Vectors {
   readonly words: Uint32Array;
-  readonly functions: Parameters<Parameters<typeof over>[1]>[0]['functions'];
+  readonly functions: Functions;
 }
-
-let memoryOfVectors: Uint32Array | null = null;
 
 function overVectors<T>(inputs: Inputs, run: (own: Vectors) => T): T {
   return over({}, ({ functions, memory }) => {
-    memoryOfVectors ??= new Uint32Array(memory.buffer, functions.vectors(), END);
-    const words = memoryOfVectors;
+    const address = functions.vectors();
+    const words = new Uint32Array(memory.buffer, address, END);
     try {
-      for (const [position, input] of inputs) words.set(input, position);
+      for (const [position, input] of inputs) {
+        if (input instanceof Uint8Array) memory.set(input.subarray(0, INSTANCES / 8), address + 4 * position);
+        else words.set(input, position);
+      }
       return run({ functions, words });
     } finally {
       words.fill(0, THETA);
     }
   });
-}
-
-/** Returns bits, the least significant first in each byte, as words. */
-function wordsOfBits(bits: Uint8Array): Uint32Array {
-  return new Uint32Array(bits.slice(0, INSTANCES / 8).buffer);
 }
 
 /**
@@ -95,7 +91,7 @@ export function reduced(numbers: Uint32Array): Uint32Array {
 export function selected(gadget: Uint32Array, bits: Uint8Array): Uint32Array {
   const inputs = [
     [0, gadget],
-    [BITS, wordsOfBits(bits)],
+    [BITS, bits],
   ] as const;
   return overVectors(inputs, ({ functions, words }) => {
     functions.select();
@@ -117,7 +113,7 @@ export function chosen(a: Uint32Array, b: Uint32Array, bits: Uint8Array): Uint32
   const inputs = [
     [VALUES, a],
     [OTHERS, b],
-    [BITS, wordsOfBits(bits)],
+    [BITS, bits],
   ] as const;
   return overVectors(inputs, ({ functions, words }) => {
     functions.choose();
@@ -128,7 +124,7 @@ export function chosen(a: Uint32Array, b: Uint32Array, bits: Uint8Array): Uint32
 /** Returns checks_j,k - bit_j c_k. */
 export function corrected(checks: Uint32Array, c: readonly Uint32Array[], bits: Uint8Array): Uint32Array {
   const subtrahends = c.map((words, k) => [ADDENDS + k * WORDS, words] as const);
-  return overVectors([[CHECKED, checks], [BITS, wordsOfBits(bits)], ...subtrahends], ({ functions, words }) => {
+  return overVectors([[CHECKED, checks], [BITS, bits], ...subtrahends], ({ functions, words }) => {
     functions.correct();
     return words.slice(CHECKED, OTHERS);
   });

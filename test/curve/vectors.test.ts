@@ -3,25 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { modOrder, ORDER } from '#curve/scalar.ts';
 import { areScalars, chosen, corrected, fold, offset, reduced, selected, transposed } from '#curve/vectors.ts';
 import { WORDS, wordsOf } from '#mpc/ecdsa/scalar-words.ts';
-import { randomScalar, scalarAt } from '../mpc/secret-values.ts';
+import { CORNERS, randomScalar, scalarAt } from '../mpc/secret-values.ts';
 
 /** Compares the vectors of the module with BigInt, on edges and on random scalars. */
 
 const INSTANCES = 416;
 const LARGEST = (1n << 256n) - 1n;
-
-const CORNERS = [
-  0n,
-  1n,
-  2n,
-  (1n << 32n) - 1n,
-  1n << 32n,
-  (1n << 128n) - 1n,
-  1n << 255n,
-  ORDER - (1n << 128n),
-  ORDER - 2n,
-  ORDER - 1n,
-];
 
 /** Returns scalars. Two lists begin with every pair of corners, and then have random scalars. */
 function scalars(count: number, cornerOf: (i: number) => number): readonly bigint[] {

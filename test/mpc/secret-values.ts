@@ -1,9 +1,23 @@
 import { WORDS } from '#mpc/ecdsa/scalar-words.ts';
-import { parseScalar } from '#curve/scalar.ts';
+import { ORDER, parseScalar } from '#curve/scalar.ts';
 import { SECRETS } from '#mpc/secp256k1.ts';
 import type { SecretScalar } from '#mpc/secret-scalar.ts';
 
 /** Secret scalars of secp256k1 as numbers, for tests alone. */
+
+/** Scalars at the edges of words, of halves and of the order. */
+export const CORNERS = [
+  0n,
+  1n,
+  2n,
+  (1n << 32n) - 1n,
+  1n << 32n,
+  (1n << 128n) - 1n,
+  1n << 255n,
+  ORDER - (1n << 128n),
+  ORDER - 2n,
+  ORDER - 1n,
+];
 
 export function valueOf(secret: SecretScalar): bigint {
   return parseScalar(SECRETS.reveal(secret)) ?? notAScalar();

@@ -1,21 +1,8 @@
 import { expect, test } from 'vitest';
 import { secretAt, WORDS, wordsOf, wordsOfSecret } from '#mpc/ecdsa/scalar-words.ts';
-import { encodeScalar, ORDER } from '#curve/scalar.ts';
+import { encodeScalar } from '#curve/scalar.ts';
 import { SECRETS } from '#mpc/secp256k1.ts';
-import { randomScalar, scalarAt } from '../secret-values.ts';
-
-const CORNERS = [
-  0n,
-  1n,
-  2n,
-  (1n << 32n) - 1n,
-  1n << 32n,
-  (1n << 128n) - 1n,
-  1n << 255n,
-  ORDER - (1n << 128n),
-  ORDER - 2n,
-  ORDER - 1n,
-];
+import { CORNERS, randomScalar, scalarAt } from '../secret-values.ts';
 
 test('words and bytes are two views of one scalar', () => {
   for (const x of [...CORNERS, ...Array.from({ length: 2_000 }, randomScalar)]) {
