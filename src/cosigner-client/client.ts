@@ -1,4 +1,4 @@
-import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import { boundedBytes } from '#chains/rpc/bounded-fetch.ts';
 import { identitySecrets } from '#mpc/identity.ts';
@@ -171,12 +171,12 @@ function roundOf(bytes: Uint8Array): unknown {
 
 async function signatureOf(
   { coordinatorSecret }: CosignerTransport,
-  { index, path, body }: { readonly index: PartyIndex; readonly path: string; readonly body: string | Uint8Array },
+  { index, path, body }: { readonly index: PartyIndex; readonly path: string; readonly body: string | BufferSource },
 ): Promise<Readonly<Record<string, string>>> {
   if (coordinatorSecret === null) return {};
   // The hash of the runtime: a round has 54 kB for each peer.
-  const bytes = typeof body === 'string' ? utf8ToBytes(body) : body;
-  const digest = await crypto.subtle.digest('SHA-256', Uint8Array.from(bytes));
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+  const digest = await crypto.subtle.digest('SHA-256', bytes);
   const [atMs, bodyHash] = [String(Date.now()), bytesToHex(new Uint8Array(digest))];
   const signed = cosignerRequestBytes({ cosigner: String(index), path, atMs, bodyHash });
   const signature = await crypto.subtle.sign('Ed25519', await signingKey(coordinatorSecret), signed);

@@ -8,7 +8,7 @@ import type { Result } from '#domain/result.ts';
 /**
  * Returns the content of a body: JSON, or the bytes of a round. Returns undefined for other bytes.
  */
-export function parseBody({ headers }: Request, bytes: Uint8Array): unknown {
+export function parseBody({ headers }: Pick<Request, 'headers'>, bytes: Uint8Array): unknown {
   return headers.get('content-type') === ROUND_TYPE ? roundOf(bytes) : jsonOf(bytes);
 }
 

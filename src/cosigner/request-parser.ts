@@ -83,10 +83,8 @@ export function byPartyOf<T>(value: unknown, read: (item: unknown) => T): Readon
   return new Map(entries);
 }
 
-/**
- * Leaves room for the largest message of any round in base64: twelve signing rounds of 54 kB each.
- */
-const MAX_ENVELOPE_LENGTH = 1_000_000;
+/** Leaves room for the largest message of any round: twelve signing rounds of 54 kB each. */
+const MAX_ENVELOPE_BYTES = 750_000;
 
 /**
  * Returns the bytes of an envelope, which the first version of the requests has in base64.
@@ -95,8 +93,11 @@ const MAX_ENVELOPE_LENGTH = 1_000_000;
  * implies, so the characters need no check of their own.
  */
 export function envelopeOf(value: unknown): Uint8Array {
-  if (value instanceof Uint8Array) return value;
-  const text = textOf(value, MAX_ENVELOPE_LENGTH);
+  if (value instanceof Uint8Array) {
+    if (value.length > MAX_ENVELOPE_BYTES) throw new Malformed('too many bytes');
+    return value;
+  }
+  const text = textOf(value, (MAX_ENVELOPE_BYTES / 3) * 4);
   const bytes = new Uint8Array(Buffer.from(text, 'base64'));
   const padding = text.length - text.replace(/={1,2}$/, '').length;
   if (text.length % 4 !== 0 || bytes.length !== (text.length / 4) * 3 - padding) throw new Malformed('not base64');

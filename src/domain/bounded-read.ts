@@ -43,18 +43,22 @@ export async function readDeclared(
  *
  * Each read waits for 64 kB: a sender of chunks of one byte would otherwise cause a read for each,
  * and 300 kB of them would cost six seconds.
+ *
+ * @param atLeast the bytes that a read waits for instead
  */
 export async function readAtMost(
   stream: ReadableStream<Uint8Array> | null,
   maxBytes: number,
+  atLeast = READ_AT_ONCE_BYTES,
 ): Promise<Uint8Array<ArrayBuffer> | null> {
   if (stream === null) return new Uint8Array();
   const reader: MinimumReader = stream.getReader({ mode: 'byob' });
   const chunks: Uint8Array[] = [];
   let length = 0;
   for (;;) {
-    const min = Math.min(READ_AT_ONCE_BYTES, maxBytes + 1 - length);
-    const { done, value = new Uint8Array() } = await reader.read(new Uint8Array(min), { min });
+    const size = Math.min(READ_AT_ONCE_BYTES, maxBytes + 1 - length);
+    const min = Math.min(atLeast, size);
+    const { done, value = new Uint8Array() } = await reader.read(new Uint8Array(size), { min });
     length += value.length;
     if (length > maxBytes) {
       // The cancellation is not awaited, because the sender may never notice it.

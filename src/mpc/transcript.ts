@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { joinedBytes } from '#domain/joined-bytes.ts';
 
 export const TRANSCRIPT_DOMAIN = 'conclave/mpc/v1/';
 
@@ -27,7 +28,7 @@ export function taggedHash(tag: string, ...parts: readonly Uint8Array[]): Uint8A
  * which costs more than the hash of an envelope.
  */
 export async function longTaggedHash(tag: string, part: Uint8Array): Promise<Uint8Array> {
-  const input = Uint8Array.from(concatBytes(blockOf(tag).bytes, uint32(part.length), part));
+  const input = joinedBytes([blockOf(tag).bytes, uint32(part.length), part]);
   return new Uint8Array(await crypto.subtle.digest('SHA-256', input));
 }
 

@@ -21,6 +21,7 @@ test.each([
   ['three paddings', 'A==='],
   ['no padding where it belongs', 'AA'],
   ['more than any envelope has', 'A'.repeat(1_000_004)],
+  ['more bytes than any envelope has', new Uint8Array(750_001)],
 ])('%s is not accepted as an envelope', (_name, value) => {
   expect(() => envelopeOf(value)).toThrow(Malformed);
 });

@@ -1,6 +1,5 @@
 import { MAX_RESPONSE_BYTES } from '#chains/rpc/json-rpc.ts';
-import { declaredLength, readDeclared } from '#domain/bounded-read.ts';
-import { joinedBytes } from '#domain/joined-bytes.ts';
+import { declaredLength, readAtMost, readDeclared } from '#domain/bounded-read.ts';
 
 /** A text, without the URL, that explains why there is no answer. */
 interface NoAnswer {
@@ -44,30 +43,11 @@ export async function boundedBytes(
   }
 }
 
-/**
- * Iterating over a body returns four kilobytes at a time, which for the rounds of a signature takes
- * longer than all their processing.
- */
-const READ_AT_ONCE_BYTES = 65_536;
-
 /** Returns null for a body beyond the limit. */
 async function bytesOf(response: Response): Promise<Uint8Array | null> {
-  const { body, headers } = response;
-  if (body === null) return new Uint8Array();
   // A compressed body declares its compressed length.
-  const declared = headers.has('content-encoding') ? null : declaredLength(response);
-  if (declared !== null) return declared > MAX_RESPONSE_BYTES ? null : readDeclared(body, declared);
-  const reader = body.getReader({ mode: 'byob' });
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for (;;) {
-    const { done, value } = await reader.read(new Uint8Array(READ_AT_ONCE_BYTES));
-    if (done) return joinedBytes(chunks);
-    length += value.length;
-    if (length > MAX_RESPONSE_BYTES) {
-      await reader.cancel();
-      return null;
-    }
-    chunks.push(value);
-  }
+  const declared = response.headers.has('content-encoding') ? null : declaredLength(response);
+  // A node may send its answer in parts: each is read when it comes.
+  if (declared === null) return readAtMost(response.body, MAX_RESPONSE_BYTES, 1);
+  return declared > MAX_RESPONSE_BYTES ? null : readDeclared(response.body, declared);
 }
