@@ -12,10 +12,10 @@ import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
 import { refusal, type Refused } from '#cosigner/refusal.ts';
 import type { SignedRecord } from '#cosigner/storage.ts';
 import { signingRequestOf } from '#cosigner/session/signing-request.ts';
+import { parseBody } from '#cosigner/request-body.ts';
 import { needsReceipts } from '#domain/policy/policy.ts';
 import { byPartyOf, bytesOf, fieldsOf, policyNameOf } from '#cosigner/request-parser.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import { decodeRoundRequest } from '#domain/access/round-body.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { party } from '../mpc/dealt-key.ts';
@@ -31,10 +31,8 @@ type RecordImport = (node: number, request: SigningRequest, checked: CheckedRequ
 
 /** Returns the content of a request: JSON, or a round. */
 function contentSent(init: RequestInit): unknown {
-  if (!(init.body instanceof Uint8Array)) return JSON.parse(textSent(init));
-  const sent = decodeRoundRequest(init.body);
-  if (sent === null) throw new Error('bytes are a round');
-  return { ...sent, sid: bytesToHex(sent.sid) };
+  const bytes = init.body instanceof Uint8Array ? init.body : utf8ToBytes(textSent(init));
+  return parseBody({ headers: new Headers(init.headers) }, bytes);
 }
 
 interface Session {

@@ -85,7 +85,7 @@ export async function thresholdSign(
     if (fault.code === 'superseded') return { ok: false, verdict: 'unavailable', reason: fault.code };
     console.error(JSON.stringify({ event: 'cosigner-fault', keyId: key.keyId, ...fault }));
     const { cosigner, code } = fault;
-    if (cosigner !== null && code === 'unreachable') UNREACHABLE_SINCE_MS.set(cosigner, Date.now());
+    rememberUnreachable(fault);
     // It had the policies offered in this call. A liar must not use up the calls of the others.
     if (cosigner !== null && (code === 'unreachable' || code === 'policy-behind')) unreachable.add(cosigner);
     if (cosigner !== null && JUDGEMENTS.has(code)) judges.add(cosigner);
@@ -110,8 +110,7 @@ export async function openSessionsAhead(
   if (signers === undefined) return null;
   const opened = await openAhead({ cosigners: signers, path: () => `key/${key.keyId}` });
   if (opened.ok) return opened.value;
-  const { cosigner, code } = opened.refusal;
-  if (code === 'unreachable') UNREACHABLE_SINCE_MS.set(cosigner, Date.now());
+  rememberUnreachable(opened.refusal);
   return null;
 }
 
@@ -121,6 +120,10 @@ export async function openSessionsAhead(
  */
 const UNREACHABLE_SINCE_MS = new Map<number, number>();
 const UNREACHABLE_FOR_MS = 60_000;
+
+function rememberUnreachable({ cosigner, code }: GroupFault): void {
+  if (cosigner !== null && code === 'unreachable') UNREACHABLE_SINCE_MS.set(cosigner, Date.now());
+}
 
 /** Returns the co-signers that have a share of the key, recently unreachable ones last. */
 function holdersOf(cosigners: readonly CosignerClient[], key: VaultKey): readonly CosignerClient[] {
