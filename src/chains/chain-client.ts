@@ -121,6 +121,11 @@ export interface NonceSlot {
   readonly from: string;
   readonly nonce: bigint;
   readonly replaced: Attempt | null;
+  /**
+   * The unsigned bytes of earlier payments at this slot that only one RPC node reports as final.
+   * None when absent. The slot is refused while the chain shows that one of them is not included.
+   */
+  readonly predecessors?: readonly string[];
 }
 
 export type BroadcastVerdict =

@@ -39,12 +39,21 @@ type ProvenCounts = { readonly [K in keyof Counts]: Counts[K] | null } & {
 export interface ChainCounts extends Counts {
   /** Absent when it was not requested. */
   readonly proven?: ProvenCounts;
-  /**
-   * Where a nonce is a nonce slot: the slots that are open already, which are allocated first. None
-   * when absent.
-   */
-  readonly open?: readonly bigint[];
+  /** Where a nonce is a nonce slot; absent elsewhere. */
+  readonly slots?: SlotChoice;
 }
+
+/** The order in which the free nonce slots of a wallet are allocated. */
+interface SlotChoice {
+  /** The number of slots. */
+  readonly count: bigint;
+  /** The slots that are open already, which come first. */
+  readonly open: readonly bigint[];
+  /** The slots whose last payment only one RPC node reports as final, which come last. */
+  readonly unproven: readonly bigint[];
+}
+
+const NO_SLOTS: SlotChoice = { count: 0n, open: [], unproven: [] };
 
 /** A nonce that the vault's record of a transaction names. */
 export interface HeldNonce {
@@ -81,14 +90,14 @@ export function allocate(
 ): Allocation {
   const own = before.owned.get(transactionId);
   if (own !== undefined) return { book: cancelRelease(before, transactionId), nonce: own };
-  const { latest, pending, proven, open = [] } = counts;
+  const { latest, pending, proven, slots = NO_SLOTS } = counts;
   const book = lowerFloor(before, counts, settledBlock);
   if (book === null) return { book: before, nonce: null, waitsFor: null };
   const used = larger(book.floor, proven?.latest ?? 0n);
-  if (latest > lowestUnowned(book, used)) return { book, nonce: null, waitsFor: null };
-  const start = larger(larger(used, latest), proven?.pending ?? 0n);
   const taken = new Set(book.owned.values());
-  const nonce = open.find((one) => one >= start && !taken.has(one)) ?? lowestUnowned(book, start);
+  if (latest > lowestFree(taken, used)) return { book, nonce: null, waitsFor: null };
+  const start = larger(larger(used, latest), proven?.pending ?? 0n);
+  const nonce = chosenNonce(taken, start, slots);
   if (pending > nonce) return { book, nonce: null, waitsFor: null };
   const waitsFor = leavingBelow(book, nonce);
   if (waitsFor !== null) return { book, nonce: null, waitsFor };
@@ -194,9 +203,15 @@ export function retire(book: NonceAllocations, transactionId: string): NonceAllo
   return { ...release(book, transactionId), floor: larger(book.floor, nonce + 1n) };
 }
 
-/** Returns the lowest nonce, starting at `from`, that no transaction owns. */
-function lowestUnowned({ owned }: NonceAllocations, from: bigint): bigint {
-  const taken = new Set(owned.values());
+function chosenNonce(taken: ReadonlySet<bigint>, start: bigint, { count, open, unproven }: SlotChoice): bigint {
+  const free = (avoided: ReadonlySet<bigint>) =>
+    open.find((one) => one >= start && !avoided.has(one)) ?? lowestFree(avoided, start);
+  const proven = free(new Set([...taken, ...unproven]));
+  return proven < count ? proven : free(taken);
+}
+
+/** Returns the lowest nonce, starting at `from`, that is not taken. */
+function lowestFree(taken: ReadonlySet<bigint>, from: bigint): bigint {
   let nonce = from;
   while (taken.has(nonce)) nonce += 1n;
   return nonce;

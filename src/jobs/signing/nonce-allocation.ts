@@ -1,10 +1,12 @@
-import type { AccountNonce, ChainClient, PreparationFault } from '#chains/chain-client.ts';
+import type { ChainClient, PreparationFault } from '#chains/chain-client.ts';
 import type { PaymentOrdering } from '#chains/chain-rules.ts';
 import { rulesFor } from '#chains/rules-for.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { AssetAmount } from '#domain/transaction/exposure.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseTransactionId } from '#domain/id.ts';
+import type { CountTexts } from '#domain/wallet/count-texts.ts';
+import { countTexts } from '#domain/wallet/count-texts.ts';
 import { mayBeReorged } from '#domain/wallet/reservation.ts';
 import type { Spending } from '#domain/wallet/reservation.ts';
 import type { Result } from '#domain/result.ts';
@@ -14,7 +16,8 @@ import { signedAttempts } from '#domain/transaction/transaction.ts';
 import { WAITS_FOR_NONCE } from '#domain/wallet/nonce-wait.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultDoors } from '#objects/vault/doors.ts';
-import type { AllocationResult, CountTexts, HeldSlot, ReservationFault } from '#objects/wallet-nonce/object.ts';
+import type { HeldNonceRecord } from '#objects/vault/views.ts';
+import type { AllocationResult, HeldSlot, ReservationFault } from '#objects/wallet-nonce/object.ts';
 
 /**
  * `unproven`: RPC nodes count unknown transactions of the wallet, without proof. `behind`: another
@@ -80,6 +83,8 @@ export interface AllocatedNonce {
    * reserved.
    */
   readonly reserved?: readonly AssetAmount[];
+  /** The bytes of the payments that have released it (`NonceSlot.predecessors`). */
+  readonly predecessors?: readonly string[];
 }
 
 /**
@@ -88,49 +93,62 @@ export interface AllocatedNonce {
  */
 export async function allocateNonce(allocation: Allocation): Promise<Result<AllocatedNonce, NonceFault>> {
   const { env, client, transaction } = allocation;
+  const max = maxInFlight(client.rules.ordering);
   let answer: AllocationResult = { nonce: null, why: 'unproven' };
+  let held: readonly HeldPayment[] = [];
   for (const requiresProof of [false, true]) {
-    const response = await requestAllocation(allocation, requiresProof);
-    if (!response.ok) return response;
-    answer = response.value;
+    const counts = await client.accountNonce(transaction.intent.from, requiresProof);
+    if (!counts.ok) return refused({ kind: 'transient', detail: counts.refusal.detail });
+    held = await heldBySigned(allocation);
+    answer = await requestAllocation(allocation, { held, max, counts: countTexts(counts.value) });
     if (answer.nonce !== null || answer.why !== 'unproven') break;
   }
   if (answer.nonce === null) {
     return refused(isUnreserved(answer) ? await faultOfFunds(allocation, answer) : faultOf(answer));
   }
   const { nonce } = answer;
-  const max = maxInFlight(client.rules.ordering);
-  if (max === null || BigInt(nonce) < BigInt(max)) return accepted(answer);
+  const released = held.filter(({ slot }) => slot.isReleased === true && slot.nonce === nonce);
+  const predecessors = released.flatMap(({ payload }) => (payload === null ? [] : [payload]));
+  if (max === null || BigInt(nonce) < BigInt(max)) return accepted({ ...answer, predecessors });
   await allocatorOf(env, transaction).release({ transactionId: transaction.id });
   return refused({ kind: 'busy' });
 }
 
+interface RequestTerms {
+  readonly held: readonly HeldPayment[];
+  readonly max: number | null;
+  readonly counts: CountTexts;
+}
+
 async function requestAllocation(
-  allocation: Allocation,
-  requiresProof: boolean,
-): Promise<Result<AllocationResult, NonceFault>> {
-  const { env, client, transaction, spending } = allocation;
-  const { id: transactionId, intent } = transaction;
-  const counts = await client.accountNonce(intent.from, requiresProof);
-  if (!counts.ok) return refused({ kind: 'transient', detail: counts.refusal.detail });
-  const held = await heldBySigned(allocation);
-  const request = { transactionId, held, ...countTexts(counts.value) };
-  const full = spending === undefined ? request : { ...request, spending };
-  return accepted(await allocatorOf(env, transaction).allocate(full));
+  { env, transaction, spending }: Allocation,
+  { held, max, counts }: RequestTerms,
+): Promise<AllocationResult> {
+  return allocatorOf(env, transaction).allocate({
+    transactionId: transaction.id,
+    held: held.map(({ slot }) => slot),
+    ...counts,
+    ...(max === null ? {} : { slots: max }),
+    ...(spending === undefined ? {} : { spending }),
+  });
+}
+
+/** A payment in flight, and the bytes of its newest attempt, which the allocator does not need. */
+interface HeldPayment extends Pick<HeldNonceRecord, 'payload'> {
+  readonly slot: HeldSlot;
 }
 
 /**
  * Returns the nonces in use. The vault is the source of truth for transactions in flight: without
  * it an allocator whose storage was rolled back would allocate a nonce twice. With nonce slots, a
- * final inclusion on one RPC node is enough to release the slot, because an unreachable second node
- * would otherwise block the wallet. If the inclusion is false, the chain still executes at most one
- * of the two transactions.
+ * final inclusion on one RPC node is enough to release the slot when no other is free, because an
+ * unreachable second node would otherwise block the wallet.
  */
-async function heldBySigned({ vault, client, transaction: { chain, intent } }: Allocation): Promise<HeldSlot[]> {
+async function heldBySigned({ vault, client, transaction: { chain, intent } }: Allocation): Promise<HeldPayment[]> {
   const held = await vault.query(null, { type: 'heldNonces', chain, address: intent.from });
-  return held.flatMap(({ nonce, isFinalForOneNode, ...rest }) => {
+  return held.flatMap(({ nonce, isFinalForOneNode, payload, ...rest }) => {
     const isReleased = isFinalForOneNode && client.rules.ordering.by !== 'account-nonce';
-    return nonce === null ? [] : [{ ...rest, nonce, isReleased }];
+    return nonce === null ? [] : [{ slot: { ...rest, nonce, isReleased }, payload }];
   });
 }
 
@@ -141,7 +159,7 @@ async function heldBySigned({ vault, client, transaction: { chain, intent } }: A
 export async function reserveFor(allocation: Allocation): Promise<NonceFault | null> {
   const { env, transaction, spending } = allocation;
   if (spending === undefined) return null;
-  const held = await heldBySigned(allocation);
+  const held = (await heldBySigned(allocation)).map(({ slot }) => slot);
   const answer = await allocatorOf(env, transaction).reserve({ transactionId: transaction.id, held, spending });
   return answer === null ? null : faultOfFunds(allocation, answer);
 }
@@ -193,13 +211,6 @@ export async function fundsFault(
   const undecided = held.flatMap(({ transactionId, amounts }) => (transactionId === id ? [] : amounts));
   const ofToken = undecided.filter(({ tokenAddress }) => isTokenTransfer && tokenAddress === intent.tokenAddress);
   return mayBeReorged(refusal.missing, isReverted ? ofToken : undecided) ? { kind: 'in-flight' } : refusal;
-}
-
-function countTexts({ latest, pending, proven }: AccountNonce): CountTexts {
-  const texts = { latest: latest.toString(), pending: pending.toString() };
-  if (proven === undefined) return texts;
-  const [provenLatest, provenPending] = [proven.latest?.toString() ?? null, proven.pending?.toString() ?? null];
-  return { ...texts, proven: { latest: provenLatest, pending: provenPending, block: proven.block.toString() } };
 }
 
 function faultOf(answer: Exclude<Extract<AllocationResult, { readonly nonce: null }>, ReservationFault>): NonceFault {

@@ -213,8 +213,8 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   const allocation = spending === undefined ? preparation : { ...preparation, spending };
   const given = newest === null ? await allocateNonce(allocation) : await keepNonce(allocation, newest);
   if (!given.ok) return given;
-  const { nonce, reserved = [] } = given.value;
-  const path = { from: intent.from, nonce: BigInt(nonce), replaced };
+  const { nonce, reserved = [], predecessors = [] } = given.value;
+  const path = { from: intent.from, nonce: BigInt(nonce), replaced, predecessors };
   const anchor = await client.anchor(path);
   if (!anchor.ok) return refused({ kind: 'transient', detail: anchor.refusal.detail });
   const composed = client.rules.compose(effect, quote.value, anchor.value);

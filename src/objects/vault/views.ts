@@ -110,6 +110,8 @@ export interface HeldNonceRecord {
   readonly includedIn: string | null;
   /** Only one RPC node reports this block as final. */
   readonly isFinalForOneNode: boolean;
+  /** The unsigned bytes of its newest attempt; null before the first one. */
+  readonly payload: string | null;
 }
 
 /** A key refresh that is due. */

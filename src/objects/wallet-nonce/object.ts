@@ -3,8 +3,10 @@ import type { Amount } from '#domain/asset/amount.ts';
 import { parseAmount, unitsOf } from '#domain/asset/amount.ts';
 import type { AssetAmount } from '#domain/transaction/exposure.ts';
 import type { InFlight, RecordedSpending, Spending, ReservationDecision } from '#domain/wallet/reservation.ts';
+import type { CountTexts } from '#domain/wallet/count-texts.ts';
+import { countsIn } from '#domain/wallet/count-texts.ts';
 import { decideReservation, plusRent } from '#domain/wallet/reservation.ts';
-import type { ChainCounts, HeldNonce, NonceAllocations } from '#domain/wallet/wallet-nonce.ts';
+import type { HeldNonce, NonceAllocations } from '#domain/wallet/wallet-nonce.ts';
 import {
   restoreHeld,
   allocate,
@@ -44,18 +46,12 @@ const NATIVE = '';
  */
 const REMEMBERED_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** `ChainCounts` as decimal text. */
-export interface CountTexts {
-  readonly latest: string;
-  readonly pending: string;
-  /** Absent when it was not requested. */
-  readonly proven?: { readonly latest: string | null; readonly pending: string | null; readonly block: string };
-}
-
 export interface AllocationRequest extends CountTexts {
   readonly transactionId: string;
   /** The vault's records of its transactions in flight; none when absent. */
   readonly held?: readonly HeldSlot[];
+  /** The number of the wallet's nonce slots; absent where account nonces are counted. */
+  readonly slots?: number;
   /** The transaction's spending and the balances; absent on UTXO chains. */
   readonly spending?: Spending;
 }
@@ -63,7 +59,10 @@ export interface AllocationRequest extends CountTexts {
 /** A transaction in flight, by the record of its vault. */
 export interface HeldSlot extends RecordedSpending {
   readonly nonce: string;
-  /** Another transaction may have its nonce. Its spending still counts. False when absent. */
+  /**
+   * Another transaction may have its nonce, when no other slot is free. Its spending still counts.
+   * False when absent.
+   */
   readonly isReleased?: boolean;
 }
 
@@ -119,8 +118,8 @@ export class WalletNonceObject extends DurableObject<CoordinatorConfig> {
     const known = held.filter((one) => !this.#hasEnded(one.transactionId));
     const before = this.#load();
     const whole = withHeld(before, known);
-    const open = request.spending?.positions?.open.map(BigInt) ?? [];
-    const given = allocate(whole, transactionId, { ...countsIn(request), open }, this.#settledBlock());
+    const counts = { ...countsIn(request), slots: slotsIn(request, known) };
+    const given = allocate(whole, transactionId, counts, this.#settledBlock());
     if (given.nonce === null) {
       if (given.book !== before) this.#store(given.book);
       const { waitsFor } = given;
@@ -372,6 +371,11 @@ function isReleased({ isReleased: released = false }: HeldSlot): boolean {
   return released;
 }
 
+function slotsIn({ slots = 0, spending }: AllocationRequest, held: readonly HeldSlot[]) {
+  const open = spending?.positions?.open.map(BigInt) ?? [];
+  return { count: BigInt(slots), open, unproven: held.filter(isReleased).map(({ nonce }) => BigInt(nonce)) };
+}
+
 function slotIn({ transactionId, nonce }: HeldSlot): HeldNonce {
   return { transactionId, nonce: BigInt(nonce) };
 }
@@ -382,18 +386,4 @@ function slotIn({ transactionId, nonce }: HeldSlot): HeldNonce {
 function atSlot(spending: Spending, nonce: string): Spending {
   const { positions } = spending;
   return positions === undefined || positions.open.includes(nonce) ? spending : plusRent(spending, positions.rent);
-}
-
-function countsIn({ latest, pending, proven }: CountTexts): ChainCounts {
-  const counts = { latest: BigInt(latest), pending: BigInt(pending) };
-  return proven === undefined
-    ? counts
-    : {
-        ...counts,
-        proven: { latest: countIn(proven.latest), pending: countIn(proven.pending), block: BigInt(proven.block) },
-      };
-}
-
-function countIn(text: string | null): bigint | null {
-  return text === null ? null : BigInt(text);
 }

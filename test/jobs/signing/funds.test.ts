@@ -44,6 +44,8 @@ interface Held {
   readonly nonce: string | null;
   readonly amounts: readonly AssetAmount[];
   readonly includedIn: string | null;
+  readonly isFinalForOneNode?: boolean;
+  readonly payload?: string;
 }
 
 /** The scene of one job run. `requests` has the requests of the jobs to the allocator. */
@@ -97,10 +99,25 @@ class Scene {
 
 test('a nonce request contains the spending of its transaction and of the others that the vault knows', async () => {
   const scene = new Scene({ nonce: '3', reserved: [native(7n)] });
-  expect(await allocateNonce(scene.allocation)).toEqual(accepted({ nonce: '3', reserved: [native(7n)] }));
+  const given = { nonce: '3', reserved: [native(7n)], predecessors: [] };
+  expect(await allocateNonce(scene.allocation)).toEqual(accepted(given));
   expect(scene.requests).toEqual([{ transactionId: id, latest: '0', pending: '0', held: [OTHER], spending: SPENDING }]);
   expect(await reserveFor(scene.allocation)).toBeNull();
   expect(scene.requests.at(-1)).toEqual({ transactionId: id, held: [OTHER], spending: SPENDING });
+});
+
+test('a nonce slot comes with the bytes of each payment that one node alone reports as final at it', async () => {
+  const scene = new Scene({ nonce: '0' });
+  const released = { ...OTHER, isFinalForOneNode: true, payload: '0x01' };
+  const elsewhere = { ...released, transactionId: 'elsewhere', nonce: '1', payload: '0x02' };
+  const kept = { ...OTHER, transactionId: 'kept', payload: '0x03' };
+  scene.held = [released, elsewhere, kept];
+  const { client } = scene.allocation;
+  const slots = { ...client, rules: { ...client.rules, ordering: { by: 'nonce-slots', slots: 16 } as const } };
+  const given = await allocateNonce({ ...scene.allocation, client: slots });
+  expect(given).toEqual(accepted({ nonce: '0', predecessors: ['0x01'] }));
+  expect(scene.requests).toMatchObject([{ slots: 16, held: [{ isReleased: true }, {}, { transactionId: 'kept' }] }]);
+  expect(JSON.stringify(scene.requests)).not.toContain('0x0');
 });
 
 const UNRESERVED: readonly (readonly [string, ReservationFault, NonceFault['kind']])[] = [

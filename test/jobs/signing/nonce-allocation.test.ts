@@ -5,11 +5,13 @@ import type { TransactionEvent } from '#domain/transaction/event.ts';
 import { newTransactionId } from '#domain/id.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
+import type { CountTexts } from '#domain/wallet/count-texts.ts';
+import { countsIn } from '#domain/wallet/count-texts.ts';
 import type { ChainCounts, NonceAllocations } from '#domain/wallet/wallet-nonce.ts';
 import { restoreHeld, allocate, blockerOf, lowerFloor, NO_ALLOCATIONS, release } from '#domain/wallet/wallet-nonce.ts';
 import { allocateNonce, recordBlocker } from '#jobs/signing/nonce-allocation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { AllocationRequest, CountTexts } from '#objects/wallet-nonce/object.ts';
+import type { AllocationRequest } from '#objects/wallet-nonce/object.ts';
 import { anvilChain } from '../../chains/evm/local-chain.ts';
 import { NOON_MS, sentAttempt, transactionIn, vaultId } from '../../domain/cast.ts';
 import { vaultStandIn } from '../../objects/vault/vault-stand-in.ts';
@@ -72,17 +74,7 @@ class Scene {
   }
 }
 
-function countsIn({ latest, pending, proven }: CountTexts): ChainCounts {
-  const countIn = (text: string | null) => (text === null ? null : BigInt(text));
-  const counts = { latest: BigInt(latest), pending: BigInt(pending) };
-  return proven === undefined
-    ? counts
-    : {
-        ...counts,
-        proven: { latest: countIn(proven.latest), pending: countIn(proven.pending), block: BigInt(proven.block) },
-      };
-}
-
+const given = (nonce: string) => ({ nonce, predecessors: [] });
 const signing = (id: typeof a) => transactionIn('SIGNING', { id });
 const waiting = transactionIn('BROADCAST', { id: b, attempts: [sentAttempt()] });
 
@@ -92,14 +84,14 @@ function bookOf(...ids: readonly string[]): NonceAllocations {
 
 test('a nonce that the allocations explain takes one call, and any other nonce requires proof', async () => {
   const scene = new Scene();
-  expect(await allocateNonce(scene.allocation(signing(a)))).toEqual(accepted({ nonce: '0' }));
+  expect(await allocateNonce(scene.allocation(signing(a)))).toEqual(accepted(given('0')));
   expect(scene.requiresProof).toEqual([false]);
   scene.truth = { latest: 4n, pending: 6n };
   expect(await allocateNonce(scene.allocation(signing(b)))).toMatchObject({ refusal: { kind: 'transient' } });
   scene.proven = { ...scene.truth, proven: { latest: 4n, pending: 0n, block: 0n } };
   expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(refused({ kind: 'unproven' }));
   scene.proven = { ...scene.truth, proven: { latest: 4n, pending: 6n, block: 0n } };
-  expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(accepted({ nonce: '6' }));
+  expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(accepted(given('6')));
 });
 
 test('a nonce that the vault knows is not given again, and a transaction without a nonce is ignored', async () => {
@@ -108,7 +100,7 @@ test('a nonce that the vault knows is not given again, and a transaction without
     { transactionId: a, nonce: '0' },
     { transactionId: b, nonce: null },
   ];
-  expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(accepted({ nonce: '1' }));
+  expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(accepted(given('1')));
 });
 
 test('a refused request names the transaction whose pending release blocks it', async () => {
@@ -146,7 +138,7 @@ test('the lowest unused nonce is named and given even below the floor if proven 
     { type: 'waitForNonce', blocker: null },
     { type: 'waitForNonce', blocker: { transactionId: null } },
   ]);
-  expect(await allocateNonce(scene.allocation(signing(a)))).toEqual(accepted({ nonce: '3' }));
+  expect(await allocateNonce(scene.allocation(signing(a)))).toEqual(accepted(given('3')));
 });
 
 test('a nonce whose owner the vault does not know is released and given to the next transaction', async () => {
@@ -155,5 +147,5 @@ test('a nonce whose owner the vault does not know is released and given to the n
   scene.held = [{ transactionId: b, nonce: '1' }];
   await recordBlocker(scene.allocation(waiting));
   expect(scene.recorded).toEqual([{ type: 'waitForNonce', blocker: { transactionId: null } }]);
-  expect(await allocateNonce(scene.allocation(signing(a)))).toEqual(accepted({ nonce: '0' }));
+  expect(await allocateNonce(scene.allocation(signing(a)))).toEqual(accepted(given('0')));
 });

@@ -137,6 +137,16 @@ test('a reused nonce slot does not free the amounts of its former transaction be
   expect(await object.allocate(requestFor('b', paying(41n, { funds }), held))).toMatchObject({ why: 'in-flight' });
   const after = { ...funds, blockNumber: '10' };
   expect(await object.allocate(requestFor('b', paying(30n, { funds: after }), held))).toMatchObject({ nonce: '0' });
+  // Another slot comes first, whether it is open or not, as long as the wallet has one.
+  const reusing = (slots: number, open: readonly string[]) => ({
+    ...requestFor('d', paying(1n, { funds: after, positions: { open, rent: units(0n) } }), held),
+    slots,
+  });
+  await object.release({ transactionId: 'b' });
+  expect(await object.allocate(reusing(2, ['0']))).toMatchObject({ nonce: '1' });
+  await object.release({ transactionId: 'd' });
+  expect(await object.allocate(reusing(1, ['0']))).toMatchObject({ nonce: '0' });
+  await object.release({ transactionId: 'd' });
   // The inclusion was false. Both transactions have bytes at the slot, so both can still spend
   // their amounts.
   const again = [

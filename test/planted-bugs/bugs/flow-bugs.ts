@@ -29,7 +29,7 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'one node that counts a high mined nonce moves the next one there',
     file: 'src/domain/wallet/wallet-nonce.ts',
-    was: 'if (latest > lowestUnowned(book, used)) return { book, nonce: null, waitsFor: null };',
+    was: 'if (latest > lowestFree(taken, used)) return { book, nonce: null, waitsFor: null };',
     is: '',
     caughtBy: domain('wallet/nonces-heal'),
   },
@@ -71,8 +71,8 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'a nonce that counts do not explain is never proven',
     file: 'src/jobs/signing/nonce-allocation.ts',
-    was: 'for (const requiresProof of [false, true]) {\n    const response',
-    is: 'for (const requiresProof of [false]) {\n    const response',
+    was: 'for (const requiresProof of [false, true]) {\n    const counts = await client.accountNonce(transaction.',
+    is: 'for (const requiresProof of [false]) {\n    const counts = await client.accountNonce(transaction.',
     caughtBy: ['test/jobs/signing/nonce-allocation.test.ts'],
   },
   {

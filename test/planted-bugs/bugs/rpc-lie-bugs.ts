@@ -28,6 +28,27 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
     caughtBy: ['test/chains/solana/client/durable-nonce.test.ts'],
   },
   {
+    name: 'observations: a payment depends on the same nonce as a payment that one node alone calls final',
+    file: 'src/chains/solana/client/durable-nonce.ts',
+    was: 'if (earlier.some((one) => one !== null && isSame(one, anchor)))',
+    is: 'if (earlier.some((one) => one === null))',
+    caughtBy: ['test/chains/solana/client/durable-nonce.test.ts'],
+  },
+  {
+    name: 'observations: two payments open a nonce account because one node calls the first one final',
+    file: 'src/chains/solana/client/durable-nonce.ts',
+    was: 'if (earlier.length > 0) return',
+    is: 'if (earlier.length < 0) return',
+    caughtBy: ['test/chains/solana/client/durable-nonce.test.ts'],
+  },
+  {
+    name: 'observations: a slot that one node alone calls unused is given before a free one',
+    file: 'src/domain/wallet/wallet-nonce.ts',
+    was: 'return proven < count ? proven : free(taken);',
+    is: 'return proven < 0n ? proven : free(taken);',
+    caughtBy: ['test/objects/wallet-nonce/funds.worker.test.ts'],
+  },
+  {
     name: 'observations: a slot that never was keeps an attempt without an end',
     file: 'src/chains/solana/watch/observe.ts',
     was: 'const isBehind = lag > 0n && lag <= maxLagBlocks(chain);',

@@ -1,4 +1,5 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
+import type { Address } from '@solana/kit';
 import { blockhash } from '@solana/kit';
 import type { NonceSlot } from '#chains/chain-client.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
@@ -43,7 +44,7 @@ export function joinedNonce(one: CurrentNonce, other: CurrentNonce): CurrentNonc
  */
 export async function currentNonce(
   node: RpcNode,
-  { from, nonce, replaced }: NonceSlot,
+  { from, nonce, replaced, predecessors = [] }: NonceSlot,
 ): Promise<Result<CurrentNonce, NodeProblem>> {
   if (!isPublicKey(from)) throw new Error('a stored intent is in canonical form');
   const nonceSlot = Number.parseInt(nonce.toString(), 10);
@@ -55,12 +56,16 @@ export async function currentNonce(
   if (stored !== null && stored.authority !== from) return unusable('The nonce account belongs to another wallet.');
   if (stored === null && account !== null && account.data.length > 0)
     return unusable('The nonce account has no nonce.');
-  const before = replaced === null ? null : (termsIn(hexToBytes(replaced.payload.slice(2)), from)?.anchor ?? null);
+  const before = replaced === null ? null : anchorIn(replaced.payload, from);
+  const earlier = predecessors.map((payload) => anchorIn(payload, from));
   if (stored !== null) {
     const anchor: DurableNonce = { kind: 'nonce', nonceSlot, value: stored.value };
     if (before !== null && !isSame(before, anchor)) return unusable('An earlier attempt has used the nonce.');
+    if (earlier.some((one) => one !== null && isSame(one, anchor)))
+      return unusable('An earlier payment has not used its nonce yet.');
     return accepted({ anchor, slot, validUntil: null });
   }
+  if (earlier.length > 0) return unusable('An earlier payment has not opened the nonce account yet.');
   if (before !== null && before.kind === 'nonce') return unusable('The RPC node does not have the nonce account.');
   const [latest, rent, height] = await Promise.all([
     node.request(getLatestBlockhash),
@@ -77,6 +82,10 @@ export async function currentNonce(
     slot,
     validUntil: latest.value.lastHeight,
   });
+}
+
+function anchorIn(payload: string, from: Address): DurableNonce | null {
+  return termsIn(hexToBytes(payload.slice(2)), from)?.anchor ?? null;
 }
 
 function isSame(before: DurableNonce, now: DurableNonce): boolean {

@@ -328,9 +328,10 @@ export function heldNonces(
     const { id: transactionId, intent, inclusion } = transaction;
     const isOfWallet = transaction.chain === chain && intent.from === address;
     if (!isOfWallet) return [];
-    const nonce = newestAttempt(transaction)?.nonce ?? null;
+    const { nonce = null, payload = null } = newestAttempt(transaction) ?? {};
     const { blockNumber: includedIn = null, isFinalForOneNode = false } = inclusion ?? {};
-    return [{ transactionId, nonce, amounts: spendingOfAttempts(transaction), includedIn, isFinalForOneNode }];
+    const amounts = spendingOfAttempts(transaction);
+    return [{ transactionId, nonce, payload, amounts, includedIn, isFinalForOneNode }];
   });
 }
 

@@ -30,9 +30,8 @@ async function statedBy(wallet: Wallet, ...urls: string[]) {
   return anchor.ok ? anchor.value : anchor.refusal.detail;
 }
 
-/** Returns a wallet whose first payment has opened its nonce account. */
-async function withNonce(): Promise<Wallet> {
-  const wallet = funded();
+/** Signs the next payment of a wallet at its first nonce slot. */
+async function signedPayment(wallet: Wallet) {
   const intent = payment(wallet.address);
   const client = clientAt(node.url);
   const [quote, anchor] = [await client.quote(intent, null), await anchorOf(wallet, node.url)];
@@ -40,8 +39,18 @@ async function withNonce(): Promise<Wallet> {
   const attempt = attemptOf(client.rules.compose(intent, quote.value, anchor.value));
   const assembled = client.rules.assemble(intent, attempt, [wallet.sign(attempt.payload)]);
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
-  expect(await client.broadcast(assembled.value.raw, assembled.value.hash)).toEqual({ outcome: 'accepted' });
+  return { ...assembled.value, payload: attempt.payload };
+}
+
+async function send({ raw, hash }: Awaited<ReturnType<typeof signedPayment>>): Promise<void> {
+  expect(await clientAt(node.url).broadcast(raw, hash)).toEqual({ outcome: 'accepted' });
   node.chain.advance(40n);
+}
+
+/** Returns a wallet whose first payment has opened its nonce account. */
+async function withNonce(): Promise<Wallet> {
+  const wallet = funded();
+  await send(await signedPayment(wallet));
   return wallet;
 }
 
@@ -133,4 +142,22 @@ test("an RPC node behind an attempt's slot is detected, and a slot impossibly fa
   expect(await clientAt(node.url).observe(watchedAt(honest.slot))).toMatchObject(unexplained);
   expect(await clientAt(node.url).observe(watchedAt(honest.slot + 200n))).toMatchObject({ ok: false });
   expect(await clientAt(node.url).observe(watchedAt(1_000_000_000_000n))).toMatchObject(unexplained);
+});
+
+test('a slot that one node reports as used is refused until the payments of that slot are in the chain', async () => {
+  const wallet = funded();
+  const opening = await signedPayment(wallet);
+  const after = async (...predecessors: string[]) => {
+    const slot = { from: wallet.address, nonce: 0n, replaced: null, predecessors };
+    const anchor = await clientAt(node.url).anchor(slot);
+    return anchor.ok ? anchor.value.anchor.kind : anchor.refusal.detail;
+  };
+  expect(await after()).toBe('opening');
+  expect(await after(opening.payload)).toBe('An earlier payment has not opened the nonce account yet.');
+  await send(opening);
+  const next = await signedPayment(wallet);
+  expect(await after(opening.payload)).toBe('nonce');
+  expect(await after(opening.payload, next.payload)).toBe('An earlier payment has not used its nonce yet.');
+  await send(next);
+  expect(await after(opening.payload, next.payload)).toBe('nonce');
 });
