@@ -2,6 +2,7 @@ import type { ChainClient, Observation } from '#chains/chain-client.ts';
 import type { ChainFault } from '#chains/chain-rules.ts';
 import type { FailureReason } from '#domain/transaction/event.ts';
 import { isAtRest } from '#domain/transaction/inclusion-steps.ts';
+import { COIN_UNKNOWN } from '#domain/transaction/job.ts';
 import { labelsOf, usdValueOf } from '#domain/asset/valuation.ts';
 import type { TransactionId } from '#domain/id.ts';
 import type { Result } from '#domain/result.ts';
@@ -83,7 +84,7 @@ async function offerAgain(client: ChainClient, transaction: Transaction): Promis
  * Returns the state of those attempts that may be on the network. Throws when none is signed,
  * because there is nothing to observe.
  */
-export async function observeAttempts(
+async function observeAttempts(
   client: ChainClient,
   transaction: Transaction,
 ): Promise<Result<Observation, ChainFault>> {
@@ -111,6 +112,33 @@ function lastBlockOf(attempts: readonly Attempt[]): string | null {
   return blocks.length === 0 ? null : blocks.reduce((last, one) => (one > last ? one : last)).toString();
 }
 
+/**
+ * Reports whether an earlier attempt decides the transaction, before a further one is signed. It
+ * may have been included meanwhile, or be excluded permanently: then this records it, and nothing
+ * more is signed. While no attempt can be signed no other job polls, so this also records that a
+ * UTXO is unknown, or is known again. When nothing is visible yet, the chain still executes at most
+ * one of all attempts.
+ */
+export async function isDecided(watch: Watch): Promise<boolean> {
+  const { transaction } = watch.work;
+  if (signedAttempts(transaction).length === 0) return false;
+  const seen = await observeAttempts(watch.client, transaction);
+  if (!seen.ok) return false;
+  const isOver = decides(seen.value);
+  const isCoinUnknown = seen.value.type === 'absent' && seen.value.isCoinUnknown === true;
+  if (isOver || isCoinUnknown || transaction.stateReason === COIN_UNKNOWN) await recordObservation(watch, seen.value);
+  return isOver;
+}
+
+/**
+ * Reports whether an observation is conclusive. A used nonce, even one without a visible
+ * transaction, allows no further attempt. An inclusion that RPC nodes contradict decides nothing.
+ */
+function decides(seen: Observation): boolean {
+  if (seen.type === 'included') return seen.inclusion.secondNode !== 'disagrees';
+  return seen.type === 'absent' && (seen.nonceTaken || seen.isUnexplained === true);
+}
+
 interface Watch {
   readonly env: CoordinatorEnv;
   readonly vault: VaultDoors;
@@ -119,7 +147,7 @@ interface Watch {
 }
 
 /** Reports an observation to the vault. */
-export async function recordObservation(watch: Watch, seen: Observation): Promise<void> {
+async function recordObservation(watch: Watch, seen: Observation): Promise<void> {
   const { vault, work } = watch;
   const { id, inclusion } = work.transaction;
   // Other consumers run concurrently and may have signed another attempt since.

@@ -1,4 +1,4 @@
-import type { ChainClient, Observation, PreparationFault } from '#chains/chain-client.ts';
+import type { ChainClient, PreparationFault } from '#chains/chain-client.ts';
 import type { ChainSignature, Quote } from '#chains/chain-rules.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
 import type { FailureReason, TransactionEvent } from '#domain/transaction/event.ts';
@@ -23,7 +23,7 @@ import { trackContact } from '#jobs/signing/signing-contact.ts';
 import { policySource } from '#jobs/keys/adopt-policy.ts';
 import { propagateSignedRecord } from '#jobs/signing/propagate-signed-record.ts';
 import { broadcast } from '#jobs/signing/broadcast.ts';
-import { recordObservation, observeAttempts } from '#jobs/signing/confirm.ts';
+import { isDecided } from '#jobs/signing/confirm.ts';
 import type { AllocatedNonce, NonceFault } from '#jobs/signing/nonce-allocation.ts';
 import {
   allocateNonce,
@@ -144,30 +144,6 @@ function delayOf(fault: NonceFault): TransactionEvent {
     default:
       return unreachable(fault);
   }
-}
-
-/**
- * Reports whether an earlier attempt decides the transaction. It may have been included meanwhile,
- * or be excluded permanently: then this records it, and nothing more is signed. While no attempt
- * can be signed no other job polls. When nothing is visible yet, the chain still executes at most
- * one of all attempts.
- */
-async function isDecided(turn: SigningTurn): Promise<boolean> {
-  const { client, work } = turn;
-  if (signedAttempts(work.transaction).length === 0) return false;
-  const seen = await observeAttempts(client, work.transaction);
-  if (!seen.ok || !decides(seen.value)) return false;
-  await recordObservation(turn, seen.value);
-  return true;
-}
-
-/**
- * Reports whether an observation is conclusive. A used nonce, even one without a visible
- * transaction, allows no further attempt. An inclusion that RPC nodes contradict decides nothing.
- */
-function decides(seen: Observation): boolean {
-  if (seen.type === 'included') return seen.inclusion.secondNode !== 'disagrees';
-  return seen.type === 'absent' && (seen.nonceTaken || seen.isUnexplained === true);
 }
 
 interface Preparation {

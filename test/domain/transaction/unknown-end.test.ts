@@ -48,6 +48,17 @@ test('a payment continues when its UTXO is shown again, and ends when a named tr
   expect(after(stopping, miss({ inMempool: true })).stateReason).toBe('CANCELLING');
 });
 
+test('a person can end a payment with an unknown UTXO while its cancellation cannot be signed', () => {
+  const cancelling = after(transactionIn('BROADCAST'), { type: 'cancel', actor: alice });
+  const prepared = after(cancelling, { type: 'prepare', attempt: { ...PREPARED, purpose: 'cancellation' } });
+  const stuck = after(prepared, unknown);
+  expect(stand(stuck)).toEqual(['BROADCAST', 'COIN_UNKNOWN', 'sign', true]);
+  expect(after(stuck, miss()).stateReason).toBe('CANCELLING');
+  const signed = after(stuck, { type: 'sign', attempt: 2, raw: '0x02ee', hash: OTHER_HASH });
+  expect(stand(signed)).toEqual(['BROADCAST', 'CANCELLING', 'broadcast', true]);
+  expect(stand(after(stuck, end))).toEqual(['FAILED', 'COIN_UNKNOWN', 'settle', true]);
+});
+
 test('a payment that a person ended is watched for two weeks, and its UTXOs stay reserved', () => {
   const ended = after(waiting, end);
   expect(stand(ended)).toEqual(['FAILED', 'COIN_UNKNOWN', 'settle', true]);

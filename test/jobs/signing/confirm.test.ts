@@ -3,12 +3,12 @@ import { clientFor } from '#chains/client-for.ts';
 import type { ChainClient, Observation } from '#chains/chain-client.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import { accepted, refused } from '#domain/result.ts';
-import { observeAndAct } from '#jobs/signing/confirm.ts';
+import { isDecided, observeAndAct } from '#jobs/signing/confirm.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { anvilChain } from '../../chains/evm/local-chain.ts';
 import { sentWith } from '../../domain/transaction/step.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
-import { inclusion, NOON_MS, transactionIn } from '../../domain/cast.ts';
+import { inclusion, NOON_MS, preparedAttempt, transactionIn } from '../../domain/cast.ts';
 import { vaultStandIn } from '../../objects/vault/vault-stand-in.ts';
 
 /** Covers the confirmation job for a payment whose bytes the network does not accept. */
@@ -24,11 +24,15 @@ afterEach(() => {
  * Runs the job for a payment with this state reason. `isAffordable` decides whether a quote
  * succeeds. Returns the calls that the job makes.
  */
-async function confirmed(
-  stateReason: string,
-  seen: Partial<Observation>,
-  { isAffordable = true, ...differences }: Partial<Transaction> & { readonly isAffordable?: boolean } = {},
-): Promise<string[]> {
+async function confirmed(stateReason: string, seen: Partial<Observation>, terms: Terms = {}): Promise<string[]> {
+  const { done, watch } = sceneOf(stateReason, seen, terms);
+  await observeAndAct(watch);
+  return done;
+}
+
+type Terms = Partial<Transaction> & { readonly isAffordable?: boolean };
+
+function sceneOf(stateReason: string, seen: Partial<Observation>, { isAffordable = true, ...differences }: Terms) {
   const done: string[] = [];
   const record = { stateReason, attempts: [sentWith('refused')], ...differences };
   const transaction = transactionIn(differences.state ?? 'BROADCAST', record);
@@ -53,8 +57,7 @@ async function confirmed(
     },
   });
   const env = { WALLET_NONCE: { getByName: () => ({}) } } as unknown as CoordinatorEnv;
-  await observeAndAct({ env, vault, client, work: { transaction, chain } as never });
-  return done;
+  return { done, watch: { env, vault, client, work: { transaction, chain } as never } };
 }
 
 test('resting bytes are broadcast again, and quoted first if a lower price can help', async () => {
@@ -80,4 +83,17 @@ test('a contradicted inclusion does not prevent a broadcast, and a failed paymen
   const failed = { state: 'FAILED', inclusion: null, watchedSinceMs: NOON_MS } as const;
   expect(await confirmed('COIN_UNKNOWN', { inMempool: true, isWithheld: true }, failed)).toEqual(['miss']);
   expect(await confirmed('COIN_UNKNOWN', { type: 'included', inclusion: claim }, failed)).toEqual(['include']);
+});
+
+test('an unknown UTXO is recorded before a further attempt is signed, although it decides nothing', async () => {
+  const before = async (stateReason: string, seen: Partial<Observation>) => {
+    const { done, watch } = sceneOf(stateReason, seen, { attempts: [sentWith('refused'), preparedAttempt()] });
+    return [await isDecided(watch), ...done];
+  };
+  expect(await before('CANCELLING', {})).toEqual([false]);
+  expect(await before('CANCELLING', { isCoinUnknown: true })).toEqual([false, 'miss']);
+  // The UTXO is known again.
+  expect(await before('COIN_UNKNOWN', {})).toEqual([false, 'miss']);
+  expect(await before('CANCELLING', { nonceTaken: true })).toEqual([true, 'miss']);
+  expect(await before('CANCELLING', { isUnexplained: true })).toEqual([true, 'miss']);
 });

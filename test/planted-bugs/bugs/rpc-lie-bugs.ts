@@ -49,6 +49,13 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
     caughtBy: ['test/objects/wallet-nonce/funds.worker.test.ts'],
   },
   {
+    name: 'observations: a UTXO that one node invented keeps a cancelled payment without an end',
+    file: 'src/jobs/signing/confirm.ts',
+    was: 'if (isOver || isCoinUnknown || transaction.stateReason === COIN_UNKNOWN)',
+    is: 'if (isOver)',
+    caughtBy: ['test/jobs/signing/confirm.test.ts'],
+  },
+  {
     name: 'observations: a slot that never was keeps an attempt without an end',
     file: 'src/chains/solana/watch/observe.ts',
     was: 'const isBehind = lag > 0n && lag <= maxLagBlocks(chain);',
