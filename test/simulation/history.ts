@@ -234,8 +234,10 @@ function stir(world: World): void {
       node.isUnreachable = schedule.isLuck(schedule.weather.lost);
       node.isForgetful = schedule.isLuck(0.1);
       node.behind = schedule.isLuck(0.2) ? schedule.upTo(4) : 0;
-      node.miscount = schedule.isLuck(0.1) ? schedule.pick([1, 2, 1_000, -1, -3]) : 0;
-      node.lie = node === liars.get(node.chain) && schedule.isLuck(0.2) ? schedule.pick(LIES) : null;
+      const isLiar = node === liars.get(node.chain);
+      // Two RPC nodes with the same count far above the right one would prove a false count.
+      node.miscount = schedule.isLuck(0.1) ? schedule.pick(isLiar ? [1, 2, 1_000, -1, -3] : [1, 2, -1, -3]) : 0;
+      node.lie = isLiar && schedule.isLuck(0.2) ? schedule.pick(LIES) : null;
     }
     // At most one of the three co-signers is unreachable, because two are needed to sign.
     const unreachable = schedule.isLuck(0.3) ? schedule.upTo(3) : null;
