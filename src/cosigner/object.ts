@@ -21,7 +21,8 @@ import { signingRequestOf } from '#cosigner/session/signing-request.ts';
 import { SessionPeers } from '#cosigner/session/session-peers.ts';
 import { Sessions } from '#cosigner/session/sessions.ts';
 import { attestationKeysOf } from '#cosigner/policy/attestation.ts';
-import { type CosignerVault, VaultPolicies, type VaultView } from '#cosigner/policy/vault-policies.ts';
+import { type CosignerVault, VaultPolicies } from '#cosigner/policy/vault-policies.ts';
+import { answerFor, type VaultAnswer, VaultReader } from '#cosigner/policy/vault-reader.ts';
 import {
   byPartyOf,
   bytesOf,
@@ -126,6 +127,8 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
   readonly #exportLog: ExportLog;
   readonly #vault: VaultPolicies;
   readonly #pair: PairStore;
+  /** The reader of the vault that was read last. A key has one vault. */
+  #reader: { readonly vaultId: VaultId; readonly vault: VaultReader } | null = null;
   #rooms: Promise<Components> | null = null;
 
   constructor(ctx: DurableObjectState, env: CosignerEnv) {
@@ -184,8 +187,9 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
   }
 
   /** Called by the key objects and key generations of this co-signer. */
-  policies(version: number | null): VaultView | null {
-    return this.#vault.view(version);
+  policies(version: number | null, known: readonly string[]): VaultAnswer | null {
+    const view = this.#vault.view(version);
+    return view === null ? null : answerFor(view, known);
   }
 
   /** Called by the key generations of this co-signer, and by key objects that get a new share. */
@@ -330,7 +334,11 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
   }
 
   #vaultOf(vaultId: VaultId): CosignerVault {
-    return this.env.NODE.getByName(objectName({ kind: 'vault', vaultId }));
+    const name = objectName({ kind: 'vault', vaultId });
+    if (this.#reader?.vaultId !== vaultId) {
+      this.#reader = { vaultId, vault: new VaultReader(() => this.env.NODE.getByName(name)) };
+    }
+    return this.#reader.vault;
   }
 
   /**

@@ -85,6 +85,8 @@ export class CosignerStorage {
   #vaultId: VaultId | null = null;
   #remembersSinceMs: number | null = null;
   #sealed: readonly StoredSignature[] | null = null;
+  /** The step at which each banned identity was caught. */
+  #bans: ReadonlyMap<string, string> | null = null;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -307,10 +309,17 @@ export class CosignerStorage {
    * Returns the step at which the peer was caught cheating, or null. @param identity its public key
    */
   ban(identity: string): string | null {
-    return this.#read<{ step: string }>('SELECT step FROM ban WHERE identity = ?', identity)[0]?.step ?? null;
+    this.#bans ??= new Map(
+      this.#read<{ identity: string; step: string }>('SELECT identity, step FROM ban').map((row) => [
+        row.identity,
+        row.step,
+      ]),
+    );
+    return this.#bans.get(identity) ?? null;
   }
 
   putBan(identity: string, step: string, atMs: number): void {
+    this.#bans = null;
     this.#write('INSERT OR IGNORE INTO ban (identity, step, at_ms) VALUES (?, ?, ?)', identity, step, atMs);
   }
 

@@ -48,6 +48,12 @@ export async function deviceSignatureRefusal(
 }
 
 /**
+ * The device whose signature an approval was found to have. Both are immutable, so the result is
+ * final. A co-signer checks each approval again before the last round of a signature.
+ */
+const VERIFIED = new WeakMap<Approval, Device>();
+
+/**
  * Returns the approvals that are verified: in device mode, those with a valid signature of their
  * own signer's device. An approval that cannot count is not verified. In token mode, all approvals.
  */
@@ -57,7 +63,11 @@ export async function verifiedApprovals(approvals: readonly Approval[], policy: 
   for (const approval of approvals) {
     const device = deviceOf(approval, policy);
     if (device === null || approval.device === null) continue;
-    if ((await signatureFault(device, approval.digest, approval.device)) === null) proven.push(approval);
+    const isValid =
+      VERIFIED.get(approval) === device || (await signatureFault(device, approval.digest, approval.device)) === null;
+    if (!isValid) continue;
+    VERIFIED.set(approval, device);
+    proven.push(approval);
   }
   return proven;
 }

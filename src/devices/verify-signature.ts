@@ -7,8 +7,7 @@ const KEYS = new WeakMap<Device, Promise<CryptoKey>>();
 /**
  * Reports whether a device has signed a message: Ed25519 (RFC 8032), or ECDSA on P-256 with
  * SHA-256, in 64 bytes. It uses Web Crypto, which the runtime provides and which takes an eighth of
- * the time of the library that checks the keys: a co-signer verifies every approval twice for every
- * signature.
+ * the time of the library that checks the keys.
  */
 export async function verifyDeviceSignature(
   device: Device,

@@ -243,6 +243,12 @@ export function describeStorage(book: () => Book): void {
   test('the first ban is kept, whatever is found later', async () => {
     const { open, restart } = book();
     expect(await open((storage) => storage.ban('aa'))).toBeNull();
+    const banned = open((storage) => {
+      const before = storage.ban('cc');
+      storage.putBan('cc', 'sign-3/vole', 1);
+      return [before, storage.ban('cc'), storage.ban('aa')];
+    });
+    expect(await banned).toEqual([null, 'sign-3/vole', null]);
     await open((storage) => storage.putBan('aa', 'sign-2/ot-extension', 1));
     await open((storage) => storage.putBan('aa', 'sign-3/vole', 2));
     await restart();

@@ -1,7 +1,7 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { p256 } from '@noble/curves/nist.js';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { DeviceDescription } from '#devices/device-key.ts';
 import { deviceKeyId, parseDevice } from '#devices/device-key.ts';
 import { verifiedApprovals, signatureFault, deviceSignatureRefusal } from '#devices/device-signature.ts';
@@ -217,6 +217,22 @@ describe('a policy of devices', () => {
     ];
     expect(await verifiedApprovals(approvals, byDevice)).toEqual([hers, his]);
     expect(await verifiedApprovals(approvals, policy)).toEqual(approvals);
+  });
+
+  test('a proven signature is not checked again, and counts for the same device alone', async () => {
+    const check = vi.spyOn(crypto.subtle, 'verify');
+    const approval = approvalOf(alice, script.signed(DIGEST));
+    for (let i = 0; i < 3; i++) expect(await verifiedApprovals([approval], byDevice)).toEqual([approval]);
+    expect(check).toHaveBeenCalledTimes(1);
+    // An equal approval is another object, and so is a device of another policy.
+    expect(await verifiedApprovals([{ ...approval }], byDevice)).toHaveLength(1);
+    const { publicKey } = ScriptDevice.create().asDevice(alice.userId);
+    const replaced = byDevice.devices.map((one) => (one.keyId === laptop.keyId ? { ...one, publicKey } : one));
+    expect(await verifiedApprovals([approval], { ...byDevice, devices: replaced })).toEqual([]);
+    expect(check).toHaveBeenCalledTimes(3);
+    const wrong = approvalOf(alice, script.signed(OTHER_DIGEST));
+    for (let i = 0; i < 2; i++) expect(await verifiedApprovals([wrong], byDevice)).toEqual([]);
+    check.mockRestore();
   });
 
   test('an approval that does not count is refused with its reason', async () => {

@@ -117,7 +117,7 @@ export async function checkRequest(request: SigningRequest, pinned: Pinned): Pro
   // A co-signer that lost its records accepts only intents created after the loss.
   if (intent.createdAtMs > pinned.nowMs + CREATION_TOLERANCE_MS) return refused(refusal('created-in-the-future'));
   if (livesTooLong(intent)) return refused(refusal('expired', 'lifetime'));
-  const isRecorded = pinned.isRecorded(intent.transactionId, intentDigest);
+  const isRecorded = () => pinned.isRecorded(intent.transactionId, intentDigest);
   const unwanted = await approvalFault(request, intentDigest, { named, current, isRecorded });
   if (unwanted !== null) return refused(unwanted);
   if (pinned.nowMs >= attemptEndsAtMs(intent, request.purpose)) return refused(refusal('expired'));
@@ -155,10 +155,14 @@ function bidOf({ nonce, fees, leastRisePercent }: Exclude<InspectedPayload, { re
 async function approvalFault(
   request: SigningRequest,
   digest: string,
-  { named, current, isRecorded }: { readonly named: Policy; readonly current: Policy; readonly isRecorded: boolean },
+  {
+    named,
+    current,
+    isRecorded,
+  }: { readonly named: Policy; readonly current: Policy; readonly isRecorded: () => boolean },
 ): Promise<Refused | null> {
   const fault = await faultUnder(current, named, { request, digest });
-  if (fault === null || request.purpose !== 'cancellation' || !isRecorded) return fault;
+  if (fault === null || request.purpose !== 'cancellation' || !isRecorded()) return fault;
   return faultUnder(named, named, { request, digest });
 }
 

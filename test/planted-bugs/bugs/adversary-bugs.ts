@@ -57,7 +57,7 @@ export const ADVERSARY_BUGS: readonly Bug[] = [
   {
     name: 'games: a superseded policy judges every cancellation (2.2)',
     file: 'src/cosigner/policy/approval-check.ts',
-    was: "if (fault === null || request.purpose !== 'cancellation' || !isRecorded) return fault;",
+    was: "if (fault === null || request.purpose !== 'cancellation' || !isRecorded()) return fault;",
     is: "if (fault === null || request.purpose !== 'cancellation' || digest === String(isRecorded)) return fault;",
     caughtBy: ADVERSARY,
   },

@@ -3,6 +3,27 @@ import { type Bug, evm } from '../bug.ts';
 /** Bugs by which a co-signer accepts a request that it must refuse. */
 export const COSIGNER_BUGS: readonly Bug[] = [
   {
+    name: 'policies: a key keeps the policy that it read first',
+    file: 'src/cosigner/policy/vault-reader.ts',
+    was: 'const found = policy ?? kept.get(hash);',
+    is: 'const found = [...kept.values()][0] ?? policy ?? kept.get(hash);',
+    caughtBy: ['test/cosigner/policy/vault-reader.test.ts'],
+  },
+  {
+    name: 'approvals: a signature that one device made counts for another',
+    file: 'src/devices/device-signature.ts',
+    was: 'VERIFIED.get(approval) === device ||',
+    is: 'VERIFIED.has(approval) ||',
+    caughtBy: ['test/devices/device-signature.test.ts'],
+  },
+  {
+    name: 'bans: a peer that is banned while its object is awake is not banned',
+    file: 'src/cosigner/storage.ts',
+    was: '    this.#bans = null;\n',
+    is: '',
+    caughtBy: ['test/cosigner/storage.test.ts'],
+  },
+  {
     name: 'a co-signer signs a second digest for one attempt',
     file: 'src/cosigner/storage.ts',
     was: 'const isSame = same.signingDigest === digest && same.intentDigest === checked.intentDigest;',
@@ -229,7 +250,7 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   {
     name: 'a superseded policy judges a cancellation',
     file: 'src/cosigner/policy/approval-check.ts',
-    was: "request.purpose !== 'cancellation' || !isRecorded) return fault;",
+    was: "request.purpose !== 'cancellation' || !isRecorded()) return fault;",
     is: "request.purpose !== 'cancellation') return fault;",
     caughtBy: ['test/attacks/coordinator-and-devices/superseded-policy-cancellation.test.ts'],
   },
