@@ -107,6 +107,7 @@ export default defineConfig({
                 TEST_SERVICE_KEY: SERVICE_KEY,
                 TEST_MIGRATIONS: await readD1Migrations('./migrations'),
               },
+              durableObjects: { EMPTY: { className: 'EmptyObject', useSQLite: true } },
               serviceBindings: {
                 COSIGNER_1: absent,
                 COSIGNER_2: absent,

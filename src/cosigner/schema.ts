@@ -14,6 +14,11 @@ const KEY_TABLES = `
   CREATE TABLE ban (identity TEXT PRIMARY KEY, step TEXT NOT NULL, at_ms INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
+/**
+ * Every check looks for a digest, also among those of messages, which `signed_once` does not have.
+ */
+const DIGEST_INDEX = 'CREATE INDEX signed_digest ON signed (signing_digest)';
+
 /** Rows are never deleted: an auditor compares them with the history of the vault. */
 const EXPORT_TABLE = `CREATE TABLE export (seq INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, epoch INTEGER NOT NULL, recovery_key TEXT NOT NULL)`;
 
@@ -33,5 +38,6 @@ export const COSIGNER_SCHEMA: ObjectSchema = {
     (sql) => {
       for (const tables of [KEY_TABLES, EXPORT_TABLE, POLICY_TABLES]) sql.exec(tables);
     },
+    (sql) => void sql.exec(DIGEST_INDEX),
   ],
 };

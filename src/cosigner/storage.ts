@@ -30,6 +30,8 @@ type Commitment = Omit<CheckedRequest, 'policy'>;
 const SESSION_TTL_MS = 24 * 60 * 60 * 1000;
 /** The most rows that one opening deletes, which bounds the time of the first one after years. */
 const MAX_EXPIRED_AT_ONCE = 100;
+/** The first opening after a start of the object deletes old rows, and then each 16th one. */
+const PRUNE_EVERY = 16;
 
 /** A sealed record with its public data. */
 export interface StoredShare {
@@ -65,6 +67,7 @@ interface SealedRow {
 
 interface SignedRow {
   readonly [column: string]: SqlStorageValue;
+  readonly tx_id: string;
   readonly attempt: number;
   readonly purpose: string;
   readonly intent_digest: string;
@@ -85,6 +88,8 @@ export class CosignerStorage {
   #vaultId: VaultId | null = null;
   #remembersSinceMs: number | null = null;
   #sealed: readonly StoredSignature[] | null = null;
+  /** The number of sessions that this object opened since it was started. */
+  #openings = 0;
   /** The step at which each banned identity was caught. */
   #bans: ReadonlyMap<string, string> | null = null;
 
@@ -105,12 +110,13 @@ export class CosignerStorage {
   }
 
   /**
-   * Stores a session id. Throws for a used id, which would repeat randomness. Deletes some rows
-   * older than a day. This frees no id, since each is a hash over 32 fresh bytes that are deleted
-   * at the start of a session, and a session without its row can only end.
+   * Stores a session id. Throws for a used id, which would repeat randomness. At times it deletes
+   * rows older than a day. This frees no id, since each is a hash over 32 fresh bytes that are
+   * deleted at the start of a session, and a session without its row can only end.
    */
   openSession(sid: Uint8Array, nowMs: number): void {
     this.#write('INSERT INTO session (sid, round, opened_at_ms) VALUES (?, 1, ?)', bytesToHex(sid), nowMs);
+    if (this.#openings++ % PRUNE_EVERY > 0) return;
     this.#write(
       'DELETE FROM session WHERE sid IN (SELECT sid FROM session WHERE opened_at_ms < ? LIMIT ?)',
       nowMs - SESSION_TTL_MS,
@@ -232,16 +238,17 @@ export class CosignerStorage {
     attempt: number,
     checked: Commitment & { readonly record: boolean },
   ): Result<null, Refused> {
-    const rows = this.signedFor(transactionId);
-    const same = rows.find((row) => row.attempt === attempt);
     const digest = bytesToHex(checked.signingDigest);
+    const near = this.#records('tx_id = ? OR signing_digest = ?', transactionId, digest);
+    const rows = near.filter((row) => row.transactionId === transactionId);
+    const same = rows.find((row) => row.attempt === attempt);
     if (same !== undefined) {
       const isSame = same.signingDigest === digest && same.intentDigest === checked.intentDigest;
       return isSame ? accepted(null) : refused(refusal('second-digest'));
     }
     // Bytes of one transaction are never signed for another: one payment would settle two. A
     // message may be signed again, since the signed words are the same.
-    const elsewhere = this.#read<{ nonce: string | null }>('SELECT nonce FROM signed WHERE signing_digest = ?', digest);
+    const elsewhere = near.filter((row) => row.signingDigest === digest);
     if (elsewhere.some(({ nonce }) => nonce !== null || checked.bid !== null)) return refused(refusal('second-digest'));
     const newest = rows.at(-1);
     if (!(newest === undefined ? begins(attempt, checked) : replaces(newest, attempt, checked))) {
@@ -263,11 +270,16 @@ export class CosignerStorage {
 
   /** Returns the signed or attested records of a transaction, in order. */
   signedFor(transactionId: string): readonly SignedRecord[] {
+    return this.#records('tx_id = ?', transactionId);
+  }
+
+  /** Returns the signed or attested records under a condition, in the order of their attempts. */
+  #records(condition: string, ...bindings: string[]): readonly SignedRecord[] {
     return this.#read<SignedRow>(
-      'SELECT attempt, purpose, intent_digest, signing_digest, nonce, max_fee, max_tip FROM signed WHERE tx_id = ? ORDER BY attempt',
-      transactionId,
+      `SELECT tx_id, attempt, purpose, intent_digest, signing_digest, nonce, max_fee, max_tip FROM signed WHERE ${condition} ORDER BY attempt`,
+      ...bindings,
     ).map((row) => ({
-      transactionId,
+      transactionId: row.tx_id,
       attempt: row.attempt,
       purpose: row.purpose,
       intentDigest: row.intent_digest,

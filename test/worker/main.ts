@@ -1,3 +1,4 @@
+import { DurableObject } from 'cloudflare:workers';
 import { app } from '#http/app.ts';
 import { commonRefusals } from '#http/encode/common-refusals.ts';
 import { problemSchema, statusOf } from '#http/encode/problem.ts';
@@ -20,6 +21,9 @@ export {
   VaultObject,
   WalletNonceObject,
 } from '../limits/limited-coordinator.ts';
+
+/** An object whose storage is a test's alone. */
+export class EmptyObject extends DurableObject {}
 
 const limited = limitedHandlers<CoordinatorEnv>({ fetch: app.fetch });
 

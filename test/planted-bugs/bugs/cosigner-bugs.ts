@@ -3,6 +3,13 @@ import { type Bug, evm } from '../bug.ts';
 /** Bugs by which a co-signer accepts a request that it must refuse. */
 export const COSIGNER_BUGS: readonly Bug[] = [
   {
+    name: 'growth: each signature reads the rows of all earlier ones',
+    file: 'src/cosigner/schema.ts',
+    was: '(sql) => void sql.exec(DIGEST_INDEX),',
+    is: '() => {},',
+    caughtBy: ['test/cosigner/storage.worker.test.ts'],
+  },
+  {
     name: 'policies: a key keeps the policy that it read first',
     file: 'src/cosigner/policy/vault-reader.ts',
     was: 'const found = policy ?? kept.get(hash);',
