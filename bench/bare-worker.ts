@@ -10,6 +10,8 @@ import * as z from 'zod';
 interface BareEnv {
   readonly BARE: DurableObjectNamespace<BareObject>;
   readonly DB: D1Database;
+  /** This Worker, in the place of a co-signer. */
+  readonly SELF: Fetcher;
 }
 
 const SCHEMA = `
@@ -22,6 +24,26 @@ const SCHEMA = `
 /** As long as the records of the service. */
 const RECORD = 'r'.repeat(1_500);
 const LINE = 'h'.repeat(400);
+
+/**
+ * One request of a signature by ECDSA to a co-signer: the bytes of the request and of the answer,
+ * the calls of the object to others that the answer waits for (policies, pair set-up, permit), and
+ * the rows that the object writes.
+ */
+interface SigningCall {
+  readonly sent: number;
+  readonly returned: number;
+  readonly calls: number;
+  readonly rows: number;
+}
+
+/** The opening, the start, and rounds 2 and 3. */
+const SIGNING_CALLS: readonly SigningCall[] = [
+  { sent: 2_000, returned: 300, calls: 2, rows: 0 },
+  { sent: 1_000, returned: 13_600, calls: 1, rows: 2 },
+  { sent: 13_600, returned: 53_800, calls: 1, rows: 1 },
+  { sent: 53_800, returned: 300, calls: 2, rows: 1 },
+];
 
 export class BareObject extends DurableObject<BareEnv> {
   constructor(ctx: DurableObjectState, env: BareEnv) {
@@ -38,6 +60,14 @@ export class BareObject extends DurableObject<BareEnv> {
   /** One durable insert. */
   insert(body: string): number {
     return this.ctx.storage.sql.exec<{ id: number }>('INSERT INTO item (body) VALUES (?) RETURNING id', body).one().id;
+  }
+
+  /** Serves a request of a signature, without any check or computation. */
+  async serve(stage: number, _body: Uint8Array): Promise<Uint8Array> {
+    const { returned, calls, rows } = signingCall(stage);
+    for (let i = 0; i < calls; i++) await this.env.BARE.getByName(`beside ${i}`).nothing();
+    for (let i = 0; i < rows; i++) this.insert(LINE);
+    return new Uint8Array(returned);
   }
 
   /** Reads and writes the rows of an approval in a vault, without any decision about it. */
@@ -85,6 +115,26 @@ app.post('/object-vote', async (context) =>
   context.json({ version: await context.env.BARE.getByName('one').approve() }),
 );
 
+app.post('/signature', async ({ env }) => {
+  for (const [stage, { sent }] of SIGNING_CALLS.entries()) {
+    const call = async (cosigner: number) => {
+      const answer = await env.SELF.fetch(`http://bare/cosigner/${cosigner}/${stage}`, {
+        method: 'POST',
+        body: new Uint8Array(sent),
+      });
+      return answer.arrayBuffer();
+    };
+    await Promise.all([call(1), call(2)]);
+  }
+  return new Response('{"ok":true}');
+});
+
+app.post('/cosigner/:cosigner/:stage', async ({ env, req }) => {
+  const { cosigner, stage } = req.param();
+  const object = env.BARE.getByName(`cosigner ${cosigner}`);
+  return new Response(await object.serve(Number.parseInt(stage, 10), new Uint8Array(await req.arrayBuffer())));
+});
+
 app.get('/rows', async (context) => {
   const { results } = await context.env.DB.prepare(
     'SELECT record FROM record WHERE vault_id = 1 ORDER BY id DESC LIMIT 50',
@@ -101,3 +151,9 @@ export default {
     return app.fetch(request, env, context);
   },
 } satisfies ExportedHandler<BareEnv>;
+
+function signingCall(stage: number): SigningCall {
+  const call = SIGNING_CALLS[stage];
+  if (call === undefined) throw new Error('a signature has four requests');
+  return call;
+}

@@ -138,8 +138,16 @@ export function casesOf(scene: Scene): readonly Case[] {
     },
     {
       ...signing,
+      name: 'bareSignature',
+      what: 'a bare runtime: the calls, bodies and rows of a signature by ECDSA, 2 of 3',
+      port: ports.bare,
+      requests: always(request('POST /signature')),
+    },
+    {
+      ...signing,
       name: 'signEcdsa',
       what: 'a signature by ECDSA, 2 of 3, with all checks',
+      baseline: 'bareSignature',
       requests: always(request('POST /ecdsa-secp256k1')),
     },
     {

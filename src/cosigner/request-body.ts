@@ -33,14 +33,24 @@ interface SentEnvelopes {
 
 /** Returns the response to a request of this version. Only the answer of a round has envelopes. */
 export function responseOf(result: Result<unknown, Refused>, version: number): Response {
-  if (!result.ok || !hasEnvelopes(result.value)) return Response.json(result);
+  if (!result.ok || !hasEnvelopes(result.value)) return jsonResponse(result);
   const { sid, envelopes } = result.value;
   if (hasRoundBodies(version)) {
     const body = encodeRoundAnswer({ sid: hexToBytes(sid), envelopes });
-    return new Response(body, { headers: { 'content-type': ROUND_TYPE } });
+    return sizedResponse(body, { type: ROUND_TYPE, length: body.length });
   }
   const inBase64 = Object.entries(envelopes).map(([peer, bytes]) => [peer, base64Of(bytes)] as const);
-  return Response.json({ ok: true, value: { sid, envelopes: Object.fromEntries(inBase64) } });
+  return jsonResponse({ ok: true, value: { sid, envelopes: Object.fromEntries(inBase64) } });
+}
+
+function jsonResponse(content: unknown): Response {
+  const text = JSON.stringify(content);
+  return sizedResponse(text, { type: 'application/json', length: Buffer.byteLength(text) });
+}
+
+/** Declares the length, which a response over a service binding otherwise lacks. */
+function sizedResponse(body: BodyInit, { type, length }: { readonly type: string; readonly length: number }): Response {
+  return new Response(body, { headers: { 'content-type': type, 'content-length': String(length) } });
 }
 
 function hasEnvelopes(value: unknown): value is SentEnvelopes {
