@@ -309,27 +309,48 @@ void EXPORT(correct)(void) {
         }
 }
 
+/* Adds a b to a sum of at most 2^32 products, which has 512 bits and a word of carries. */
+static void add_product(uint32_t *sum, const secp256k1_scalar *a, const secp256k1_scalar *b) {
+    uint32_t product[16];
+    uint64_t carry = 0;
+    secp256k1_scalar_mul_512(product, a, b);
+    for (int i = 0; i < 16; i++) {
+        carry += (uint64_t)sum[i] + product[i];
+        sum[i] = (uint32_t)carry;
+        carry >>= 32;
+    }
+    sum[16] += (uint32_t)carry;
+}
+
+/* 2^512 modulo the order. */
+static const secp256k1_scalar WRAP = SECP256K1_SCALAR_CONST(0x9d671cd5, 0x81c69bc5, 0xe697f5e4, 0x5bcd07c6, 0x741496c2, 0x0e7cf878, 0x896cf214, 0x67d7d140);
+
 /*
  * sums_i = sum_j g_j v_j,i for the two inputs i, and check_j,k = v_j,2+k + sum_i theta_i,k v_j,i for
- * the two checks k.
+ * the two checks k. Only sums are reduced, not each product: a reduction costs as much as a product.
  */
 void EXPORT(fold)(void) {
-    secp256k1_scalar product;
-    vole.sums[0] = vole.sums[1] = secp256k1_scalar_zero;
+    uint32_t sums[2][17] = { { 0 } };
     for (int j = 0; j < INSTANCES; j++) {
         const secp256k1_scalar *v = vole.values[j];
-        for (int i = 0; i < 2; i++) {
-            secp256k1_scalar_mul(&product, &vole.gadget[j], &v[i]);
-            secp256k1_scalar_add(&vole.sums[i], &vole.sums[i], &product);
-        }
+        for (int i = 0; i < 2; i++) add_product(sums[i], &vole.gadget[j], &v[i]);
         for (int k = 0; k < CHECKS; k++) {
-            secp256k1_scalar check = v[2 + k];
-            for (int i = 0; i < 2; i++) {
-                secp256k1_scalar_mul(&product, &vole.theta[i][k], &v[i]);
-                secp256k1_scalar_add(&check, &check, &product);
-            }
-            vole.checks[j][k] = check;
+            uint32_t sum[17] = { 0 };
+            secp256k1_scalar *check = &vole.checks[j][k], carried = secp256k1_scalar_zero;
+            for (int i = 0; i < 2; i++) add_product(sum, &vole.theta[i][k], &v[i]);
+            secp256k1_scalar_reduce_512(check, sum);
+            /* Two products carry at most once. */
+            secp256k1_scalar_cmov(&carried, &WRAP, (int)sum[16]);
+            secp256k1_scalar_add(check, check, &carried);
+            secp256k1_scalar_add(check, check, &v[2 + k]);
         }
+    }
+    for (int i = 0; i < 2; i++) {
+        secp256k1_scalar carried;
+        secp256k1_scalar_set_int(&carried, sums[i][16]);
+        secp256k1_scalar_mul(&carried, &carried, &WRAP);
+        secp256k1_scalar_reduce_512(&vole.sums[i], sums[i]);
+        secp256k1_scalar_add(&vole.sums[i], &vole.sums[i], &carried);
     }
 }
 

@@ -14,7 +14,7 @@ trap 'rm -rf "$folder"' EXIT
 version=0.5.0
 hash=13b70138be52d7a23bdf0ea39ed79799a30eb855f2ed82c028357f6432cd536b
 # The hash of the binary, which a test compares.
-binary=fd710ed4591127c58be4c58082177f013b5ec2ba0afe9eff59b30dd91bf2dc2b
+binary=a0f58965a67921ed34c15ab502671ea7661597febd322a872e5923d634c9a51a
 # The package archive of this machine.
 archive=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep debian | grep -v security | head -n 1)
 source=$folder/source.tar.xz
