@@ -5,7 +5,7 @@ import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
 import { publicIdentity } from '#mpc/identity.ts';
 import { COSIGNER_ACTIONS, objectName, type ObjectRef } from '#cosigner/object.ts';
 import { refusal, type Refused } from '#cosigner/refusal.ts';
-import { parseBody, responseOf } from '#cosigner/request-body.ts';
+import { jsonResponse, parseBody, responseOf } from '#cosigner/request-body.ts';
 import { declaredLength, readAtMost, readDeclared } from '#domain/bounded-read.ts';
 import { WIRE_VERSIONS } from '#domain/access/cosigner-request.ts';
 import { parseKeyId, parseVaultIdText } from '#domain/id.ts';
@@ -34,7 +34,7 @@ const MAX_BODY_BYTES = 4_000_000;
 export async function serve(request: Request, env: CosignerEnv): Promise<Response> {
   const [, version = '', kind, name, actionText, ...rest] = new URL(request.url).pathname.split('/');
   if (request.method === 'GET' && version === 'identity' && kind === undefined) {
-    return Response.json({ index: Number.parseInt(env.NODE_INDEX, 10), ...publicIdentity(env.IDENTITY_SECRET) });
+    return jsonResponse({ index: Number.parseInt(env.NODE_INDEX, 10), ...publicIdentity(env.IDENTITY_SECRET) });
   }
   // One response covers all peers, because the number of subrequests of a coordinator is limited.
   const requestsPairs = kind === 'pairs' && name === 'status' && actionText === undefined;
@@ -65,7 +65,7 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
     // payment waits for the co-signer.
     const cosigners = await cosignerSetOrNull(env);
     if (cosigners === null) return answer(500, refusal('misconfigured'));
-    return Response.json({ ok: true, value: await pairStates(env, cosigners) });
+    return jsonResponse({ ok: true, value: await pairStates(env, cosigners) });
   }
   try {
     return responseOf(await env.NODE.getByName(objectName(ref)).serve(ref, action, body), spoken);
@@ -110,5 +110,5 @@ function refOf(kind: string | undefined, name: string): ObjectRef | null {
 }
 
 function answer(status: number, why: Refused): Response {
-  return Response.json({ ok: false, refusal: why }, { status });
+  return jsonResponse({ ok: false, refusal: why }, status);
 }

@@ -43,14 +43,20 @@ export function responseOf(result: Result<unknown, Refused>, version: number): R
   return jsonResponse({ ok: true, value: { sid, envelopes: Object.fromEntries(inBase64) } });
 }
 
-function jsonResponse(content: unknown): Response {
+export function jsonResponse(content: unknown, status = 200): Response {
   const text = JSON.stringify(content);
-  return sizedResponse(text, { type: 'application/json', length: Buffer.byteLength(text) });
+  return sizedResponse(text, { status, type: 'application/json', length: Buffer.byteLength(text) });
+}
+
+interface Head {
+  readonly status?: number;
+  readonly type: string;
+  readonly length: number;
 }
 
 /** Declares the length, which a response over a service binding otherwise lacks. */
-function sizedResponse(body: BodyInit, { type, length }: { readonly type: string; readonly length: number }): Response {
-  return new Response(body, { headers: { 'content-type': type, 'content-length': String(length) } });
+function sizedResponse(body: BodyInit, { status = 200, type, length }: Head): Response {
+  return new Response(body, { status, headers: { 'content-type': type, 'content-length': String(length) } });
 }
 
 function hasEnvelopes(value: unknown): value is SentEnvelopes {

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { responseOf } from '#cosigner/request-body.ts';
 import { declaredLength, readAtMost, readDeclared } from '#domain/bounded-read.ts';
+import { accepted } from '#domain/result.ts';
 
 /**
  * Tests how much a co-signer reads of the body of a request. The limit also holds for a service
@@ -63,4 +65,17 @@ test.each<[string, string | null, number | null]>([
 ])('a request with %s declares it, or more than any limit', (_name, length, declared) => {
   const headers = length === null ? {} : { 'content-length': length };
   expect(declaredLength(new Request(URL_WITHOUT_SERVER, { method: 'POST', headers }))).toBe(declared);
+});
+
+test('every answer declares its length in bytes', async () => {
+  const round = { sid: 'ab'.repeat(32), envelopes: { 2: new Uint8Array(300).fill(9) } };
+  for (const [value, version] of [
+    [{ text: 'naïve' }, 2],
+    [round, 2],
+    [round, 1],
+  ] as const) {
+    const response = responseOf(accepted(value), version);
+    const declared = declaredLength(response);
+    expect(declared).toBe((await response.arrayBuffer()).byteLength);
+  }
 });
