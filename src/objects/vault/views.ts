@@ -110,7 +110,7 @@ export interface HeldNonceRecord {
   readonly includedIn: string | null;
   /** Only one RPC node reports this block as final. */
   readonly isFinalForOneNode: boolean;
-  /** The unsigned bytes of its newest attempt; null before the first one. */
+  /** The unsigned bytes of its newest attempt when `isFinalForOneNode`, else null. */
   readonly payload: string | null;
 }
 

@@ -331,7 +331,9 @@ export function heldNonces(
     const { nonce = null, payload = null } = newestAttempt(transaction) ?? {};
     const { blockNumber: includedIn = null, isFinalForOneNode = false } = inclusion ?? {};
     const amounts = spendingOfAttempts(transaction);
-    return [{ transactionId, nonce, payload, amounts, includedIn, isFinalForOneNode }];
+    return [
+      { transactionId, nonce, amounts, includedIn, isFinalForOneNode, payload: isFinalForOneNode ? payload : null },
+    ];
   });
 }
 
