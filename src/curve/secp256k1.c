@@ -14,6 +14,7 @@
  */
 #include <stddef.h>
 #include <stdint.h>
+#include <wasm_simd128.h>
 
 /* What the library calls of a C library, which a module of WebAssembly does not have. */
 void *memcpy(void *to, const void *from, size_t count);
@@ -309,48 +310,86 @@ void EXPORT(correct)(void) {
         }
 }
 
-/* Adds a b to a sum of at most 2^32 products, which has 512 bits and a word of carries. */
-static void add_product(uint32_t *sum, const secp256k1_scalar *a, const secp256k1_scalar *b) {
-    uint32_t product[16];
-    uint64_t carry = 0;
-    secp256k1_scalar_mul_512(product, a, b);
-    for (int i = 0; i < 16; i++) {
-        carry += (uint64_t)sum[i] + product[i];
-        sum[i] = (uint32_t)carry;
-        carry >>= 32;
+/*
+ * A sum of products of scalars, at most 2^27 of them. Column k counts in units of 2^(32 k) and is
+ * not carried before the end. A vector has two neighbouring columns. The product of a word i with
+ * the words j and j + 1 (j even) begins at column i + j, so there is one set of vectors for even i
+ * and one for odd i. Its upper halves belong one column higher, to the other set.
+ */
+struct columns {
+    v128_t even[8]; /* columns 2m and 2m + 1 */
+    v128_t odd[8];  /* columns 2m + 1 and 2m + 2; the last vector stays zero */
+};
+
+/* Adds the products of the word i of one factor with the words j and j + 1 of the other. */
+static inline void add_pair(struct columns *sum, int i, int j, v128_t products) {
+    const v128_t lower = wasm_v128_and(products, wasm_i64x2_const_splat(0xffffffff));
+    const v128_t upper = wasm_u64x2_shr(products, 32);
+    const int m = (i + j) >> 1;
+    v128_t *first = i & 1 ? &sum->odd[m] : &sum->even[m];
+    v128_t *next = i & 1 ? &sum->even[m + 1] : &sum->odd[m];
+    *first = wasm_i64x2_add(*first, lower);
+    *next = wasm_i64x2_add(*next, upper);
+}
+
+/* Adds a b to a sum. */
+static inline void add_product(struct columns *sum, const secp256k1_scalar *a, const secp256k1_scalar *b) {
+    const v128_t low = wasm_v128_load(&b->d[0]), high = wasm_v128_load(&b->d[4]);
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        const v128_t word = wasm_u32x4_splat(a->d[i]);
+        add_pair(sum, i, 0, wasm_u64x2_extmul_low_u32x4(low, word));
+        add_pair(sum, i, 2, wasm_u64x2_extmul_high_u32x4(low, word));
+        add_pair(sum, i, 4, wasm_u64x2_extmul_low_u32x4(high, word));
+        add_pair(sum, i, 6, wasm_u64x2_extmul_high_u32x4(high, word));
     }
-    sum[16] += (uint32_t)carry;
 }
 
 /* 2^512 modulo the order. */
 static const secp256k1_scalar WRAP = SECP256K1_SCALAR_CONST(0x9d671cd5, 0x81c69bc5, 0xe697f5e4, 0x5bcd07c6, 0x741496c2, 0x0e7cf878, 0x896cf214, 0x67d7d140);
+
+/* Writes the sum to sixteen words, the least significant first. Returns the word above them. */
+static uint32_t carried(uint32_t *words, const struct columns *sum) {
+    const uint64_t *even = (const uint64_t *)sum->even, *odd = (const uint64_t *)sum->odd;
+    uint64_t carry = even[0];
+    words[0] = (uint32_t)carry;
+    for (int k = 1; k < 16; k++) {
+        carry = (carry >> 32) + even[k] + odd[k - 1];
+        words[k] = (uint32_t)carry;
+    }
+    return (uint32_t)(carry >> 32);
+}
 
 /*
  * sums_i = sum_j g_j v_j,i for the two inputs i, and check_j,k = v_j,2+k + sum_i theta_i,k v_j,i for
  * the two checks k. Only sums are reduced, not each product: a reduction costs as much as a product.
  */
 void EXPORT(fold)(void) {
-    uint32_t sums[2][17] = { { 0 } };
+    struct columns sums[2] = { 0 };
+    secp256k1_scalar wrap;
+    uint32_t words[16], above;
     for (int j = 0; j < INSTANCES; j++) {
         const secp256k1_scalar *v = vole.values[j];
-        for (int i = 0; i < 2; i++) add_product(sums[i], &vole.gadget[j], &v[i]);
+        for (int i = 0; i < 2; i++) add_product(&sums[i], &vole.gadget[j], &v[i]);
         for (int k = 0; k < CHECKS; k++) {
-            uint32_t sum[17] = { 0 };
-            secp256k1_scalar *check = &vole.checks[j][k], carried = secp256k1_scalar_zero;
-            for (int i = 0; i < 2; i++) add_product(sum, &vole.theta[i][k], &v[i]);
-            secp256k1_scalar_reduce_512(check, sum);
-            /* Two products carry at most once. */
-            secp256k1_scalar_cmov(&carried, &WRAP, (int)sum[16]);
-            secp256k1_scalar_add(check, check, &carried);
+            struct columns sum = { 0 };
+            secp256k1_scalar *check = &vole.checks[j][k];
+            for (int i = 0; i < 2; i++) add_product(&sum, &vole.theta[i][k], &v[i]);
+            above = carried(words, &sum);
+            secp256k1_scalar_reduce_512(check, words);
+            wrap = secp256k1_scalar_zero;
+            /* Two products have at most one above. */
+            secp256k1_scalar_cmov(&wrap, &WRAP, (int)above);
+            secp256k1_scalar_add(check, check, &wrap);
             secp256k1_scalar_add(check, check, &v[2 + k]);
         }
     }
     for (int i = 0; i < 2; i++) {
-        secp256k1_scalar carried;
-        secp256k1_scalar_set_int(&carried, sums[i][16]);
-        secp256k1_scalar_mul(&carried, &carried, &WRAP);
-        secp256k1_scalar_reduce_512(&vole.sums[i], sums[i]);
-        secp256k1_scalar_add(&vole.sums[i], &vole.sums[i], &carried);
+        above = carried(words, &sums[i]);
+        secp256k1_scalar_reduce_512(&vole.sums[i], words);
+        secp256k1_scalar_set_int(&wrap, above);
+        secp256k1_scalar_mul(&wrap, &wrap, &WRAP);
+        secp256k1_scalar_add(&vole.sums[i], &vole.sums[i], &wrap);
     }
 }
 
