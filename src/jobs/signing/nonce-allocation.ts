@@ -1,5 +1,5 @@
-import type { ChainClient, PreparationFault } from '#chains/chain-client.ts';
-import type { PaymentOrdering } from '#chains/chain-rules.ts';
+import type { AccountNonce, ChainClient, PreparationFault } from '#chains/chain-client.ts';
+import type { ChainFault, PaymentOrdering } from '#chains/chain-rules.ts';
 import { rulesFor } from '#chains/rules-for.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { AssetAmount } from '#domain/transaction/exposure.ts';
@@ -90,14 +90,19 @@ export interface AllocatedNonce {
 /**
  * Returns the nonce of a transaction, and reserves its spending in the same call. A repeated call
  * returns the same nonce.
+ *
+ * @param unprovenCounts the counts of the account by one RPC node
  */
-export async function allocateNonce(allocation: Allocation): Promise<Result<AllocatedNonce, NonceFault>> {
+export async function allocateNonce(
+  allocation: Allocation,
+  unprovenCounts: Result<AccountNonce, ChainFault>,
+): Promise<Result<AllocatedNonce, NonceFault>> {
   const { env, client, transaction } = allocation;
   const max = maxInFlight(client.rules.ordering);
   let answer: AllocationResult = { nonce: null, why: 'unproven' };
   let held: readonly HeldPayment[] = [];
   for (const requiresProof of [false, true]) {
-    const counts = await client.accountNonce(transaction.intent.from, requiresProof);
+    const counts = requiresProof ? await client.accountNonce(transaction.intent.from, true) : unprovenCounts;
     if (!counts.ok) return refused({ kind: 'transient', detail: counts.refusal.detail });
     held = await heldBySigned(allocation);
     answer = await requestAllocation(allocation, { held, max, counts: countTexts(counts.value) });

@@ -176,7 +176,11 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   const replaced = isStored ? (transaction.attempts.at(-2) ?? null) : newest;
   const speed = replaced === null ? transaction.speed : replacementSpeed(transaction);
   const { joins = 0 } = transaction;
-  const quote = await quoteSinceSettled(preparation, { effect, replaced, speed, taken, joins });
+  // The counts need nothing of the quote, so they take no time of their own.
+  const [quote, basis] = await Promise.all([
+    quoteSinceSettled(preparation, { effect, replaced, speed, taken, joins }),
+    newest === null ? client.accountNonce(intent.from).then((counts) => ({ counts })) : { kept: newest },
+  ]);
   if (!quote.ok) return refused(await fundsFault(preparation, quote.refusal));
   const { utxos = [], maxFee, spending } = quote.value;
   const limit = client.rules.ordering.by === 'utxos' ? automaticBumpLimit(transaction) : null;
@@ -187,7 +191,7 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   // Another transaction was faster: other UTXOs exist, or will.
   if (utxos.length > 0 && !(await allocator.claim({ transactionId: id, utxos }))) return refused({ kind: 'busy' });
   const allocation = spending === undefined ? preparation : { ...preparation, spending };
-  const given = newest === null ? await allocateNonce(allocation) : await keepNonce(allocation, newest);
+  const given = await ('counts' in basis ? allocateNonce(allocation, basis.counts) : keepNonce(allocation, basis.kept));
   if (!given.ok) return given;
   const { nonce, reserved = [], predecessors = [] } = given.value;
   const path = { from: intent.from, nonce: BigInt(nonce), replaced, predecessors };

@@ -220,3 +220,17 @@ test('a settled block that never existed stops the wallet for one run of the job
   await miner().mine({ blocks: 3 });
   expect((await behind.run(cosigners.all)).state).toBe('BROADCAST');
 });
+
+test('the transactions of the wallet are counted while its fees are requested', async () => {
+  await baseFee(GWEI);
+  const payment = await approvedAt('6');
+  const counted = Promise.withResolvers<void>();
+  const send = globalThis.fetch;
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+    const call = typeof init?.body === 'string' ? init.body : '';
+    if (call.includes('"pending"')) counted.resolve();
+    if (call.includes('eth_estimateGas')) await counted.promise;
+    return send(input, init);
+  });
+  expect((await payment.run(cosigners.all)).state).toBe('BROADCAST');
+});

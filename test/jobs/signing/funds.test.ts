@@ -49,6 +49,8 @@ interface Held {
 }
 
 /** The scene of one job run. `requests` has the requests of the jobs to the allocator. */
+const COUNTS = accepted({ latest: 0n, pending: 0n });
+
 class Scene {
   readonly requests: (AllocationRequest | ReservationRequest)[] = [];
   readonly ended: object[] = [];
@@ -89,10 +91,7 @@ class Scene {
   }
 
   get allocation() {
-    const client = {
-      ...clientFor(anvilChain(), []),
-      accountNonce: async () => accepted({ latest: 0n, pending: 0n }),
-    };
+    const client = clientFor(anvilChain(), []);
     return { env: this.env, vault: this.vault, client, transaction: this.transaction, spending: SPENDING };
   }
 }
@@ -100,7 +99,7 @@ class Scene {
 test('a nonce request contains the spending of its transaction and of the others that the vault knows', async () => {
   const scene = new Scene({ nonce: '3', reserved: [native(7n)] });
   const given = { nonce: '3', reserved: [native(7n)], predecessors: [] };
-  expect(await allocateNonce(scene.allocation)).toEqual(accepted(given));
+  expect(await allocateNonce(scene.allocation, COUNTS)).toEqual(accepted(given));
   expect(scene.requests).toEqual([{ transactionId: id, latest: '0', pending: '0', held: [OTHER], spending: SPENDING }]);
   expect(await reserveFor(scene.allocation)).toBeNull();
   expect(scene.requests.at(-1)).toEqual({ transactionId: id, held: [OTHER], spending: SPENDING });
@@ -114,7 +113,7 @@ test('a nonce slot comes with the bytes of each payment that one node alone repo
   scene.held = [released, elsewhere, kept];
   const { client } = scene.allocation;
   const slots = { ...client, rules: { ...client.rules, ordering: { by: 'nonce-slots', slots: 16 } as const } };
-  const given = await allocateNonce({ ...scene.allocation, client: slots });
+  const given = await allocateNonce({ ...scene.allocation, client: slots }, COUNTS);
   expect(given).toEqual(accepted({ nonce: '0', predecessors: ['0x01'] }));
   expect(scene.requests).toMatchObject([{ slots: 16, held: [{ isReleased: true }, {}, { transactionId: 'kept' }] }]);
   expect(JSON.stringify(scene.requests)).not.toContain('0x0');
@@ -131,7 +130,7 @@ test.each(UNRESERVED)(
   async (...row) => {
     const [, answer, kind] = row;
     const scene = new Scene(answer);
-    expect(await allocateNonce(scene.allocation)).toMatchObject(refused({ kind }));
+    expect(await allocateNonce(scene.allocation, COUNTS)).toMatchObject(refused({ kind }));
     expect(await reserveFor(scene.allocation)).toMatchObject({ kind });
     expect(scene.released).toEqual([]);
   },
@@ -139,7 +138,7 @@ test.each(UNRESERVED)(
 
 test('a payment above the balance releases its reservation, and one that only waits does not', async () => {
   const scene = new Scene({ nonce: null, why: 'in-flight', others: ['gone', 'other', 'waiting'] });
-  expect(await allocateNonce(scene.allocation)).toEqual(refused({ kind: 'in-flight' }));
+  expect(await allocateNonce(scene.allocation, COUNTS)).toEqual(refused({ kind: 'in-flight' }));
   expect(scene.released).toEqual(['gone']);
 });
 

@@ -74,6 +74,13 @@ class Scene {
   }
 }
 
+type Allocation = Parameters<typeof allocateNonce>[0];
+
+async function allocated(allocation: Allocation) {
+  const { client, transaction } = allocation;
+  return allocateNonce(allocation, await client.accountNonce(transaction.intent.from));
+}
+
 const given = (nonce: string) => ({ nonce, predecessors: [] });
 const signing = (id: typeof a) => transactionIn('SIGNING', { id });
 const waiting = transactionIn('BROADCAST', { id: b, attempts: [sentAttempt()] });
@@ -84,14 +91,14 @@ function bookOf(...ids: readonly string[]): NonceAllocations {
 
 test('a nonce that the allocations explain takes one call, and any other nonce requires proof', async () => {
   const scene = new Scene();
-  expect(await allocateNonce(scene.allocation(signing(a)))).toEqual(accepted(given('0')));
+  expect(await allocated(scene.allocation(signing(a)))).toEqual(accepted(given('0')));
   expect(scene.requiresProof).toEqual([false]);
   scene.truth = { latest: 4n, pending: 6n };
-  expect(await allocateNonce(scene.allocation(signing(b)))).toMatchObject({ refusal: { kind: 'transient' } });
+  expect(await allocated(scene.allocation(signing(b)))).toMatchObject({ refusal: { kind: 'transient' } });
   scene.proven = { ...scene.truth, proven: { latest: 4n, pending: 0n, block: 0n } };
-  expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(refused({ kind: 'unproven' }));
+  expect(await allocated(scene.allocation(signing(b)))).toEqual(refused({ kind: 'unproven' }));
   scene.proven = { ...scene.truth, proven: { latest: 4n, pending: 6n, block: 0n } };
-  expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(accepted(given('6')));
+  expect(await allocated(scene.allocation(signing(b)))).toEqual(accepted(given('6')));
 });
 
 test('a nonce that the vault knows is not given again, and a transaction without a nonce is ignored', async () => {
@@ -100,13 +107,13 @@ test('a nonce that the vault knows is not given again, and a transaction without
     { transactionId: a, nonce: '0' },
     { transactionId: b, nonce: null },
   ];
-  expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(accepted(given('1')));
+  expect(await allocated(scene.allocation(signing(b)))).toEqual(accepted(given('1')));
 });
 
 test('a refused request names the transaction whose pending release blocks it', async () => {
   const scene = new Scene();
   scene.book = { ...bookOf(a), leaving: new Set([a]) };
-  expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(refused({ kind: 'behind', waitsFor: a }));
+  expect(await allocated(scene.allocation(signing(b)))).toEqual(refused({ kind: 'behind', waitsFor: a }));
 });
 
 test('the blocker of a transaction is recorded, and so is its removal', async () => {
@@ -138,7 +145,7 @@ test('the lowest unused nonce is named and given even below the floor if proven 
     { type: 'waitForNonce', blocker: null },
     { type: 'waitForNonce', blocker: { transactionId: null } },
   ]);
-  expect(await allocateNonce(scene.allocation(signing(a)))).toEqual(accepted(given('3')));
+  expect(await allocated(scene.allocation(signing(a)))).toEqual(accepted(given('3')));
 });
 
 test('a nonce whose owner the vault does not know is released and given to the next transaction', async () => {
@@ -147,5 +154,5 @@ test('a nonce whose owner the vault does not know is released and given to the n
   scene.held = [{ transactionId: b, nonce: '1' }];
   await recordBlocker(scene.allocation(waiting));
   expect(scene.recorded).toEqual([{ type: 'waitForNonce', blocker: { transactionId: null } }]);
-  expect(await allocateNonce(scene.allocation(signing(a)))).toEqual(accepted(given('0')));
+  expect(await allocated(scene.allocation(signing(a)))).toEqual(accepted(given('0')));
 });
