@@ -24,15 +24,17 @@ export async function estimateFee(
 ): Promise<Result<EvmFeeEstimate, PermanentFault | NodeProblem>> {
   const call = callOf(intent);
   if (call === null) throw new Error('a previewed intent is in canonical form');
-  const [tokens, market] = await Promise.all([
+  const reading = marketTiers(node, { chain, intent, call });
+  const price = reading.then((read) => (read.ok ? accepted(read.value.tiers.fast) : read));
+  const [tokens, market, cost] = await Promise.all([
     tokensHeld(node, intent, { call, tag: 'latest' }),
-    marketTiers(node, { chain, intent, call }),
+    reading,
+    costOf(node, intent, { chain, call, price }),
   ]);
   if (!tokens.ok) return tokens;
   if (!market.ok) return market;
-  const { baseFeePerGas: base, tiers } = market.value;
-  const cost = await costOf(node, intent, { chain, call, price: tiers.fast });
   if (!cost.ok) return cost;
+  const { baseFeePerGas: base, tiers } = market.value;
   const { gasLimit, dataFee } = cost.value;
   const tier = ({ maxFeePerGas, maxPriorityFeePerGas }: Fees) => ({
     maxFeePerGas: maxFeePerGas.toString(),

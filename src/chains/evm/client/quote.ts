@@ -1,4 +1,5 @@
 import { chainIdOf } from '#chains/evm/rules/chain-id.ts';
+import type { DataFee } from '#chains/evm/client/data-fee.ts';
 import { dataFee, operatorFee } from '#chains/evm/client/data-fee.ts';
 import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
 import { callFault, dryRunFault, tokensHeld } from '#chains/evm/client/dry-run.ts';
@@ -53,22 +54,20 @@ export async function quoteTransaction(
 ): Promise<Result<EvmQuote, PermanentFault | NodeProblem>> {
   const call = callOf(intent);
   if (call === null) throw new Error('a stored intent is in canonical form');
-  const head = await headOf(node);
-  if (!head.ok) return head;
-  const [funds, fees] = await Promise.all([
-    fundsAt(node, intent, { call, head: head.value }),
-    marketFees(node, { chain, speed, intent, call, base: head.value.baseFeePerGas }),
+  // Each request is sent as soon as its input is known: a payment waits for two answers in a row.
+  const head = headOf(node);
+  const price = priceOf(node, { chain, replaced, speed, intent, call, head });
+  const [funds, fees, cost] = await Promise.all([
+    fundsAt(node, intent, { call, head }),
+    price,
+    costOf(node, intent, { chain, call, price }),
   ]);
   if (!funds.ok) return funds;
   if (!fees.ok) return fees;
-  const price =
-    replaced === null
-      ? fees.value
-      : withMinTip(replacementFees(fees.value, feesOf(replaced)), tipNeeded(replaced.sent));
-  const cost = await costOf(node, intent, { chain, call, price });
   if (!cost.ok) return cost;
   const { gasLimit, dataFee: extra } = cost.value;
-  const maxFee = gasLimit * price.maxFeePerGas;
+  const { maxFeePerGas, maxPriorityFeePerGas } = fees.value;
+  const maxFee = gasLimit * maxFeePerGas;
   const charged = maxFee + extra;
   if (charged > BigInt(intent.maxFee)) {
     return refused(
@@ -80,11 +79,14 @@ export async function quoteTransaction(
   return accepted({
     spending: { amounts: spendingOf(intent, charged), funds: funds.value },
     gasLimit: gasLimit.toString(),
-    maxFeePerGas: price.maxFeePerGas.toString(),
-    maxPriorityFeePerGas: price.maxPriorityFeePerGas.toString(),
+    maxFeePerGas: maxFeePerGas.toString(),
+    maxPriorityFeePerGas: maxPriorityFeePerGas.toString(),
     maxFee: amountOf(maxFee),
   });
 }
+
+/** A value of an RPC node, which may not have arrived yet. */
+type Reading<T> = Promise<Result<T, NodeProblem>>;
 
 interface Head {
   readonly number: bigint;
@@ -100,12 +102,15 @@ interface Head {
 async function fundsAt(
   node: RpcNode,
   intent: OnChainIntent,
-  { call, head }: { readonly call: Call; readonly head: Head },
+  { call, head: reading }: { readonly call: Call; readonly head: Reading<Head> },
 ): Promise<Result<Funds, PermanentFault | NodeProblem>> {
+  const head = await reading;
+  if (!head.ok) return head;
+  const tag = head.value.number;
   const [balance, count, token] = await Promise.all([
-    node.request(getBalanceAt(intent.from, head.number)),
-    node.request(getNonce(intent.from, head.number)),
-    tokensHeld(node, intent, { call, tag: head.number }),
+    node.request(getBalanceAt(intent.from, tag)),
+    node.request(getNonce(intent.from, tag)),
+    tokensHeld(node, intent, { call, tag }),
   ]);
   if (!balance.ok) return balance;
   if (balance.value < call.value) return refused(poor(balance.value, call.value));
@@ -113,7 +118,7 @@ async function fundsAt(
   if (!count.ok) return count;
   const native = { tokenAddress: null, amount: amountOf(balance.value) };
   return accepted({
-    blockNumber: head.number.toString(),
+    blockNumber: tag.toString(),
     nonceCount: count.value.toString(),
     holds: token.value === null ? [native] : [native, token.value],
     least: amountOf(0n),
@@ -123,7 +128,7 @@ async function fundsAt(
 interface Priced {
   readonly chain: Chain;
   readonly call: Call;
-  readonly price: Fees;
+  readonly price: Reading<Fees>;
 }
 
 export interface Cost {
@@ -144,20 +149,22 @@ export async function costOf(
   intent: OnChainIntent,
   priced: Priced,
 ): Promise<Result<Cost, PermanentFault | NodeProblem>> {
-  const { chain, call, price } = priced;
-  const [failure, estimate, data] = await Promise.all([
+  const { call, price } = priced;
+  const [failure, estimate, fees, data] = await Promise.all([
     dryRunFault(node, intent, call),
     node.request(estimateGas(intent.from, call)),
-    dataFee(node, chain, { from: intent.from, unsigned: placeholder(intent, priced) }),
+    price,
+    dataFeeAt(node, intent, priced),
   ]);
   if (failure !== null) return refused(failure);
   if (!estimate.ok) return refused(callFault(estimate.refusal));
+  if (!fees.ok) return fees;
   if (!data.ok) return data;
   const gasLimit = gasLimitFor(estimate.value);
   const operator = data.value.hasOperator ? await operatorFee(node, intent.from, gasLimit) : accepted(0n);
   if (!operator.ok) return operator;
   const besides = data.value.fee + operator.value;
-  const charged = gasLimit * price.maxFeePerGas + besides;
+  const charged = gasLimit * fees.value.maxFeePerGas + besides;
   // Only a faulty RPC node leads here: no gas at all, or a fee above the largest amount.
   if (gasLimit === 0n || parseAmount(charged.toString()) === null) {
     return refused({ kind: 'unusable', detail: 'The RPC node returned an impossible fee estimate.' });
@@ -165,18 +172,41 @@ export async function costOf(
   return accepted({ gasLimit, dataFee: besides });
 }
 
-/** Returns the prices of one speed, with as few RPC calls as possible. */
-async function marketFees(
+/** Returns the data fee of the call at a price. */
+async function dataFeeAt(
   node: RpcNode,
-  request: QuoteRequest & { readonly speed: Speed; readonly base: bigint },
-): Promise<Result<Fees, NodeProblem>> {
-  const { chain, speed, base } = request;
+  intent: OnChainIntent,
+  { chain, call, price }: Priced,
+): Promise<Result<DataFee, NodeProblem>> {
+  const fees = await price;
+  if (!fees.ok) return fees;
+  return dataFee(node, chain, { from: intent.from, unsigned: placeholder(intent, call, fees.value) });
+}
+
+interface PriceRequest extends QuoteRequest {
+  readonly replaced: Attempt | null;
+  readonly speed: Speed;
+  readonly head: Reading<Head>;
+}
+
+/** Returns the prices of the market, or for a replacement the higher ones that nodes require. */
+async function priceOf(node: RpcNode, request: PriceRequest): Promise<Result<Fees, NodeProblem>> {
+  const { replaced } = request;
+  const fees = await marketFees(node, request);
+  if (!fees.ok || replaced === null) return fees;
+  return accepted(withMinTip(replacementFees(fees.value, feesOf(replaced)), tipNeeded(replaced.sent)));
+}
+
+/** Returns the prices of one speed, with as few RPC calls as possible. */
+async function marketFees(node: RpcNode, request: PriceRequest): Promise<Result<Fees, NodeProblem>> {
+  const { chain, speed } = request;
   if (speed !== 'normal') {
     const tiers = await marketTiers(node, request);
     return tiers.ok ? accepted(tiers.value.tiers[speed]) : tiers;
   }
-  const [tip, ofCall] = await Promise.all([suggestedTip(node), tipOfCall(node, request)]);
-  return accepted(feesFor(withFloor(chain, ofCall), base, tip));
+  const [head, tip, ofCall] = await Promise.all([request.head, suggestedTip(node), tipOfCall(node, request)]);
+  if (!head.ok) return head;
+  return accepted(feesFor(withFloor(chain, ofCall), head.value.baseFeePerGas, tip));
 }
 
 interface QuoteRequest {
@@ -247,7 +277,7 @@ async function headOf(node: RpcNode): Promise<Result<Head, NodeProblem>> {
  * Returns the bytes at their maximum length: the data fee depends on the length, and the nonce is
  * not known yet.
  */
-function placeholder(intent: OnChainIntent, { call, price }: Priced) {
+function placeholder(intent: OnChainIntent, call: Call, price: Fees) {
   const chainId = chainIdOf(intent.chain) ?? 0n;
   return serialiseUnsigned({ ...call, ...price, chainId, nonce: 0xffffffffn, gasLimit: 0xffffffn });
 }
