@@ -171,7 +171,9 @@ function each<S, T>(
 
 /** Returns for each peer the messages of all sessions, one after the other. */
 function joined(rounds: readonly { readonly messages: PeerMessages }[]): PeerMessages {
-  const peers = [...(rounds[0]?.messages.keys() ?? [])];
+  const [first] = rounds;
+  if (first !== undefined && rounds.length === 1) return first.messages;
+  const peers = [...(first?.messages.keys() ?? [])];
   const toPeer = (peer: PartyIndex) => concatBytes(...rounds.map(({ messages }) => messages.get(peer) ?? NOTHING));
   return new Map(peers.map((peer) => [peer, toPeer(peer)] as const));
 }
