@@ -183,10 +183,9 @@ async function dataFeeAt(
   return dataFee(node, chain, { from: intent.from, unsigned: placeholder(intent, call, fees.value) });
 }
 
-interface PriceRequest extends QuoteRequest {
+interface PriceRequest extends Required<QuoteRequest> {
   readonly replaced: Attempt | null;
   readonly speed: Speed;
-  readonly head: Reading<Head>;
 }
 
 /** Returns the prices of the market, or for a replacement the higher ones that nodes require. */
@@ -213,6 +212,8 @@ interface QuoteRequest {
   readonly chain: Chain;
   readonly intent: OnChainIntent;
   readonly call: Call;
+  /** Requested here when absent. */
+  readonly head?: Reading<Head>;
 }
 
 /**
@@ -249,7 +250,7 @@ async function suggestedTip(node: RpcNode): Promise<bigint | null> {
  */
 export async function marketTiers(node: RpcNode, request: QuoteRequest) {
   const [head, suggested, paid, ofCall] = await Promise.all([
-    headOf(node),
+    request.head ?? headOf(node),
     node.request(getMaxPriorityFee),
     node.request(getFeeHistory),
     tipOfCall(node, request),
