@@ -31,7 +31,7 @@ touch "$folder"/headers/{string,stdlib,stdio}.h
 
 # - The 32-bit limbs: WebAssembly has no product of 64 bits with a result of 128.
 # - A table of 22 KB for products of the generator, and of 8 KB for public products.
-# - Vector instructions, which all engines of Workers have: a table is read two words at once.
+# - Vector instructions, which the sums of the vector OLE use, and other modules here too.
 # - A stack at the beginning of the memory, whose size secp256k1.ts knows.
 clang --target=wasm32 -std=c99 -O3 -ffreestanding -nostdlib -mbulk-memory -msimd128 -Wall -Werror -Wno-unused-function \
   -DUSE_FORCE_WIDEMUL_INT64=1 -DECMULT_WINDOW_SIZE=8 -DCOMB_BLOCKS=11 -DCOMB_TEETH=6 \

@@ -48,9 +48,9 @@ interface Held {
   readonly payload?: string;
 }
 
-/** The scene of one job run. `requests` has the requests of the jobs to the allocator. */
 const COUNTS = accepted({ latest: 0n, pending: 0n });
 
+/** The scene of one job run. `requests` has the requests of the jobs to the allocator. */
 class Scene {
   readonly requests: (AllocationRequest | ReservationRequest)[] = [];
   readonly ended: object[] = [];
