@@ -213,6 +213,15 @@ export interface TokenMetadata {
 /** The transaction counts of an account: on the chain, and with the mempool. */
 export type AccountNonce = ChainCounts;
 
+/** The token payment of an intent. */
+export interface TokenPayment {
+  readonly tokenAddress: string;
+  readonly to: string;
+  readonly amount: Amount;
+  /** The hashes of the attempts that pay; a cancellation pays nothing. */
+  readonly hashes: readonly string[];
+}
+
 export interface WatchedAttempts {
   readonly from: string;
   readonly nonce: bigint;
@@ -229,6 +238,8 @@ export interface WatchedAttempts {
   readonly coinParents?: readonly UtxoParent[];
   /** The last known inclusion, or null. */
   readonly inclusion: Inclusion | null;
+  /** Absent when the transaction pays no token. */
+  readonly tokenPayment?: TokenPayment;
 }
 
 /**

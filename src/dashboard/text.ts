@@ -12,6 +12,19 @@ export function approvalsText(count: number): string {
   return count === 1 ? '1 approval' : `${count} approvals`;
 }
 
+/** The reasons of a payment that a person must not take for what its state says alone. */
+const REASON_TEXTS: Readonly<Record<string, string>> = {
+  TRANSFER_NOT_LOGGED:
+    'A block has the payment, and the token shows no transfer. Ask the recipient, or look at the token’s balances. ' +
+    'Do not pay again before that.',
+  TOKEN_NOT_MOVED: 'A block has the call, and the balances prove that the token did not move.',
+};
+
+/** Returns the text of a `stateReason`, or its code without one. */
+export function reasonText(stateReason: string | null): string | null {
+  return stateReason === null ? null : (REASON_TEXTS[stateReason] ?? stateReason);
+}
+
 const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 export function timeText(iso: string): string {

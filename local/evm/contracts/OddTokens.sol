@@ -72,3 +72,81 @@ contract ResettingToken is OddToken {
         emit Transfer(msg.sender, to, value);
     }
 }
+
+/// Tokens that keep real balances, and whose logs differ from the standard.
+abstract contract KeptToken {
+    event Transfer(address indexed from, address indexed to, uint256 value);
+
+    uint8 public constant decimals = 6;
+    mapping(address => uint256) public balanceOf;
+
+    function mint(address to, uint256 units) external {
+        balanceOf[to] += units;
+        logMint(to, units);
+    }
+
+    function move(address from, address to, uint256 units) internal {
+        require(balanceOf[from] >= units, "balance");
+        balanceOf[from] -= units;
+        balanceOf[to] += units;
+    }
+
+    function logMint(address to, uint256 units) internal virtual {
+        emit Transfer(address(0), to, units);
+    }
+}
+
+/// Logs a transfer as a burn and a mint: the coins of Compound III.
+contract BurnMintToken is KeptToken {
+    string public constant name = "Lent dollar";
+    string public constant symbol = "lUSD";
+
+    function transfer(address to, uint256 units) external returns (bool) {
+        move(msg.sender, to, units);
+        emit Transfer(msg.sender, address(0), units);
+        emit Transfer(address(0), to, units);
+        return true;
+    }
+}
+
+/// Logs every movement with an event of its own: tokens that are coin and collectible (ERC-404).
+contract OwnEventToken is KeptToken {
+    event ERC20Transfer(address indexed from, address indexed to, uint256 amount);
+
+    string public constant name = "Hybrid";
+    string public constant symbol = "HYB";
+
+    function transfer(address to, uint256 units) external returns (bool) {
+        move(msg.sender, to, units);
+        emit ERC20Transfer(msg.sender, to, units);
+        return true;
+    }
+
+    function logMint(address to, uint256 units) internal override {
+        emit ERC20Transfer(address(0), to, units);
+    }
+}
+
+/// Logs nothing at all, and takes a hundredth of each payment.
+contract SilentFeeToken is KeptToken {
+    string public constant name = "Silent fee";
+    string public constant symbol = "SFE";
+
+    function transfer(address to, uint256 units) external returns (bool) {
+        move(msg.sender, to, units - units / 100);
+        balanceOf[msg.sender] -= units / 100;
+        return true;
+    }
+
+    function logMint(address to, uint256 units) internal override {}
+}
+
+/// Returns true and moves nothing.
+contract IdleToken is KeptToken {
+    string public constant name = "Idle";
+    string public constant symbol = "IDL";
+
+    function transfer(address, uint256) external pure returns (bool) {
+        return true;
+    }
+}

@@ -8,7 +8,7 @@ import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { isSameInclusion } from '#domain/transaction/inclusion.ts';
-import type { Inclusion, SecondNodeVerdict } from '#domain/transaction/transaction.ts';
+import type { Inclusion, SecondNodeVerdict, TokenTransfer } from '#domain/transaction/transaction.ts';
 
 /** Returns what one RPC node reports of the attempts of a transaction. */
 type Observer = (node: RpcNode, watched: WatchedAttempts) => Promise<Result<Observation, NodeProblem>>;
@@ -86,7 +86,8 @@ function judge(claim: Inclusion, answers: readonly Answer[], { chain, watched: {
   const isLeftBehind = (second ?? 0) < chain.confirmations && deepest >= LAG_TIMES * chain.confirmations;
   if (second !== null && !isLeftBehind) {
     const finalized = finals >= 2;
-    const proven = { ...claim, confirmations: second, finalized, secondNode: 'agrees' as const };
+    const stated = statedByTwo(statements, claim);
+    const proven = { ...stated, confirmations: second, finalized, secondNode: 'agrees' as const };
     return finalized ? proven : { ...proven, ...alone };
   }
   // A block that two RPC nodes have confirmed stays confirmed, and one node alone cannot increase
@@ -94,14 +95,47 @@ function judge(claim: Inclusion, answers: readonly Answer[], { chain, watched: {
   const isProven = before?.secondNode === 'agrees' && before.confirmations >= chain.confirmations;
   const verdict = second === null ? verdictOf(answers, claim) : 'away';
   if (before !== null && isProven && isSameInclusion(before, claim)) {
-    const kept = { ...claim, confirmations: before.confirmations, finalized: false, secondNode: 'agrees' as const };
+    const stated = withTransfer(claim, before.tokenTransfer);
+    const kept = { ...stated, confirmations: before.confirmations, finalized: false, secondNode: 'agrees' as const };
     return verdict === 'away' ? { ...kept, ...alone } : kept;
   }
   // An RPC node that contradicted earlier and does not answer now has not changed its answer.
   const stays = second === null && before?.secondNode === 'disagrees' && isSameInclusion(before, claim);
   const secondNode = stays && verdict === 'away' ? ('disagrees' as const) : verdict;
-  const unproven = { ...claim, confirmations: deepest, finalized: false, secondNode };
+  const stated = withTransfer(claim, claim.tokenTransfer === undefined ? undefined : 'unproven');
+  const unproven = { ...stated, confirmations: deepest, finalized: false, secondNode };
   return secondNode === 'away' ? { ...unproven, ...alone } : unproven;
+}
+
+/**
+ * Returns the claim with what two RPC nodes prove of its token payment, and the movements of a node
+ * that states the same. Without a proof, they are those of a node that saw no unlogged movement.
+ */
+function statedByTwo(statements: readonly Inclusion[], claim: Inclusion): Inclusion {
+  const transfer = transferAmong(statements);
+  const stated =
+    [claim, ...statements].find(({ tokenTransfer }) => tokenTransfer === transfer) ??
+    statements.find(({ tokenTransfer }) => tokenTransfer !== 'moved');
+  return withTransfer(stated ?? claim, transfer);
+}
+
+/**
+ * Returns what two RPC nodes prove of a token payment: one of them alone proves neither that the
+ * token moved nor that it did not. Undefined when two of them show the token's log.
+ */
+function transferAmong(statements: readonly Inclusion[]): TokenTransfer | undefined {
+  const countOf = (transfer: TokenTransfer | undefined) =>
+    statements.filter(({ tokenTransfer }) => tokenTransfer === transfer).length;
+  const logged = countOf(undefined);
+  const [isMoved, isUnmoved] = [logged + countOf('moved') >= 2, countOf('unmoved') >= 2];
+  if (isMoved === isUnmoved) return 'unproven';
+  if (isUnmoved) return 'unmoved';
+  return logged >= 2 ? undefined : 'moved';
+}
+
+function withTransfer(inclusion: Inclusion, transfer: TokenTransfer | undefined): Inclusion {
+  const { tokenTransfer: _, ...rest } = inclusion;
+  return transfer === undefined ? rest : { ...rest, tokenTransfer: transfer };
 }
 
 /**

@@ -10,7 +10,7 @@ import { usdText } from '#dashboard/money.ts';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 import { Simulation } from '#dashboard/pages/simulation.tsx';
 import { Steps } from '#dashboard/pages/steps.tsx';
-import { approvalsText } from '#dashboard/text.ts';
+import { approvalsText, reasonText } from '#dashboard/text.ts';
 
 /** States in which a member can still decide. */
 const PENDING: ReadonlySet<Transaction['state']> = new Set(['DRAFT', 'SUBMITTED']);
@@ -237,7 +237,7 @@ function Facts({ transaction, isReviewed }: { readonly transaction: Transaction;
       txHash === null ? null : explorerUrl === null ? <code>{txHash}</code> : <a href={explorerUrl}>{txHash}</a>,
     ],
     ['Confirmations', txHash === null ? null : String(confirmations)],
-    ['Reason', failure ?? stateReason],
+    ['Reason', failure ?? reasonText(stateReason)],
     ['RPC nodes answer', stateDetail],
     ['Waits for', waitsFor === null ? null : <a href={`#/transaction/${waitsFor}`}>{waitsFor}</a>],
   ];

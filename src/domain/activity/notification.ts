@@ -6,6 +6,7 @@ import type { CredentialReset } from '#domain/access/credential-reset.ts';
 import type { UserId } from '#domain/id.ts';
 import { MIN_SHOWN_VALUE, parseUsdPrice, usdValueAtPrice } from '#domain/asset/price.ts';
 import { unreachable } from '#domain/result.ts';
+import { TRANSFER_NOT_LOGGED } from '#domain/transaction/inclusion.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { isPending } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
@@ -35,8 +36,13 @@ export function notificationOf(transaction: Transaction, vault: Vault, chain: Ch
     return { kind: 'approval', userIds, title: `${name}: approval needed`, body: what };
   }
   if (transaction.state !== 'SUCCEEDED' && transaction.state !== 'FAILED') return null;
-  const title = `${name}: ${transaction.state === 'SUCCEEDED' ? 'succeeded' : 'failed'}`;
+  const title = `${name}: ${outcomeText(transaction)}`;
   return { kind: 'outcome', userIds: membersOf(vault), title, body: what };
+}
+
+function outcomeText({ state, stateReason }: Transaction): string {
+  if (state === 'FAILED') return 'failed';
+  return stateReason === TRANSFER_NOT_LOGGED ? 'sent, check that the token arrived' : 'succeeded';
 }
 
 /**

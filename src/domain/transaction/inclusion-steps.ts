@@ -1,5 +1,11 @@
 import type { EventOf, FailureReason, PriceObstacle } from '#domain/transaction/event.ts';
-import { hasSameProof, isRecorded, isSameInclusion, typeAfter } from '#domain/transaction/inclusion.ts';
+import {
+  hasSameProof,
+  isRecorded,
+  isSameInclusion,
+  TRANSFER_NOT_LOGGED,
+  typeAfter,
+} from '#domain/transaction/inclusion.ts';
 import { isPastNotAfterTime } from '#domain/transaction/intent.ts';
 import {
   COIN_UNKNOWN,
@@ -12,7 +18,7 @@ import {
 import { checkSecondNode, NODES_DISAGREE } from '#domain/transaction/second-node-check.ts';
 import type { TransactionChange, TransitionStep } from '#domain/transaction/step.ts';
 import { replaceNewest } from '#domain/transaction/step.ts';
-import type { ValuedInclusion, Attempt, Transaction } from '#domain/transaction/transaction.ts';
+import type { Inclusion, ValuedInclusion, Attempt, Transaction } from '#domain/transaction/transaction.ts';
 import { isFinal, isReplaceable, newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
 
 export const include: TransitionStep<'include'> = (transaction, event, { nowMs }) => {
@@ -31,10 +37,18 @@ export const include: TransitionStep<'include'> = (transaction, event, { nowMs }
   const { givenUp } = transaction;
   if (cancels && givenUp !== null) return confirmed(transaction, { state: 'FAILED', stateReason: givenUp, ...found });
   if (cancels) return confirmed(transaction, { state: 'CANCELLED', stateReason: 'CANCELLED_ON_CHAIN', ...found });
-  return inclusion.succeeded
-    ? confirmed(transaction, { state: 'SUCCEEDED', stateReason: null, ...found })
-    : confirmed(transaction, { state: 'FAILED', stateReason: 'REVERTED', ...found });
+  return confirmed(transaction, { ...resultOf(inclusion), ...found });
 };
+
+/**
+ * Returns the end of a payment in a block. A receipt with status 1 is no failure unless the
+ * balances prove that the token did not move: members pay again after a failure.
+ */
+function resultOf({ succeeded, tokenTransfer }: Inclusion): Pick<Transaction, 'state' | 'stateReason'> {
+  if (!succeeded) return { state: 'FAILED', stateReason: 'REVERTED' };
+  if (tokenTransfer === 'unmoved') return { state: 'FAILED', stateReason: 'TOKEN_NOT_MOVED' };
+  return { state: 'SUCCEEDED', stateReason: tokenTransfer === 'unproven' ? TRANSFER_NOT_LOGGED : null };
+}
 
 /**
  * An RPC node may change its answer with each poll. The record changes at most once in this time.
@@ -78,18 +92,19 @@ function confirmed(transaction: Transaction, end: End): TransactionChange | null
 }
 
 /**
- * After the end, only the finality of the block, the second RPC node's verdict or the removal of
- * the block changes the record. A transaction that failed without any block was given up, and is
- * now included after all.
+ * After the end, only the finality of the block, the second RPC node's verdict, the proof of a
+ * token payment or the removal of the block changes the record. A transaction that failed without
+ * any block was given up, and is now included after all.
  */
 export const includeAgain: TransitionStep<'include'> = (transaction, event, context) => {
   const { inclusion: before } = transaction;
-  const { finalized, secondNode, isFinalForOneNode } = event.inclusion;
+  const { finalized, secondNode, isFinalForOneNode, tokenTransfer } = event.inclusion;
   if (before === null && transaction.state !== 'FAILED') return null;
   if (before?.finalized === true && isSameInclusion(before, event.inclusion)) return null;
   const isNewVerdict = secondNode !== undefined && secondNode !== 'away' && secondNode !== before?.secondNode;
+  const isNewProof = tokenTransfer !== before?.tokenTransfer;
   const isNewFinality = finalized || (isFinalForOneNode === true && before?.isFinalForOneNode !== true);
-  if (isSameInclusion(before, event.inclusion) && !isNewFinality && !isNewVerdict) return null;
+  if (isSameInclusion(before, event.inclusion) && !isNewFinality && !isNewVerdict && !isNewProof) return null;
   const change = include(transaction, event, context);
   // The allocator releases the UTXOs when this inclusion is final.
   return change === null || 'code' in change || !keepsUtxosReserved(transaction)

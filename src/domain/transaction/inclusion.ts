@@ -2,6 +2,12 @@ import { displayTypeOfCall } from '#domain/transaction/classification.ts';
 import type { DisplayType, Inclusion, Transaction } from '#domain/transaction/transaction.ts';
 
 /**
+ * The `stateReason` of a SUCCEEDED token payment whose token logged no transfer, and whose balances
+ * prove nothing. A person checks it.
+ */
+export const TRANSFER_NOT_LOGGED = 'TRANSFER_NOT_LOGGED';
+
+/**
  * Returns the display type after an inclusion. The effect of a call is known when a block includes
  * it, and unknown again when the block is removed.
  */
@@ -19,11 +25,12 @@ export function isRecorded({ inclusion: before }: Transaction, inclusion: Inclus
   );
 }
 
-/** Reports whether RPC nodes confirm two inclusions alike, apart from their depth. */
+/** Reports whether RPC nodes prove two inclusions alike, apart from their depth. */
 export function hasSameProof(one: Inclusion, other: Inclusion): boolean {
   return (
     one.finalized === other.finalized &&
     one.secondNode === other.secondNode &&
+    one.tokenTransfer === other.tokenTransfer &&
     one.isFinalForOneNode === other.isFinalForOneNode
   );
 }

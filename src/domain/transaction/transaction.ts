@@ -155,12 +155,24 @@ export type SendOutcome = (typeof SEND_OUTCOMES)[number];
  */
 export type SecondNodeVerdict = 'agrees' | 'away' | 'disagrees';
 
+/**
+ * The proof of a token payment whose block has it with status 1 and whose token logged no transfer.
+ *
+ * - `moved`, `unmoved`: the balances of wallet and recipient before and after the block prove it.
+ * - `unproven`: the balances are not readable, or RPC nodes contradict each other.
+ */
+export const TOKEN_TRANSFERS = ['moved', 'unmoved', 'unproven'] as const;
+export type TokenTransfer = (typeof TOKEN_TRANSFERS)[number];
+
 /** The block that includes an attempt, and the attempt's effect on the wallet besides its fee. */
 export interface Inclusion extends WalletMovements {
   readonly hash: string;
   readonly blockNumber: string;
   readonly blockHash: string;
+  /** The result that the chain states, for example `status` of a receipt. */
   readonly succeeded: boolean;
+  /** Absent when the receipt or the token's log decides alone. */
+  readonly tokenTransfer?: TokenTransfer;
   readonly feePaid: Amount;
   /**
    * Depth of the block, including itself. When two RPC nodes report the inclusion, the smaller

@@ -1,4 +1,4 @@
-import type { ChainClient, Observation } from '#chains/chain-client.ts';
+import type { ChainClient, Observation, WatchedAttempts } from '#chains/chain-client.ts';
 import type { ChainFault } from '#chains/chain-rules.ts';
 import type { FailureReason } from '#domain/transaction/event.ts';
 import { isAtRest } from '#domain/transaction/inclusion-steps.ts';
@@ -100,7 +100,16 @@ async function observeAttempts(
     payloads: signed.map(({ payload }) => payload),
     coinParents: attempts.flatMap(({ coinParents = [] }) => coinParents),
     inclusion,
+    ...tokenPaymentOf(transaction),
   });
+}
+
+function tokenPaymentOf(transaction: Transaction): Pick<WatchedAttempts, 'tokenPayment'> {
+  const { intent } = transaction;
+  if (intent.kind !== 'transfer' || intent.tokenAddress === null) return {};
+  const { tokenAddress, to, amount } = intent;
+  const paying = signedAttempts(transaction).filter(({ purpose }) => purpose === 'intent');
+  return { tokenPayment: { tokenAddress, to, amount, hashes: paying.map(({ signed }) => signed.hash) } };
 }
 
 /**

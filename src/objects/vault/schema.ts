@@ -39,6 +39,19 @@ const OUTBOX_INDEXES = `
   CREATE INDEX outbox_work ON outbox (due_at_ms) WHERE job <> 'project';
 `;
 
+/**
+ * Release 0.2.0 ended a token payment as FAILED when its token logged no transfer. The payment can
+ * have been made. Its block counts as not final, and it is polled once more: the balances, or a
+ * person, decide.
+ */
+const UNLOGGED_PAYMENTS = `
+  UPDATE tx SET document = json_set(document, '$.inclusion.finalized', json('false'))
+    WHERE document LIKE '%"failure":"The token was not transferred."%' AND json_extract(document, '$.state') = 'FAILED';
+  INSERT OR REPLACE INTO outbox (tx_id, job, version, due_at_ms, tries)
+    SELECT id, 'confirm', version, 0, 0 FROM tx
+    WHERE document LIKE '%"failure":"The token was not transferred."%' AND json_extract(document, '$.state') = 'FAILED';
+`;
+
 /** The state of a vault object. See `ObjectSchema` before you change it. */
 export const VAULT_SCHEMA: ObjectSchema = {
   name: 'vault',
@@ -50,6 +63,9 @@ export const VAULT_SCHEMA: ObjectSchema = {
     },
     (sql) => {
       for (const change of [SPAM_TABLE, OUTBOX_INDEXES, SPENT_INDEX, VISIBLE_BALANCE_INDEX]) sql.exec(change);
+    },
+    (sql) => {
+      sql.exec(UNLOGGED_PAYMENTS);
     },
   ],
 };

@@ -4,6 +4,7 @@ import { evmClient } from '#chains/evm/chain-client.ts';
 import { evmRules } from '#chains/evm/rules/chain-rules.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
+import type { ContractFile } from '#local/evm/contracts/compile.ts';
 import { compile, compileDemoDollar } from '#local/evm/contracts/compile.ts';
 import { startAnvil } from '#local/evm/anvil.ts';
 import { anvilClient } from './anvil-client.ts';
@@ -60,6 +61,13 @@ export async function startLocalChain() {
     deployDollar: async (owner: Address): Promise<Address> => {
       const { abi, bytecode } = compileDemoDollar();
       const receipt = await mined(await client.deployContract({ account: owner, abi, bytecode }));
+      return getAddress(present(receipt.contractAddress));
+    },
+    /** Deploys one contract, with arguments of its constructor. */
+    deploy: async (file: ContractFile, name: string, args: readonly unknown[] = []): Promise<Address> => {
+      const { abi, bytecode } = present(compile(file).get(name));
+      const account = present(accounts[9]);
+      const receipt = await mined(await client.deployContract({ account, abi, bytecode, args }));
       return getAddress(present(receipt.contractAddress));
     },
     deployOddTokens: async (owner: Address): Promise<Record<OddToken, Address>> => {

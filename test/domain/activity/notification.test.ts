@@ -130,3 +130,10 @@ test('no member is notified of spam or of a failed payment', () => {
   expect(notificationOfActivity(activity(received, { visible: false }), vault, ethereum)).toBeNull();
   expect(notificationOfActivity(activity(received, { state: 'FAILED' }), vault, ethereum)).toBeNull();
 });
+
+test('a payment whose token shows no transfer asks for a check, and is not called a success', () => {
+  const titleOf = (stateReason: string | null) =>
+    notificationOf(transactionIn('SUCCEEDED', { stateReason }), vault, ethereum)?.title;
+  expect(titleOf(null)).toBe('Treasury: succeeded');
+  expect(titleOf('TRANSFER_NOT_LOGGED')).toBe('Treasury: sent, check that the token arrived');
+});

@@ -185,6 +185,8 @@ test('a payment without a decision expires', () => {
 const OF_ENDS = [
   'CONFLICTED',
   'REVERTED',
+  'TOKEN_NOT_MOVED',
+  'TRANSFER_NOT_LOGGED',
   'CANCELLED_BY_USER',
   'CANCELLED_ON_CHAIN',
   'REJECTED_BY_SIGNER',

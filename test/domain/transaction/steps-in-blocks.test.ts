@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { signedAmountOf } from '#domain/asset/amount.ts';
 import type { FailureReason, TransactionEvent } from '#domain/transaction/event.ts';
 import type { BalanceChange } from '#domain/activity/movement.ts';
+import type { TokenTransfer } from '#domain/transaction/transaction.ts';
 import { amount, inclusion, NOON_MS, OTHER_HASH, sentAttempt, signedAttempt, transactionIn } from '../cast.ts';
 import { broadcast, cancellation, second, sentOnce, sentWith, step } from './step.ts';
 
@@ -47,6 +48,29 @@ describe('a block', () => {
     // The block includes the payment and not the cancellation.
     expect(step(broadcast(cancelled, gaveUp), found(deep))?.state).toBe('SUCCEEDED');
     expect(step(broadcast([sentAttempt()]), found(other))).toBeNull();
+  });
+
+  test('a payment with status 1 failed only when its balances prove that the token did not move', () => {
+    const ended = (tokenTransfer: TokenTransfer) => {
+      const change = step(broadcast([sentAttempt()]), found({ confirmations: 3, tokenTransfer }));
+      return [change?.state, change?.stateReason ?? null, change?.inclusion?.succeeded];
+    };
+    expect(ended('moved')).toEqual(['SUCCEEDED', null, true]);
+    expect(ended('unproven')).toEqual(['SUCCEEDED', 'TRANSFER_NOT_LOGGED', true]);
+    expect(ended('unmoved')).toEqual(['FAILED', 'TOKEN_NOT_MOVED', true]);
+  });
+
+  test('a later proof of an open payment changes its end, and the same answer changes nothing', () => {
+    const open = inclusion({ confirmations: 3, tokenTransfer: 'unproven' });
+    const sent = transactionIn('SUCCEEDED', { stateReason: 'TRANSFER_NOT_LOGGED', inclusion: open });
+    const later = (differences: Parameters<typeof inclusion>[0]) =>
+      step(sent, found({ confirmations: 9, ...differences }));
+    expect(later({ tokenTransfer: 'unproven' })).toBeNull();
+    expect(later({ tokenTransfer: 'moved' })).toMatchObject({ stateReason: null });
+    expect(later({})).toMatchObject({ stateReason: null });
+    expect(later({ tokenTransfer: 'unmoved' })).toMatchObject({ state: 'FAILED', stateReason: 'TOKEN_NOT_MOVED' });
+    const last = later({ tokenTransfer: 'unproven', finalized: true });
+    expect(last).toEqual({ inclusion: { ...open, confirmations: 9, finalized: true } });
   });
 
   test('an inclusion is a change when any part of it differs', () => {

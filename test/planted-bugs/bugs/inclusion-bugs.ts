@@ -1,4 +1,4 @@
-import { type Bug, domain } from '../bug.ts';
+import { type Bug, domain, evm } from '../bug.ts';
 
 const AGREED = ['test/chains/rpc/observation-quorum.test.ts'];
 const EVM = ['test/chains/evm/watch/nonce-consumer.test.ts'];
@@ -50,6 +50,20 @@ export const INCLUSION_BUGS: readonly Bug[] = [
     was: 'one.blockNumber === other.blockNumber &&',
     is: '',
     caughtBy: AGREED,
+  },
+  {
+    name: 'observations: one node alone proves that a token did not move',
+    file: 'src/chains/rpc/observation-quorum.ts',
+    was: "countOf('unmoved') >= 2",
+    is: "countOf('unmoved') >= 1",
+    caughtBy: evm('watch/token-transfer'),
+  },
+  {
+    name: 'observations: balances that are not readable prove that a token did not move',
+    file: 'src/chains/evm/watch/token-transfer.ts',
+    was: 'if (held === null || has === null || had === null || received === null) return UNPROVEN;',
+    is: '',
+    caughtBy: evm('watch/token-transfer'),
   },
   {
     name: 'observations: depth is what the deepest node counts',

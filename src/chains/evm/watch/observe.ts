@@ -7,6 +7,8 @@ import { BLOCK_CALLS } from '#chains/evm/client/block-calls.ts';
 import { depthOf } from '#chains/evm/watch/depth.ts';
 import { executionFailure } from '#chains/evm/watch/execution.ts';
 import { movementsIn } from '#chains/evm/watch/movements.ts';
+import type { TransferEvidence } from '#chains/evm/watch/token-transfer.ts';
+import { DESCRIBED, transferEvidence } from '#chains/evm/watch/token-transfer.ts';
 import { findNonceConsumer } from '#chains/evm/watch/nonce-consumer.ts';
 import type { Block, BlockTransaction, KnownTransaction, Receipt, WholeBlock } from '#chains/evm/client/rpc-calls.ts';
 import {
@@ -21,7 +23,7 @@ import {
 import { parseUnsigned } from '#chains/evm/rules/transaction.ts';
 import { parseAmount } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
-import type { WalletMovements } from '#domain/activity/movement.ts';
+import type { ChainMovement, WalletMovements } from '#domain/activity/movement.ts';
 import { movementsOf } from '#domain/activity/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
@@ -100,23 +102,44 @@ async function describeInclusion(view: View, mined: Mined): Promise<Result<Obser
   if (feePaid === null) return unusable('The RPC node returned an impossible fee.');
   const { confirmations, isFinal } = depthOf(receipt.blockNumber, { chain, head, finalized });
   const failure = await executionFailure(node, receipt, known);
+  const evidence = await evidenceFor(view, mined);
   const inclusion: Inclusion = {
     hash,
     blockNumber: receipt.blockNumber.toString(),
     blockHash: receipt.blockHash,
-    succeeded: failure === null,
+    succeeded: receipt.succeeded,
     feePaid,
     confirmations,
     finalized: isFinal,
     failure,
-    ...(await moved(view, { ...mined, confirmations, isFinal })),
+    ...(evidence.transfer === null ? {} : { tokenTransfer: evidence.transfer }),
+    ...(await moved(view, { ...mined, confirmations, isFinal, unlogged: evidence.unlogged })),
   };
   return accepted({ type: 'included', inclusion });
+}
+
+/**
+ * Returns the evidence of a token payment. What two RPC nodes proved of this block stays: they have
+ * the state of the block only for a time.
+ */
+async function evidenceFor({ node, watched }: View, { hash, receipt }: Found): Promise<TransferEvidence> {
+  const { tokenPayment: payment, inclusion: before } = watched;
+  if (payment === undefined || !receipt.succeeded || !payment.hashes.includes(hash)) return DESCRIBED;
+  const proven = isIn(before, { hash, receipt }) ? before?.tokenTransfer : undefined;
+  if (proven === 'moved' || proven === 'unmoved') return { transfer: proven, unlogged: [] };
+  return transferEvidence(node, watched.from, { payment, receipt });
+}
+
+/** Reports whether the recorded inclusion is in the block of a receipt. */
+function isIn(before: Inclusion | null, { hash, receipt }: Found): before is Inclusion {
+  return before?.hash === hash && before.blockHash === receipt.blockHash;
 }
 
 interface Included extends Mined {
   readonly confirmations: number;
   readonly isFinal: boolean;
+  /** A movement that no log shows. */
+  readonly unlogged: readonly ChainMovement[];
 }
 
 /**
@@ -126,14 +149,18 @@ interface Included extends Mined {
  * RPC node traced by then are missing, and the reconciliation of the balance finds them.
  */
 async function moved({ node, chain, watched }: View, included: Included): Promise<WalletMovements> {
-  const { hash, receipt, known, confirmations, isFinal } = included;
+  const { hash, receipt, known, confirmations, isFinal, unlogged } = included;
   const before = watched.inclusion;
-  const isKnown = before?.hash === hash && before.blockHash === receipt.blockHash;
+  const isKnown = isIn(before, included);
   const isTurn =
-    isFinal || !isKnown || (before.confirmations < chain.confirmations && confirmations >= chain.confirmations);
+    isFinal ||
+    !isKnown ||
+    unlogged.length > 0 ||
+    (before.confirmations < chain.confirmations && confirmations >= chain.confirmations);
   if (!isTurn) return movedBefore(before);
   const trace = receipt.succeeded ? await node.request(traceTransaction(hash)) : null;
-  const now = movementsOf(watched.from, movementsIn(receipt, known, trace?.ok === true ? trace.value : null), chain);
+  const all = movementsIn(receipt, known, trace?.ok === true ? trace.value : null);
+  const now = movementsOf(watched.from, [...all, ...unlogged], chain);
   return isKnown && now.movementCount <= before.movementCount ? movedBefore(before) : now;
 }
 

@@ -15,7 +15,7 @@ import type {
   UtxoParent,
   ValuedInclusion,
 } from '#domain/transaction/transaction.ts';
-import { SEND_OUTCOMES, SPEEDS, TRANSACTION_STATES } from '#domain/transaction/transaction.ts';
+import { SEND_OUTCOMES, SPEEDS, TOKEN_TRANSFERS, TRANSACTION_STATES } from '#domain/transaction/transaction.ts';
 import {
   actor,
   amount,
@@ -129,6 +129,7 @@ const inclusion = exactly<ValuedInclusion>()({
   blockNumber: z.string(),
   blockHash: z.string(),
   succeeded: z.boolean(),
+  tokenTransfer: z.enum(TOKEN_TRANSFERS).exactOptional(),
   feePaid: amount,
   confirmations: z.int(),
   finalized: z.boolean(),
