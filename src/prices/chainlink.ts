@@ -47,12 +47,20 @@ async function priceBy({ feed, maxAgeSeconds, sequencer }: Feed, { caip2, read, 
   const unavailable = { state: 'unavailable' } as const;
   if (sequencer !== undefined) {
     const round = await read(caip2, sequencer);
-    // 0 means that it runs.
-    if (round === null || round.answer !== 0n || now - round.startedAt < GRACE_SECONDS) return unavailable;
+    if (round === null || !isRunning(round, now)) return unavailable;
   }
   const round = await read(caip2, feed);
   if (round === null || !round.isOfItsRound || round.answer <= 0n) return unavailable;
   if (now - round.updatedAt > BigInt(maxAgeSeconds)) return unavailable;
   const usdE12 = ((round.answer * PRICE_SCALE) / 10n ** round.decimals).toString();
   return { state: 'known', usdE12, atMs: Number.parseInt(round.updatedAt.toString(), 10) * 1000 };
+}
+
+/**
+ * Reports whether a sequencer runs and did so through the grace period. An answer of 0 means that
+ * it runs. A feed without a round yet has zeros everywhere, which say nothing: Chainlink's page on
+ * L2 sequencer uptime feeds requires a check of `startedAt` for 0.
+ */
+function isRunning({ answer, startedAt }: FeedRound, now: bigint): boolean {
+  return answer === 0n && startedAt !== 0n && now - startedAt >= GRACE_SECONDS;
 }

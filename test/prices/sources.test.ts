@@ -176,6 +176,17 @@ test.each<[string, Readonly<Record<string, FeedRound | null>>, string?]>([
     SEQUENCER,
   ],
   ['while the state of the sequencer is unknown', { [FEED]: round() }, SEQUENCER],
+  [
+    'while the feed of the sequencer has no round yet',
+    // Chainlink's page of L2 sequencer uptime feeds: `startedAt` is 0 until the first round.
+    { [FEED]: round(), [SEQUENCER]: round({ answer: 0n, startedAt: 0n, updatedAt: 0n }) },
+    SEQUENCER,
+  ],
+  [
+    'while the round of the sequencer starts in the future',
+    { [FEED]: round(), [SEQUENCER]: round({ answer: 0n, startedAt: BigInt(NOON + 1) }) },
+    SEQUENCER,
+  ],
 ])('a feed %s gives no price', async (_name, rounds, sequencer) => {
   expect(await fed(rounds, sequencer)).toEqual({ state: 'unavailable' });
 });
