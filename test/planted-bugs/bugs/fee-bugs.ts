@@ -139,9 +139,23 @@ export const FEE_BUGS: readonly Bug[] = [
   {
     name: 'the tip that a node needs is not read',
     file: 'src/chains/evm/client/quote.ts',
-    was: 'withMinTip(replacementFees(fees.value, feesOf(replaced)), tipNeeded(replaced.sent))',
-    is: 'withMinTip(replacementFees(fees.value, feesOf(replaced)), null)',
+    was: 'withMinTip(replacementFees(fees, feesOf(replaced)), tipNeeded(replaced.sent))',
+    is: 'withMinTip(replacementFees(fees, feesOf(replaced)), null)',
     caughtBy: evm('rollup-fee'),
+  },
+  {
+    name: 'the tip that one node suggests is not bounded',
+    file: 'src/chains/evm/client/fees.ts',
+    was: 'return suggested < most ? suggested : most;',
+    is: 'return suggested;',
+    caughtBy: [...evm('client/fees'), ...evm('client/tips')],
+  },
+  {
+    name: 'blocks without tips lower the bound of a tip',
+    file: 'src/chains/evm/client/quote.ts',
+    was: 'median(tips.map(({ high }) => high).filter((tip) => tip > 0n))',
+    is: 'median(tips.map(({ high }) => high))',
+    caughtBy: evm('client/tips'),
   },
   {
     name: 'the gas that a call needs is taken for a tip',

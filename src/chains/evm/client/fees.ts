@@ -26,7 +26,7 @@ const PLAIN_PAYMENT_GAS = 21_000n;
  * Returns prices that stay sufficient until inclusion. Twice the base fee outlasts five full blocks
  * in a row (it grows by an eighth with each); the chain refunds what it does not charge.
  *
- * @param suggestedTip what the RPC node or the last blocks suggest, or null
+ * @param suggestedTip what the RPC node or the last blocks suggest, within bounds; or null
  */
 export function feesFor({ minTip }: TipRow, baseFeePerGas: bigint, suggestedTip: bigint | null): Fees {
   const lowest = minTip === undefined ? DEFAULT_MIN_TIP : BigInt(minTip);
@@ -36,11 +36,31 @@ export function feesFor({ minTip }: TipRow, baseFeePerGas: bigint, suggestedTip:
 
 /** Tips that recent blocks were paid, in wei per gas; null when unknown. */
 export interface Tips {
+  /** What the RPC node suggests, or what half of the gas of recent blocks paid. */
   readonly suggested: bigint | null;
   /** A tenth of the gas paid less. */
   readonly low: bigint | null;
-  /** A tenth of the gas paid more. */
+  /** A tenth of the gas paid more, in the blocks whose gas paid a tip. */
   readonly high: bigint | null;
+}
+
+/**
+ * Ours: a tip that tripled within the ten blocks of the history is still followed. More than that
+ * is an error of the RPC node or the offer of one sender: a suggestion of 2,000 gwei beside a
+ * history of 1 gwei cost a payment of 1 wei 0.042 ETH. A tip that is too low can be raised later,
+ * and one that is too high is lost.
+ */
+const MAX_TIP_MULTIPLE = 3n;
+
+/**
+ * Returns the suggested tip, and at most a multiple of what nine tenths of the gas of recent blocks
+ * paid. Without paid tips in the history the suggestion stands: an empty block says nothing of what
+ * the next one requires, and the fee cap bounds the tip.
+ */
+function boundedTip({ suggested, high }: Tips): bigint | null {
+  if (suggested === null || high === null) return suggested;
+  const most = MAX_TIP_MULTIPLE * high;
+  return suggested < most ? suggested : most;
 }
 
 /** Returns the prices of the three speeds. `normal` is the price that signing itself uses. */
@@ -49,7 +69,7 @@ export function feeTiers(
   baseFeePerGas: bigint,
   tips: Tips,
 ): { readonly slow: Fees; readonly normal: Fees; readonly fast: Fees } {
-  const normal = feesFor(row, baseFeePerGas, tips.suggested);
+  const normal = feesFor(row, baseFeePerGas, boundedTip(tips));
   const { maxPriorityFeePerGas: tip } = normal;
   const cheap = feesFor(row, baseFeePerGas, tips.low).maxPriorityFeePerGas;
   const slowTip = cheap < tip ? cheap : tip;

@@ -5,15 +5,7 @@ import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
 import { callFault, dryRunFault, tokensHeld } from '#chains/evm/client/dry-run.ts';
 import { permanent, shortOf } from '#chains/inspect/permanent-fault.ts';
 import type { Fees, TipRow } from '#chains/evm/client/fees.ts';
-import {
-  feesFor,
-  feeTiers,
-  gasLimitFor,
-  median,
-  replacementFees,
-  tipNeeded,
-  withMinTip,
-} from '#chains/evm/client/fees.ts';
+import { feeTiers, gasLimitFor, median, replacementFees, tipNeeded, withMinTip } from '#chains/evm/client/fees.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import {
@@ -190,22 +182,12 @@ interface PriceRequest extends Required<QuoteRequest> {
 
 /** Returns the prices of the market, or for a replacement the higher ones that nodes require. */
 async function priceOf(node: RpcNode, request: PriceRequest): Promise<Result<Fees, NodeProblem>> {
-  const { replaced } = request;
-  const fees = await marketFees(node, request);
-  if (!fees.ok || replaced === null) return fees;
-  return accepted(withMinTip(replacementFees(fees.value, feesOf(replaced)), tipNeeded(replaced.sent)));
-}
-
-/** Returns the prices of one speed, with as few RPC calls as possible. */
-async function marketFees(node: RpcNode, request: PriceRequest): Promise<Result<Fees, NodeProblem>> {
-  const { chain, speed } = request;
-  if (speed !== 'normal') {
-    const tiers = await marketTiers(node, request);
-    return tiers.ok ? accepted(tiers.value.tiers[speed]) : tiers;
-  }
-  const [head, tip, ofCall] = await Promise.all([request.head, suggestedTip(node), tipOfCall(node, request)]);
-  if (!head.ok) return head;
-  return accepted(feesFor(withFloor(chain, ofCall), head.value.baseFeePerGas, tip));
+  const { replaced, speed } = request;
+  const market = await marketTiers(node, request);
+  if (!market.ok) return market;
+  const fees = market.value.tiers[speed];
+  if (replaced === null) return accepted(fees);
+  return accepted(withMinTip(replacementFees(fees, feesOf(replaced)), tipNeeded(replaced.sent)));
 }
 
 interface QuoteRequest {
@@ -234,19 +216,9 @@ function withFloor(chain: Chain, ofCall: bigint | null): TipRow {
 }
 
 /**
- * Returns the RPC node's own suggestion, else the median of the tips in the last blocks, else null,
- * so that the floor applies.
- */
-async function suggestedTip(node: RpcNode): Promise<bigint | null> {
-  const tip = await node.request(getMaxPriorityFee);
-  if (tip.ok) return tip.value;
-  const paid = await node.request(getFeeHistory);
-  return paid.ok ? median(paid.value.map(({ middle }) => middle)) : null;
-}
-
-/**
  * Returns the base fee of the newest block, and the prices for inclusion in one of the next blocks
- * at each speed. Wei per gas.
+ * at each speed. The tip is the RPC node's own suggestion, bounded by the tips of the last blocks,
+ * else their median, else the floor. Wei per gas.
  */
 export async function marketTiers(node: RpcNode, request: QuoteRequest) {
   const [head, suggested, paid, ofCall] = await Promise.all([
@@ -261,7 +233,7 @@ export async function marketTiers(node: RpcNode, request: QuoteRequest) {
   const tiers = feeTiers(withFloor(request.chain, ofCall), baseFeePerGas, {
     suggested: suggested.ok ? suggested.value : median(tips.map(({ middle }) => middle)),
     low: median(tips.map(({ low }) => low)),
-    high: median(tips.map(({ high }) => high)),
+    high: median(tips.map(({ high }) => high).filter((tip) => tip > 0n)),
   });
   return accepted({ baseFeePerGas, tiers });
 }

@@ -2,7 +2,15 @@ import fc from 'fast-check';
 import { encodeAbiParameters, encodeFunctionData, parseAbi, toFunctionSelector } from 'viem';
 import { expect, test } from 'vitest';
 import { encodeBytes } from '#chains/evm/client/data-fee.ts';
-import { feesFor, gasLimitFor, median, replacementFees, tipNeeded, withMinTip } from '#chains/evm/client/fees.ts';
+import {
+  feesFor,
+  feeTiers,
+  gasLimitFor,
+  median,
+  replacementFees,
+  tipNeeded,
+  withMinTip,
+} from '#chains/evm/client/fees.ts';
 import { callOf } from '#chains/evm/rules/call.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
@@ -30,6 +38,70 @@ test.each([
   ['a good suggestion on bsc', 'bsc', 100_000_000n, 100_000_000n],
 ])('the tip with %s is at least the minimum of the chain', (_name, name, suggestion, tip) => {
   expect(feesFor(rowOf(name), 7n, suggestion)).toEqual({ maxFeePerGas: 14n + tip, maxPriorityFeePerGas: tip });
+});
+
+const GWEI = 1_000_000_000n;
+
+/** Returns the tips of the three speeds on a chain. */
+function tipsOf(name: string, tips: Parameters<typeof feeTiers>[2]): readonly bigint[] {
+  const { slow, normal, fast } = feeTiers(rowOf(name), GWEI, tips);
+  return [slow, normal, fast].map(({ maxPriorityFeePerGas }) => maxPriorityFeePerGas);
+}
+
+test.each<[string, string, Parameters<typeof feeTiers>[2], readonly bigint[]]>([
+  [
+    'a suggestion of 2,000 times the history',
+    'ethereum',
+    { suggested: 2_000n * GWEI, low: GWEI, high: GWEI },
+    [GWEI, 3n * GWEI, (9n * GWEI) / 2n],
+  ],
+  [
+    'a suggestion of three times the history',
+    'ethereum',
+    { suggested: 3n * GWEI, low: GWEI, high: GWEI },
+    [GWEI, 3n * GWEI, (9n * GWEI) / 2n],
+  ],
+  [
+    'a suggestion below the history',
+    'ethereum',
+    { suggested: GWEI, low: 2n * GWEI, high: 5n * GWEI },
+    [GWEI, GWEI, 5n * GWEI],
+  ],
+  [
+    'a history without tips',
+    'ethereum',
+    { suggested: GWEI, low: 0n, high: null },
+    [1_000_000n, GWEI, (3n * GWEI) / 2n],
+  ],
+  ['a history of one wei', 'ethereum', { suggested: GWEI, low: 1n, high: 1n }, [1_000_000n, 1_000_000n, 1_500_000n]],
+  [
+    'a history below the minimum of Polygon',
+    'polygon',
+    { suggested: 30n * GWEI, low: 1n, high: GWEI },
+    [25n * GWEI, 25n * GWEI, (75n * GWEI) / 2n],
+  ],
+  [
+    'a history below the minimum of BSC',
+    'bsc',
+    { suggested: GWEI, low: 0n, high: 1n },
+    [50_000_000n, 50_000_000n, 75_000_000n],
+  ],
+])('the tips of the three speeds stay near what recent blocks were paid: %s', (_name, chain, tips, expected) => {
+  expect(tipsOf(chain, tips)).toEqual(expected);
+});
+
+test('a suggestion never raises a tip above three times the history or the minimum, and the speeds stay ordered', () => {
+  const tip = fc.option(wei);
+  fc.assert(
+    fc.property(tip, tip, tip, (suggested, low, high) => {
+      const [slow = 0n, normal = 0n, fast = 0n] = tipsOf('ethereum', { suggested, low, high });
+      expect(slow).toBeGreaterThanOrEqual(1_000_000n);
+      expect(normal).toBeGreaterThanOrEqual(slow);
+      expect(fast).toBeGreaterThan(normal);
+      const bound = high === null ? (suggested ?? 0n) : 3n * high;
+      expect(normal).toBeLessThanOrEqual(bound > 1_000_000n ? bound : 1_000_000n);
+    }),
+  );
 });
 
 test('the tip never exceeds the maximum fee, which suffices after five full blocks', () => {

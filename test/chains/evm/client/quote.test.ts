@@ -386,6 +386,13 @@ test('an impossible fee estimate of an RPC node is refused', async () => {
   expect(await client.quote(native, null)).toEqual(transient('The RPC node returned an impossible fee estimate.'));
   liar.follow((method) => (method === 'eth_estimateGas' ? { result: `0x${'f'.repeat(64)}` } : 'forward'));
   expect(await client.quote(native, null)).toEqual(transient('The RPC node returned an impossible fee estimate.'));
-  liar.follow((method) => (method === 'eth_maxPriorityFeePerGas' ? { result: '0xde0b6b3a7640000' } : 'forward'));
+  // A history that cannot be read bounds no tip. The fee cap does.
+  liar.follow((method) =>
+    method === 'eth_maxPriorityFeePerGas'
+      ? { result: '0xde0b6b3a7640000' }
+      : method === 'eth_feeHistory'
+        ? { error: { code: -32601, message: 'the method does not exist' } }
+        : 'forward',
+  );
   expect(await client.quote(native, null)).toEqual(permanent('FEE_CAP_EXCEEDED'));
 });
