@@ -264,6 +264,11 @@ export interface ChainClient<Q extends Quote = Quote, A = unknown, E extends Fee
   estimate(intent: OnChainIntent): Promise<Result<E, PreparationFault>>;
   /** Returns what an intent would do to its wallet now. Refuses when no RPC node can answer. */
   simulate(intent: OnChainIntent): Promise<Result<Simulation, ChainFault>>;
+  /**
+   * Returns which of these addresses are contracts. Accounts with delegated code (EIP-7702) are
+   * none. It warns and decides nothing.
+   */
+  contracts(addresses: readonly string[]): Promise<Result<readonly string[], ChainFault>>;
   /** Returns what co-signers need beside a payload to verify its assumptions; mostly nothing. */
   evidence(payload: string): Promise<Result<readonly string[], ChainFault>>;
   /**

@@ -34,6 +34,8 @@ export type Refusal =
   | { readonly code: 'too-many-pending'; readonly limit: number }
   /** The caller holds the slots of one person. Others can still create transactions. */
   | { readonly code: 'too-many-own-pending'; readonly limit: number }
+  /** The recipient of a token is its contract, and the caller does not acknowledge that. */
+  | { readonly code: 'recipient-is-token'; readonly address: string }
   /** An address resembles a known one and is different: it may be address poisoning. */
   | { readonly code: 'recipient-looks-alike'; readonly address: string; readonly known: string }
   /** A rule of the vault's policy. */

@@ -28,6 +28,7 @@ export interface Description {
 export function describeIntent(intent: Intent, policy: Policy): Description {
   const chain: Fact = { label: 'Chain', text: chainText(intent.chain) };
   const effect = [...actionFacts(intent, policy), ...(intent.kind === 'message' ? [] : boundFacts(intent))];
+  const inspected = warningsOf(intent, knownChain(intent.chain)?.tokens ?? []);
   return {
     title: titleOf(intent),
     essentials: [chain, ...shortened(effect)],
@@ -39,7 +40,7 @@ export function describeIntent(intent: Intent, policy: Policy): Description {
       { label: 'Transaction', text: intent.transactionId },
       { label: 'Policy', text: `version ${intent.policyVersion}, hash ${intent.policyHash}` },
     ],
-    warnings: [...warningsOf(intent).map(({ detail }) => visibleText(detail)), ...ownWarnings(intent, policy)],
+    warnings: [...inspected.map(({ detail }) => visibleText(detail)), ...ownWarnings(intent, policy)],
   };
 }
 
@@ -93,6 +94,9 @@ function actionFacts(intent: Intent, policy: Policy): readonly Fact[] {
         ...(intent.recipientMayHaveNoKey === undefined
           ? []
           : [{ label: 'Recipient key', text: 'None. The address belongs to a program.' }]),
+        ...(intent.recipientIsToken === undefined
+          ? []
+          : [{ label: 'Recipient is the token', text: 'Acknowledged by the creator' }]),
       ];
     case 'contract-interaction':
       return [

@@ -62,6 +62,8 @@ test('a memo and an acknowledgement are read from the bytes, in the one order th
     { ...intent, ...extras },
     { ...intent, memo: '104729' },
     { ...intent, paysFor: 'ab'.repeat(32), ...extras },
+    { ...intent, recipientIsToken: true as const },
+    { ...intent, ...extras, recipientIsToken: true as const },
   ]) {
     expect(verifyRequest(requestOf(policy, of), NOW_MS).subject).toEqual({ kind: 'intent', intent: of });
   }
@@ -70,6 +72,14 @@ test('a memo and an acknowledgement are read from the bytes, in the one order th
 test.each<[string, ApprovalRequest]>([
   ['an end that is no time', withFields((fields) => [...fields, ['notAfterMs', 'soon']])],
   ['an acknowledgement that is not true', withExtras([['recipientMayHaveNoKey', 'false']])],
+  ['an acknowledged token that is not true', withExtras([['recipientIsToken', 'false']])],
+  [
+    'acknowledgements in another order',
+    withExtras([
+      ['recipientIsToken', 'true'],
+      ['recipientMayHaveNoKey', 'true'],
+    ]),
+  ],
   [
     'a memo behind the acknowledgement',
     withExtras([

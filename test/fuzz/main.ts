@@ -213,6 +213,7 @@ function bodyFor(chance: Chance, world: World, { method, path, body, optionalBod
       tokenAddress: null,
       memo: null,
       recipientMayHaveNoKey: false,
+      recipientIsToken: false,
     },
     '/transaction/message': { ...position, message: 'hello' },
     '/transaction/contract-interaction': { ...position, to: RECIPIENT, data: '0xd0e30db0', value: '0' },

@@ -64,6 +64,20 @@ test('a token is shown with its contract, and with decimals only if this page li
   expect(factOf(unknown, 'Token')?.address).toBe(THIEF);
 });
 
+test('a token to its own contract, to another token or to a burn address gives a warning', () => {
+  const usdc = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
+  const usdt = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
+  const paid = transferOf(policy, { chain: 'eip155:1', tokenAddress: usdc });
+  const warningsFor = (to: string) => describeIntent({ ...paid, to }, policy).warnings.join();
+  expect(warningsFor(usdc)).toContain('is the contract of the token itself');
+  expect(warningsFor(usdt)).toContain('is the contract of the token USDT');
+  expect(warningsFor('0x000000000000000000000000000000000000dEaD')).toContain('is a burn address');
+  expect(warningsFor(SUPPLIER)).not.toMatch(/contract of the token|burn address/);
+  const acknowledged = transferOf(policy, { to: usdc, tokenAddress: usdc, recipientIsToken: true });
+  expect(factOf(acknowledged, 'Recipient is the token')?.text).toBe('Acknowledged by the creator');
+  expect(factOf({ ...paid, to: usdc }, 'Recipient is the token')).toBeUndefined();
+});
+
 test('a chain that the page does not list is shown by its CAIP-2 id, with a warning', () => {
   const { title, warnings } = describeIntent(transferOf(policy, { chain: 'eip155:99' }), policy);
   expect(title).toContain('raw units of the native asset');

@@ -52,6 +52,7 @@ export function bitcoinClient(rules: ChainRules<BitcoinQuote, bigint>, urls: rea
     quote,
     simulate: async (intent) => simulatedByQuote(intent, await quote(intent, null)),
     estimate: (intent) => withRates((node, rates) => estimateFee(node, intent, rates)),
+    contracts: async () => accepted<readonly string[]>([]),
     evidence: async (payload) =>
       paysByHash(payload) ? readFromPool(pool, (node) => readEvidence(node, payload)) : accepted<readonly string[]>([]),
     // Only the wallet's allocator counts nonces; the chain does not order them.

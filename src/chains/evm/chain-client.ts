@@ -10,6 +10,7 @@ import { readActivity } from '#chains/evm/watch/activity.ts';
 import { broadcastSigned } from '#chains/evm/watch/broadcast.ts';
 import { estimateFee } from '#chains/evm/client/estimate.ts';
 import { holdingsOn } from '#chains/evm/watch/holdings.ts';
+import { contractsAmong } from '#chains/evm/client/contracts.ts';
 import { chainIdOf } from '#chains/evm/rules/chain-id.ts';
 import { BLOCK_CALLS } from '#chains/evm/client/block-calls.ts';
 import { evmNodePool } from '#chains/evm/client/node-pool.ts';
@@ -38,6 +39,7 @@ export function evmClient(
       quoteFromPool(pool, notBefore, (node) => quoteTransaction(node, intent, { chain, replaced, speed })),
     estimate: (intent) => prepareFromPool(pool, (node) => estimateFee(node, intent, chain)),
     simulate: (intent) => readFromPool(pool, (node) => simulateCall(node, intent)),
+    contracts: (addresses) => readFromPool(pool, (node) => contractsAmong(node, addresses)),
     evidence: async () => accepted<readonly string[]>([]),
     accountNonce: (address, requiresProof = false) =>
       requiresProof ? provenNonce(pool, chain, address) : accountNonce(pool, address),

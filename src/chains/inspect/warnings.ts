@@ -2,13 +2,10 @@ import type { DecodedCall } from '#chains/evm/rules/decode-call.ts';
 import { decodeCall } from '#chains/evm/rules/decode-call.ts';
 import { isUnboundMessage } from '#chains/evm/rules/message.ts';
 import { readTypedData } from '#chains/evm/rules/typed-data.ts';
-import type { Intent, MessageIntent, TransferIntent } from '#domain/transaction/intent.ts';
-
-/** A warning for signers. Codes are for programs and form an open set; details are for users. */
-export interface Warning {
-  readonly code: string;
-  readonly detail: string;
-}
+import { recipientWarnings, spenderWarnings } from '#chains/inspect/recipient-warnings.ts';
+import type { Warning } from '#chains/inspect/warning.ts';
+import type { ListedToken } from '#domain/asset/chain.ts';
+import type { ContractInteractionIntent, Intent, MessageIntent, TransferIntent } from '#domain/transaction/intent.ts';
 
 /** Half of the maximum amount of a token: no user means it as a limit. */
 const UNLIMITED = 2n ** 255n;
@@ -26,16 +23,20 @@ const PERMITS: ReadonlySet<string> = new Set([
 
 /**
  * Returns warnings about everything in an intent that is easy to overlook and costly. They depend
- * only on the intent.
+ * only on the intent and on the listed tokens of its chain.
  */
-export function warningsOf(intent: Intent): Warning[] {
+export function warningsOf(intent: Intent, tokens: readonly ListedToken[] = []): Warning[] {
   switch (intent.kind) {
     case 'transfer':
-      return [...lookalike(intent.lookalikeOf), ...keyless(intent)];
+      return [...lookalike(intent.lookalikeOf), ...keyless(intent), ...recipientWarnings(intent, tokens)];
     case 'erc20-approve':
-      return [...lookalike(intent.lookalikeOf), ...allowanceWarnings(intent.amount, intent.spender)];
+      return [
+        ...lookalike(intent.lookalikeOf),
+        ...spenderWarnings(intent.spender, intent.tokenAddress),
+        ...allowanceWarnings(intent.amount, intent.spender),
+      ];
     case 'contract-interaction':
-      return [...lookalike(intent.lookalikeOf), ...callWarnings(intent.data)];
+      return [...lookalike(intent.lookalikeOf), ...recipientWarnings(intent, tokens), ...callWarnings(intent)];
     case 'message':
       return [...(intent.format === 'eip712' ? typedWarnings(intent.message) : []), ...unbound(intent)];
   }
@@ -71,7 +72,7 @@ function allowanceWarnings(amount: string, spender: string): Warning[] {
   return [{ code: 'may-be-token-zero', detail }];
 }
 
-function callWarnings(data: string): Warning[] {
+function callWarnings({ to, data }: ContractInteractionIntent): Warning[] {
   if (data === '0x') return [];
   const call = decodeCall(data);
   if (call === null) {
@@ -82,8 +83,10 @@ function callWarnings(data: string): Warning[] {
     return [{ code: 'approval-for-all', detail: `${argument('operator')} may take every token of this collection.` }];
   }
   if (!isAllowance(call)) return [];
-  if (call.function === 'approve') return allowanceWarnings(argument('amount'), argument('spender'));
-  return unlimited(argument('amount') || argument('addedAmount'), argument('spender'));
+  const spender = argument('spender');
+  const ofToken = spenderWarnings(spender, to);
+  if (call.function === 'approve') return [...ofToken, ...allowanceWarnings(argument('amount'), spender)];
+  return [...ofToken, ...unlimited(argument('amount') || argument('addedAmount'), spender)];
 }
 
 function isAllowance({ function: name }: DecodedCall): boolean {

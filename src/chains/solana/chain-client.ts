@@ -38,6 +38,8 @@ export function solanaClient(
         await prepareFromPool(pool, (node) => quoteTransfer(node, intent, { replaced: null, speed: 'normal' })),
       ),
     estimate: (intent) => prepareFromPool(pool, (node) => estimateFee(node, intent)),
+    // The quote refuses programs and what belongs to them.
+    contracts: async () => accepted<readonly string[]>([]),
     evidence: async () => accepted<readonly string[]>([]),
     // Only the wallet's allocator counts nonce slots; the chain does not order them.
     accountNonce: async () => accepted({ latest: 0n, pending: 0n }),

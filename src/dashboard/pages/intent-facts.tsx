@@ -30,6 +30,7 @@ const LABELS: Readonly<Record<string, string>> = {
   lookalikeOf: 'Similar to',
   paysFor: 'Pays for',
   recipientMayHaveNoKey: 'Recipient may have no key',
+  recipientIsToken: 'Recipient is the contract of the token',
   expiresAtMs: 'Expires',
   notAfterMs: 'Not after',
 };

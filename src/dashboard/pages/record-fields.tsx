@@ -114,3 +114,15 @@ function Movements({ transaction }: { readonly transaction: Transaction }) {
     </>
   );
 }
+
+/** Shows the warnings of a transaction. */
+export function Warnings({ warnings }: Pick<Transaction, 'warnings'>) {
+  if (warnings.length === 0) return null;
+  return (
+    <ul class="problem" role="alert">
+      {warnings.map(({ code, detail }) => (
+        <li key={`${code} ${detail}`}>{detail}</li>
+      ))}
+    </ul>
+  );
+}

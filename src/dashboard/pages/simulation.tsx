@@ -2,7 +2,7 @@ import type { InferResponseType } from 'hono/client';
 import type { Transaction } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
-import { Amount } from '#dashboard/pages/record-fields.tsx';
+import { Amount, Warnings } from '#dashboard/pages/record-fields.tsx';
 
 type Simulated = InferResponseType<(typeof api.transaction)[':txId']['simulation']['$get']>;
 
@@ -19,7 +19,12 @@ export function Simulation({ transaction }: { readonly transaction: Transaction 
     <section aria-labelledby="simulation">
       <h2 id="simulation">Simulation</h2>
       <LoadedContent loaded={loaded} what="the simulation" again={reload}>
-        {(simulated) => <Outcome simulated={simulated} />}
+        {(simulated) => (
+          <>
+            <Warnings warnings={simulated.warnings} />
+            <Outcome simulated={simulated} />
+          </>
+        )}
       </LoadedContent>
     </section>
   );

@@ -5,7 +5,7 @@ import { useLive } from '#dashboard/live.ts';
 import { Decision } from '#dashboard/forms/decision.tsx';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { IntentFacts } from '#dashboard/pages/intent-facts.tsx';
-import { Amount, NativeAmount, State, Subject, Time } from '#dashboard/pages/record-fields.tsx';
+import { Amount, NativeAmount, State, Subject, Time, Warnings } from '#dashboard/pages/record-fields.tsx';
 import { usdText } from '#dashboard/money.ts';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 import { Simulation } from '#dashboard/pages/simulation.tsx';
@@ -101,17 +101,6 @@ function Proposal({ transaction: { createdBy, note } }: { readonly transaction: 
       )}
       {note !== null && `: ${note}`}
     </>
-  );
-}
-
-function Warnings({ warnings }: Pick<Transaction, 'warnings'>) {
-  if (warnings.length === 0) return null;
-  return (
-    <ul class="problem" role="alert">
-      {warnings.map(({ code, detail }) => (
-        <li key={`${code} ${detail}`}>{detail}</li>
-      ))}
-    </ul>
   );
 }
 

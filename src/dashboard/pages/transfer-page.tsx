@@ -25,6 +25,7 @@ interface TransferInput {
   readonly memo: string | null;
   /** True when the recipient may be an address of a program, which has no key (Solana). */
   readonly recipientMayHaveNoKey: boolean;
+  readonly recipientIsToken: boolean;
   /**
    * The known address that the recipient resembles, when the reader has confirmed the recipient.
    */
@@ -82,7 +83,7 @@ function Form(props: {
 }) {
   const { vaultId, balances, addressBook, drafted } = props;
   const [fault, setError] = useState<string | null>(null);
-  const [similar, setSimilar] = useState<TransferInput | null>(null);
+  const [oddity, setOddity] = useState<Oddity | null>(null);
   const [isRequesting, setRequesting] = useState(false);
   const [position, choose] = useState(0);
   const [isKeyless, acknowledge] = useState(false);
@@ -107,13 +108,14 @@ function Form(props: {
       note: note === '' ? null : note,
       memo: memo === '' ? null : memo,
       recipientMayHaveNoKey: isOnSolana(chain) && isKeyless,
+      recipientIsToken: false,
       acceptLookalikeOf: null,
     };
     estimate(input);
   };
   const estimate = (input: TransferInput) => {
     setError(null);
-    setSimilar(null);
+    setOddity(null);
     setRequesting(true);
     const { note: _note, ...json } = input;
     good<Estimate>(api.transaction['estimate-fee'].$post({ json }))
@@ -121,8 +123,7 @@ function Form(props: {
         (fees) => drafted({ input, balance, fees, idempotencyKey: crypto.randomUUID() }),
         (error: unknown) => {
           setError(reasonOf(error));
-          if (error instanceof Refusal && error.known !== null)
-            setSimilar({ ...input, acceptLookalikeOf: error.known });
+          if (error instanceof Refusal) setOddity(acceptedOddity(input, error));
         },
       )
       .finally(() => setRequesting(false));
@@ -180,13 +181,32 @@ function Form(props: {
         Review
       </button>
       <ErrorText why={fault} />
-      {similar !== null && (
-        <button type="button" class="no" onClick={() => estimate(similar)}>
-          Use {similar.to} anyway, not {similar.acceptLookalikeOf}
+      {oddity !== null && (
+        <button type="button" class="no" onClick={() => estimate(oddity.input)}>
+          {oddity.label}
         </button>
       )}
     </form>
   );
+}
+
+/**
+ * An odd recipient that a person can accept: the input that accepts it, and the text of the button.
+ */
+interface Oddity {
+  readonly input: TransferInput;
+  readonly label: string;
+}
+
+/** Returns the input that accepts what was refused; null where nothing can be accepted. */
+function acceptedOddity(input: TransferInput, { code, known }: Refusal): Oddity | null {
+  const { to } = input;
+  if (code === 'recipient-is-token') {
+    return { input: { ...input, recipientIsToken: true }, label: `Send to the token contract ${to} anyway` };
+  }
+  return known === null
+    ? null
+    : { input: { ...input, acceptLookalikeOf: known }, label: `Use ${to} anyway, not ${known}` };
 }
 
 function Review({ draft, back }: { readonly draft: Draft; readonly back: () => void }) {
@@ -225,6 +245,12 @@ function Review({ draft, back }: { readonly draft: Draft; readonly back: () => v
           <div>
             <dt>Recipient key</dt>
             <dd>The address may have no key. Only its program can move what it receives.</dd>
+          </div>
+        )}
+        {input.recipientIsToken && (
+          <div>
+            <dt>Recipient is the token</dt>
+            <dd>The address is the contract of the token, which can seldom return what it receives.</dd>
           </div>
         )}
         {input.memo !== null && (

@@ -67,9 +67,16 @@ function intentOf(
 function readExtras(fields: FieldReader): TransferExtras {
   const paysFor = fields.isAt('paysFor') ? { paysFor: fields.parsed('paysFor', txHashOf) } : {};
   const memo = fields.isAt('memo') ? { memo: fields.plainText('memo') } : {};
-  if (!fields.isAt('recipientMayHaveNoKey')) return { ...paysFor, ...memo };
-  fields.oneOf('recipientMayHaveNoKey', ['true']);
-  return { ...paysFor, ...memo, recipientMayHaveNoKey: true };
+  const keyless = isAcknowledged(fields, 'recipientMayHaveNoKey') ? ({ recipientMayHaveNoKey: true } as const) : {};
+  const token = isAcknowledged(fields, 'recipientIsToken') ? ({ recipientIsToken: true } as const) : {};
+  return { ...paysFor, ...memo, ...keyless, ...token };
+}
+
+/** Reads an acknowledgement, which is absent or `true`. */
+function isAcknowledged(fields: FieldReader, name: string): boolean {
+  if (!fields.isAt(name)) return false;
+  fields.oneOf(name, ['true']);
+  return true;
 }
 
 function readAction(fields: FieldReader, kind: string): Action {

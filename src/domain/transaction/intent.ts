@@ -60,12 +60,18 @@ export interface TransferIntent extends OnChainFrame {
    * every signer.
    */
   readonly recipientMayHaveNoKey?: true;
+  /**
+   * The creator acknowledges that the recipient is the contract of the token itself, which can
+   * seldom return what it receives (EVM). Absent from every other transfer, and from those that
+   * were created before the field existed.
+   */
+  readonly recipientIsToken?: true;
 }
 
 /**
  * Fields that only some transfers have. An absent field is absent from the canonical bytes, too.
  */
-export type TransferExtras = Pick<TransferIntent, 'paysFor' | 'memo' | 'recipientMayHaveNoKey'>;
+export type TransferExtras = Pick<TransferIntent, 'paysFor' | 'memo' | 'recipientMayHaveNoKey' | 'recipientIsToken'>;
 
 /** Calls a contract with exactly these bytes. */
 export interface ContractInteractionIntent extends OnChainFrame {
@@ -222,11 +228,13 @@ export function intentBytes(intent: Intent): Uint8Array<ArrayBuffer> {
   return canonicalBytes(INTENT_DOMAIN, fields);
 }
 
-function extraFields({ paysFor, memo, recipientMayHaveNoKey }: TransferExtras): readonly CanonicalField[] {
+function extraFields(extras: TransferExtras): readonly CanonicalField[] {
+  const { paysFor, memo, recipientMayHaveNoKey, recipientIsToken } = extras;
   return [
     ...(paysFor === undefined ? [] : [['paysFor', paysFor] as const]),
     ...(memo === undefined ? [] : [['memo', memo] as const]),
     ...(recipientMayHaveNoKey === undefined ? [] : [['recipientMayHaveNoKey', String(recipientMayHaveNoKey)] as const]),
+    ...(recipientIsToken === undefined ? [] : [['recipientIsToken', String(recipientIsToken)] as const]),
   ];
 }
 

@@ -47,6 +47,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'wallet-not-ready': [409, 'The wallet is not ready'],
   'too-many-pending': [409, 'Too many transactions are pending'],
   'too-many-own-pending': [409, 'Too many of your transactions are pending'],
+  'recipient-is-token': [409, 'The recipient is the contract of the token'],
   'recipient-looks-alike': [409, 'Address resembles a known address'],
   'policy-change-not-pending': [409, 'The policy change is not pending'],
   'policy-unchanged': [409, 'The policy would not change'],
@@ -195,6 +196,13 @@ function detailsOf(refusal: Refusal): ProblemDetails {
     case 'too-many-own-pending':
       return {
         detail: `You can have at most ${refusal.limit} pending transactions in this vault. Cancel some first.`,
+      };
+    case 'recipient-is-token':
+      return {
+        detail:
+          `${refusal.address} is the contract of the token itself, which can seldom return what it receives. Send the ` +
+          'address of the recipient, or set recipientIsToken.',
+        members: { address: refusal.address },
       };
     case 'recipient-looks-alike':
       return {

@@ -61,7 +61,7 @@ export function transactionRecord(
     chain: transaction.chain,
     from: intent.from,
     ...actionRecord(intent, scope.chain),
-    warnings: warningsOf(intent),
+    warnings: warningsOf(intent, scope.chain?.tokens ?? []),
     usdValue: inclusion?.usdValue?.usd ?? null,
     pricedAt: inclusion?.usdValue == null ? null : rfc3339(inclusion.usdValue.pricedAtMs),
     feePaid: inclusion?.feePaid ?? null,

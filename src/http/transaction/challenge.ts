@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { warningsOf } from '#chains/inspect/warnings.ts';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import type { ListedToken } from '#domain/asset/chain.ts';
 import { warning } from '#http/transaction/record-schema.ts';
 import { requiredApprovalsNow, currentApprovers, hasApproved } from '#domain/transaction/approvals.ts';
 import { approvalOrigin, passkeyWarnings } from '#devices/approval-origin.ts';
@@ -81,17 +83,17 @@ export const challenge = route({
     const { transaction } = read.value;
     const keys = read.value.keys.filter(({ addresses }) => transaction.chain in addresses);
     const statements = await statementRecord(context, keys);
-    const request = challengeOf(read.value);
+    const tokens = findChain(chainsFrom(context.env), transaction.chain)?.tokens ?? [];
+    const request = challengeOf(read.value, tokens);
     const warnings = [...request.warnings, ...passkeyWarnings(request.devices, approvalOrigin(context.env))];
     return context.json({ ...request, warnings, ...statements });
   },
 });
 
-function challengeOf({
-  transaction,
-  policy,
-  viewer,
-}: TransactionView): Omit<z.input<typeof challengeSchema>, keyof typeof statementFields> {
+function challengeOf(
+  { transaction, policy, viewer }: TransactionView,
+  tokens: readonly ListedToken[],
+): Omit<z.input<typeof challengeSchema>, keyof typeof statementFields> {
   const { intent } = transaction;
   const [required, count] = [requiredApprovalsNow(transaction, policy), currentApprovers(transaction, policy).length];
   return {
@@ -108,7 +110,7 @@ function challengeOf({
       remaining: Math.max(0, required - count),
       byMe: hasApproved(transaction, viewer.userId),
     },
-    warnings: warningsOf(intent),
+    warnings: warningsOf(intent, tokens),
     policy: {
       version: policy.version,
       threshold: policy.threshold,

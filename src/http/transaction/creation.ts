@@ -54,6 +54,7 @@ export const CREATION_REFUSALS = [
   'wallet-not-ready',
   'too-many-pending',
   'too-many-own-pending',
+  'recipient-is-token',
   'recipient-looks-alike',
   'policy-forbids',
   'insufficient-funds',
@@ -111,8 +112,9 @@ export interface ActionReader {
  *
  * Refuses, in order: `not-on-this-chain`, `invalid-request`, `forbidden`, `idempotency-key-reused`,
  * `external-id-taken`, `not-after-passed`, `chain-not-enabled`, `wallet-not-ready`,
- * `too-many-pending`, `too-many-own-pending`, `recipient-looks-alike`, `policy-forbids`,
- * `insufficient-funds`, `would-revert`, `allowance-not-zero`, `chain-unavailable`.
+ * `too-many-pending`, `too-many-own-pending`, `recipient-is-token`, `recipient-looks-alike`,
+ * `policy-forbids`, `insufficient-funds`, `would-revert`, `allowance-not-zero`,
+ * `chain-unavailable`.
  */
 export async function create(context: HttpContext, body: CreationBody, action: ActionReader): Promise<Response> {
   const rules = rulesOf(context, body);

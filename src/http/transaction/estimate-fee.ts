@@ -14,7 +14,7 @@ import {
   readCreation,
   rulesOf,
 } from '#http/transaction/creation.ts';
-import { readTransfer, solanaFields } from '#http/transaction/transfer.ts';
+import { readTransfer, paymentFields } from '#http/transaction/transfer.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
 const estimateBody = z
@@ -24,7 +24,7 @@ const estimateBody = z
     amount: amountField,
     /** Ours: the gas of a token transfer differs from that of a native payment. */
     tokenAddress: addressField.nullish(),
-    ...solanaFields,
+    ...paymentFields,
     acceptLookalikeOf: addressField.nullish(),
   })
   .meta({

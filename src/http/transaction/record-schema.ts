@@ -107,7 +107,8 @@ const transactionFields = {
     description:
       'Warnings for signers; an open set of codes. `valid-on-every-chain`: the signature of this message names no ' +
       'chain (EIP-191, EIP-712 without `chainId`). `recipient-may-have-no-key`: the recipient is a program-derived ' +
-      'address.',
+      'address. `recipient-is-token`: the recipient of a token is the contract of this token. ' +
+      '`recipient-is-burn-address`: no one has the key of the recipient.',
   }),
   messageFormat: z.enum(MESSAGE_FORMATS).nullable(),
   message: text.nullable(),

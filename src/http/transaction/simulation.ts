@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { chainClientFor } from '#chains/client-for.ts';
+import { contractWarnings, recipientsOf } from '#chains/inspect/recipient-warnings.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Allowance } from '#chains/chain-client.ts';
 import type { Chain } from '#domain/asset/chain.ts';
@@ -11,6 +12,7 @@ import type { HttpContext } from '#http/edge/context.ts';
 import { actorOf, route } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { problem, refusalProblem } from '#http/encode/problem.ts';
+import { warning } from '#http/transaction/record-schema.ts';
 import { transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
 
 const simulationSchema = z
@@ -30,6 +32,11 @@ const simulationSchema = z
         amount: z.string().nullable().meta({ description: 'Null for an allowance of all tokens, now and later' }),
       }),
     ),
+    warnings: z.array(warning).meta({
+      description:
+        'Warnings of the current state of the chain, as one RPC node reports it; an open set of codes. ' +
+        '`recipient-is-contract`: a recipient is a contract. Empty when no RPC node answers.',
+    }),
   })
   .meta({ id: 'Simulation' });
 
@@ -74,9 +81,10 @@ async function simulated(context: HttpContext, intent: Intent): Promise<Simulati
   const chain = findChain(chainsFrom(context.env), intent.chain);
   const client = chain === null ? null : chainClientFor(context.env, chain);
   if (chain === null || client === null) return unknown('No RPC node is configured for the chain of the transaction.');
-  const answer = await client.simulate(intent);
-  if (!answer.ok) return unknown(answer.refusal.detail);
-  if (answer.value.outcome === 'fails') return { ...unknown(answer.value.detail), outcome: 'fails' };
+  const [answer, contracts] = await Promise.all([client.simulate(intent), client.contracts(recipientsOf(intent))]);
+  const warnings = contracts.ok ? contractWarnings(contracts.value) : [];
+  if (!answer.ok) return { ...unknown(answer.refusal.detail), warnings };
+  if (answer.value.outcome === 'fails') return { ...unknown(answer.value.detail), outcome: 'fails', warnings };
   const { movements, allowances } = answer.value;
   const { balanceChanges } = movementsRecord(movementsOf(intent.from, movements, chain), chain);
   return {
@@ -84,11 +92,12 @@ async function simulated(context: HttpContext, intent: Intent): Promise<Simulati
     detail: null,
     balanceChanges,
     allowances: allowances.map((one) => allowanceRecord(one, chain)),
+    warnings,
   };
 }
 
 function unknown(detail: string): SimulationRecord {
-  return { outcome: 'unknown', detail, balanceChanges: [], allowances: [] };
+  return { outcome: 'unknown', detail, balanceChanges: [], allowances: [], warnings: [] };
 }
 
 function allowanceRecord({ tokenAddress, ...rest }: Allowance, chain: Chain): SimulationRecord['allowances'][number] {

@@ -11,8 +11,8 @@ import {
 } from '#http/transaction/creation.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
-/** Ours: the optional fields of payments on Solana. */
-export const solanaFields = {
+/** Ours: the optional fields of payments. */
+export const paymentFields = {
   memo: z
     .string()
     .max(256)
@@ -26,6 +26,14 @@ export const solanaFields = {
     description:
       'Solana: acknowledges that the recipient is a program-derived address without a key; signers see a warning',
   }),
+  recipientIsToken: z
+    .boolean()
+    .optional()
+    .meta({
+      description:
+        'EVM: acknowledges that the recipient is the contract of the token itself, which can seldom return what it ' +
+        'receives; signers see a warning',
+    }),
 };
 
 const transferBody = z
@@ -34,7 +42,7 @@ const transferBody = z
     to: addressField,
     amount: amountField,
     tokenAddress: addressField.nullish(),
-    ...solanaFields,
+    ...paymentFields,
   })
   .meta({
     examples: [
@@ -84,6 +92,9 @@ async function createTransfer(context: HttpContext): Promise<Response> {
  */
 const KEYLESS = { recipientMayHaveNoKey: true } as const;
 
+/** Set only for a recipient that is the contract of the token. */
+const TOKEN = { recipientIsToken: true } as const;
+
 /** Returns the reader of a transfer, which parses its fields by the rules of the chain. */
 export function readTransfer(body: {
   readonly to: string;
@@ -91,6 +102,7 @@ export function readTransfer(body: {
   readonly tokenAddress?: string | null | undefined;
   readonly memo?: string | null | undefined;
   readonly recipientMayHaveNoKey?: boolean | undefined;
+  readonly recipientIsToken?: boolean | undefined;
 }): ActionReader {
   const read: ActionReader['read'] = (reader) => {
     const keyless = body.recipientMayHaveNoKey === true ? reader.rules.parseKeylessRecipient(body.to) : null;
@@ -101,8 +113,9 @@ export function readTransfer(body: {
     const detail = memo === null ? null : reader.rules.memoFault(memo);
     if (detail !== null) reader.fault({ pointer: '/memo', code: 'invalid-memo', detail });
     if (to === null || amount === null) return null;
-    const extras = { ...(memo === null ? {} : { memo }), ...(keyless === null ? {} : KEYLESS) };
-    return { kind: 'transfer', to, tokenAddress, amount, ...extras };
+    const isToken = to === tokenAddress && body.recipientIsToken === true && reader.rules.chain.family === 'evm';
+    const acknowledged = { ...(keyless === null ? {} : KEYLESS), ...(isToken ? TOKEN : {}) };
+    return { kind: 'transfer', to, tokenAddress, amount, ...(memo === null ? {} : { memo }), ...acknowledged };
   };
   return { kind: 'transfer', read };
 }

@@ -5,15 +5,16 @@ import type { Intent } from '#domain/transaction/intent.ts';
 import { amount, FRAME, messageIntent, transferIntent } from '../../domain/cast.ts';
 
 const SPENDER = '0x3333333333333333333333333333333333333333';
+const TOKEN = '0x4444444444444444444444444444444444444444';
 const cost = { maxFee: amount('100'), lookalikeOf: null };
 
 function call(data: string): Intent {
-  return { ...FRAME, ...cost, kind: 'contract-interaction', to: SPENDER, data, value: amount('0') };
+  return { ...FRAME, ...cost, kind: 'contract-interaction', to: TOKEN, data, value: amount('0') };
 }
 
 function allowance(units: bigint): Intent {
-  const [tokenAddress, spender] = [SPENDER, SPENDER];
-  return { ...FRAME, ...cost, kind: 'erc20-approve', tokenAddress, spender, amount: amount(units.toString()) };
+  const ofToken = { tokenAddress: TOKEN, spender: SPENDER, amount: amount(units.toString()) };
+  return { ...FRAME, ...cost, kind: 'erc20-approve', ...ofToken };
 }
 
 function typed(primaryType: string, domain: object = { chainId: 31337 }): Intent {

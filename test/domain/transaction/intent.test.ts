@@ -57,6 +57,7 @@ const TRANSFER: Fields<TransferIntent> = {
   paysFor: 'ab'.repeat(32),
   memo: '104729',
   recipientMayHaveNoKey: true,
+  recipientIsToken: true,
 };
 const INTERACTION: Fields<ContractInteractionIntent> = {
   ...FRAME,
@@ -143,7 +144,7 @@ test('the encoding is pinned: an approval given today must be readable in ten ye
 test.each<[Intent, readonly string[]]>([
   [
     { ...intent, ...TRANSFER },
-    ['to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf', 'paysFor', 'memo', 'recipientMayHaveNoKey'],
+    'to tokenAddress amount maxFee lookalikeOf paysFor memo recipientMayHaveNoKey recipientIsToken'.split(' '),
   ],
   [{ ...intent, memo: '104729' }, ['to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf', 'memo']],
   [intent, ['to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf']],

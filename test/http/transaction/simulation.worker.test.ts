@@ -17,6 +17,7 @@ test('a simulation without an RPC node has the outcome unknown, and no balance c
       detail: 'No RPC node is configured for the chain of the transaction.',
       balanceChanges: [],
       allowances: [],
+      warnings: [],
     },
   ]);
 });

@@ -129,8 +129,9 @@ export function inspectBitcoinMessage(
  * checked again, whatever its type claims.
  */
 function canonicalPayment(intent: TransferIntent): Payment | null {
-  const { chain, from, to, tokenAddress, amount, maxFee, paysFor, memo, recipientMayHaveNoKey } = intent;
-  if (memo !== undefined || recipientMayHaveNoKey !== undefined) return null;
+  const { chain, from, to, tokenAddress, amount, maxFee, paysFor, memo } = intent;
+  const { recipientMayHaveNoKey, recipientIsToken } = intent;
+  if (memo !== undefined || recipientMayHaveNoKey !== undefined || recipientIsToken !== undefined) return null;
   const texts: readonly unknown[] = [chain, from, to, amount, maxFee];
   if (texts.some((text) => typeof text !== 'string') || tokenAddress !== null) return null;
   if (parseAmount(amount, MAX_SATOSHI) === null || parseAmount(maxFee, MAX_SATOSHI) === null) return null;

@@ -53,7 +53,10 @@ export function callOf(intent: OnChainIntent): Call | null {
 /** Returns a plain payment for the native asset, and `transfer(to, amount)` for a token. */
 function transferCall(intent: TransferIntent): Call | null {
   const { to, tokenAddress, amount, paysFor, memo, recipientMayHaveNoKey } = intent;
+  const acknowledged: unknown = intent.recipientIsToken;
   if (paysFor !== undefined || memo !== undefined || recipientMayHaveNoKey !== undefined) return null;
+  // An acknowledgement of anything else would make the field meaningless.
+  if (acknowledged !== undefined && (acknowledged !== true || to !== tokenAddress)) return null;
   const recipient = canonicalAddress(to);
   const units = parseAmount(amount, UINT256_MAX);
   if (recipient === null || units === null) return null;

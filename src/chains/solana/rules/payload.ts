@@ -124,10 +124,12 @@ export function inspectSolanaMessage(
  * checked again, whatever its type claims.
  */
 function canonicalWallet(intent: TransferIntent): Address | null {
-  const { chain, from, to, tokenAddress, amount, maxFee, paysFor, memo } = intent;
+  const { chain, from, to, tokenAddress, amount, maxFee, paysFor, memo, recipientIsToken } = intent;
   const optional = [...(tokenAddress === null ? [] : [tokenAddress]), ...(memo === undefined ? [] : [memo])];
   const texts: readonly unknown[] = [chain, from, to, amount, maxFee, ...optional];
   if (texts.some((text) => typeof text !== 'string') || clusterOf(chain) === null || paysFor !== undefined) return null;
+  // A mint belongs to the token program, so it is never paid.
+  if (recipientIsToken !== undefined) return null;
   if ((memo !== undefined && memoFault(memo) !== null) || !isAcknowledged(intent)) return null;
   const units = parseAmount(amount, UINT64_MAX);
   const isWhole = units !== null && parseAmount(maxFee, UINT64_MAX) !== null;

@@ -53,7 +53,8 @@ interface About {
  * Creates a transaction, or returns what the same Idempotency-Key created before.
  *
  * Refuses, in order: `forbidden`, `idempotency-key-reused`, `external-id-taken`,
- * `chain-not-enabled`, `wallet-not-ready`, `too-many-pending`, `recipient-looks-alike`,
+ * `chain-not-enabled`, `wallet-not-ready`, `too-many-pending`, `recipient-is-token`,
+ * `recipient-looks-alike`,
  * `policy-forbids`.
  */
 export async function createTransaction(

@@ -60,6 +60,7 @@ const intent: z.ZodType<Intent> = z.discriminatedUnion('kind', [
     paysFor: z.string().exactOptional(),
     memo: z.string().exactOptional(),
     recipientMayHaveNoKey: z.literal(true).exactOptional(),
+    recipientIsToken: z.literal(true).exactOptional(),
   }),
   exactly<ContractInteractionIntent>()({
     ...onChain,

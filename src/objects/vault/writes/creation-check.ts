@@ -6,6 +6,7 @@ import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { dailyLimitViolation, ruleViolation } from '#domain/policy/rules.ts';
+import type { Action } from '#domain/transaction/intent.ts';
 import type { Actor, Transaction } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import { maxOwnPending, walletAddress } from '#domain/vault.ts';
@@ -33,7 +34,7 @@ export interface CheckedCreation {
  *
  * Refuses, in order: `idempotency-key-reused`, `external-id-taken`, `not-after-passed`,
  * `chain-not-enabled`, `wallet-not-ready`, `too-many-pending`, `too-many-own-pending`,
- * `recipient-looks-alike`, `policy-forbids`.
+ * `recipient-is-token`, `recipient-looks-alike`, `policy-forbids`.
  */
 export function checkCreation(scope: CreationScope, request: CreationRequest): Result<CheckedCreation, Refusal> {
   const { storage, chains, vault, actor, nowMs } = scope;
@@ -63,6 +64,7 @@ export function checkCreation(scope: CreationScope, request: CreationRequest): R
     return refused({ code: 'too-many-own-pending', limit: ownLimit });
   }
   const { acceptLookalikeOf, action } = request;
+  if (isUnacknowledgedToken(action, chain)) return refused({ code: 'recipient-is-token', address: action.to });
   const known = similarAddresses(storage, vault, chain);
   const like = findLookalike(counterpartiesOf(action), known, null);
   const beyond = like === null ? null : findLookalike(counterpartiesOf(action), known, acceptLookalikeOf);
@@ -77,4 +79,13 @@ export function checkCreation(scope: CreationScope, request: CreationRequest): R
     dailyLimitViolation(rules, transaction.exposure, (asset) => storage.policies.spentOf(asset, nowMs));
   if (breach !== null) return refused({ code: 'policy-forbids', breach });
   return accepted({ transaction, replayed: false });
+}
+
+/**
+ * Reports whether a transfer sends a token to its own contract without an acknowledgement. On
+ * Solana the check of the accounts refuses every mint.
+ */
+function isUnacknowledgedToken(action: Action, { family }: Chain): action is Extract<Action, { kind: 'transfer' }> {
+  if (action.kind !== 'transfer' || family !== 'evm') return false;
+  return action.to === action.tokenAddress && action.recipientIsToken !== true;
 }

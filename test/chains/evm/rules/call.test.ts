@@ -129,3 +129,15 @@ test('bytes that are not exactly the encoding of a known call are not described 
     expect([data, decodeCall(data)]).toEqual([data, null]);
   }
 });
+
+test('a token to its own contract has the same bytes with and without the acknowledgement, which fits nothing else', () => {
+  const own = { ...NATIVE, to: DOLLAR, tokenAddress: DOLLAR };
+  expect(callOf(own)).not.toBeNull();
+  expect(callOf({ ...own, recipientIsToken: true })).toEqual(callOf(own));
+  for (const other of [{ ...own, to: BOB }, { ...own, tokenAddress: null }, NATIVE]) {
+    expect(callOf(other)).not.toBeNull();
+    expect(callOf({ ...other, recipientIsToken: true })).toBeNull();
+  }
+  const odd = { ...own, recipientIsToken: false } as unknown as OnChainIntent;
+  expect(callOf(odd)).toBeNull();
+});
