@@ -114,6 +114,28 @@ test('a token that requires its allowance at zero first is refused before any si
   expect((await create('erc20-approve', { ...approval, amount: '0' })).status).toBe(201);
 });
 
+test('signers see that a recipient is a contract, and nothing of the kind for a person or without an RPC node', async () => {
+  const { bob } = world.people();
+  const idOf = async (body: object) => {
+    const created = await create('transfer', { amount: '1', tokenAddress: dollar, ...body });
+    expect(created.status).toBe(201);
+    return created.body.id;
+  };
+  const seen = async (txId: string) => {
+    const simulated = await unwrap(bob.client.api.transaction[':txId'].simulation.$get({ param: { txId } }));
+    return [simulated.outcome, simulated.warnings.map(({ code }) => code)];
+  };
+  const toContract = await idOf({ to: dollar, recipientIsToken: true });
+  expect(await seen(toContract)).toEqual(['succeeds', ['recipient-is-contract']]);
+  expect(await seen(await idOf({ to: recipient }))).toEqual(['succeeds', []]);
+  world.gate.close(500);
+  try {
+    expect(await seen(toContract)).toEqual(['unknown', []]);
+  } finally {
+    world.gate.close(null);
+  }
+});
+
 test('a call that the chain would refuse is refused at once with the reason of the chain, and nothing is stored', async () => {
   const { alice } = world.people();
   const list = () => alice.client.transactions(vault.id);
@@ -124,7 +146,7 @@ test('a call that the chain would refuse is refused at once with the reason of t
     await create('transfer', { to: recipient, amount: (10n ** 24n).toString() }),
     await create('transfer', { to: recipient, amount: '1001', tokenAddress: dollar }),
     await create('transfer', { to: recipient, amount: '1', tokenAddress: blocking }),
-    await create('transfer', { to: recipient, amount: '1', tokenAddress: recipient }),
+    await create('transfer', { to: recipient, amount: '1', tokenAddress: await world.chain.account(8) }),
     await create('contract-interaction', { to: blocking, data: selector, value: '0' }),
     await create('contract-interaction', { to: recipient, data: selector, value: '0' }),
     await create('erc20-approve', { tokenAddress: recipient, spender: recipient, amount: '1' }),
