@@ -308,14 +308,17 @@ export interface PaidTips {
   readonly high: bigint;
 }
 
-/** Returns the tips of each of the last blocks. */
+/**
+ * Returns the tips of each of the last blocks. A block whose tips cannot be read is left out: it
+ * must not void the others, which bound what the RPC node suggests.
+ */
 export const getFeeHistory: RpcCall<readonly PaidTips[]> = {
   method: 'eth_feeHistory',
   params: ['0xa', 'latest', [10, 50, 90]],
   read: (answer) => {
     const reward = isObject(answer) ? answer['reward'] : undefined;
     if (!Array.isArray(reward)) return undefined;
-    return every(reward.map(readTips));
+    return reward.map(readTips).filter((tips) => tips !== null);
   },
 };
 

@@ -53,6 +53,7 @@ test.each<[string, Rule, Rule, string]>([
     history({ reward: [EMPTY_BLOCK, ...PAID_GWEI.slice(3)] }),
     '3000000000',
   ],
+  ['a huge suggestion beside an odd block', HUGE_TIP, history({ reward: [null, ...PAID_GWEI] }), '3000000000'],
   ['a suggestion near the history', { result: '0x77359400' }, history({ reward: PAID_GWEI }), '2000000000'],
   ['a suggestion of nothing', { result: '0x0' }, history({ reward: PAID_GWEI }), '1000000'],
   ['no suggestion', NO_METHOD, history({ reward: PAID_GWEI }), '1000000000'],
