@@ -1,7 +1,7 @@
 import type { Amount } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { ComposedBytes } from '#domain/transaction/event.ts';
-import type { Action, MessageIntent, OnChainIntent } from '#domain/transaction/intent.ts';
+import type { Action, MessageExtras, MessageIntent, OnChainIntent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
 import type { Attempt } from '#domain/transaction/transaction.ts';
 import type { Spending } from '#domain/wallet/reservation.ts';
@@ -29,8 +29,14 @@ export interface Quote {
 /** The refusal of chains whose payments carry no memo. */
 export const NO_MEMO = 'The field is supported only for payments on Solana.';
 
-/** A message in the one spelling that is signed, and its hash format. */
-export type MessageText = Pick<MessageIntent, 'format' | 'message'>;
+/** A message in the one spelling that is signed, its hash format, and its optional fields. */
+export type MessageText = Pick<MessageIntent, 'format' | 'message' | keyof MessageExtras>;
+
+/** What the creator of a message acknowledges. */
+export interface MessageOptions {
+  /** The `chainId` of typed data that is for another EVM chain, in digits. */
+  readonly acceptForeignChainId?: string | undefined;
+}
 
 /** An ECDSA signature: two scalars of 32 bytes, big-endian, and the parity of the nonce point. */
 export interface EcdsaSignatureParts {
@@ -81,7 +87,12 @@ export interface ChainRules<Q extends Quote = Quote, A = unknown> {
   /** Returns the canonical spelling of calldata; null for text that is malformed or too long. */
   parseCalldata(text: string): string | null;
   /** Returns the message, or refuses with a text for users. */
-  parseMessage(text: string): Result<MessageText, string>;
+  parseMessage(text: string, options?: MessageOptions): Result<MessageText, string>;
+  /**
+   * Returns the message whose bytes are given in hex, or refuses with a text for users. Null on
+   * chains whose message standard signs only text.
+   */
+  readonly parseRawMessage: ((hex: string) => Result<MessageText, string>) | null;
   /**
    * Returns what is wrong with the memo of a payment, as a text for users; null for a valid memo.
    */

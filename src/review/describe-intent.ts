@@ -5,7 +5,7 @@ import type { TypedData } from '#chains/evm/rules/typed-data.ts';
 import { readTypedData, typedDataText } from '#chains/evm/rules/typed-data.ts';
 import { warningsOf } from '#chains/inspect/warnings.ts';
 import { InvalidDocument } from '#domain/canonical/field-reader.ts';
-import type { Intent, OnChainIntent } from '#domain/transaction/intent.ts';
+import type { Intent, MessageExtras, OnChainIntent } from '#domain/transaction/intent.ts';
 import { unreachable } from '#domain/result.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { nameOf } from '#domain/policy/rules.ts';
@@ -111,7 +111,7 @@ function actionFacts(intent: Intent, policy: Policy): readonly Fact[] {
         ...tokenFacts(intent.tokenAddress),
       ];
     case 'message':
-      return messageFacts(intent.format, intent.message);
+      return [...messageFacts(intent.format, intent.message), ...messageExtraFacts(intent)];
     default:
       return unreachable(intent);
   }
@@ -159,10 +159,12 @@ const FORMATS = {
   eip712: 'Typed data (EIP-712)',
   'solana-offchain': 'Solana off-chain message',
   bip322: 'Text (BIP-322)',
+  'eip191-hex': 'Bytes (EIP-191), valid on every EVM chain',
 } as const;
 
 function messageFacts(format: keyof typeof FORMATS, message: string): readonly Fact[] {
   const kind: Fact = { label: 'Message', text: FORMATS[format] };
+  if (format === 'eip191-hex') return [kind, ...bytesFacts(message)];
   if (format !== 'eip712') return [kind, { label: 'Text', text: '', raw: visibleText(message, { linesStay: true }) }];
   const read = typedDataIn(message);
   if (read === null) throw new InvalidDocument('The message is not typed data that can be shown.');
@@ -172,6 +174,41 @@ function messageFacts(format: keyof typeof FORMATS, message: string): readonly F
     { label: 'Type', text: visibleText(primaryType) },
     ...leavesOf('domain', domain),
     ...leavesOf('message', content),
+  ];
+}
+
+/** Returns the bytes, and the text that they are where they are one. */
+function bytesFacts(message: string): readonly Fact[] {
+  const bytes = bytesOfHex(message);
+  if (bytes === null) throw new InvalidDocument('The message is not bytes that can be shown.');
+  const text = textIn(bytes);
+  return [
+    { label: 'Bytes', text: `${bytes.length} bytes`, raw: message },
+    ...(text === null ? [] : [{ label: 'As text', text: '', raw: visibleText(text, { linesStay: true }) }]),
+  ];
+}
+
+function bytesOfHex(hex: string): Uint8Array | null {
+  if (!/^0x(?:[0-9a-f]{2})+$/.test(hex)) return null;
+  return Uint8Array.from(hex.slice(2).match(/../g) ?? [], (digits) => Number.parseInt(digits, 16));
+}
+
+function textIn(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+function messageExtraFacts({ foreignChainId, droppedKeys }: MessageExtras): readonly Fact[] {
+  return [
+    ...(foreignChainId === undefined
+      ? []
+      : [{ label: 'Signed for chain', text: chainText(`eip155:${foreignChainId}`) }]),
+    ...(droppedKeys === undefined
+      ? []
+      : [{ label: 'Dropped keys', text: `${droppedKeys}, declared by no type and not signed` }]),
   ];
 }
 

@@ -215,7 +215,12 @@ function bodyFor(chance: Chance, world: World, { method, path, body, optionalBod
       recipientMayHaveNoKey: false,
       recipientIsToken: false,
     },
-    '/transaction/message': { ...position, message: 'hello' },
+    '/transaction/message': {
+      ...position,
+      message: pick(chance, ['hello', '0xdeadbeef']),
+      encoding: pick(chance, ['text', 'hex']),
+      acceptForeignChainId: pick(chance, [null, '1337']),
+    },
     '/transaction/contract-interaction': { ...position, to: RECIPIENT, data: '0xd0e30db0', value: '0' },
     '/transaction/erc20-approve': { ...position, tokenAddress: RECIPIENT, spender: RECIPIENT, amount: '1' },
     '/transaction/:txId/visibility': { visible: chance() < 0.5 },

@@ -21,6 +21,7 @@ import {
 
 const policy = policyOf();
 const { to: _to, tokenAddress: _token, amount: _amount, kind: _kind, ...frame } = transferOf(policy);
+const { maxFee: _maxFee, lookalikeOf: _lookalike, ...messageFrame } = frame;
 const factOf = (intent: Intent, label: string) =>
   describeIntent(intent, policy).facts.find((fact) => fact.label === label);
 
@@ -121,8 +122,7 @@ test('typed data is shown one value per row', () => {
     domain: { name: 'Coin' },
     message: { spender: THIEF, value: '7' },
   });
-  const { maxFee: _maxFee, lookalikeOf: _lookalike, ...bare } = frame;
-  const typed: Intent = { ...bare, kind: 'message', format: 'eip712', message };
+  const typed: Intent = { ...messageFrame, kind: 'message', format: 'eip712', message };
   expect(factOf(typed, 'message.spender')?.address).toBe(THIEF);
   expect(factOf(typed, 'message.value')?.raw).toBe('7');
   expect(factOf(typed, 'domain.name')?.raw).toBe('Coin');
@@ -184,4 +184,35 @@ test('every field in which two policies differ is in the list of changes', () =>
     const [first] = describeChange(mandateIn(changeOf(policy, proposed)), policy, proposed).facts;
     expect(first?.label).toMatch(/^(Added|Removed|Changed): /);
   }
+});
+
+test('a message for another chain, and dropped keys, are shown as facts and as warnings', () => {
+  const types = { EIP712Domain: [{ name: 'chainId', type: 'uint256' }], Order: [] };
+  const message = JSON.stringify({ types, primaryType: 'Order', domain: { chainId: 8453 }, message: {} });
+  const extras = { foreignChainId: '8453', droppedKeys: 3 };
+  const typed: Intent = { ...messageFrame, kind: 'message', format: 'eip712', message, ...extras };
+  expect(factOf(typed, 'Signed for chain')?.text).toContain('eip155:8453');
+  expect(factOf(typed, 'Dropped keys')?.text).toContain('3');
+  const { warnings } = describeIntent(typed, policy);
+  expect(warnings).toContainEqual(expect.stringContaining('chain id 8453'));
+  expect(warnings).toContainEqual(expect.stringContaining('3 keys'));
+});
+
+test('a null end of typed data is shown', () => {
+  const types = { EIP712Domain: [], Node: [{ name: 'next', type: 'Node' }] };
+  const message = JSON.stringify({ types, primaryType: 'Node', domain: {}, message: { next: { next: null } } });
+  const typed: Intent = { ...messageFrame, kind: 'message', format: 'eip712', message };
+  expect(factOf(typed, 'message.next.next')?.raw).toBe('null');
+});
+
+test('bytes are shown in hex, with the text that they are, and bytes that are no text without one', () => {
+  const bytes = (message: string): Intent => ({ ...messageFrame, kind: 'message', format: 'eip191-hex', message });
+  const text = bytes(`0x${Buffer.from('Access\u202e').toString('hex')}`);
+  expect(factOf(text, 'Bytes')).toMatchObject({ text: '9 bytes', raw: '0x416363657373e280ae' });
+  expect(factOf(text, 'As text')?.raw).toContain('Access');
+  expect(factOf(text, 'As text')?.raw).not.toContain('\u202e');
+  const hash = bytes(`0x${'ff'.repeat(32)}`);
+  expect(factOf(hash, 'As text')).toBeUndefined();
+  expect(describeIntent(hash, policy).warnings).toContainEqual(expect.stringContaining('32 bytes'));
+  expect(() => describeIntent(bytes('0xFF'), policy)).toThrow('bytes that can be shown');
 });

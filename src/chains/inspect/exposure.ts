@@ -1,15 +1,18 @@
 import type { DecodedCall } from '#chains/evm/rules/decode-call.ts';
 import { decodeCall } from '#chains/evm/rules/decode-call.ts';
-import { parseAddress } from '#chains/evm/rules/address.ts';
-import { isUnboundMessage } from '#chains/evm/rules/message.ts';
+import { isUnboundMessage, signedChainId } from '#chains/evm/rules/message.ts';
+import { canonicalIn, tokenAuthorisationOf } from '#chains/evm/rules/token-authorisation.ts';
 import { readTypedData } from '#chains/evm/rules/typed-data.ts';
-import { amountOf, parseAmount, UINT256_MAX } from '#domain/asset/amount.ts';
+import { amountOf, UINT256_MAX } from '#domain/asset/amount.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import type { Exposure, AssetAmount } from '#domain/transaction/exposure.ts';
 import type { Action } from '#domain/transaction/intent.ts';
 import { unreachable } from '#domain/result.ts';
 
 type SpentAssets = Omit<Exposure, 'chain'>;
+
+/** The assets of a message, and the chain (CAIP-2) on which its signature is valid. */
+type SignedAssets = SpentAssets & { readonly signedFor?: string };
 
 /** No movement and no beneficiary. */
 const NOTHING: SpentAssets = { movements: [], beneficiaries: [], isUnreadable: false };
@@ -18,6 +21,9 @@ const NOTHING: SpentAssets = { movements: [], beneficiaries: [], isUnreadable: f
  * Returns what an action puts at risk. Anything that is not decoded completely is unreadable, never
  * nothing: a rule that cannot be applied must not pass.
  *
+ * The exposure is on the chain of the action, and that of typed data on the chain that its domain
+ * names.
+ *
  * @param context the chain (CAIP-2) and the acting wallet, which is no beneficiary of its own
  * action; and the largest fee
  */
@@ -25,13 +31,13 @@ export function exposureOf(
   action: Action,
   context: { readonly chain: string; readonly from: string; readonly maxFee?: Amount },
 ): Exposure {
-  const stake = spentAssetsOf(action);
+  const { signedFor, ...stake } = spentAssetsOf(action, context.from);
   const beneficiaries = stake.beneficiaries.filter((address) => address !== context.from);
   const fee = context.maxFee === undefined ? {} : { fee: context.maxFee };
-  return { ...stake, chain: context.chain, beneficiaries, ...fee };
+  return { ...stake, chain: signedFor ?? context.chain, beneficiaries, ...fee };
 }
 
-function spentAssetsOf(action: Action): SpentAssets {
+function spentAssetsOf(action: Action, wallet: string): SignedAssets {
   switch (action.kind) {
     case 'transfer':
       return readable({ tokenAddress: action.tokenAddress, amount: action.amount }, action.to);
@@ -51,7 +57,7 @@ function spentAssetsOf(action: Action): SpentAssets {
       };
     }
     case 'message': {
-      const stake = action.format === 'eip712' ? typedStake(action.message) : NOTHING;
+      const stake = spentByMessage(action, wallet);
       return isUnboundMessage(action) ? { ...stake, isUnbound: true } : stake;
     }
     default:
@@ -108,30 +114,35 @@ function spentByCall(token: string, call: DecodedCall | null): SpentAssets {
 }
 
 /**
- * Returns the exposure of an ERC-2612 permit, which names one token, one spender and one amount.
- * All other typed data is unreadable.
+ * Returns the exposure of an ERC-2612 permit and of an EIP-3009 payment of the wallet, which name
+ * one token, one beneficiary and one amount. All other typed data is unreadable.
  */
-function typedStake(message: string): SpentAssets {
+function typedStake(message: string, wallet: string): SignedAssets {
   const read = readTypedData(parsedJson(message));
   if (!read.ok) return unreadable();
-  const { primaryType, types, domain, message: permit } = read.value;
-  const contract = addressIn(domain['verifyingContract']);
-  if (contract === null) return unreadable();
-  const fields = (types[primaryType] ?? []).map(({ name, type }) => `${type} ${name}`).join();
-  const spender = addressIn(permit['spender']);
-  const value = String(permit['value']);
-  const amount = parseAmount(/^0x[0-9a-fA-F]{1,64}$/.test(value) ? BigInt(value).toString() : value);
-  if (primaryType !== 'Permit' || fields !== ERC2612_PERMIT || spender === null || amount === null) {
-    return unreadable(contract);
-  }
-  return readable({ tokenAddress: contract, amount }, contract, spender);
+  const chainId = signedChainId(read.value);
+  // The rules of the chain on which the signature is valid apply. Those of the vault's chain would
+  // let a message on a test network move money of another network beside its limits.
+  const bound = chainId === null ? {} : { signedFor: `eip155:${chainId}` };
+  const authorisation = tokenAuthorisationOf(read.value);
+  const contract = canonicalIn(read.value.domain['verifyingContract']);
+  if (authorisation === null) return { ...unreadable(...(contract === null ? [] : [contract])), ...bound };
+  const { standard, token, owner, beneficiary, amount } = authorisation;
+  // No token accepts a payment that its payer has not signed, so this one does not do what it says.
+  if (standard === 'EIP-3009' && owner !== wallet) return { ...unreadable(token, beneficiary), ...bound };
+  return { ...readable({ tokenAddress: token, amount }, token, beneficiary), ...bound };
 }
 
-const ERC2612_PERMIT = 'address owner,address spender,uint256 value,uint256 nonce,uint256 deadline';
-
-function addressIn(value: unknown): string | null {
-  const read = typeof value === 'string' ? parseAddress(value) : null;
-  return read?.ok === true ? read.value : null;
+/**
+ * Returns the exposure of a message. What bytes mean is unknown: contracts sign any bytes by
+ * EIP-191, and 32 bytes can be the hash of anything.
+ */
+function spentByMessage(
+  { format, message }: Extract<Action, { readonly kind: 'message' }>,
+  wallet: string,
+): SignedAssets {
+  if (format === 'eip712') return typedStake(message, wallet);
+  return format === 'eip191-hex' ? unreadable() : NOTHING;
 }
 
 /** Text that is no JSON is no typed data either. */

@@ -1,25 +1,13 @@
 import type { DecodedCall } from '#chains/evm/rules/decode-call.ts';
 import { decodeCall } from '#chains/evm/rules/decode-call.ts';
-import { isUnboundMessage } from '#chains/evm/rules/message.ts';
-import { readTypedData } from '#chains/evm/rules/typed-data.ts';
+import { messageWarnings } from '#chains/inspect/message-warnings.ts';
 import { recipientWarnings, spenderWarnings } from '#chains/inspect/recipient-warnings.ts';
 import type { Warning } from '#chains/inspect/warning.ts';
 import type { ListedToken } from '#domain/asset/chain.ts';
-import type { ContractInteractionIntent, Intent, MessageIntent, TransferIntent } from '#domain/transaction/intent.ts';
+import type { ContractInteractionIntent, Intent, TransferIntent } from '#domain/transaction/intent.ts';
 
 /** Half of the maximum amount of a token: no user means it as a limit. */
 const UNLIMITED = 2n ** 255n;
-
-/** Types of typed data that allow another account to spend tokens: ERC-2612 and Permit2. */
-const PERMITS: ReadonlySet<string> = new Set([
-  'Permit',
-  'PermitSingle',
-  'PermitBatch',
-  'PermitTransferFrom',
-  'PermitBatchTransferFrom',
-  'PermitWitnessTransferFrom',
-  'PermitBatchWitnessTransferFrom',
-]);
 
 /**
  * Returns warnings about everything in an intent that is easy to overlook and costly. They depend
@@ -38,7 +26,7 @@ export function warningsOf(intent: Intent, tokens: readonly ListedToken[] = []):
     case 'contract-interaction':
       return [...lookalike(intent.lookalikeOf), ...recipientWarnings(intent, tokens), ...callWarnings(intent)];
     case 'message':
-      return [...(intent.format === 'eip712' ? typedWarnings(intent.message) : []), ...unbound(intent)];
+      return messageWarnings(intent);
   }
 }
 
@@ -91,17 +79,4 @@ function callWarnings({ to, data }: ContractInteractionIntent): Warning[] {
 
 function isAllowance({ function: name }: DecodedCall): boolean {
   return name === 'approve' || name === 'increaseAllowance' || name === 'permit';
-}
-
-function unbound(intent: MessageIntent): Warning[] {
-  if (!isUnboundMessage(intent)) return [];
-  const detail =
-    'The signature names no chain. It is valid on every EVM chain, including chains that the vault does not use.';
-  return [{ code: 'valid-on-every-chain', detail }];
-}
-
-function typedWarnings(message: string): Warning[] {
-  const typed = readTypedData(JSON.parse(message));
-  if (!typed.ok || !PERMITS.has(typed.value.primaryType)) return [];
-  return [{ code: 'permit', detail: 'This permit allows token spending without a further transaction of the vault.' }];
 }

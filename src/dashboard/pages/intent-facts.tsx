@@ -31,6 +31,8 @@ const LABELS: Readonly<Record<string, string>> = {
   paysFor: 'Pays for',
   recipientMayHaveNoKey: 'Recipient may have no key',
   recipientIsToken: 'Recipient is the contract of the token',
+  foreignChainId: 'Signed for chain id',
+  droppedKeys: 'Dropped keys',
   expiresAtMs: 'Expires',
   notAfterMs: 'Not after',
 };

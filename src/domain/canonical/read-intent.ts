@@ -1,6 +1,6 @@
 import { FieldReader, InvalidDocument } from '#domain/canonical/field-reader.ts';
 import { parseTransactionId, parseVaultIdText, vaultOfTransaction } from '#domain/id.ts';
-import type { Action, Intent, OnChainIntent, TransferExtras } from '#domain/transaction/intent.ts';
+import type { Action, Intent, MessageExtras, OnChainIntent, TransferExtras } from '#domain/transaction/intent.ts';
 import { INTENT_DOMAIN, intentBytes, MESSAGE_FORMATS } from '#domain/transaction/intent.ts';
 
 /**
@@ -79,6 +79,12 @@ function isAcknowledged(fields: FieldReader, name: string): boolean {
   return true;
 }
 
+/** Reads the optional fields of a message, in the order of the canonical bytes. */
+function readMessageExtras(fields: FieldReader): MessageExtras {
+  const foreign = fields.isAt('foreignChainId') ? { foreignChainId: fields.parsed('foreignChainId', chainIdText) } : {};
+  return fields.isAt('droppedKeys') ? { ...foreign, droppedKeys: fields.count('droppedKeys') } : foreign;
+}
+
 function readAction(fields: FieldReader, kind: string): Action {
   switch (kind) {
     case 'transfer':
@@ -103,7 +109,12 @@ function readAction(fields: FieldReader, kind: string): Action {
         amount: fields.amount('amount'),
       };
     case 'message':
-      return { kind, format: fields.oneOf('format', MESSAGE_FORMATS), message: fields.text('message') };
+      return {
+        kind,
+        format: fields.oneOf('format', MESSAGE_FORMATS),
+        message: fields.text('message'),
+        ...readMessageExtras(fields),
+      };
     default:
       throw new InvalidDocument('This kind of transaction is not supported.');
   }
@@ -128,6 +139,11 @@ function chainOf(text: string): string | null {
  */
 function addressOf(text: string): string | null {
   return /^[0-9A-Za-z]{20,100}$/.test(text) ? text : null;
+}
+
+/** Returns the text when it is the digits of a `uint256` without a leading zero, otherwise null. */
+function chainIdText(text: string): string | null {
+  return /^(?:0|[1-9][0-9]{0,77})$/.test(text) ? text : null;
 }
 
 function txHashOf(text: string): string | null {

@@ -24,7 +24,7 @@ export interface AssetAmount {
  * coordinator stores it with the record, and every co-signer derives it again.
  */
 export interface Exposure {
-  /** CAIP-2. */
+  /** CAIP-2: where the assets are. Typed data can be for another chain than its transaction. */
   readonly chain: string;
   /** All movements that can be decoded. */
   readonly movements: readonly AssetAmount[];
@@ -33,7 +33,7 @@ export interface Exposure {
    * far as they can be decoded.
    */
   readonly beneficiaries: readonly string[];
-  /** There may be more movements: unknown calldata, or typed data that is not a known permit. */
+  /** There may be more movements: unknown calldata, bytes, or typed data of no known standard. */
   readonly isUnreadable: boolean;
   /** Present when the signature names no chain: it is valid on every chain of its family. */
   readonly isUnbound?: true;

@@ -95,19 +95,37 @@ export interface Erc20ApproveIntent extends OnChainFrame {
 }
 
 /**
- * EIP-191 for a text, EIP-712 for typed data, Solana's off-chain message (sRFC 3, version 1), and
- * BIP-322 (simple) on Bitcoin.
+ * EIP-191 for a text, EIP-712 for typed data, Solana's off-chain message (sRFC 3, version 1),
+ * BIP-322 (simple) on Bitcoin, and EIP-191 for bytes that are no text.
  */
-export const MESSAGE_FORMATS = ['eip191', 'eip712', 'solana-offchain', 'bip322'] as const;
+export const MESSAGE_FORMATS = ['eip191', 'eip712', 'solana-offchain', 'bip322', 'eip191-hex'] as const;
 type MessageFormat = (typeof MESSAGE_FORMATS)[number];
 
 /** Signs a text that no chain accepts as a transaction. */
 export interface MessageIntent extends IntentFrame {
   readonly kind: 'message';
   readonly format: MessageFormat;
-  /** Exactly the signed text; typed data in its one canonical spelling. */
+  /**
+   * Exactly the signed text; typed data in its one canonical spelling; of `eip191-hex` the signed
+   * bytes, in lower-case hex with 0x.
+   */
   readonly message: string;
+  /**
+   * The `chainId` in the domain of typed data, in digits, where it is not the id of `chain`. Its
+   * creator acknowledges that the signature is for that chain. Present exactly for such data; shown
+   * to every signer.
+   */
+  readonly foreignChainId?: string;
+  /**
+   * The number of keys that typed data had at its creation and that no type declares. They were
+   * dropped, because they are not signed. Absent for none. It is what the coordinator claims, since
+   * the dropped keys are not stored.
+   */
+  readonly droppedKeys?: number;
 }
+
+/** Fields that only some messages have. An absent field is absent from the canonical bytes, too. */
+export type MessageExtras = Pick<MessageIntent, 'foreignChainId' | 'droppedKeys'>;
 
 export type OnChainIntent = TransferIntent | ContractInteractionIntent | Erc20ApproveIntent;
 
@@ -126,7 +144,7 @@ export type Action =
   | Pick<TransferIntent, 'kind' | 'to' | 'tokenAddress' | 'amount' | keyof TransferExtras>
   | Pick<ContractInteractionIntent, 'kind' | 'to' | 'data' | 'value'>
   | Pick<Erc20ApproveIntent, 'kind' | 'tokenAddress' | 'spender' | 'amount'>
-  | Pick<MessageIntent, 'kind' | 'format' | 'message'>;
+  | Pick<MessageIntent, 'kind' | 'format' | 'message' | keyof MessageExtras>;
 
 /** Ours: a quorum that is reached just before the expiry still has a day for signing. */
 const SIGNING_GRACE_MS = 24 * 60 * 60 * 1000;
@@ -238,6 +256,13 @@ function extraFields(extras: TransferExtras): readonly CanonicalField[] {
   ];
 }
 
+function messageExtraFields({ foreignChainId, droppedKeys }: MessageExtras): readonly CanonicalField[] {
+  return [
+    ...(foreignChainId === undefined ? [] : [['foreignChainId', foreignChainId] as const]),
+    ...(droppedKeys === undefined ? [] : [['droppedKeys', String(droppedKeys)] as const]),
+  ];
+}
+
 function actionFields(intent: Intent): readonly CanonicalField[] {
   switch (intent.kind) {
     case 'transfer':
@@ -266,10 +291,7 @@ function actionFields(intent: Intent): readonly CanonicalField[] {
         ['lookalikeOf', intent.lookalikeOf],
       ];
     case 'message':
-      return [
-        ['format', intent.format],
-        ['message', intent.message],
-      ];
+      return [['format', intent.format], ['message', intent.message], ...messageExtraFields(intent)];
     default:
       return unreachable(intent);
   }

@@ -22,6 +22,8 @@ const NOT_OURS = {
   warnings: [],
   messageFormat: null,
   message: null,
+  foreignChainId: null,
+  droppedKeys: null,
   nonce: null,
   attempts: [],
   failure: null,

@@ -110,7 +110,8 @@ function actionRecord(intent: Intent, chain: Chain | null) {
     paysFor: null,
     memo: null,
   };
-  const none = { ...nothing, maxFee: null, messageFormat: null, message: null };
+  const noMessage = { messageFormat: null, message: null, foreignChainId: null, droppedKeys: null };
+  const none = { ...nothing, maxFee: null, ...noMessage };
   switch (intent.kind) {
     case 'transfer': {
       const { to, tokenAddress, amount, maxFee } = intent;
@@ -143,7 +144,13 @@ function actionRecord(intent: Intent, chain: Chain | null) {
       };
     }
     case 'message':
-      return { ...none, messageFormat: intent.format, message: intent.message };
+      return {
+        ...none,
+        messageFormat: intent.format,
+        message: intent.message,
+        foreignChainId: intent.foreignChainId ?? null,
+        droppedKeys: intent.droppedKeys ?? null,
+      };
     default:
       return unreachable(intent);
   }

@@ -106,12 +106,25 @@ const transactionFields = {
   warnings: z.array(warning).meta({
     description:
       'Warnings for signers; an open set of codes. `valid-on-every-chain`: the signature of this message names no ' +
-      'chain (EIP-191, EIP-712 without `chainId`). `recipient-may-have-no-key`: the recipient is a program-derived ' +
-      'address. `recipient-is-token`: the recipient of a token is the contract of this token. ' +
-      '`recipient-is-burn-address`: no one has the key of the recipient.',
+      'chain (EIP-191, EIP-712 without `chainId`). `foreign-chain`: the typed data is for another chain id. ' +
+      '`payment-by-signature`: a holder of the signature can move tokens. `raw-bytes`, `may-be-a-hash`: what the ' +
+      'bytes mean cannot be shown. `dropped-keys`: keys of the typed data are not signed. ' +
+      '`recipient-may-have-no-key`: the recipient is a program-derived address. `recipient-is-token`: the recipient ' +
+      'of a token is the contract of this token. `recipient-is-burn-address`: no one has the key of the recipient.',
   }),
   messageFormat: z.enum(MESSAGE_FORMATS).nullable(),
   message: text.nullable(),
+  foreignChainId: text.nullable().meta({
+    description: 'Chain id that the typed data is for, when it is not the id of `chain`; its creator has accepted this',
+  }),
+  droppedKeys: z
+    .int()
+    .nullable()
+    .meta({
+      description:
+        'Number of keys of the given typed data that no type declares; they were dropped and are not signed; null for ' +
+        'none',
+    }),
   feePaid: amount.nullable(),
   nonce: text.nullable(),
   txHash: text.nullable(),

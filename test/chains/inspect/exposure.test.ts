@@ -1,9 +1,12 @@
-import { encodeFunctionData, erc20Abi, erc721Abi, maxUint256, parseAbi } from 'viem';
+import { encodeFunctionData, erc20Abi, erc721Abi, getAddress, maxUint256, parseAbi } from 'viem';
 import type { Hex } from 'viem';
 import { expect, test } from 'vitest';
 import { exposureOf } from '#chains/inspect/exposure.ts';
+import { readMessage } from '#chains/evm/rules/message.ts';
+import { ruleViolation } from '#domain/policy/rules.ts';
 import type { Action } from '#domain/transaction/intent.ts';
-import { amount } from '../../domain/cast.ts';
+import cases from '../evm/rules/message-cases.json' with { type: 'json' };
+import { amount, policy } from '../../domain/cast.ts';
 
 /** Covers the exposure of an action, for the rules of a policy. */
 
@@ -48,6 +51,15 @@ function typed(primaryType: string, members: readonly string[], message: object,
 
 const terms = { owner: WALLET, spender: BOB, value: '7', nonce: '0', deadline: '9' };
 const contract = { verifyingContract: TOKEN };
+const PAYMENT = [
+  'address from',
+  'address to',
+  'uint256 value',
+  'uint256 validAfter',
+  'uint256 validBefore',
+  'bytes32 nonce',
+];
+const payment = { from: WALLET, to: BOB, value: '7', validAfter: '0', validBefore: '9', nonce: `0x${'22'.repeat(32)}` };
 
 /**
  * Returns the beneficiaries, and the movements as `token amount`, with `-` for the native asset and
@@ -108,6 +120,39 @@ test.each<[string, Action, string, string]>([
     '?',
     TOKEN,
   ],
+  [
+    'a payment by signature',
+    typed('TransferWithAuthorization', PAYMENT, payment, contract),
+    `${TOKEN} 7`,
+    `${TOKEN},${BOB}`,
+  ],
+  [
+    'a payment that its recipient submits',
+    typed('ReceiveWithAuthorization', PAYMENT, payment, contract),
+    `${TOKEN} 7`,
+    `${TOKEN},${BOB}`,
+  ],
+  [
+    'a payment by signature of another wallet',
+    typed('TransferWithAuthorization', PAYMENT, { ...payment, from: BOB, to: TOKEN }, contract),
+    '?',
+    `${TOKEN},${TOKEN}`,
+  ],
+  [
+    'something that only calls itself a payment',
+    typed('TransferWithAuthorization', PAYMENT.toReversed(), payment, contract),
+    '?',
+    TOKEN,
+  ],
+  [
+    'a payment by signature of no contract',
+    typed('ReceiveWithAuthorization', PAYMENT, payment, { name: 'x' }),
+    '?',
+    '',
+  ],
+  ['the domain alone', typed('EIP712Domain', ['address verifyingContract'], {}, contract), '?', TOKEN],
+  ['bytes', { kind: 'message', format: 'eip191-hex', message: '0xdeadbeef' }, '?', ''],
+  ['a hash', { kind: 'message', format: 'eip191-hex', message: `0x${'ab'.repeat(32)}` }, '?', ''],
   ['an order', typed('Order', ['uint256 price'], { price: '1' }, contract), '?', TOKEN],
   ['typed data of no contract', typed('Order', ['uint256 price'], { price: '1' }, { name: 'x' }), '?', ''],
 ])('the exposure of %s is derived for the policy rules', (_name, action, movements, beneficiaries) => {
@@ -123,6 +168,7 @@ const onChain = { ...contract, chainId: 31337 };
 
 test.each<[string, Action, true | undefined]>([
   ['a text', text('eip191'), true],
+  ['bytes', { kind: 'message', format: 'eip191-hex', message: '0xab' }, true],
   ['typed data without chainId', typed('Permit', PERMIT, terms, contract), true],
   ['unreadable typed data', { kind: 'message', format: 'eip712', message: '{' }, true],
   ['typed data with chainId', typed('Permit', PERMIT, terms, onChain), undefined],
@@ -135,3 +181,40 @@ test.each<[string, Action, true | undefined]>([
   const exposure = exposureOf(action, context);
   expect([exposure.isUnbound, 'isUnbound' in exposure]).toEqual([isUnbound, isUnbound === true]);
 });
+
+test('typed data for another chain counts under the rules of that chain', () => {
+  const action = typed('Permit', PERMIT, terms, { ...contract, chainId: '0x1' });
+  expect(exposureOf(action, context)).toMatchObject({
+    chain: 'eip155:1',
+    movements: [{ tokenAddress: TOKEN, amount: '7' }],
+  });
+  const limit = { chain: 'eip155:1', tokenAddress: TOKEN, perTransaction: amount('6'), perDay: null };
+  const exposure = exposureOf(action, context);
+  expect(ruleViolation({ ...policy.rules, limits: [limit] }, exposure)?.rule).toBe('per-transaction');
+  const elsewhere = { ...limit, chain: context.chain };
+  expect(ruleViolation({ ...policy.rules, limits: [elsewhere] }, exposure)).toBeNull();
+  // The book of the vault's chain does not vouch for an address on the other chain.
+  const book = [TOKEN, BOB].map((address) => ({ chain: context.chain, address, name: 'Known' }));
+  const rules = { ...policy.rules, recipients: 'address-book' as const, addressBook: book };
+  expect(ruleViolation(rules, exposure)).toEqual({ rule: 'address-book', address: TOKEN });
+  expect(exposureOf(typed('Permit', PERMIT, terms, onChain), context).chain).toBe(context.chain);
+});
+
+for (const { name, chain, vault, typedData } of cases.typedData) {
+  if (vault === undefined || chain !== 'ethereum') continue;
+  test(`the case ${name} counts in the limits and the address book`, () => {
+    const read = readMessage('eip155:1', JSON.stringify(typedData));
+    if (!read.ok) throw new Error(read.refusal);
+    const from = getAddress(vault);
+    const exposure = exposureOf({ kind: 'message', ...read.value }, { chain: 'eip155:1', from });
+    const usdc = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
+    expect(exposure).toEqual({
+      chain: 'eip155:1',
+      movements: [{ tokenAddress: usdc, amount: '5000000000' }],
+      beneficiaries: [usdc, getAddress('0x3c6a1e1558158a68996bd5477ee613d5de5a5037')],
+      isUnreadable: false,
+    });
+    const rules = { ...policy.rules, recipients: 'address-book' as const, addressBook: [] };
+    expect(ruleViolation(rules, exposure)?.rule).toBe('address-book');
+  });
+}

@@ -77,7 +77,13 @@ const APPROVAL: Fields<Erc20ApproveIntent> = {
   lookalikeOf: ADDRESS,
   notAfterMs: intent.expiresAtMs + 2,
 };
-const MESSAGE: Fields<MessageIntent> = { ...FRAME, format: 'eip712', message: 'hello!' };
+const MESSAGE: Fields<MessageIntent> = {
+  ...FRAME,
+  format: 'eip712',
+  message: 'hello!',
+  foreignChainId: '1337',
+  droppedKeys: 2,
+};
 
 const cost = { maxFee: amount('100'), lookalikeOf: null };
 const interaction: Intent = {
@@ -150,7 +156,8 @@ test.each<[Intent, readonly string[]]>([
   [intent, ['to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf']],
   [{ ...interaction, ...INTERACTION }, ['to', 'data', 'value', 'maxFee', 'lookalikeOf']],
   [{ ...approval, ...APPROVAL }, ['tokenAddress', 'spender', 'amount', 'maxFee', 'lookalikeOf']],
-  [{ ...messageIntent(), ...MESSAGE }, ['format', 'message']],
+  [{ ...messageIntent(), ...MESSAGE }, ['format', 'message', 'foreignChainId', 'droppedKeys']],
+  [messageIntent(), ['format', 'message']],
 ])('the signed form has every field with its name, in one order: %o', (of, own) => {
   const values: Readonly<Record<string, string | number | boolean | null | undefined>> = { ...of };
   const names = ['kind', 'vaultId', 'transactionId', 'chain', 'from', ...own];
@@ -163,7 +170,7 @@ test.each<[Intent, readonly string[]]>([
 });
 
 test('the enumerated values of an intent keep their spelling forever', () => {
-  expect(MESSAGE_FORMATS).toEqual(['eip191', 'eip712', 'solana-offchain', 'bip322']);
+  expect(MESSAGE_FORMATS).toEqual(['eip191', 'eip712', 'solana-offchain', 'bip322', 'eip191-hex']);
   expect(ATTEMPT_PURPOSES).toEqual(['intent', 'cancellation']);
 });
 

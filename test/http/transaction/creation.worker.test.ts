@@ -34,6 +34,8 @@ const NOTHING = {
   maxFee: null,
   messageFormat: null,
   message: null,
+  foreignChainId: null,
+  droppedKeys: null,
 };
 const SHOWN: Readonly<Record<Kind, object>> = {
   message: { ...NOTHING, displayType: 'MESSAGE', messageFormat: 'eip191', message: BODIES.message.message },
@@ -120,11 +122,66 @@ test('a message whose signature names no chain carries a warning in the record a
   }
 });
 
+test('typed data for another chain id is created when the request names this id, with a warning for signers', async () => {
+  const treasury = await foundTreasury();
+  const { token } = treasury.alice;
+  const message = JSON.stringify({ ...PERMIT, domain: { ...PERMIT.domain, chainId: 1337 } });
+  const body = { vaultId: treasury.id, chain: 'anvil', message };
+  const refusedOne = await call('POST /transaction/message', { token, body });
+  expect(refusedOne.body['errors']).toMatchObject([
+    { pointer: '/message', code: 'invalid-message', detail: expect.stringContaining('acceptForeignChainId to "1337"') },
+  ]);
+  const created = await call('POST /transaction/message', { token, body: { ...body, acceptForeignChainId: '1337' } });
+  expect([created.status, created.body['foreignChainId']]).toEqual([201, '1337']);
+  const challenge = await call(`GET /transaction/${created.body['id']}/challenge`, { token });
+  expect(challenge.body['intent']).toMatchObject({ foreignChainId: '1337' });
+  for (const { warnings } of [created.body, challenge.body]) {
+    expect(warnings).toContainEqual(expect.objectContaining({ code: 'foreign-chain' }));
+  }
+});
+
+test('keys that no type declares are dropped from typed data, with a warning for signers', async () => {
+  const treasury = await foundTreasury();
+  const { token } = treasury.alice;
+  const message = JSON.stringify({ ...PERMIT, message: { ...PERMIT.message, type: 'Permit' } });
+  const body = { vaultId: treasury.id, chain: 'anvil', message };
+  const created = await call('POST /transaction/message', { token, body });
+  expect([created.status, created.body['droppedKeys']]).toEqual([201, 1]);
+  expect(JSON.parse(created.body['message']).message).toEqual(PERMIT.message);
+  const challenge = await call(`GET /transaction/${created.body['id']}/challenge`, { token });
+  for (const { warnings } of [created.body, challenge.body]) {
+    expect(warnings).toContainEqual(expect.objectContaining({ code: 'dropped-keys' }));
+  }
+});
+
+test('a message is bytes where the request says so, and a text otherwise', async () => {
+  const treasury = await foundTreasury();
+  const { token } = treasury.alice;
+  for (const [encoding, messageFormat] of [
+    ['hex', 'eip191-hex'],
+    ['text', 'eip191'],
+    [undefined, 'eip191'],
+  ]) {
+    const body = { vaultId: treasury.id, chain: 'anvil', message: '0xdeadbeef', encoding };
+    const created = await call('POST /transaction/message', { token, body });
+    expect(created).toMatchObject({ status: 201, body: { messageFormat, message: '0xdeadbeef' } });
+    const isRaw = created.body['warnings'].some(({ code }: { code: string }) => code === 'raw-bytes');
+    expect(isRaw).toBe(encoding === 'hex');
+  }
+});
+
 const BAD: readonly (readonly [Kind, object, string, string])[] = [
   ['message', { message: undefined }, '/message', 'invalid_type'],
   ['message', { message: 7 }, '/message', 'invalid_type'],
   ['message', { message: PERMIT }, '/message', 'invalid_type'],
   ['message', { message: '' }, '/message', 'invalid-message'],
+  ['message', { message: 'hello', encoding: 'hex' }, '/message', 'invalid-message'],
+  ['message', { message: '0x', encoding: 'hex' }, '/message', 'invalid-message'],
+  ['message', { message: '0xab', encoding: 'base64' }, '/encoding', 'invalid_value'],
+  ['message', { message: '0xab', encoding: 'hex', chain: 'solana' }, '/encoding', 'invalid-message'],
+  ['message', { message: '0xab', encoding: 'hex', chain: 'bitcoin' }, '/encoding', 'invalid-message'],
+  ['message', { message: 'x', acceptForeignChainId: '0x1' }, '/acceptForeignChainId', 'invalid_format'],
+  ['message', { message: 'x', acceptForeignChainId: 1 }, '/acceptForeignChainId', 'invalid_type'],
   ['message', { message: 'x'.repeat(16_385) }, '/message', 'invalid-message'],
   ['message', { message: '\uD800' }, '/message', 'ill-formed-text'],
   ['message', { message: 'pay \u202Eecila' }, '/message', 'deceptive-text'],

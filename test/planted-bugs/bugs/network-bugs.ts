@@ -29,7 +29,7 @@ export const NETWORK_BUGS: readonly Bug[] = [
   {
     name: 'networks: typed data without chainId counts as bound to its chain',
     file: 'src/chains/evm/rules/message.ts',
-    was: "return !typed.ok || !Object.hasOwn(typed.value.domain, 'chainId');",
+    was: 'return !typed.ok || signedChainId(typed.value) === null;',
     is: 'return !typed.ok;',
     caughtBy: ['test/chains/inspect/exposure.test.ts'],
   },
@@ -49,7 +49,7 @@ export const NETWORK_BUGS: readonly Bug[] = [
   },
   {
     name: 'networks: signers are not warned of a message that names no chain',
-    file: 'src/chains/inspect/warnings.ts',
+    file: 'src/chains/inspect/message-warnings.ts',
     was: 'if (!isUnboundMessage(intent)) return [];',
     is: "if (intent.kind === 'message') return [];",
     caughtBy: ['test/attacks/coordinator/payload/message-on-every-chain.test.ts'],

@@ -30,7 +30,8 @@ export function bitcoinRules(chain: Chain): ChainRules<BitcoinQuote, bigint> {
     // Bitcoin has no tokens.
     parseToken: () => refused('malformed' as const),
     parseCalldata: () => null,
-    parseMessage: readMessage,
+    parseMessage: (text) => readMessage(text),
+    parseRawMessage: null,
     memoFault: () => NO_MEMO,
     compose: composeTransaction,
     assemble: assembleTransaction,

@@ -47,7 +47,9 @@ export interface SignedMessage {
  * and `to_spend` holds the message and spends an output that does not exist. So no message is ever
  * a payment.
  */
-export function signedMessage({ chain, from, format, message }: MessageIntent): SignedMessage | null {
+export function signedMessage(intent: MessageIntent): SignedMessage | null {
+  const { chain, from, format, message, foreignChainId, droppedKeys } = intent;
+  if (foreignChainId !== undefined || droppedKeys !== undefined) return null;
   const texts: readonly unknown[] = [chain, from, message];
   if (texts.some((text) => typeof text !== 'string') || format !== 'bip322' || !readMessage(message).ok) return null;
   const network = networkOf(chain);

@@ -5,7 +5,7 @@ import { assembleTransaction } from '#chains/evm/rules/assemble.ts';
 import { isCalldata } from '#chains/evm/rules/call.ts';
 import type { EvmQuote } from '#chains/evm/rules/compose.ts';
 import { composeMessage, composeTransaction } from '#chains/evm/rules/compose.ts';
-import { assembleMessage, readMessage } from '#chains/evm/rules/message.ts';
+import { assembleMessage, readMessage, readRawMessage } from '#chains/evm/rules/message.ts';
 import { UINT256_MAX } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 
@@ -20,7 +20,8 @@ export function evmRules(chain: Chain): ChainRules<EvmQuote, bigint> {
     parseKeylessRecipient: () => null,
     parseToken: parseAddress,
     parseCalldata,
-    parseMessage: (text) => readMessage(chain.caip2, text),
+    parseMessage: (text, options) => readMessage(chain.caip2, text, options),
+    parseRawMessage: readRawMessage,
     memoFault: () => NO_MEMO,
     compose: composeTransaction,
     assemble: assembleTransaction,

@@ -24,7 +24,8 @@ export function solanaRules(chain: Chain): ChainRules<SolanaQuote, CurrentNonce>
     parseToken: parseMint,
     // A call needs its accounts, which calldata cannot hold.
     parseCalldata: () => null,
-    parseMessage: readMessage,
+    parseMessage: (text) => readMessage(text),
+    parseRawMessage: null,
     memoFault,
     compose: composeTransaction,
     assemble: assembleTransaction,

@@ -3,7 +3,7 @@ import type { MessageText } from '#chains/chain-rules.ts';
 import { plainTextFault } from '#chains/inspect/message-text.ts';
 import { parseWallet } from '#chains/solana/rules/address.ts';
 import { clusterOf } from '#chains/solana/rules/cluster.ts';
-import type { MessageIntent } from '#domain/transaction/intent.ts';
+import type { MessageExtras, MessageIntent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
@@ -26,7 +26,10 @@ export function offchainMessage({
   from,
   format,
   message,
-}: Pick<MessageIntent, 'chain' | 'from' | 'format' | 'message'>): Uint8Array | null {
+  foreignChainId,
+  droppedKeys,
+}: Pick<MessageIntent, 'chain' | 'from' | 'format' | 'message' | keyof MessageExtras>): Uint8Array | null {
+  if (foreignChainId !== undefined || droppedKeys !== undefined) return null;
   const texts: readonly unknown[] = [chain, from, message];
   if (texts.some((text) => typeof text !== 'string') || format !== 'solana-offchain') return null;
   const wallet = parseWallet(from);

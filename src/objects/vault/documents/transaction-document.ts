@@ -81,6 +81,8 @@ const intent: z.ZodType<Intent> = z.discriminatedUnion('kind', [
     kind: z.literal('message'),
     format: z.enum(MESSAGE_FORMATS),
     message: z.string(),
+    foreignChainId: z.string().exactOptional(),
+    droppedKeys: z.int().exactOptional(),
   }),
 ]);
 
