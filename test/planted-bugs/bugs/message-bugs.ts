@@ -1,4 +1,4 @@
-import { domain, type Bug } from '../bug.ts';
+import { domain, evm, type Bug } from '../bug.ts';
 
 /** Bugs in the hashing of text and in signed messages. */
 export const MESSAGE_BUGS: readonly Bug[] = [
@@ -43,5 +43,40 @@ export const MESSAGE_BUGS: readonly Bug[] = [
     was: "return accepted(`${SIMPLE_VARIANT}${stack.toString('base64')}`);",
     is: "return accepted(stack.toString('base64'));",
     caughtBy: ['test/chains/bitcoin/segwit.test.ts'],
+  },
+  {
+    name: 'a co-signer does not compare the acknowledged chain id with that of the typed data',
+    file: 'src/chains/evm/rules/message.ts',
+    was: 'if (read.value.foreignChainId !== foreignChainId) return null;',
+    is: '',
+    caughtBy: evm('rules/message'),
+  },
+  {
+    name: 'typed data for another chain counts under the rules of the chain of the vault',
+    file: 'src/chains/inspect/exposure.ts',
+    was: 'chain: signedFor ?? context.chain',
+    is: 'chain: context.chain',
+    caughtBy: ['test/attacks/coordinator/payload/message-for-other-chain.test.ts'],
+  },
+  {
+    name: 'a payment by signature of another wallet counts as one of this wallet',
+    file: 'src/chains/inspect/exposure.ts',
+    was: "standard === 'EIP-3009' && owner !== wallet",
+    is: "standard === 'EIP-3009' && owner === ''",
+    caughtBy: ['test/chains/inspect/exposure.test.ts'],
+  },
+  {
+    name: 'bytes that are signed count as a text that people can read',
+    file: 'src/chains/inspect/exposure.ts',
+    was: "return format === 'eip191-hex' ? unreadable() : NOTHING;",
+    is: 'return NOTHING;',
+    caughtBy: ['test/chains/inspect/exposure.test.ts'],
+  },
+  {
+    name: 'typed data with a name that libraries read in two ways is accepted',
+    file: 'src/chains/evm/rules/typed-data.ts',
+    was: 'if (named !== null) return refused(named);',
+    is: '',
+    caughtBy: evm('rules/typed-data-hash'),
   },
 ];
