@@ -146,7 +146,12 @@ export type BroadcastVerdict =
   | { readonly outcome: 'conflicted'; readonly answer: string };
 
 export type Observation =
-  | { readonly type: 'included'; readonly inclusion: Inclusion }
+  | {
+      readonly type: 'included';
+      readonly inclusion: Inclusion;
+      /** The hosts of the RPC nodes without a readable trace; absent when every node has one. */
+      readonly untracedBy?: readonly string[];
+    }
   | {
       readonly type: 'absent';
       readonly inMempool: boolean;
@@ -188,10 +193,12 @@ export interface Scan {
   /** The blocks in which the scan read payments, as far back as the RPC node has the state. */
   readonly payments: { readonly fromBlock: string; readonly toBlock: string };
   /**
-   * The number of blocks with payments that the RPC node did not trace: payments by contracts in
-   * them are missing.
+   * The number of blocks that the RPC node did not show completely: payments by contracts in them
+   * are missing, or tokens.
    */
   readonly untraced: number;
+  /** The host of the RPC node; absent when every block was complete. */
+  readonly untracedBy?: string;
 }
 
 /** The holdings of a wallet at one block. */
@@ -212,6 +219,14 @@ export interface TokenMetadata {
 
 /** The transaction counts of an account: on the chain, and with the mempool. */
 export type AccountNonce = ChainCounts;
+
+/** A transaction as RPC nodes show it, with what they could not show. */
+export interface ReadTransaction extends ChainTransaction {
+  /** The hosts of the RPC nodes without a readable trace; absent when every node has one. */
+  readonly untracedBy?: readonly string[];
+  /** No RPC node has a readable trace, so payments by contracts are missing. */
+  readonly isUntraced?: true;
+}
 
 /** The token payment of an intent. */
 export interface TokenPayment {
@@ -287,7 +302,7 @@ export interface ChainClient<Q extends Quote = Quote, A = unknown, E extends Fee
    * succeeded on the chain. A transaction in a mempool is reported only when no block held it
    * before. It is never null while the recorded block still stands: the RPC node lags behind then.
    */
-  activity(hash: string, found: ActivityBlock | null): Promise<Result<ChainTransaction | null, ChainFault>>;
+  activity(hash: string, found: ActivityBlock | null): Promise<Result<ReadTransaction | null, ChainFault>>;
   /**
    * Returns hashes of transactions that may concern an address and that no monitor reported. It
    * scans the blocks after `since` as far back as is affordable, or the newest blocks.

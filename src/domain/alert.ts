@@ -18,10 +18,15 @@ export const ALERT_CODES = [
 ] as const;
 
 /**
- * The alerts that are logged when they happen: of state that cannot be read, of a sweep and of the
- * alarm of a vault. The status does not list them.
+ * The alerts that are logged when they happen: of state that cannot be read, of a sweep, of the
+ * alarm of a vault and of an RPC node without traces. The status does not list them.
  */
-export const LOGGED_ALERT_CODES = ['state-unreadable', 'sweep-step-failed', 'vault-alarm-failing'] as const;
+export const LOGGED_ALERT_CODES = [
+  'state-unreadable',
+  'sweep-step-failed',
+  'vault-alarm-failing',
+  'trace-unavailable',
+] as const;
 export type LoggedAlertCode = (typeof LOGGED_ALERT_CODES)[number];
 export const STATE_UNREADABLE = 'state-unreadable' satisfies LoggedAlertCode;
 

@@ -1,10 +1,12 @@
-import type { ChainClient } from '#chains/chain-client.ts';
+import type { ChainClient, ReadTransaction } from '#chains/chain-client.ts';
 import { chainClients } from '#chains/client-for.ts';
+import { transactionIn } from '#chains/rpc/activity-quorum.ts';
 import { isObject } from '#chains/rpc/is-object.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { ChainTransaction } from '#domain/activity/activity.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { parseVaultId } from '#domain/id.ts';
+import { raiseUntraced } from '#jobs/untraced-alert.ts';
 import { valueAssets } from '#jobs/value-assets.ts';
 import type { Hint } from '#monitors/monitor.ts';
 import type { ActivityOutcome } from '#objects/vault/commands/activity.ts';
@@ -15,9 +17,10 @@ import { vaultsWithTransaction, walletsAt } from '#store/deliveries.ts';
 
 /**
  * `away`: the chain is unreachable. `later`: the chain does not have the transaction yet.
- * `unknown-chain`: no RPC node is configured, so it cannot count.
+ * `untraced`: it concerns no vault by its logs and its own payment, and no RPC node shows the
+ * payments by contracts. `unknown-chain`: no RPC node is configured, so it cannot count.
  */
-export type HintOutcome = ActivityOutcome | 'away' | 'later' | 'unknown-chain';
+export type HintOutcome = ActivityOutcome | 'away' | 'later' | 'untraced' | 'unknown-chain';
 
 /**
  * A monitor may be ahead of the RPC node by some blocks, and a node may be unreachable for some
@@ -92,7 +95,13 @@ async function recordHint({ env, clientOf }: Reading, hint: Hint, isPatient: boo
   if (chain === null || client === null) return 'unknown-chain';
   const seen = await client.activity(hint.hash, null);
   if (!seen.ok) return 'away';
-  if (seen.value !== null && seen.value.block !== null) return recordInVaults(env, client, seen.value);
+  raiseUntraced(env, { chain: chain.name, hosts: seen.value?.untracedBy }, Date.now());
+  if (seen.value !== null && seen.value.block !== null) {
+    const outcome = await recordInVaults(env, client, seen.value);
+    if (outcome !== 'none' || seen.value.isUntraced !== true) return outcome;
+    // A busy RPC node traces later; one that never does must not hold the delivery for a day.
+    return isPatient ? 'later' : 'untraced';
+  }
   // Its block may be gone. A vault with a record of it polls on its own, against its recorded
   // block.
   for (const vault of vaultObjects(env, await vaultsWithTransaction(env.DB, chain.name, hint.hash))) {
@@ -108,9 +117,10 @@ async function recordHint({ env, clientOf }: Reading, hint: Hint, isPatient: boo
 async function recordInVaults(
   env: CoordinatorEnv,
   client: ChainClient,
-  seen: ChainTransaction,
+  read: ReadTransaction,
 ): Promise<ActivityOutcome> {
   const { chain } = client;
+  const seen = transactionIn(read);
   const concerned = await walletsAt(env.DB, chain.name, partiesOf(seen));
   if (concerned.length === 0) return 'none';
   const wallets = concerned.map(({ address }) => address);

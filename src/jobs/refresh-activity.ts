@@ -1,5 +1,7 @@
 import { chainClientFor } from '#chains/client-for.ts';
+import { transactionIn } from '#chains/rpc/activity-quorum.ts';
 import type { TransactionId } from '#domain/id.ts';
+import { raiseUntraced } from '#jobs/untraced-alert.ts';
 import { valueAssets } from '#jobs/value-assets.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultDoors } from '#objects/vault/doors.ts';
@@ -14,11 +16,13 @@ export async function refreshActivity(env: CoordinatorEnv, vault: VaultDoors, id
   const { chain, hash, block, wallet, needsValuation } = work;
   const client = chainClientFor(env, chain);
   if (client === null) return;
-  const seen = await client.activity(hash, block);
+  const read = await client.activity(hash, block);
   // An unreachable RPC node shows nothing; the vault's alarm sends this job again.
-  if (!seen.ok) return;
-  const isValued = needsValuation && seen.value !== null && seen.value.block !== null;
-  const { movements = [] } = seen.value ?? {};
+  if (!read.ok) return;
+  raiseUntraced(env, { chain: chain.name, hosts: read.value?.untracedBy }, Date.now());
+  const seen = read.value === null ? null : transactionIn(read.value);
+  const isValued = needsValuation && seen !== null && seen.block !== null;
+  const { movements = [] } = seen ?? {};
   const valuation = isValued ? await valueAssets(env, { chain, client }, { movements, wallets: [wallet] }) : null;
-  await vault.report({ type: 'recordActivity', chain: chain.name, hash, seen: seen.value, valuation });
+  await vault.report({ type: 'recordActivity', chain: chain.name, hash, seen, valuation });
 }

@@ -3,6 +3,7 @@ import { chainsFrom, findChain } from '#chains/registry.ts';
 import { sendActivity } from '#jobs/activity-queue.ts';
 import type { HintOutcome } from '#jobs/record-hints.ts';
 import { afterTry, MAX_HINTS, needsRetry, recordHints } from '#jobs/record-hints.ts';
+import { raiseUntraced } from '#jobs/untraced-alert.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { inGroups } from '#store/batched-query.ts';
 import type { StoredScan } from '#store/scans.ts';
@@ -27,6 +28,12 @@ async function readBlocks(env: CoordinatorEnv, scan: StoredScan): Promise<void> 
   if (client === null) return endTry(env, scan, { outcomes: ['unknown-chain'], startMs });
   const found = await client.scan(scan.address, scan.sinceBlock);
   if (!found.ok) return endTry(env, scan, { outcomes: ['away'], startMs });
+  const { untraced, untracedBy } = found.value;
+  if (untracedBy !== undefined) {
+    const { id: scanId, vaultId } = scan;
+    console.error(JSON.stringify({ event: 'scan-untraced', scanId, vaultId, chain: scan.chain, blocks: untraced }));
+    raiseUntraced(env, { chain: client.chain.name, hosts: [untracedBy] }, startMs);
+  }
   const groups = inGroups(found.value.hashes, MAX_HINTS);
   const ids = await storeHashes(env.DB, scan, { groups, nowMs: Date.now() });
   await sendActivity(

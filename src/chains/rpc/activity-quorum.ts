@@ -3,12 +3,13 @@ import type { ChainFault } from '#chains/chain-rules.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
 import { denialOf, NO_NODE, onEveryNode, reachedByTwo } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import type { ReadTransaction } from '#chains/chain-client.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-type Answer = Result<ChainTransaction | null, NodeProblem>;
-type Mined = ChainTransaction & { readonly block: ActivityBlock };
+type Answer = Result<ReadTransaction | null, NodeProblem>;
+type Mined = ReadTransaction & { readonly block: ActivityBlock };
 
 /**
  * Returns an inbound transaction according to all configured RPC nodes. Its block is proven when
@@ -22,7 +23,7 @@ export async function activityFromPool(
   pool: NodePool,
   found: ActivityBlock | null,
   read: (node: RpcNode) => Promise<Answer>,
-): Promise<Result<ChainTransaction | null, ChainFault>> {
+): Promise<Result<ReadTransaction | null, ChainFault>> {
   const answers = await onEveryNode(pool, read);
   const seen = answers.flatMap((answer) => (answer.ok && answer.value !== null ? [answer.value] : []));
   const mined = seen.filter((one): one is Mined => one.block !== null);
@@ -32,7 +33,7 @@ export async function activityFromPool(
   return asChainFault(answers.find((answer) => !answer.ok) ?? refused(NO_NODE));
 }
 
-function provenOf(mined: readonly Mined[], found: ActivityBlock | null): ChainTransaction | null {
+function provenOf(mined: readonly Mined[], found: ActivityBlock | null): ReadTransaction | null {
   const sameAs = ({ block }: Mined) => mined.filter((one) => isSame(one.block, block));
   const groups = mined.map(sameAs);
   const group =
@@ -43,7 +44,19 @@ function provenOf(mined: readonly Mined[], found: ActivityBlock | null): ChainTr
   const second = reachedByTwo(group.map(({ block }) => block.confirmations));
   const alone = isSame(fullest.block, found) ? (found?.confirmations ?? 0) : 0;
   const isFinal = group.filter(({ block }) => block.isFinal).length > 1;
-  return { ...fullest, block: { ...fullest.block, confirmations: second ?? alone, isFinal } };
+  const block = { ...fullest.block, confirmations: second ?? alone, isFinal };
+  return { ...transactionIn({ ...fullest, block }), ...tracesOf(group) };
+}
+
+/** Returns the transaction alone, as a vault records it. */
+export function transactionIn({ hash, signer, fee, block, movements }: ReadTransaction): ChainTransaction {
+  return { hash, signer, fee, block, movements };
+}
+
+function tracesOf(group: readonly Mined[]): Pick<ReadTransaction, 'untracedBy' | 'isUntraced'> {
+  const untracedBy = group.flatMap((one) => one.untracedBy ?? []);
+  if (untracedBy.length === 0) return {};
+  return group.every(({ isUntraced }) => isUntraced === true) ? { untracedBy, isUntraced: true } : { untracedBy };
 }
 
 function isSame(one: ActivityBlock, other: ActivityBlock | null): boolean {

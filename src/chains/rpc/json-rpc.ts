@@ -1,3 +1,4 @@
+import type { Pruning } from '#chains/rpc/pruned-answer.ts';
 import { isObject } from '#chains/rpc/is-object.ts';
 import { redacted } from '#chains/rpc/redact.ts';
 import type { Result } from '#domain/result.ts';
@@ -12,6 +13,13 @@ export interface RpcCall<T> {
   readonly params: readonly unknown[];
   /** Matches an error message that stands for null; absent when no error does. */
   readonly nullWords?: RegExp;
+  /**
+   * Reports whether an error with the code of a rate limit refuses the size of the query instead.
+   * Absent when the code decides.
+   */
+  readonly requestsLess?: (message: string) => boolean;
+  /** What to keep of a long answer; absent for an answer that is never long. */
+  readonly pruning?: Pruning;
   read(answer: unknown): T | undefined;
 }
 
@@ -20,21 +28,25 @@ export interface RpcCall<T> {
  * RPC node refused; its `data` may be anything.
  */
 export type NodeFault =
-  | { readonly kind: 'no-answer'; readonly detail: string }
+  | {
+      readonly kind: 'no-answer';
+      readonly detail: string;
+      /** Set when a smaller query may have an answer: it was too long, or took too long. */
+      readonly because?: 'too-long' | 'time-out';
+    }
   | { readonly kind: 'error-answer'; readonly code: number; readonly detail: string; readonly data: unknown };
 
 /** One JSON-RPC node of the operator. */
 export interface RpcNode {
+  /** Host and port, for operators; without the keys that a URL may have. */
+  readonly host: string;
   request<T>(call: RpcCall<T>): Promise<Result<T, NodeFault>>;
 }
 
 /** After this time an RPC node counts as unreachable, and the next one is called. */
 export const TIMEOUT_MS = 10_000;
 
-/**
- * The longest valid answer is a block with its hashes, about 100 kilobytes. A much longer one would
- * only fill the memory.
- */
+/** The length of an answer that is read as a whole. A longer one would only fill the memory. */
 export const MAX_RESPONSE_BYTES = 4_000_000;
 
 /**
@@ -47,7 +59,7 @@ const RATE_LIMITED = new Set([-32005, -32007, 429]);
 export function readAnswer(
   answer: unknown,
   secrets: readonly string[],
-  nullWords?: RegExp,
+  { nullWords, requestsLess }: Pick<RpcCall<unknown>, 'nullWords' | 'requestsLess'> = {},
 ): Result<unknown, NodeFault> {
   if (!isObject(answer)) return noAnswer('The response is not JSON-RPC.');
   const { error, result } = answer;
@@ -59,7 +71,8 @@ export function readAnswer(
     secrets,
   );
   const number = typeof code === 'bigint' ? Number.parseInt(code.toString(), 10) : code;
-  if (typeof number !== 'number' || RATE_LIMITED.has(number)) return noAnswer(detail);
+  const isForLess = typeof message === 'string' && requestsLess?.(message) === true;
+  if (typeof number !== 'number' || (RATE_LIMITED.has(number) && !isForLess)) return noAnswer(detail);
   return refused({ kind: 'error-answer', code: number, detail, data });
 }
 

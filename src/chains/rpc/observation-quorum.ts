@@ -38,7 +38,7 @@ export async function observeWithQuorum(
   const answers = await onEveryNode(pool, (node) => observe(node, watch.watched));
   const claim = claimAmong(answers, watch);
   if (claim === null) return asChainFault(absenceAmong(answers, watch));
-  if (pool.nodes.length === 1) return accepted({ type: 'included', inclusion: claim });
+  if (pool.nodes.length === 1) return accepted({ type: 'included', inclusion: claim, ...untracedIn(answers) });
   // The nodes are read again with the claimed block: a node that does not have it yet reports that
   // it is behind, and not that the transaction is absent.
   const seconds = await Promise.all(
@@ -49,7 +49,14 @@ export async function observeWithQuorum(
       return onNode(pool, node, (one) => observe(one, { ...watch.watched, inclusion: claim }));
     }),
   );
-  return accepted({ type: 'included', inclusion: judge(claim, seconds, watch) });
+  return accepted({ type: 'included', inclusion: judge(claim, seconds, watch), ...untracedIn(seconds) });
+}
+
+function untracedIn(answers: readonly Answer[]): { readonly untracedBy?: readonly string[] } {
+  const untracedBy = answers.flatMap((answer) =>
+    answer.ok && answer.value.type === 'included' ? (answer.value.untracedBy ?? []) : [],
+  );
+  return untracedBy.length === 0 ? {} : { untracedBy };
 }
 
 function inclusionsIn(answers: readonly Answer[]): readonly Inclusion[] {

@@ -11,6 +11,7 @@ import { isPastNotAfterTime } from '#domain/transaction/intent.ts';
 import type { ValuedInclusion, Attempt, Inclusion, Transaction } from '#domain/transaction/transaction.ts';
 import { newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
 import { chainClientFor } from '#chains/client-for.ts';
+import { raiseUntraced } from '#jobs/untraced-alert.ts';
 import { valueAssets } from '#jobs/value-assets.ts';
 import { recordBlocker } from '#jobs/signing/nonce-allocation.ts';
 import { reprice } from '#jobs/signing/reprice.ts';
@@ -162,6 +163,7 @@ async function recordObservation(watch: Watch, seen: Observation): Promise<void>
   // Other consumers run concurrently and may have signed another attempt since.
   const lookedFor = signedAttempts(work.transaction).length;
   if (seen.type === 'included') {
+    raiseUntraced(watch.env, { chain: work.chain.name, hosts: seen.untracedBy }, Date.now());
     const confirmationsNeeded = work.chain.confirmations;
     const value = valueBefore(inclusion, seen.inclusion) ?? (await valueOf(watch, seen.inclusion));
     await vault.report({

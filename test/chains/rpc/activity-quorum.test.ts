@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { activityFromPool } from '#chains/rpc/activity-quorum.ts';
+import { activityFromPool, transactionIn } from '#chains/rpc/activity-quorum.ts';
 import { noAnswer } from '#chains/rpc/json-rpc.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
@@ -26,7 +26,10 @@ const BEHIND: Answer = unusable('The RPC node is behind the recorded block.');
 const DENIES: Answer = refused({ kind: 'unusable', detail: 'no', deniesInclusion: 'block' });
 
 async function seen(answers: readonly Answer[], found: ActivityBlock | null = null) {
-  const nodes: readonly RpcNode[] = answers.map(() => ({ request: async () => noAnswer('not asked in this test') }));
+  const nodes: readonly RpcNode[] = answers.map(() => ({
+    host: 'node.test',
+    request: async () => noAnswer('not asked in this test'),
+  }));
   const pool = { nodes, nodeProblem: async () => null };
   const result = await activityFromPool(pool, found, async (node) => answers[nodes.indexOf(node)] ?? UNREACHABLE);
   return result.ok ? result.value : result.refusal.detail;
@@ -66,4 +69,15 @@ test('a payment is gone when an RPC node reports it as gone and none still has i
   expect(await seen([accepted(at(null)), NOWHERE])).toEqual(at(null));
   expect(await seen([BEHIND, UNREACHABLE], BLOCK)).toBe('The RPC node is behind the recorded block.');
   expect(await seen([])).toBe('No RPC node is configured for this chain.');
+});
+
+test('a node without a trace is named, and nothing is missing while another one traced the same block', async () => {
+  const untraced = (host: string) => accepted({ ...at(), untracedBy: [host], isUntraced: true as const });
+  expect(await seen([untraced('a.test'), accepted(at())])).toEqual({ ...at(), untracedBy: ['a.test'] });
+  expect(await seen([untraced('a.test'), untraced('b.test')])).toEqual({
+    ...at(),
+    untracedBy: ['a.test', 'b.test'],
+    isUntraced: true,
+  });
+  expect(transactionIn({ ...at(), untracedBy: ['a.test'], isUntraced: true })).toEqual(at());
 });

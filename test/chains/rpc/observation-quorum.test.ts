@@ -49,7 +49,10 @@ const included = (differences: Partial<Inclusion> = {}) =>
  */
 async function said(answers: readonly Answer[], before: Inclusion | null = null) {
   const requests: { readonly node: number; readonly seenBefore: Inclusion | null }[] = [];
-  const nodes: readonly RpcNode[] = answers.map(() => ({ request: async () => noAnswer('not asked in this test') }));
+  const nodes: readonly RpcNode[] = answers.map(() => ({
+    host: 'node.test',
+    request: async () => noAnswer('not asked in this test'),
+  }));
   const pool: NodePool = { nodes, nodeProblem: async () => null };
   const newest = { payload: '0x', validUntil: null };
   const watched: WatchedAttempts = { from: '0x', nonce: 0n, hashes: [], newest, inclusion: before };

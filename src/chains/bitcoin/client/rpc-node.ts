@@ -21,6 +21,7 @@ export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
   const secrets = secretsOf(url);
   const base = url.endsWith('/') ? url.slice(0, -1) : url;
   return {
+    host: new URL(url).host,
     async request(call) {
       const { method: path, params } = call;
       const request = path === SEND ? { method: 'POST', body: String(params[0]) } : { method: 'GET' };

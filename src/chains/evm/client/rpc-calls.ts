@@ -2,8 +2,10 @@ import type { Address, Hex } from 'viem';
 import { numberToHex } from 'viem/utils';
 import { parseHash, parseHexBytes, parseQuantity } from '#chains/evm/rules/hex.ts';
 import { operatorFeeIn } from '#chains/evm/client/operator-fee.ts';
+import { MOVEMENT_TOPICS } from '#chains/evm/rules/transfer-topics.ts';
 import { isObject } from '#chains/rpc/is-object.ts';
 import type { NodeFault, RpcCall } from '#chains/rpc/json-rpc.ts';
+import type { Pruning } from '#chains/rpc/pruned-answer.ts';
 import { redacted } from '#chains/rpc/redact.ts';
 import type { Call } from '#chains/evm/rules/call.ts';
 
@@ -97,9 +99,35 @@ export const getBlock = (tag: BlockTag): RpcCall<Block | null> => ({
   read: (answer) => (answer === null ? null : readBlock(answer)),
 });
 
+/** The fields of every JSON-RPC answer. */
+export const ANSWER_FIELDS = ['jsonrpc', 'id', 'result', 'error', 'code', 'message'];
+const RECEIPT_FIELDS = [
+  'transactionHash',
+  'blockNumber',
+  'blockHash',
+  'status',
+  'gasUsed',
+  'effectiveGasPrice',
+  'logs',
+];
+const ROLLUP_FIELDS = ['l1Fee', 'operatorFeeScalar', 'operatorFeeConstant', 'daFootprintGasScalar'];
+const LOG_FIELDS = ['logIndex', 'address', 'topics', 'data'];
+
+/** A contract decides how many logs a receipt has. Only those that can move an asset are kept. */
+export const RECEIPT_PRUNING: Pruning = {
+  keeps: new Set([...ANSWER_FIELDS, ...RECEIPT_FIELDS, ...ROLLUP_FIELDS, ...LOG_FIELDS]),
+  keptItem: (item, list) => (list !== 'logs' || isMovementLog(item) ? item : undefined),
+};
+
+function isMovementLog({ topics }: Readonly<Record<string, unknown>>): boolean {
+  const [topic]: readonly unknown[] = Array.isArray(topics) ? topics : [];
+  return typeof topic === 'string' && MOVEMENT_TOPICS.has(topic.toLowerCase());
+}
+
 export const getReceipt = (hash: string): RpcCall<Receipt | null> => ({
   method: 'eth_getTransactionReceipt',
   params: [hash],
+  pruning: RECEIPT_PRUNING,
   read: (answer) => (answer === null ? null : readReceipt(answer, hash)),
 });
 
@@ -108,88 +136,6 @@ export const getTransaction = (hash: string): RpcCall<KnownTransaction | null> =
   params: [hash],
   read: (answer) => (answer === null ? null : readTransaction(answer, hash)),
 });
-
-/** One call of a transaction from `callTracer`. */
-export interface TraceCall {
-  readonly from: Hex;
-  /** Null for a contract creation that failed. */
-  readonly to: Hex | null;
-  readonly value: bigint;
-  /** False for DELEGATECALL, CALLCODE and STATICCALL, which move no value themselves. */
-  readonly isPayment: boolean;
-  readonly failed: boolean;
-  readonly calls: readonly TraceCall[];
-}
-
-export const traceTransaction = (hash: string): RpcCall<TraceCall> => ({
-  method: 'debug_traceTransaction',
-  params: [hash, { tracer: 'callTracer' }],
-  read: (answer) => readTrace(answer, 0) ?? undefined,
-});
-
-export interface TracedTransaction {
-  readonly hash: Hex;
-  readonly root: TraceCall;
-}
-
-/** Returns every transaction of a block with its calls. */
-export const traceBlock = (number: bigint): RpcCall<readonly TracedTransaction[]> => ({
-  method: 'debug_traceBlockByNumber',
-  params: [tagOf(number), { tracer: 'callTracer' }],
-  read: (answer) => {
-    if (!Array.isArray(answer)) return undefined;
-    return every(
-      (answer as readonly unknown[]).map((row) => {
-        const hash = isObject(row) ? parseHash(row['txHash']) : null;
-        const root = isObject(row) ? readTrace(row['result'], 0) : null;
-        return hash === null || root === null ? null : { hash, root };
-      }),
-    );
-  },
-});
-
-/** A transaction of a block, with only its own payment. */
-export interface DirectPayment {
-  readonly hash: Hex;
-  readonly from: Hex;
-  readonly to: Hex | null;
-  readonly value: bigint;
-}
-
-/** A transaction in a block, with the account nonce that it used. */
-export interface BlockTransaction extends KnownTransaction {
-  readonly hash: Hex;
-  readonly nonce: bigint;
-}
-
-export interface WholeBlock {
-  readonly number: bigint;
-  /** Unix seconds. */
-  readonly timestamp: bigint;
-  /** Without the transactions that a rollup makes itself in a format of its own. */
-  readonly transactions: readonly BlockTransaction[];
-}
-
-/** Returns null for a block that the RPC node does not have. */
-export const getFullBlock = (number: bigint): RpcCall<WholeBlock | null> => ({
-  method: 'eth_getBlockByNumber',
-  params: [tagOf(number), true],
-  read: (answer) => {
-    if (answer === null) return null;
-    if (!isObject(answer) || !Array.isArray(answer['transactions'])) return undefined;
-    const timestamp = parseQuantity(answer['timestamp']);
-    if (timestamp === null || parseQuantity(answer['number']) !== number) return undefined;
-    const rows: readonly unknown[] = answer['transactions'];
-    return { number, timestamp, transactions: rows.flatMap((row) => readBlockTransaction(row) ?? []) };
-  },
-});
-
-function readBlockTransaction(row: unknown): BlockTransaction | null {
-  if (!isObject(row)) return null;
-  const [hash, nonce] = [parseHash(row['hash']), parseQuantity(row['nonce'])];
-  const known = hash === null ? undefined : readTransaction(row, hash);
-  return hash === null || nonce === null || known === undefined ? null : { ...known, hash, nonce };
-}
 
 /** Returns the Unix seconds of a block; null for a block that the RPC node does not have. */
 export const getBlockTimestamp = (tag: BlockTag): RpcCall<bigint | null> => ({
@@ -200,69 +146,6 @@ export const getBlockTimestamp = (tag: BlockTag): RpcCall<bigint | null> => ({
     return (isObject(answer) ? parseQuantity(answer['timestamp']) : null) ?? undefined;
   },
 });
-
-/** Returns the receipt of a transaction in this block; null when the RPC node lacks it. */
-export const getReceiptInBlock = (number: bigint, hash: string): RpcCall<Receipt | null> => ({
-  method: 'eth_getBlockReceipts',
-  params: [tagOf(number)],
-  read: (answer) => {
-    if (answer === null) return null;
-    if (!Array.isArray(answer)) return undefined;
-    const rows: readonly unknown[] = answer;
-    const row = rows.find((one) => isObject(one) && parseHash(one['transactionHash']) === hash);
-    return row === undefined ? null : readReceipt(row, hash);
-  },
-});
-
-/** Returns every transaction of a block; null for a block that the RPC node does not have. */
-export const getBlockPayments = (number: bigint): RpcCall<readonly DirectPayment[] | null> => ({
-  method: 'eth_getBlockByNumber',
-  params: [tagOf(number), true],
-  read: (answer) => {
-    if (answer === null) return null;
-    if (!isObject(answer) || !Array.isArray(answer['transactions'])) return undefined;
-    return every((answer['transactions'] as readonly unknown[]).map(readPayment));
-  },
-});
-
-function readPayment(row: unknown): DirectPayment | null {
-  if (!isObject(row)) return null;
-  const [hash, from, value] = [parseHash(row['hash']), parseHexBytes(row['from']), parseQuantity(row['value'])];
-  const to = row['to'] == null ? null : parseHexBytes(row['to']);
-  return hash === null || from === null || value === null ? null : { hash, from, to, value };
-}
-
-/** Returns the hashes of the transactions with a log of these topics; null matches any topic. */
-export const getLogTransactionHashes = (
-  range: { readonly from: bigint; readonly to: bigint },
-  topics: readonly (string | readonly string[] | null)[],
-): RpcCall<readonly Hex[]> => ({
-  method: 'eth_getLogs',
-  params: [{ fromBlock: tagOf(range.from), toBlock: tagOf(range.to), topics }],
-  read: (answer) => {
-    if (!Array.isArray(answer)) return undefined;
-    return every(
-      (answer as readonly unknown[]).map((row) => (isObject(row) ? parseHash(row['transactionHash']) : null)),
-    );
-  },
-});
-
-const PAYMENTS: ReadonlySet<unknown> = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
-
-/** The EVM's limit. */
-const MAX_CALL_DEPTH = 1024;
-
-function readTrace(answer: unknown, depth: number): TraceCall | null {
-  if (!isObject(answer) || depth > MAX_CALL_DEPTH) return null;
-  const from = parseHexBytes(answer['from']);
-  const to = answer['to'] == null ? null : parseHexBytes(answer['to']);
-  const value = answer['value'] == null ? 0n : parseQuantity(answer['value']);
-  const inner = answer['calls'] ?? [];
-  if (from === null || value === null || !Array.isArray(inner)) return null;
-  const calls = every((inner as readonly unknown[]).map((call) => readTrace(call, depth + 1)));
-  if (calls === undefined) return null;
-  return { from, to, value, isPayment: PAYMENTS.has(answer['type']), failed: answer['error'] != null, calls };
-}
 
 export interface SimulatedCall {
   /** The fault that `eth_call` would return; null for a call that succeeds. */
@@ -336,14 +219,16 @@ function readBlock(answer: unknown): Block | undefined {
   return number === null || hash === null || baseFeePerGas === undefined ? undefined : { number, hash, baseFeePerGas };
 }
 
-function readReceipt(answer: unknown, hash: string): Receipt | undefined {
+/** Returns undefined for a receipt that cannot be read, or is of another transaction. */
+export function readReceipt(answer: unknown, hash: string): Receipt | undefined {
   if (!isObject(answer) || parseHash(answer['transactionHash']) !== hash) return undefined;
   const [blockNumber, blockHash] = [parseQuantity(answer['blockNumber']), parseHash(answer['blockHash'])];
   const [gasUsed, effectiveGasPrice] = [parseQuantity(answer['gasUsed']), parseQuantity(answer['effectiveGasPrice'])];
   const status = parseQuantity(answer['status']);
   const l1Fee = answer['l1Fee'] == null ? 0n : parseQuantity(answer['l1Fee']);
   const operatorFee = gasUsed === null ? null : operatorFeeIn(answer, gasUsed);
-  const logs = Array.isArray(answer['logs']) ? every(answer['logs'].map(readLog)) : undefined;
+  // One odd log must not hide the others.
+  const logs = Array.isArray(answer['logs']) ? answer['logs'].flatMap((log) => readLog(log) ?? []) : undefined;
   if (blockNumber === null || blockHash === null || gasUsed === null || effectiveGasPrice === null) return undefined;
   if ((status !== 0n && status !== 1n) || l1Fee === null || operatorFee === null || logs === undefined)
     return undefined;
@@ -361,7 +246,8 @@ function readLog(answer: unknown): Log | null {
     : { index, address, topics, data };
 }
 
-function readTransaction(answer: unknown, hash: string): KnownTransaction | undefined {
+/** Returns undefined for a transaction that cannot be read, or has another hash. */
+export function readTransaction(answer: unknown, hash: string): KnownTransaction | undefined {
   if (!isObject(answer) || parseHash(answer['hash']) !== hash) return undefined;
   const [from, data] = [answer['from'], answer['input']].map(parseHexBytes);
   const to = answer['to'] == null ? null : parseHexBytes(answer['to']);
@@ -385,7 +271,7 @@ function callOf(from: string, { to, value, data }: Call) {
   return { from, to, value: numberToHex(value), data };
 }
 
-function tagOf(tag: BlockTag): string {
+export function tagOf(tag: BlockTag): string {
   return typeof tag === 'bigint' ? numberToHex(tag) : tag;
 }
 

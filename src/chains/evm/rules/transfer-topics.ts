@@ -12,3 +12,6 @@ export const APPROVAL_FOR_ALL = '0x17307eab39ab6107e8899845ad3d59bd9653f200f2209
 /** ERC-1155: TransferSingle and TransferBatch. */
 export const TRANSFER_SINGLE = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
 export const TRANSFER_BATCH = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb';
+
+/** The topics of logs that move an asset. */
+export const MOVEMENT_TOPICS: ReadonlySet<string> = new Set([TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH]);

@@ -7,7 +7,9 @@ import { unusable } from '#chains/rpc/node-pool.ts';
 import { movementsIn, ownPayment } from '#chains/evm/watch/movements.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { KnownTransaction } from '#chains/evm/client/rpc-calls.ts';
-import { getBlock, getReceipt, traceTransaction, getTransaction } from '#chains/evm/client/rpc-calls.ts';
+import { getBlock, getReceipt, getTransaction } from '#chains/evm/client/rpc-calls.ts';
+import { traceTransaction } from '#chains/evm/client/trace-calls.ts';
+import type { ReadTransaction } from '#chains/chain-client.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
@@ -17,14 +19,15 @@ import { accepted } from '#domain/result.ts';
 /**
  * Returns a transaction with all its movements from one RPC node; null when the node does not have
  * it, or when it failed and so moved nothing. For an unconfirmed one it returns its own payment; it
- * is reported as such only when no block held it before. When the node refuses to trace, it returns
- * the top call and the logs, and no payments by contracts.
+ * is reported as such only when no block held it before. The receipt is required, and the trace is
+ * not: when the node has none that can be read, whatever the reason, it returns the top call and
+ * the logs, and no payments by contracts.
  */
 export async function readActivity(
   node: RpcNode,
   chain: Chain,
   { hash, found }: { readonly hash: string; readonly found: ActivityBlock | null },
-): Promise<Result<ChainTransaction | null, NodeProblem>> {
+): Promise<Result<ReadTransaction | null, NodeProblem>> {
   const head = await node.request(getBlock('latest'));
   if (!head.ok) return head;
   const [receipt, known] = await Promise.all([node.request(getReceipt(hash)), node.request(getTransaction(hash))]);
@@ -49,7 +52,6 @@ export async function readActivity(
   if (!block.ok) return block;
   if (block.value?.hash !== blockHash) return unusable('The receipt is from a block that the RPC node does not have.');
   if (!finalized.ok && finalized.refusal.kind === 'no-answer') return finalized;
-  if (!trace.ok && trace.refusal.kind === 'no-answer') return trace;
   return accepted({
     hash,
     signer: getAddress(known.value.from),
@@ -60,6 +62,7 @@ export async function readActivity(
       ...depthOf(blockNumber, { chain, head: head.value, finalized }),
     },
     movements: movementsIn(receipt.value, known.value, trace.ok ? trace.value : null),
+    ...(trace.ok ? {} : { untracedBy: [node.host], isUntraced: true as const }),
   });
 }
 

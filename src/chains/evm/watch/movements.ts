@@ -1,6 +1,7 @@
 import type { Hex } from 'viem';
 import { getAddress } from 'viem/utils';
-import type { KnownTransaction, Log, Receipt, TraceCall } from '#chains/evm/client/rpc-calls.ts';
+import type { KnownTransaction, Log, Receipt } from '#chains/evm/client/rpc-calls.ts';
+import type { TraceCall } from '#chains/evm/client/trace-calls.ts';
 import { TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE } from '#chains/evm/rules/transfer-topics.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { ChainMovement } from '#domain/activity/movement.ts';
@@ -28,8 +29,8 @@ export function ownPayment({ from, to, value }: KnownTransaction): readonly Chai
  * pays nothing, nor do its inner calls.
  */
 function innerPayments(root: TraceCall): readonly ChainMovement[] {
-  const walk = (call: TraceCall, path: readonly number[]): ChainMovement[] => {
-    if (call.failed) return [];
+  const walk = (call: TraceCall | null, path: readonly number[]): ChainMovement[] => {
+    if (call === null || call.failed) return [];
     const pays = path.length > 0 && call.value > 0n && call.isPayment;
     const own = pays ? [native(`trace:${path.join('_')}`, 'internal', call)] : [];
     return [...own, ...call.calls.flatMap((inner, i) => walk(inner, [...path, i]))];

@@ -1,7 +1,8 @@
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
-import type { BlockTransaction, WholeBlock } from '#chains/evm/client/rpc-calls.ts';
-import { getNonce, getFullBlock } from '#chains/evm/client/rpc-calls.ts';
+import type { BlockTransaction, WholeBlock } from '#chains/evm/client/block-contents.ts';
+import { getBlockOf } from '#chains/evm/client/block-contents.ts';
+import { getNonce } from '#chains/evm/client/rpc-calls.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
@@ -39,7 +40,7 @@ export async function findNonceConsumer(
   const number = await blockOfUse(node, request);
   if (!number.ok) return number;
   if (number.value === null) return accepted(UNEXPLAINED);
-  const block = await node.request(getFullBlock(number.value));
+  const block = await node.request(getBlockOf(number.value, from));
   if (!block.ok) return block.refusal.kind === 'no-answer' ? block : accepted(UNEXPLAINED);
   // After a reorg during the search, or on an RPC node without this block, no such transaction is
   // found.

@@ -10,16 +10,11 @@ import { movementsIn } from '#chains/evm/watch/movements.ts';
 import type { TransferEvidence } from '#chains/evm/watch/token-transfer.ts';
 import { DESCRIBED, transferEvidence } from '#chains/evm/watch/token-transfer.ts';
 import { findNonceConsumer } from '#chains/evm/watch/nonce-consumer.ts';
-import type { Block, BlockTransaction, KnownTransaction, Receipt, WholeBlock } from '#chains/evm/client/rpc-calls.ts';
-import {
-  getBlock,
-  getNonce,
-  getReceipt,
-  getReceiptInBlock,
-  getBlockTimestamp,
-  traceTransaction,
-  getTransaction,
-} from '#chains/evm/client/rpc-calls.ts';
+import type { BlockTransaction, WholeBlock } from '#chains/evm/client/block-contents.ts';
+import { getReceiptInBlock } from '#chains/evm/client/block-contents.ts';
+import type { Block, KnownTransaction, Receipt } from '#chains/evm/client/rpc-calls.ts';
+import { traceTransaction } from '#chains/evm/client/trace-calls.ts';
+import { getBlock, getNonce, getReceipt, getBlockTimestamp, getTransaction } from '#chains/evm/client/rpc-calls.ts';
 import { parseUnsigned } from '#chains/evm/rules/transaction.ts';
 import { parseAmount } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
@@ -103,6 +98,8 @@ async function describeInclusion(view: View, mined: Mined): Promise<Result<Obser
   const { confirmations, isFinal } = depthOf(receipt.blockNumber, { chain, head, finalized });
   const failure = await executionFailure(node, receipt, known);
   const evidence = await evidenceFor(view, mined);
+  const included = { ...mined, confirmations, isFinal, unlogged: evidence.unlogged };
+  const { isTraced, movements } = await moved(view, included);
   const inclusion: Inclusion = {
     hash,
     blockNumber: receipt.blockNumber.toString(),
@@ -113,9 +110,9 @@ async function describeInclusion(view: View, mined: Mined): Promise<Result<Obser
     finalized: isFinal,
     failure,
     ...(evidence.transfer === null ? {} : { tokenTransfer: evidence.transfer }),
-    ...(await moved(view, { ...mined, confirmations, isFinal, unlogged: evidence.unlogged })),
+    ...movements,
   };
-  return accepted({ type: 'included', inclusion });
+  return accepted({ type: 'included', inclusion, ...(isTraced ? {} : { untracedBy: [node.host] }) });
 }
 
 /**
@@ -142,13 +139,19 @@ interface Included extends Mined {
   readonly unlogged: readonly ChainMovement[];
 }
 
+interface Moved {
+  readonly movements: WalletMovements;
+  /** False when the RPC node has no trace that can be read. */
+  readonly isTraced: boolean;
+}
+
 /**
  * Returns the movements. They are read with the first observation of the block, again when it has
  * the chain's confirmations, and again when it is final, so an RPC node that temporarily cannot
  * trace delays nothing. For the same block the larger number of movements counts. Payments that no
  * RPC node traced by then are missing, and the reconciliation of the balance finds them.
  */
-async function moved({ node, chain, watched }: View, included: Included): Promise<WalletMovements> {
+async function moved({ node, chain, watched }: View, included: Included): Promise<Moved> {
   const { hash, receipt, known, confirmations, isFinal, unlogged } = included;
   const before = watched.inclusion;
   const isKnown = isIn(before, included);
@@ -157,11 +160,12 @@ async function moved({ node, chain, watched }: View, included: Included): Promis
     !isKnown ||
     unlogged.length > 0 ||
     (before.confirmations < chain.confirmations && confirmations >= chain.confirmations);
-  if (!isTurn) return movedBefore(before);
+  if (!isTurn) return { movements: movedBefore(before), isTraced: true };
   const trace = receipt.succeeded ? await node.request(traceTransaction(hash)) : null;
   const all = movementsIn(receipt, known, trace?.ok === true ? trace.value : null);
   const now = movementsOf(watched.from, [...all, ...unlogged], chain);
-  return isKnown && now.movementCount <= before.movementCount ? movedBefore(before) : now;
+  const movements = isKnown && now.movementCount <= before.movementCount ? movedBefore(before) : now;
+  return { movements, isTraced: trace?.ok !== false };
 }
 
 function movedBefore({ movements, movementCount, changes }: Inclusion): WalletMovements {

@@ -1,16 +1,13 @@
 import type { Scan } from '#chains/chain-client.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
-import type { TraceCall } from '#chains/evm/client/rpc-calls.ts';
-import {
-  getBalanceAt,
-  getBlock,
-  getBlockPayments,
-  traceBlock,
-  getLogTransactionHashes,
-  getNonce,
-} from '#chains/evm/client/rpc-calls.ts';
-import { TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE } from '#chains/evm/rules/transfer-topics.ts';
+import type { DirectPayment } from '#chains/evm/client/block-contents.ts';
+import { getBlockPayments } from '#chains/evm/client/block-contents.ts';
+import type { BlockRange } from '#chains/evm/client/log-calls.ts';
+import { getBalanceAt, getBlock, getNonce } from '#chains/evm/client/rpc-calls.ts';
+import type { TraceCall } from '#chains/evm/client/trace-calls.ts';
+import { traceBlock } from '#chains/evm/client/trace-calls.ts';
+import { scanLogs } from '#chains/evm/watch/log-scan.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
@@ -18,18 +15,10 @@ import { accepted, refused } from '#domain/result.ts';
 const RECENT_BLOCKS = 10_000n;
 /** The maximum range, however old the start block is. */
 const MAX_BLOCKS = 50_000n;
-/** Logs are indexed: this many blocks are one fast call. Many providers allow no more at once. */
-const LOG_BLOCKS = 2_000n;
 /** Most RPC nodes have no state older than 128 blocks. */
 const STATE_BLOCKS = 100n;
 /** Each change of a balance costs about fourteen reads to find among ten thousand blocks. */
 const MAX_STATES = 600;
-
-interface Range {
-  /** Both ends included. */
-  readonly from: bigint;
-  readonly to: bigint;
-}
 
 /**
  * Scans for everything that concerns an address in the newest blocks, or in those after a block:
@@ -45,60 +34,22 @@ export async function scanChain(
   if (head.value === null) return refused({ kind: 'unusable', detail: 'The RPC node has no newest block.' });
   const to = head.value.number;
   const from = largest(0n, since === null ? to - RECENT_BLOCKS + 1n : since + 1n, to - MAX_BLOCKS + 1n);
-  const hashes = new Set<string>();
-  for (let start = from; start <= to; start += LOG_BLOCKS) {
-    const end = start + LOG_BLOCKS - 1n;
-    const found = await logHashes(node, address, { from: start, to: end < to ? end : to });
-    if (!found.ok) return found;
-    for (const hash of found.value) hashes.add(hash);
-  }
+  const logged = await scanLogs(node, address, { from, to });
+  if (!logged.ok) return logged;
+  const hashes = new Set<string>(logged.value.hashes);
   const changed = await changedBlocks(node, address, { from, to });
   if (!changed.ok) return changed;
-  let untraced = 0;
+  let untraced = logged.value.unread;
   for (const number of changed.value.blocks) {
     const paid = await paymentHashes(node, address.toLowerCase(), number);
     if (!paid.ok) return paid;
     for (const hash of paid.value.hashes) hashes.add(hash);
     if (!paid.value.isTraced) untraced += 1;
   }
-  const text = (range: Range) => ({ fromBlock: range.from.toString(), toBlock: range.to.toString() });
+  const text = (range: BlockRange) => ({ fromBlock: range.from.toString(), toBlock: range.to.toString() });
   const payments = text({ from: changed.value.from, to });
-  return accepted({ hashes: [...hashes], tokens: text({ from, to }), payments, untraced });
-}
-
-/**
- * Returns the hashes of token transfers. When an RPC node refuses a range as too large, it reads
- * each half.
- */
-async function logHashes(
-  node: RpcNode,
-  address: string,
-  range: Range,
-): Promise<Result<readonly string[], NodeProblem>> {
-  const word = `0x${address.slice(2).toLowerCase().padStart(64, '0')}`;
-  const shapes = [
-    [TRANSFER, word],
-    [TRANSFER, null, word],
-    [[TRANSFER_SINGLE, TRANSFER_BATCH], null, word],
-    [[TRANSFER_SINGLE, TRANSFER_BATCH], null, null, word],
-  ];
-  const hashes: string[] = [];
-  for (const topics of shapes) {
-    const found = await node.request(getLogTransactionHashes(range, topics));
-    if (found.ok) {
-      hashes.push(...found.value);
-      continue;
-    }
-    if (found.refusal.kind === 'no-answer' || range.from === range.to) return found;
-    const middle = (range.from + range.to) / 2n;
-    const [older, newer] = [
-      await logHashes(node, address, { from: range.from, to: middle }),
-      await logHashes(node, address, { from: middle + 1n, to: range.to }),
-    ];
-    if (!older.ok) return older;
-    return newer.ok ? accepted([...older.value, ...newer.value]) : newer;
-  }
-  return accepted(hashes);
+  const found = { hashes: [...hashes], tokens: text({ from, to }), payments, untraced };
+  return accepted(untraced === 0 ? found : { ...found, untracedBy: node.host });
 }
 
 /**
@@ -124,7 +75,7 @@ interface Changes {
 async function changedBlocks(
   node: RpcNode,
   address: string,
-  { from, to }: Range,
+  { from, to }: BlockRange,
 ): Promise<Result<Changes, NodeProblem>> {
   const newest = await stateAt(node, address, to);
   if (!newest.ok) return newest;
@@ -164,30 +115,47 @@ async function stateAt(node: RpcNode, address: string, at: bigint): Promise<Resu
   return accepted(balance.ok && nonce.ok ? { at, balance: balance.value, nonce: nonce.value } : null);
 }
 
+interface PaidInBlock {
+  readonly hashes: readonly string[];
+  readonly isTraced: boolean;
+}
+
 /**
- * Returns the transactions of a block that paid the address, or that it sent. When the RPC node
- * does not trace, only a transaction's own payment counts.
+ * Returns the transactions of a block that paid the address, or that it sent. Of a transaction
+ * without a readable trace only its own payment counts.
  */
-async function paymentHashes(node: RpcNode, address: string, number: bigint) {
+async function paymentHashes(
+  node: RpcNode,
+  address: string,
+  number: bigint,
+): Promise<Result<PaidInBlock, NodeProblem>> {
   const traced = await node.request(traceBlock(number));
-  if (traced.ok) {
-    const hashes = traced.value.filter(({ root }) => pays(root, address)).map(({ hash }) => hash);
-    return accepted({ hashes, isTraced: true });
-  }
-  if (traced.refusal.kind === 'no-answer') return traced;
+  const rows = traced.ok ? traced.value : [];
+  const isWhole = traced.ok && rows.every(({ hash, root }) => hash !== null && root !== null);
+  const hashesOf = (named: typeof rows) =>
+    named.flatMap(({ hash, root }) => (hash !== null && root !== null && pays(root, address) ? [hash] : []));
+  if (isWhole) return accepted({ hashes: hashesOf(rows), isTraced: true });
   const block = await node.request(getBlockPayments(number));
   if (!block.ok) return block;
-  const direct = (block.value ?? []).filter(
-    ({ from, to, value }) => from === address || (to === address && value > 0n),
-  );
-  return accepted({ hashes: direct.map(({ hash }) => hash), isTraced: false });
+  const payments = block.value ?? [];
+  // Rows without hashes have the order of the block.
+  const isInOrder = rows.length === payments.length;
+  const named = isInOrder ? rows.map(({ hash, root }, i) => ({ hash: hash ?? payments[i]?.hash ?? null, root })) : rows;
+  const isNamed = isInOrder && named.every(({ hash, root }) => hash !== null && root !== null);
+  const direct = payments.flatMap((one) => (one !== null && isDirect(one, address) ? [one.hash] : []));
+  return accepted({ hashes: [...new Set([...hashesOf(named), ...direct])], isTraced: isNamed });
+}
+
+function isDirect({ from, to, value }: DirectPayment, address: string): boolean {
+  return from === address || (to === address && value > 0n);
 }
 
 /** Reports whether a call that did not fail paid from or to the address, or was made by it. */
 function pays(call: TraceCall, address: string): boolean {
   if (call.failed) return false;
   const concerns = call.from === address || call.to === address;
-  return (concerns && (call.value > 0n || call.from === address)) || call.calls.some((inner) => pays(inner, address));
+  const own = concerns && (call.value > 0n || call.from === address);
+  return own || call.calls.some((inner) => inner !== null && pays(inner, address));
 }
 
 function largest(...values: readonly bigint[]): bigint {

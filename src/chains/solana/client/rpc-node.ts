@@ -12,8 +12,9 @@ import { accepted } from '#domain/result.ts';
 export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
   const secrets = secretsOf(url);
   return {
+    host: new URL(url).host,
     async request(call) {
-      const { method, params, nullWords } = call;
+      const { method, params } = call;
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
       const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
       const response = await boundedFetch(url, request, { timeoutMs });
@@ -21,7 +22,7 @@ export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
       // RPC nodes return JSON-RPC errors with any status.
       const parsed = parsedOf(response.text);
       if (parsed === null) return noAnswer(`${method}: HTTP ${response.status}: No usable response.`);
-      const answer = readAnswer(parsed, secrets, nullWords);
+      const answer = readAnswer(parsed, secrets, call);
       if (!answer.ok) return answer;
       const value = call.read(answer.value);
       return value === undefined ? noAnswer(`${method}: The response of the RPC node is malformed.`) : accepted(value);

@@ -35,6 +35,7 @@ const poolOf = (...answers: readonly unknown[]) => ({
   nodeProblem: async () => null,
   nodes: answers.map((answer): RpcNode => {
     return {
+      host: 'node.test',
       request: async (call) => {
         const value = answer === 'away' ? undefined : call.read(answer);
         return value === undefined ? noAnswer('away') : accepted(value);

@@ -67,6 +67,7 @@ test('the newest transactions give the same UTXOs as the list of a server', asyn
 /** Returns a server that lists no UTXOs. */
 function withoutList(behind: RpcNode): RpcNode {
   return {
+    host: behind.host,
     request: async (call) =>
       call.method.endsWith('/utxo')
         ? refused({
@@ -93,6 +94,7 @@ test('an endless history is not read to its end, and UTXOs that its unread pages
     status: { confirmed: true, block_height: 10n, block_hash: hash(Math.floor(number / 3)) },
   });
   const endless: RpcNode = {
+    host: 'node.test',
     request: async (call) => {
       const { method } = call;
       if (method.endsWith('/txs/mempool')) return accepted(call.read([]) ?? fail());

@@ -207,17 +207,18 @@ test('an RPC node that lags behind is not believed when it reports a transaction
   await node.stop();
 });
 
-test('an RPC node that refuses traces still reports the rest, and an unreachable one is called again later', async () => {
+test('an RPC node that refuses traces, or does not answer them, still reports the rest', async () => {
   const hash = await call('splitter', 'split', [bob, carol], 10n);
   await chain.mined(hash);
   const node = await startFalseNode(chain.url);
   const client = clientFor(anvilChain(), [node.url]);
   const error = { code: -32601, message: 'the method debug_traceTransaction does not exist' };
-  node.follow((method) => (method === 'debug_traceTransaction' ? { error } : 'forward'));
-  const seen = await client.activity(hash, null);
-  expect(seen.ok ? lines(seen.value) : seen).toEqual(['top alice>splitter 10']);
-  node.follow((method) => (method === 'debug_traceTransaction' ? 'cut' : 'forward'));
-  expect((await client.activity(hash, null)).ok).toBe(false);
+  for (const rule of [{ error }, 'cut'] as const) {
+    node.follow((method) => (method === 'debug_traceTransaction' ? rule : 'forward'));
+    const seen = await client.activity(hash, null);
+    expect(seen.ok ? lines(seen.value) : seen).toEqual(['top alice>splitter 10']);
+    expect(seen).toMatchObject({ value: { isUntraced: true, untracedBy: [new URL(node.url).host] } });
+  }
   await node.stop();
 });
 

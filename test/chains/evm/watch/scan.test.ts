@@ -172,27 +172,7 @@ test('an RPC node without any state shows tokens, and no block is scanned for pa
   expect([scan.hashes, scan.payments.fromBlock]).toEqual([[minted], (head + 1n).toString()]);
 });
 
-test('an RPC node that refuses too many log lines is called with fewer blocks at once', async () => {
-  const wallet = await newWallet();
-  const minted = [await call(collection, 'mint', [wallet, 80n]), await call(collection, 'mint', [wallet, 81n])];
-  node.follow((method, [filter]) => {
-    if (method !== 'eth_getLogs') return 'forward';
-    const { fromBlock, toBlock } = filter as { readonly fromBlock: string; readonly toBlock: string };
-    const isMuch = BigInt(toBlock) - BigInt(fromBlock) > 300n;
-    return isMuch ? { error: { code: -32005, message: 'query returned more than 10000 results' } } : 'forward';
-  });
-  // The code -32005 also means 'too many requests'. Then the RPC node counts as unreachable.
-  expect((await lying().scan(wallet, null)).ok).toBe(false);
-  node.follow((method, [filter]) => {
-    if (method !== 'eth_getLogs') return 'forward';
-    const { fromBlock, toBlock } = filter as { readonly fromBlock: string; readonly toBlock: string };
-    const isMuch = BigInt(toBlock) - BigInt(fromBlock) > 300n;
-    return isMuch ? { error: { code: -32000, message: 'query returned more than 10000 results' } } : 'forward';
-  });
-  expect(new Set((await found(wallet, null, lying())).hashes)).toEqual(new Set(minted));
-});
-
-test.each(['eth_getLogs', 'eth_getBalance', 'debug_traceBlockByNumber'])(
+test.each(['eth_getLogs', 'eth_getBalance', 'eth_getBlockByNumber'])(
   'a scan fails when the RPC node does not answer %s, and is repeated later',
   async (method) => {
     const wallet = await newWallet();
