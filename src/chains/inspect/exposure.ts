@@ -115,15 +115,18 @@ function spentByCall(token: string, call: DecodedCall | null): SpentAssets {
 
 /**
  * Returns the exposure of an ERC-2612 permit and of an EIP-3009 payment of the wallet, which name
- * one token, one beneficiary and one amount. All other typed data is unreadable.
+ * one token, one beneficiary and one amount. All other typed data is unreadable, and so is data
+ * that names no chain.
  */
 function typedStake(message: string, wallet: string): SignedAssets {
   const read = readTypedData(parsedJson(message));
   if (!read.ok) return unreadable();
   const chainId = signedChainId(read.value);
   // The rules of the chain on which the signature is valid apply. Those of the vault's chain would
-  // let a message on a test network move money of another network beside its limits.
-  const bound = chainId === null ? {} : { signedFor: `eip155:${chainId}` };
+  // let a message on a test network move money of another network beside its limits. Without a
+  // chain id no limit is sure to apply: the domain of bridged tokens on Polygon has a salt in its
+  // place.
+  const bound = chainId === null ? { isUnreadable: true } : { signedFor: `eip155:${chainId}` };
   const authorisation = tokenAuthorisationOf(read.value);
   const contract = canonicalIn(read.value.domain['verifyingContract']);
   if (authorisation === null) return { ...unreadable(...(contract === null ? [] : [contract])), ...bound };

@@ -33,7 +33,10 @@ export interface Exposure {
    * far as they can be decoded.
    */
   readonly beneficiaries: readonly string[];
-  /** There may be more movements: unknown calldata, bytes, or typed data of no known standard. */
+  /**
+   * There may be more movements, or other ones: unknown calldata, bytes, typed data of no known
+   * standard, or a permit or payment that names no chain.
+   */
   readonly isUnreadable: boolean;
   /** Present when the signature names no chain: it is valid on every chain of its family. */
   readonly isUnbound?: true;

@@ -50,7 +50,8 @@ function typed(primaryType: string, members: readonly string[], message: object,
 }
 
 const terms = { owner: WALLET, spender: BOB, value: '7', nonce: '0', deadline: '9' };
-const contract = { verifyingContract: TOKEN };
+const anywhere = { verifyingContract: TOKEN };
+const contract = { ...anywhere, chainId: 31337 };
 const PAYMENT = [
   'address from',
   'address to',
@@ -110,7 +111,7 @@ test.each<[string, Action, string, string]>([
   ],
   [
     'a permit in lower case',
-    typed('Permit', PERMIT, terms, { verifyingContract: TOKEN.toLowerCase() }),
+    typed('Permit', PERMIT, terms, { ...contract, verifyingContract: TOKEN.toLowerCase() }),
     `${TOKEN} 7`,
     `${TOKEN},${BOB}`,
   ],
@@ -150,7 +151,14 @@ test.each<[string, Action, string, string]>([
     '?',
     '',
   ],
-  ['the domain alone', typed('EIP712Domain', ['address verifyingContract'], {}, contract), '?', TOKEN],
+  ['the domain alone', typed('EIP712Domain', ['address verifyingContract'], {}, anywhere), '?', TOKEN],
+  ['a permit that names no chain', typed('Permit', PERMIT, terms, anywhere), `${TOKEN} 7,?`, `${TOKEN},${BOB}`],
+  [
+    'a payment by signature whose chain is in the salt',
+    typed('TransferWithAuthorization', PAYMENT, payment, { ...anywhere, salt: `0x${'89'.padStart(64, '0')}` }),
+    `${TOKEN} 7,?`,
+    `${TOKEN},${BOB}`,
+  ],
   ['bytes', { kind: 'message', format: 'eip191-hex', message: '0xdeadbeef' }, '?', ''],
   ['a hash', { kind: 'message', format: 'eip191-hex', message: `0x${'ab'.repeat(32)}` }, '?', ''],
   ['an order', typed('Order', ['uint256 price'], { price: '1' }, contract), '?', TOKEN],
@@ -164,15 +172,14 @@ const text = (format: 'eip191' | 'solana-offchain' | 'bip322'): Action => ({
   format,
   message: 'hello',
 });
-const onChain = { ...contract, chainId: 31337 };
 
 test.each<[string, Action, true | undefined]>([
   ['a text', text('eip191'), true],
   ['bytes', { kind: 'message', format: 'eip191-hex', message: '0xab' }, true],
-  ['typed data without chainId', typed('Permit', PERMIT, terms, contract), true],
+  ['typed data without chainId', typed('Permit', PERMIT, terms, anywhere), true],
   ['unreadable typed data', { kind: 'message', format: 'eip712', message: '{' }, true],
-  ['typed data with chainId', typed('Permit', PERMIT, terms, onChain), undefined],
-  ['a chainId outside of the domain', typed('Order', ['uint256 chainId'], { chainId: 31337 }, contract), true],
+  ['typed data with chainId', typed('Permit', PERMIT, terms, contract), undefined],
+  ['a chainId outside of the domain', typed('Order', ['uint256 chainId'], { chainId: 31337 }, anywhere), true],
   ['a text on Solana, whose clusters have a key each', text('solana-offchain'), undefined],
   ['a text on Bitcoin, whose networks have a key each', text('bip322'), undefined],
   ['a payment', { kind: 'transfer', to: BOB, tokenAddress: null, amount: amount('5') }, undefined],
@@ -197,7 +204,7 @@ test('typed data for another chain counts under the rules of that chain', () => 
   const book = [TOKEN, BOB].map((address) => ({ chain: context.chain, address, name: 'Known' }));
   const rules = { ...policy.rules, recipients: 'address-book' as const, addressBook: book };
   expect(ruleViolation(rules, exposure)).toEqual({ rule: 'address-book', address: TOKEN });
-  expect(exposureOf(typed('Permit', PERMIT, terms, onChain), context).chain).toBe(context.chain);
+  expect(exposureOf(typed('Permit', PERMIT, terms, contract), context).chain).toBe(context.chain);
 });
 
 for (const { name, chain, vault, typedData } of cases.typedData) {

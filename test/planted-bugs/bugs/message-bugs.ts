@@ -66,6 +66,13 @@ export const MESSAGE_BUGS: readonly Bug[] = [
     caughtBy: ['test/chains/inspect/exposure.test.ts'],
   },
   {
+    name: 'a payment by signature that names no chain counts under the limits of the chain of the vault alone',
+    file: 'src/chains/inspect/exposure.ts',
+    was: 'chainId === null ? { isUnreadable: true }',
+    is: 'chainId === null ? {}',
+    caughtBy: ['test/chains/inspect/exposure.test.ts'],
+  },
+  {
     name: 'bytes that are signed count as a text that people can read',
     file: 'src/chains/inspect/exposure.ts',
     was: "return format === 'eip191-hex' ? unreadable() : NOTHING;",
