@@ -53,6 +53,11 @@ const ARRAY = /^(.+)\[([1-9][0-9]{0,3})?\]$/;
 const MAX_DEPTH = 16;
 const MAX_TYPES = 64;
 const MAX_MEMBERS = 64;
+/**
+ * A name, and the brackets of as many dimensions as a value can have. Reading a type takes one call
+ * for each dimension, and time that grows with the square of their number.
+ */
+const MAX_TYPE_LENGTH = 64 + MAX_DEPTH * '[9999]'.length;
 
 /** Reports whether a parsed JSON value has the parts of typed data. */
 export function isTypedData(value: unknown): boolean {
@@ -137,6 +142,7 @@ function readMembers(value: unknown): readonly Member[] | null {
     if (!isObject(item) || Object.keys(item).length !== 2) return null;
     const { name, type } = item;
     if (typeof name !== 'string' || typeof type !== 'string' || !NAME.test(name)) return null;
+    if (type.length > MAX_TYPE_LENGTH) return null;
     if (members.some((member) => member.name === name)) return null;
     members.push({ name, type });
   }
@@ -231,7 +237,8 @@ function normalised(context: Normalisation, { type, value, depth }: Omit<Positio
     else entries.push([key, normalised(context, { type: member.type, value: item, depth: depth + 1 })]);
   }
   for (const { name, type: inner } of members) {
-    if (!Object.hasOwn(value, name) && recursive.has(inner)) entries.push([name, null]);
+    // eth-sig-util reads a name such as `constructor` from the prototype, and hashes what it finds.
+    if (!(name in value) && recursive.has(inner)) entries.push([name, null]);
   }
   return Object.fromEntries(entries);
 }

@@ -207,6 +207,17 @@ test('excessive nesting is refused without a stack overflow', () => {
   expect(readTypedData(data)).toEqual({ ok: false, refusal: expect.stringContaining('nested too deeply') });
 });
 
+test('a type with more dimensions than any value is refused without a stack overflow', () => {
+  for (const count of [80, 20_000]) {
+    const data = simple(`uint8${'[]'.repeat(count)}`, []);
+    expect(readTypedData(data)).toEqual({ ok: false, refusal: expect.stringContaining('is not a struct type') });
+  }
+  const deepest = JSON.parse(`${'['.repeat(16)}${']'.repeat(16)}`);
+  expect(readTypedData(simple(`uint8[]${'[1]'.repeat(15)}`, deepest)).ok).toBe(true);
+  const longest = simple(`uint256${'[9999]'.repeat(16)}`, []);
+  expect(readTypedData(longest)).toEqual({ ok: false, refusal: expect.stringContaining('is not a valid uint256') });
+});
+
 function normal(value: unknown) {
   const read = readTypedData(value);
   if (!read.ok) throw new Error(read.refusal);
@@ -234,6 +245,15 @@ test('a missing end of a recursive struct is shown as null', () => {
   const given = { ...simple('bool', true), primaryType: 'Node', types: NODE };
   expect(normal({ ...given, message: { next: {} } }).text.message).toEqual({ next: { next: null } });
   expect(normal({ ...given, message: {} }).text.message).toEqual({ next: null });
+});
+
+test('a missing end whose name every object inherits is refused, because libraries hash what it inherits', () => {
+  for (const name of ['__proto__', 'constructor', 'toString']) {
+    const given = { ...simple('bool', true), primaryType: 'Odd', types: { Odd: [{ name, type: 'Odd' }] }, message: {} };
+    expect(readTypedData(given)).toEqual({ ok: false, refusal: `message.${name} is missing.` });
+    const ended = { ...given, message: JSON.parse(`{"${name}":null}`) };
+    expect(readTypedData(ended).ok).toBe(true);
+  }
 });
 
 test('of the domain alone, every key of the message is dropped', () => {
