@@ -228,7 +228,10 @@ function leavesOf(path: string, value: unknown): readonly Fact[] {
     return value.flatMap((item: unknown, i) => leavesOf(`${path}[${i}]`, item));
   }
   if (typeof value === 'object' && value !== null) {
-    return Object.entries(value).flatMap(([key, item]) => leavesOf(`${path}.${key}`, item));
+    const entries = Object.entries(value);
+    // A domain without fields binds the signature to no application, chain or contract.
+    if (entries.length === 0) return [{ label: visibleText(path), text: 'Empty' }];
+    return entries.flatMap(([key, item]) => leavesOf(`${path}.${key}`, item));
   }
   const text = String(value);
   const isAddress = /^0x[0-9a-fA-F]{40}$/.test(text);

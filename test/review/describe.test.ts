@@ -128,6 +128,15 @@ test('typed data is shown one value per row', () => {
   expect(factOf(typed, 'domain.name')?.raw).toBe('Coin');
 });
 
+test('typed data without a value is shown as empty', () => {
+  const types = { Order: [{ name: 'terms', type: 'Terms' }], Terms: [], EIP712Domain: [] };
+  const message = JSON.stringify({ types, primaryType: 'Order', domain: {}, message: { terms: {} } });
+  const typed: Intent = { ...messageFrame, kind: 'message', format: 'eip712', message };
+  expect(factOf(typed, 'domain')?.text).toBe('Empty');
+  expect(factOf(typed, 'message.terms')?.text).toBe('Empty');
+  expect(factOf(typed, 'message')).toBeUndefined();
+});
+
 test('characters that hide or reverse text are escaped', () => {
   expect(visibleText('pay\u202Eecila\u200B\n')).toBe('pay⟨U+202E⟩ecila⟨U+200B⟩⟨U+A⟩');
   expect(factOf(transferOf(policy, { note: 'a\u202Eb' }), 'Note')?.text).toBe('a⟨U+202E⟩b');
