@@ -53,7 +53,10 @@ const PAYMENT = JSON.stringify({
 
 /** Returns the answer of a co-signer to the message, which alice and bob have approved. */
 async function answered(policy: Policy, change: Partial<MessageIntent> = {}): Promise<string> {
-  const intent = { ...acknowledged(policy), ...change };
+  return answerTo({ ...acknowledged(policy), ...change }, policy);
+}
+
+async function answerTo(intent: MessageIntent, policy: Policy): Promise<string> {
   const typed = readTypedData(JSON.parse(intent.message));
   if (!typed.ok) throw new Error(typed.refusal);
   const digest = digestOf(intent);
@@ -104,4 +107,15 @@ test('the limits and the address book of the named chain apply', async () => {
   const onBook = { recipients: 'address-book' } as const;
   expect(await answered(under({ ...onBook, addressBook: book(SEPOLIA) }))).toBe('policy-forbids address-book');
   expect(await answered(under({ ...onBook, addressBook: book(MAINNET) }))).toBe('signs');
+});
+
+test('a payment whose token names its chain in the salt counts as unreadable beside the limits of that chain', async () => {
+  const { domain, ...rest } = JSON.parse(PAYMENT);
+  const salted = { ...rest, domain: { ...domain, chainId: undefined, salt: `0x${'89'.padStart(64, '0')}` } };
+  const read = readMessage(SEPOLIA, JSON.stringify(salted));
+  if (!read.ok) throw new Error(read.refusal);
+  expect(read.value).not.toHaveProperty('foreignChainId');
+  const policy = under({ unreadableThreshold: null });
+  const intent = { ...messageIntent(), ...read.value, chain: SEPOLIA, policyHash: policyHashOf(policy) };
+  expect(await answerTo(intent, policy)).toBe('policy-forbids unreadable');
 });
