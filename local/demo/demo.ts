@@ -167,7 +167,9 @@ async function drive(scene: Scene, balance: WalletBalance, body: TransferBody): 
   const receivedBefore = await holdings(body.to);
   const created = await alice.client.transfer(body);
   say(created.state, `alice creates ${created.id}`);
-  const sentBefore = await holdings(created.from);
+  const { from } = created;
+  if (from === null) throw new Error('a transfer has a sender');
+  const sentBefore = await holdings(from);
 
   const peek = await mallory.client.request('GET', `/transaction/${created.id}`);
   const push = await mallory.client.request('POST', `/transaction/${created.id}/approve`);
@@ -189,7 +191,7 @@ async function drive(scene: Scene, balance: WalletBalance, body: TransferBody): 
   const done = await follow(watcher, created.id);
   expect(`the transfer succeeds (${done.stateReason ?? 'no reason given'})`, done.state === 'SUCCEEDED');
   const received = (await holdings(body.to)) - receivedBefore;
-  const spent = sentBefore - (await holdings(created.from));
+  const spent = sentBefore - (await holdings(from));
   expect('the recipient received exactly the amount', received === BigInt(body.amount));
   expect('the vault spent exactly the recorded amount', spent === lossOf(done, token));
   const shown = amountText(received, unitOf(scene, body.chain, token));

@@ -138,8 +138,8 @@ function vaultObjects(env: CoordinatorEnv, numbers: ReadonlySet<number>) {
 }
 
 function partiesOf({ signer, movements }: ChainTransaction): readonly string[] {
-  const parties = movements.flatMap(({ from, to }) => [from, to]).filter((party) => party !== null);
-  return [...new Set([signer, ...parties])];
+  const parties = [signer, ...movements.flatMap(({ from, to }) => [from, to])];
+  return [...new Set(parties.filter((party) => party !== null))];
 }
 
 function countsOf(outcomes: readonly HintOutcome[]): Readonly<Record<string, number>> {

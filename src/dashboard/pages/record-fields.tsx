@@ -110,7 +110,7 @@ function Movements({ transaction }: { readonly transaction: Transaction }) {
         </span>
       ))}
       {balanceChanges.length === 0 && 'Activity '}
-      {direction === 'in' ? 'from' : 'by'} <Hash value={from} />
+      {direction === 'in' ? 'from' : 'by'} {from === null ? 'the chain itself' : <Hash value={from} />}
     </>
   );
 }

@@ -24,8 +24,11 @@ export interface ActivityBlock {
 /** A transaction that succeeded or waits to be mined, as its chain shows it. */
 export interface ChainTransaction {
   readonly hash: string;
-  /** The account that signed the transaction and pays its fee. */
-  readonly signer: string;
+  /**
+   * The account that signed the transaction and pays its fee; null for one that no key signed, such
+   * as a deposit from another layer.
+   */
+  readonly signer: string | null;
   /** Null when it is unknown before the transaction is in a block. */
   readonly fee: Amount | null;
   /** Null while the transaction waits to be mined. */

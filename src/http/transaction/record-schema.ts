@@ -74,7 +74,7 @@ const transactionFields = {
   visible: z.boolean(),
   hiddenReason: z.enum(HIDDEN_REASONS).nullable().meta({ description: 'Rule that hides the transaction' }),
   chain: text,
-  from: text,
+  from: text.nullable().meta({ description: 'The sender; null for an amount that was minted without a signature' }),
   to: text.nullable(),
   asset: asset.nullable(),
   amount: amount.nullable(),

@@ -47,9 +47,23 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   {
     name: 'what a failed transaction would have moved is booked',
     file: 'src/chains/evm/watch/movements.ts',
-    was: 'if (!receipt.succeeded) return [];',
+    was: 'if (!receipt.succeeded) return mintOf(known);',
     is: '',
     caughtBy: [...evm('watch/activity'), ...evm('watch/observe')],
+  },
+  {
+    name: 'a deposit whose call failed is booked as nothing',
+    file: 'src/chains/evm/watch/activity.ts',
+    was: 'if (!receipt.value.succeeded && known.value.mint === 0n)',
+    is: 'if (!receipt.value.succeeded)',
+    caughtBy: evm('watch/deposits'),
+  },
+  {
+    name: 'a deposit has a signer, so it counts as a payment by the wallet',
+    file: 'src/chains/evm/watch/activity.ts',
+    was: 'return isUnsigned ? { signer: null, fee: amountOf(0n) } :',
+    is: 'return',
+    caughtBy: evm('watch/deposits'),
   },
   {
     name: 'a fee is not booked',

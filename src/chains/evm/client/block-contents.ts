@@ -29,7 +29,8 @@ export interface DirectPayment {
 }
 
 const BLOCK_FIELDS = [...ANSWER_FIELDS, 'number', 'timestamp', 'transactions'];
-const PAYMENT_FIELDS = ['hash', 'from', 'to', 'value', 'mint', 'type', 'nonce', 'gas', 'blockHash'];
+const PAYMENT_FIELDS = ['hash', 'from', 'to', 'value'];
+const TRANSACTION_FIELDS = [...PAYMENT_FIELDS, 'mint', 'type', 'nonce', 'gas', 'input', 'blockHash'];
 
 /** The input of the transactions has nearly all of the bytes of a block. */
 const PAYMENTS_PRUNING: Pruning = {
@@ -45,7 +46,7 @@ export const getBlockOf = (number: bigint, account: string): RpcCall<WholeBlock 
   method: 'eth_getBlockByNumber',
   params: [tagOf(number), true],
   pruning: {
-    keeps: new Set([...BLOCK_FIELDS, ...PAYMENT_FIELDS, 'input']),
+    keeps: new Set([...BLOCK_FIELDS, ...TRANSACTION_FIELDS]),
     keptItem: (item) => (isBy(account, item) ? item : undefined),
   },
   read: (answer) => {
@@ -90,9 +91,7 @@ function readPayment(row: unknown): DirectPayment | null {
   if (!isObject(row)) return null;
   const [hash, from, value] = [parseHash(row['hash']), parseHexBytes(row['from']), parseQuantity(row['value'])];
   const to = row['to'] == null ? null : parseHexBytes(row['to']);
-  const mint = row['mint'] == null ? 0n : parseQuantity(row['mint']);
-  if (hash === null || from === null || value === null || mint === null) return null;
-  return { hash, from, to, value: value > mint ? value : mint };
+  return hash === null || from === null || value === null ? null : { hash, from, to, value };
 }
 
 /** Returns the receipt of a transaction in this block; null when the RPC node lacks it. */

@@ -46,6 +46,10 @@ export interface KnownTransaction {
   readonly value: bigint;
   readonly data: Hex;
   readonly gasLimit: bigint;
+  /** No key signed it, and its sender pays no fee. */
+  readonly isUnsigned: boolean;
+  /** Wei that the chain minted for the sender before it ran the transaction. */
+  readonly mint: bigint;
 }
 
 export const getChainId = quantity('eth_chainId', []);
@@ -246,6 +250,18 @@ function readLog(answer: unknown): Log | null {
     : { index, address, topics, data };
 }
 
+/** ArbitrumDepositTx: the chain mints its value for the sender, who pays it on. */
+const ARBITRUM_DEPOSIT = 0x64n;
+/**
+ * The types of transactions (EIP-2718) that a chain makes by itself. An unsigned transaction of
+ * Arbitrum that an account sends on Ethereum (0x65, 0x66) is not among them: it pays its fee.
+ *
+ * - 0x64, 0x68, 0x69, 0x6a: deposits, retryable tickets and internal transactions of Arbitrum
+ * - 0x7e: deposits of the OP stack, and messages from Ethereum on Scroll
+ * - 0x7f: state syncs of Polygon
+ */
+const UNSIGNED_TYPES: ReadonlySet<bigint> = new Set([ARBITRUM_DEPOSIT, 0x68n, 0x69n, 0x6an, 0x7en, 0x7fn]);
+
 /** Returns undefined for a transaction that cannot be read, or has another hash. */
 export function readTransaction(answer: unknown, hash: string): KnownTransaction | undefined {
   if (!isObject(answer) || parseHash(answer['hash']) !== hash) return undefined;
@@ -256,7 +272,11 @@ export function readTransaction(answer: unknown, hash: string): KnownTransaction
   // An unreadable address is a malformed response, and not the creation of a contract.
   if (to === null && answer['to'] != null) return undefined;
   const mined = answer['blockHash'] !== undefined && answer['blockHash'] !== null;
-  return { mined, from, to, value, data, gasLimit };
+  const type = answer['type'] == null ? null : parseQuantity(answer['type']);
+  const stated = answer['mint'] == null ? 0n : parseQuantity(answer['mint']);
+  if (stated === null) return undefined;
+  const mint = type === ARBITRUM_DEPOSIT ? value : stated;
+  return { mined, from, to, value, data, gasLimit, isUnsigned: type !== null && UNSIGNED_TYPES.has(type), mint };
 }
 
 function quantity(method: string, params: readonly unknown[]): RpcCall<bigint> {

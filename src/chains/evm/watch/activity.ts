@@ -18,7 +18,7 @@ import { accepted } from '#domain/result.ts';
 
 /**
  * Returns a transaction with all its movements from one RPC node; null when the node does not have
- * it, or when it failed and so moved nothing. For an unconfirmed one it returns its own payment; it
+ * it, or when it failed and moved nothing. For an unconfirmed one it returns its own payment; it
  * is reported as such only when no block held it before. The receipt is required, and the trace is
  * not: when the node has none that can be read, whatever the reason, it returns the top call and
  * the logs, and no payments by contracts.
@@ -42,7 +42,8 @@ export async function readActivity(
       : checkAbsence(node, chain, { block: found, hashes: [hash] }, BLOCK_CALLS);
   }
   if (known.value === null) return unusable('The RPC node has a receipt without its transaction.');
-  if (!receipt.value.succeeded) return accepted(null);
+  // The chain mints the amount of a deposit also when its call fails.
+  if (!receipt.value.succeeded && known.value.mint === 0n) return accepted(null);
   const { blockNumber, blockHash, gasUsed, effectiveGasPrice, rollupFee } = receipt.value;
   const [block, finalized, trace] = await Promise.all([
     node.request(getBlock(blockNumber)),
@@ -54,8 +55,7 @@ export async function readActivity(
   if (!finalized.ok && finalized.refusal.kind === 'no-answer') return finalized;
   return accepted({
     hash,
-    signer: getAddress(known.value.from),
-    fee: amountOf(gasUsed * effectiveGasPrice + rollupFee),
+    ...costOf(known.value, gasUsed * effectiveGasPrice + rollupFee),
     block: {
       number: blockNumber.toString(),
       hash: blockHash,
@@ -66,7 +66,18 @@ export async function readActivity(
   });
 }
 
+/** A transaction that no key signed costs its sender nothing. */
+function costOf({ isUnsigned, from }: KnownTransaction, fee: bigint): Pick<ChainTransaction, 'signer' | 'fee'> {
+  return isUnsigned ? { signer: null, fee: amountOf(0n) } : { signer: getAddress(from), fee: amountOf(fee) };
+}
+
 /** Its cost and the actions of contracts are unknown before it is mined. */
 function waiting(hash: string, known: KnownTransaction): ChainTransaction {
-  return { hash, signer: getAddress(known.from), fee: null, block: null, movements: ownPayment(known) };
+  return {
+    hash,
+    signer: known.isUnsigned ? null : getAddress(known.from),
+    fee: null,
+    block: null,
+    movements: ownPayment(known),
+  };
 }

@@ -8,20 +8,29 @@ import type { ChainMovement } from '#domain/activity/movement.ts';
 
 /**
  * Returns all movements of a mined transaction: its own payment, the payments by contracts, and the
- * tokens of its logs; none when it failed. Without a trace the payments by contracts are missing.
+ * tokens of its logs. When it failed, only what the chain minted for its sender moved: the OP stack
+ * keeps a deposit whose call fails. Without a trace the payments by contracts are missing.
  */
 export function movementsIn(
   receipt: Receipt,
   known: KnownTransaction,
   trace: TraceCall | null,
 ): readonly ChainMovement[] {
-  if (!receipt.succeeded) return [];
-  return [...ownPayment(known), ...(trace === null ? [] : innerPayments(trace)), ...receipt.logs.flatMap(logMovements)];
+  if (!receipt.succeeded) return mintOf(known);
+  const inner = trace === null ? [] : innerPayments(trace);
+  return [...mintOf(known), ...ownPayment(known), ...inner, ...receipt.logs.flatMap(logMovements)];
 }
 
-/** Returns the payment of the transaction's own bytes; none when its value is 0. */
-export function ownPayment({ from, to, value }: KnownTransaction): readonly ChainMovement[] {
-  return value === 0n ? [] : [native('top', 'native', { from, to, value })];
+function mintOf({ from, mint }: KnownTransaction): readonly ChainMovement[] {
+  return mint === 0n ? [] : [native('mint', 'native', { from: null, to: from, value: mint })];
+}
+
+/**
+ * Returns the payment of the transaction's own bytes; none when its value is 0, or when a deposit
+ * pays its own sender.
+ */
+export function ownPayment({ from, to, value, mint }: KnownTransaction): readonly ChainMovement[] {
+  return value === 0n || (mint > 0n && from === to) ? [] : [native('top', 'native', { from, to, value })];
 }
 
 /**
@@ -39,14 +48,15 @@ function innerPayments(root: TraceCall): readonly ChainMovement[] {
 }
 
 interface Payment {
-  readonly from: Hex;
+  /** Null for an amount that the chain mints. */
+  readonly from: Hex | null;
   /** Null for the creation of a contract. */
   readonly to: Hex | null;
   readonly value: bigint;
 }
 
 function native(uid: string, kind: 'native' | 'internal', { from, to, value }: Payment): ChainMovement {
-  const parties = { from: getAddress(from), to: to === null ? null : getAddress(to) };
+  const parties = { from: from === null ? null : getAddress(from), to: to === null ? null : getAddress(to) };
   return { uid, kind, ...parties, tokenAddress: null, tokenId: null, amount: amountOf(value) };
 }
 

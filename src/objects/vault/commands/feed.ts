@@ -96,7 +96,9 @@ function readChanges(context: VaultContext, vault: Vault, after: number): Shared
       touch(record.chain, { kind, tokenAddress, tokenId });
     }
     const exposure = transaction?.exposure;
-    for (const { tokenAddress } of exposure?.movements ?? []) {
+    // A message for another chain moves nothing on the chain of its record.
+    const isOfRecord = exposure?.chain === transaction?.intent.chain;
+    for (const { tokenAddress } of isOfRecord ? (exposure?.movements ?? []) : []) {
       const kind = fungibleKindOn(exposure?.chain ?? '');
       if (tokenAddress !== null) touch(record.chain, { kind, tokenAddress, tokenId: null });
     }

@@ -25,7 +25,7 @@ export const activityFields = {
   vaultId,
   version: z.int(),
   hash: z.string(),
-  signer: z.string(),
+  signer: z.string().nullable(),
   fee: amount.nullable(),
   block: exactly<ActivityBlock>()({
     number: z.string(),

@@ -7,7 +7,7 @@ import type { NodeFault } from '#chains/rpc/json-rpc.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { TRANSFER, TRANSFER_BATCH } from '#chains/evm/rules/transfer-topics.ts';
-import field from './log-query-refusals.json' with { type: 'json' };
+import field from './field/log-query-refusals.json' with { type: 'json' };
 
 /** Covers providers that refuse a range of logs, and blocks with more logs than they return. */
 

@@ -4,7 +4,8 @@ import { clientFor } from '#chains/client-for.ts';
 import type { FalseNode, Rule } from '../../false-node.ts';
 import { startFalseNode } from '../../false-node.ts';
 import { anvilChain } from '../local-chain.ts';
-import field from './trace-shapes.json' with { type: 'json' };
+import field from './field/trace-shapes.json' with { type: 'json' };
+import { plainAnswer } from './one-block-node.ts';
 
 /**
  * Covers the traces that clients and providers return, and refuse, for one transaction: it pays the
@@ -27,31 +28,9 @@ const TRACES = ['debug_traceTransaction', 'debug_traceBlockByNumber'];
 const GETH = field.shapes[0]?.result as readonly { readonly result: object }[];
 
 /** The answers of a node to everything but traces. */
-function plainAnswer(method: string, params: readonly unknown[]): unknown {
-  const block = {
-    number: transaction.blockNumber,
-    hash: transaction.blockHash,
-    timestamp: '0x1',
-    baseFeePerGas: '0x1',
-  };
-  switch (method) {
-    case 'eth_chainId':
-      return '0x7a69';
-    case 'eth_getBlockByNumber':
-      return { ...block, transactions: params[1] === true ? [transaction, OTHER] : [transaction.hash, OTHER.hash] };
-    case 'eth_getTransactionReceipt':
-      return receipt;
-    case 'eth_getTransactionByHash':
-      return transaction;
-    case 'eth_getBalance':
-      return params[1] === transaction.blockNumber ? `0x${ETHER.toString(16)}` : '0x0';
-    case 'eth_getTransactionCount':
-      return '0x0';
-    case 'eth_getLogs':
-      return [];
-    default:
-      throw new Error(method);
-  }
+function plain(method: string, params: readonly unknown[]): unknown {
+  if (method === 'eth_getBalance') return params[1] === transaction.blockNumber ? `0x${ETHER.toString(16)}` : '0x0';
+  return plainAnswer([field, { transaction: OTHER, receipt: {} }], method, params);
 }
 
 /** Another transaction of the block, which does not concern the vault. */
@@ -110,7 +89,7 @@ const cases = field.shapes.flatMap((shape) =>
 
 test.each(cases)('$name: the record and the scan find the transaction', async ({ shape, status }) => {
   node.follow((method, params) =>
-    TRACES.includes(method) ? traceAnswer(shape, method, status) : { result: plainAnswer(method, params) },
+    TRACES.includes(method) ? traceAnswer(shape, method, status) : { result: plain(method, params) },
   );
   const client = clientFor(anvilChain(), [node.url]);
   const read = await client.activity(transaction.hash, null);
@@ -130,9 +109,7 @@ test.each(cases)('$name: the record and the scan find the transaction', async ({
 });
 
 test('an unreachable node is no missing trace: the receipt is required', async () => {
-  node.follow((method, params) =>
-    method === 'eth_getTransactionReceipt' ? 'cut' : { result: plainAnswer(method, params) },
-  );
+  node.follow((method, params) => (method === 'eth_getTransactionReceipt' ? 'cut' : { result: plain(method, params) }));
   const read = await clientFor(anvilChain(), [node.url]).activity(transaction.hash, null);
   expect(read).toMatchObject({ ok: false });
 });
@@ -143,7 +120,7 @@ test('a receipt with megabytes of logs of a stranger is read, and its transfers 
   const logs = [...Array.from({ length: 90 }, () => noise), transfer];
   node.follow((method, params) => {
     if (method === 'eth_getTransactionReceipt') return { result: { ...receipt, logs } };
-    return TRACES.includes(method) ? { result: null } : { result: plainAnswer(method, params) };
+    return TRACES.includes(method) ? { result: null } : { result: plain(method, params) };
   });
   const read = await clientFor(anvilChain(), [node.url]).activity(transaction.hash, null);
   expect(read.ok && read.value?.movements.map(({ kind }) => kind)).toEqual(['native', 'erc20']);
