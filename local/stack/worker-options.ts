@@ -42,7 +42,7 @@ interface Consumer {
 /**
  * Sections without an option of the runtime: the platform, the bundler or other code reads them.
  */
-const WITHOUT_OPTIONS = 'define main migrations minify name observability send_metrics triggers workers_dev';
+const WITHOUT_OPTIONS = 'define limits main migrations minify name observability send_metrics triggers workers_dev';
 const WITH_OPTIONS =
   'analytics_engine_datasets assets compatibility_date compatibility_flags d1_databases durable_objects queues ratelimits services vars';
 const KNOWN = new Set(`${WITHOUT_OPTIONS} ${WITH_OPTIONS}`.split(' '));

@@ -141,12 +141,32 @@ contract SilentFeeToken is KeptToken {
     function logMint(address to, uint256 units) internal override {}
 }
 
-/// Returns true and moves nothing.
+/// Returns false and moves nothing. Its owner moves units without a log.
 contract IdleToken is KeptToken {
     string public constant name = "Idle";
     string public constant symbol = "IDL";
 
     function transfer(address, uint256) external pure returns (bool) {
+        return false;
+    }
+
+    function shift(address from, address to, uint256 units) external {
+        move(from, to, units);
+    }
+}
+
+/// Logs a transfer as a burn alone, and its owner moves units without a log.
+contract BurnOnlyToken is KeptToken {
+    string public constant name = "Burn only";
+    string public constant symbol = "BRO";
+
+    function transfer(address to, uint256 units) external returns (bool) {
+        move(msg.sender, to, units);
+        emit Transfer(msg.sender, address(0), units);
         return true;
+    }
+
+    function shift(address from, address to, uint256 units) external {
+        move(from, to, units);
     }
 }

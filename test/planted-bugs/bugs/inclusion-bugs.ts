@@ -59,10 +59,17 @@ export const INCLUSION_BUGS: readonly Bug[] = [
     caughtBy: evm('watch/token-transfer'),
   },
   {
-    name: 'observations: balances that are not readable prove that a token did not move',
+    name: 'observations: balances that are not readable prove that a token moved',
     file: 'src/chains/evm/watch/token-transfer.ts',
-    was: 'if (held === null || has === null || had === null || received === null) return UNPROVEN;',
-    is: '',
+    was: 'if (balances === null) return UNPROVEN;',
+    is: 'if (balances === null) return DESCRIBED;',
+    caughtBy: evm('watch/token-transfer'),
+  },
+  {
+    name: 'observations: unchanged balances prove that a token did not move, whatever it logged',
+    file: 'src/chains/evm/watch/token-transfer.ts',
+    was: 'return isSilent && isRefused ?',
+    is: 'return isRefused || !isRefused ?',
     caughtBy: evm('watch/token-transfer'),
   },
   {

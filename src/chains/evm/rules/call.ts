@@ -19,7 +19,7 @@ export interface Call {
 }
 
 /** First four bytes of keccak256('transfer(address,uint256)'), ERC-20. */
-const TRANSFER_SELECTOR = '0xa9059cbb';
+export const TRANSFER_SELECTOR = '0xa9059cbb';
 
 /** First four bytes of keccak256('approve(address,uint256)'), ERC-20. */
 const APPROVE_SELECTOR = '0x095ea7b3';

@@ -8,7 +8,7 @@ import { depthOf } from '#chains/evm/watch/depth.ts';
 import { executionFailure } from '#chains/evm/watch/execution.ts';
 import { movementsIn } from '#chains/evm/watch/movements.ts';
 import type { TransferEvidence } from '#chains/evm/watch/token-transfer.ts';
-import { DESCRIBED, transferEvidence } from '#chains/evm/watch/token-transfer.ts';
+import { DESCRIBED, isUnlogged, transferEvidence } from '#chains/evm/watch/token-transfer.ts';
 import { findNonceConsumer } from '#chains/evm/watch/nonce-consumer.ts';
 import type { BlockTransaction, WholeBlock } from '#chains/evm/client/block-contents.ts';
 import { getReceiptInBlock } from '#chains/evm/client/block-contents.ts';
@@ -122,8 +122,9 @@ async function describeInclusion(view: View, mined: Mined): Promise<Result<Obser
 async function evidenceFor({ node, watched }: View, { hash, receipt }: Found): Promise<TransferEvidence> {
   const { tokenPayment: payment, inclusion: before } = watched;
   if (payment === undefined || !receipt.succeeded || !payment.hashes.includes(hash)) return DESCRIBED;
-  const proven = isIn(before, { hash, receipt }) ? before?.tokenTransfer : undefined;
-  if (proven === 'moved' || proven === 'unmoved') return { transfer: proven, unlogged: [] };
+  const proven = isIn(before, { hash, receipt }) ? before.tokenTransfer : undefined;
+  if (proven === 'moved' || proven === 'unmoved')
+    return { transfer: proven, unlogged: before?.movements.filter(isUnlogged) ?? [] };
   return transferEvidence(node, watched.from, { payment, receipt });
 }
 
@@ -158,7 +159,7 @@ async function moved({ node, chain, watched }: View, included: Included): Promis
   const isTurn =
     isFinal ||
     !isKnown ||
-    unlogged.length > 0 ||
+    (unlogged.length > 0 && !before.movements.some(isUnlogged)) ||
     (before.confirmations < chain.confirmations && confirmations >= chain.confirmations);
   if (!isTurn) return { movements: movedBefore(before), isTraced: true };
   const trace = receipt.succeeded ? await node.request(traceTransaction(hash)) : null;

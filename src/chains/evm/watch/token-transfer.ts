@@ -3,8 +3,8 @@ import { getAddress } from 'viem/utils';
 import type { TokenPayment } from '#chains/chain-client.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Log, Receipt } from '#chains/evm/client/rpc-calls.ts';
-import { ethCall } from '#chains/evm/client/rpc-calls.ts';
-import { BALANCE_OF_SELECTOR } from '#chains/evm/rules/call.ts';
+import { ethCall, getBlock } from '#chains/evm/client/rpc-calls.ts';
+import { BALANCE_OF_SELECTOR, TRANSFER_SELECTOR } from '#chains/evm/rules/call.ts';
 import { word } from '#chains/evm/rules/hex.ts';
 import { TRANSFER } from '#chains/evm/rules/transfer-topics.ts';
 import type { ChainMovement } from '#domain/activity/movement.ts';
@@ -27,42 +27,83 @@ export const DESCRIBED: TransferEvidence = { transfer: null, unlogged: [] };
 /** Only the balances decide, and they are not available. */
 const UNPROVEN: TransferEvidence = { transfer: 'unproven', unlogged: [] };
 
+/** What the token and its balances state of a payment, from the state around its block. */
+interface Balances {
+  /** Of the wallet, before the block and in it. */
+  readonly held: bigint;
+  readonly has: bigint;
+  /** Of the recipient. */
+  readonly had: bigint;
+  readonly received: bigint;
+  /** The token returns false for the same call before the block. */
+  readonly isRefused: boolean;
+}
+
 /**
  * Returns whether a token payment with status 1 moved the token. The log of ERC-20 proves it. Its
  * absence proves nothing: some tokens log a burn and a mint (Compound III), or an event of their
  * own (ERC-404), and others return false and move nothing. There the balances of wallet and
  * recipient before and after the block decide. An RPC node without this state proves nothing.
+ *
+ * Other transactions of the block move the token, too, and the recipient can choose them: so the
+ * token moved only when the wallet lost at least the amount and the recipient has more, and it did
+ * not move only when no balance changed, the token logged nothing, and it refuses the call.
  */
 export async function transferEvidence(
   node: RpcNode,
   wallet: string,
   { payment, receipt }: { readonly payment: TokenPayment; readonly receipt: Receipt },
 ): Promise<TransferEvidence> {
-  const { tokenAddress, to, amount } = payment;
+  const { tokenAddress, amount } = payment;
   if (receipt.logs.some((log) => isTransferOf(log, wallet, payment))) return DESCRIBED;
-  // A payment to the wallet itself leaves its balance as it is, whether or not the token moved.
-  if (wallet === to) return UNPROVEN;
-  const balanceOf = async (owner: string, block: bigint) => {
-    const data: Hex = `${BALANCE_OF_SELECTOR}${word(BigInt(owner))}`;
-    const answer = await node.request(ethCall(wallet, { to: getAddress(tokenAddress), value: 0n, data }, block));
-    return answer.ok && answer.value.length === 2 + 64 ? BigInt(answer.value) : null;
-  };
-  const { blockNumber } = receipt;
-  const [held, has, had, received] = await Promise.all([
-    balanceOf(wallet, blockNumber - 1n),
-    balanceOf(wallet, blockNumber),
-    balanceOf(to, blockNumber - 1n),
-    balanceOf(to, blockNumber),
-  ]);
-  if (held === null || has === null || had === null || received === null) return UNPROVEN;
-  if (held === has && had === received) return { transfer: 'unmoved', unlogged: [] };
-  if (has >= held && received <= had) return UNPROVEN;
+  const balances = await balancesAround(node, wallet, { payment, receipt });
+  if (balances === null) return UNPROVEN;
+  const { held, has, had, received, isRefused } = balances;
+  const isSilent = !receipt.logs.some((log) => isOfToken(log, tokenAddress));
+  if (held === has && had === received) return isSilent && isRefused ? { transfer: 'unmoved', unlogged: [] } : UNPROVEN;
+  if (held - has < unitsOf(amount) || received <= had) return UNPROVEN;
   const isExact = held - has === unitsOf(amount) && !receipt.logs.some((log) => isMovementOf(log, wallet, payment));
   return { transfer: 'moved', unlogged: isExact ? [movementOf(wallet, payment)] : [] };
 }
 
+/** Returns null when the RPC node lacks a part, or has another block by now. */
+async function balancesAround(
+  node: RpcNode,
+  wallet: string,
+  { payment, receipt }: { readonly payment: TokenPayment; readonly receipt: Receipt },
+): Promise<Balances | null> {
+  const { to, amount } = payment;
+  const { blockNumber, blockHash } = receipt;
+  const token = getAddress(payment.tokenAddress);
+  const callAt = async (data: Hex, block: bigint) => {
+    const answer = await node.request(ethCall(wallet, { to: token, value: 0n, data }, block));
+    return answer.ok && answer.value.length === 2 + 64 ? BigInt(answer.value) : null;
+  };
+  const balanceOf = (owner: string, block: bigint) => callAt(`${BALANCE_OF_SELECTOR}${wordOf(owner)}`, block);
+  const call: Hex = `${TRANSFER_SELECTOR}${wordOf(to)}${word(unitsOf(amount))}`;
+  const [held, has, had, received, returned] = await Promise.all([
+    balanceOf(wallet, blockNumber - 1n),
+    balanceOf(wallet, blockNumber),
+    balanceOf(to, blockNumber - 1n),
+    balanceOf(to, blockNumber),
+    callAt(call, blockNumber - 1n),
+  ]);
+  if (held === null || has === null || had === null || received === null) return null;
+  // The state was read by the number of the block: a reorg may have replaced the block meanwhile.
+  const block = await node.request(getBlock(blockNumber));
+  if (!block.ok || block.value?.hash !== blockHash) return null;
+  return { held, has, had, received, isRefused: returned === 0n };
+}
+
+/** The id of the movement that no log shows. */
+const UNLOGGED_UID = 'call';
+
+export function isUnlogged({ uid }: ChainMovement): boolean {
+  return uid === UNLOGGED_UID;
+}
+
 function movementOf(wallet: string, { tokenAddress, to, amount }: TokenPayment): ChainMovement {
-  return { uid: 'call', kind: 'erc20', from: wallet, to, tokenAddress, tokenId: null, amount };
+  return { uid: UNLOGGED_UID, kind: 'erc20', from: wallet, to, tokenAddress, tokenId: null, amount };
 }
 
 /**

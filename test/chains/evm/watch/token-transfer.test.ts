@@ -84,9 +84,9 @@ function twoNodes(one: Parameters<FalseNode['follow']>[0], other: Parameters<Fal
 }
 
 const honest = () => 'forward' as const;
-/** Returns the same balance of a token for every block. */
+/** Returns the same balance of a token for every block, and that it refuses to move. */
 const constantBalance = (method: string) =>
-  method === 'eth_call' ? { result: `0x${'0'.repeat(63)}1` } : ('forward' as const);
+  method === 'eth_call' ? { result: `0x${'0'.repeat(64)}` } : ('forward' as const);
 const prunedState = (method: string) =>
   method === 'eth_call' ? { error: { code: -32000, message: 'missing trie node' } } : ('forward' as const);
 
@@ -123,6 +123,66 @@ test('a payment is unproven when the state, or a node, is away, and when it is t
   expect(await inclusionOf(paid, client)).toMatchObject({ tokenTransfer: 'moved' });
   const itself = await pay(from, token, from);
   expect(await inclusionOf(itself, client)).toMatchObject({ succeeded: true, tokenTransfer: 'unproven' });
+});
+
+const SHIFT = parseAbi(['function shift(address from, address to, uint256 units)']);
+
+/** Mines a payment of a token and these movements by others in one block. */
+async function payBeside(token: Address, shifts: readonly (readonly [Address, Address])[]): Promise<WatchedAttempts> {
+  const from = await walletWith(token);
+  await mint(token, chain.account(7));
+  await mint(token, bob());
+  await chain.client.setAutomine(false);
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [bob(), PAID] });
+  const hash = await chain.client.sendTransaction({ account: from, to: token, data, gas: 200_000n });
+  for (const [sender, to] of shifts.map(
+    ([one, other]) => [one === token ? from : one, other === token ? from : other] as const,
+  )) {
+    const args = [sender, to, PAID] as const;
+    const gas = 200_000n;
+    await chain.client.writeContract({
+      account: chain.account(9),
+      address: token,
+      abi: SHIFT,
+      functionName: 'shift',
+      args,
+      gas,
+    });
+  }
+  await chain.client.mine({ blocks: 1 });
+  await chain.client.setAutomine(true);
+  await chain.mined(hash);
+  return watching(from, { hash, token, to: bob() });
+}
+
+test('other movements in the block never prove that a payment was made, or was not', async () => {
+  const stranger = chain.account(7);
+  // In these lists the token stands for the wallet.
+  const burns = await chain.deploy('OddTokens.sol', 'BurnOnlyToken');
+  // The wallet gets the same amount, and the recipient passes it on: no balance changes.
+  const passedOn = await payBeside(burns, [
+    [stranger, burns],
+    [bob(), stranger],
+  ]);
+  expect(await inclusionOf(passedOn)).toMatchObject({ succeeded: true, tokenTransfer: 'unproven' });
+  const idle = await chain.deploy('OddTokens.sol', 'IdleToken');
+  // The token refused. The recipient gets another deposit, or the wallet pays another recipient.
+  expect(await inclusionOf(await payBeside(idle, [[stranger, bob()]]))).toMatchObject({ tokenTransfer: 'unproven' });
+  expect(await inclusionOf(await payBeside(idle, [[idle, stranger]]))).toMatchObject({ tokenTransfer: 'unproven' });
+  expect(await inclusionOf(await payBeside(idle, []))).toMatchObject({ tokenTransfer: 'unmoved' });
+});
+
+test('balances of another block at the same number prove nothing', async () => {
+  const token = await chain.deploy('OddTokens.sol', 'OwnEventToken');
+  const paid = await pay(await walletWith(token), token);
+  const client = clientFor(anvilChain(), [first.url]);
+  let isReplaced = false;
+  first.follow((method) => {
+    if (method === 'eth_call') isReplaced = true;
+    const block = { number: '0x1', hash: `0x${'5e'.repeat(32)}`, baseFeePerGas: '0x1' };
+    return method === 'eth_getBlockByNumber' && isReplaced ? { result: block } : 'forward';
+  });
+  expect(await inclusionOf(paid, client)).toMatchObject({ tokenTransfer: 'unproven' });
 });
 
 test('one RPC node of two proves neither that a token moved nor that it did not', async () => {
