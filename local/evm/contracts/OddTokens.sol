@@ -170,3 +170,86 @@ contract BurnOnlyToken is KeptToken {
         move(from, to, units);
     }
 }
+
+/// An ordinary token from before ERC-20 was final: its logs index nothing.
+contract UnindexedToken {
+    event Transfer(address from, address to, uint256 value);
+
+    string public constant name = "Unindexed";
+    string public constant symbol = "UNI1";
+    uint8 public constant decimals = 6;
+    mapping(address => uint256) public balanceOf;
+
+    function mint(address to, uint256 units) external {
+        balanceOf[to] += units;
+        emit Transfer(address(0), to, units);
+    }
+}
+
+/// A collectible from before ERC-721: its logs index nothing (CryptoKitties).
+contract OldCollectible {
+    event Transfer(address from, address to, uint256 tokenId);
+
+    string public constant name = "Old collectible";
+    string public constant symbol = "OLD";
+    mapping(uint256 => address) public ownerOf;
+
+    function mint(address to, uint256 id) external {
+        ownerOf[id] = to;
+        emit Transfer(address(0), to, id);
+    }
+
+    function transfer(address to, uint256 id) external {
+        require(ownerOf[id] == msg.sender, "owner");
+        ownerOf[id] = to;
+        emit Transfer(msg.sender, to, id);
+    }
+}
+
+/// A collectible whose id is in the data of its logs, as an amount would be.
+contract DataCollectible {
+    event Transfer(address indexed from, address indexed to, uint256 tokenId);
+
+    string public constant name = "Swords";
+    string public constant symbol = "SWD";
+    mapping(uint256 => address) public ownerOf;
+
+    function mint(address to, uint256 id) external {
+        ownerOf[id] = to;
+        emit Transfer(address(0), to, id);
+    }
+
+    function transfer(address to, uint256 id) external {
+        require(ownerOf[id] == msg.sender, "owner");
+        ownerOf[id] = to;
+        emit Transfer(msg.sender, to, id);
+    }
+}
+
+/// Wraps ether as WETH9 does: wrapping and unwrapping log no transfer.
+contract WrappedEther is KeptToken {
+    event Deposit(address indexed dst, uint256 wad);
+    event Withdrawal(address indexed src, uint256 wad);
+
+    string public constant name = "Wrapped Ether";
+    string public constant symbol = "WETH";
+
+    function deposit() external payable {
+        balanceOf[msg.sender] += msg.value;
+        emit Deposit(msg.sender, msg.value);
+    }
+
+    function withdraw(uint256 wad) external {
+        require(balanceOf[msg.sender] >= wad, "balance");
+        balanceOf[msg.sender] -= wad;
+        emit Withdrawal(msg.sender, wad);
+        (bool ok, ) = msg.sender.call{value: wad}("");
+        require(ok);
+    }
+
+    function transfer(address to, uint256 units) external returns (bool) {
+        move(msg.sender, to, units);
+        emit Transfer(msg.sender, to, units);
+        return true;
+    }
+}

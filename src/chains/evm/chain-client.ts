@@ -38,7 +38,7 @@ export function evmClient(
     quote: (intent, replaced, { speed = 'normal', notBefore = 0n } = {}) =>
       quoteFromPool(pool, notBefore, (node) => quoteTransaction(node, intent, { chain, replaced, speed })),
     estimate: (intent) => prepareFromPool(pool, (node) => estimateFee(node, intent, chain)),
-    simulate: (intent) => readFromPool(pool, (node) => simulateCall(node, intent)),
+    simulate: (intent) => readFromPool(pool, (node) => simulateCall(node, intent, chain)),
     contracts: (addresses) => readFromPool(pool, (node) => contractsAmong(node, addresses)),
     evidence: async () => accepted<readonly string[]>([]),
     accountNonce: (address, requiresProof = false) =>

@@ -52,6 +52,20 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
     caughtBy: [...evm('watch/activity'), ...evm('watch/observe')],
   },
   {
+    name: 'an unlisted contract mints by the log of a wrapped asset',
+    file: 'src/chains/evm/watch/wrapped-asset.ts',
+    was: '!wrapped.has(tokenAddress) || ',
+    is: '',
+    caughtBy: evm('watch/token-logs'),
+  },
+  {
+    name: 'a wrapped asset that also logs a transfer is booked twice',
+    file: 'src/chains/evm/watch/wrapped-asset.ts',
+    was: 'return at >= 0\n      ? []\n      : [',
+    is: 'return at >= 9999\n      ? []\n      : [',
+    caughtBy: evm('watch/token-logs'),
+  },
+  {
     name: 'a deposit whose call failed is booked as nothing',
     file: 'src/chains/evm/watch/activity.ts',
     was: 'if (!receipt.value.succeeded && known.value.mint === 0n)',

@@ -80,9 +80,12 @@ export const ethCall = (from: string, call: Call, tag: BlockTag): RpcCall<Hex> =
 /** The sender of calls whose result does not depend on the sender. */
 const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000';
 
+/** Returns what a contract returns to any caller in the state after a block. */
+export const readContractAt = (to: Address, data: Hex, tag: BlockTag): RpcCall<Hex> =>
+  ethCall(ZERO_ADDRESS, { to, value: 0n, data }, tag);
+
 /** Returns what a contract returns to any caller in the newest state. */
-export const readContract = (to: Address, data: Hex): RpcCall<Hex> =>
-  ethCall(ZERO_ADDRESS, { to, value: 0n, data }, 'latest');
+export const readContract = (to: Address, data: Hex): RpcCall<Hex> => readContractAt(to, data, 'latest');
 
 /** Replays a transaction that is in a block, with its own gas. */
 export const replay = (known: KnownTransaction, tag: BlockTag): RpcCall<Hex> => {

@@ -1,6 +1,11 @@
 import { getAddress } from 'viem/utils';
 import { callOf } from '#chains/evm/rules/call.ts';
-import { logMovements } from '#chains/evm/watch/movements.ts';
+import {
+  logMovements,
+  NATIVE_LOG_ADDRESS,
+  SIMULATED_LOG_ADDRESS,
+  tokenMovements,
+} from '#chains/evm/watch/movements.ts';
 import { callFault } from '#chains/evm/client/dry-run.ts';
 import type { Log } from '#chains/evm/client/rpc-calls.ts';
 import { ethSimulate } from '#chains/evm/client/rpc-calls.ts';
@@ -8,6 +13,7 @@ import { APPROVAL, APPROVAL_FOR_ALL } from '#chains/evm/rules/transfer-topics.ts
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { NodeFault, RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Allowance, Simulation } from '#chains/chain-client.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { OnChainIntent } from '#domain/transaction/intent.ts';
 import type { ChainMovement } from '#domain/activity/movement.ts';
@@ -15,17 +21,15 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
 /**
- * The address under which an RPC node reports payments of the native asset as if it were a token
- * (eth_simulateV1, `traceTransfers`).
- */
-const NATIVE = '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee';
-
-/**
  * Simulates the very call that would be signed on the newest block, and returns all movements, by
  * contracts and of tokens alike, and the allowances that it sets. Refuses for an RPC node that does
  * not simulate.
  */
-export async function simulateCall(node: RpcNode, intent: OnChainIntent): Promise<Result<Simulation, NodeProblem>> {
+export async function simulateCall(
+  node: RpcNode,
+  intent: OnChainIntent,
+  chain: Pick<Chain, 'tokens' | 'nativeSymbol'>,
+): Promise<Result<Simulation, NodeProblem>> {
   const call = callOf(intent);
   if (call === null) throw new Error('a stored intent is in canonical form');
   const answer = await node.request(ethSimulate(intent.from, call));
@@ -34,7 +38,7 @@ export async function simulateCall(node: RpcNode, intent: OnChainIntent): Promis
   if (fault !== null) return failed(fault);
   return accepted({
     outcome: 'succeeds',
-    movements: logs.flatMap((log) => logMovements(log).map((moved) => (isNative(log) ? inNative(moved) : moved))),
+    movements: [...nativeMovements(logs), ...tokenMovements(logs, chain)],
     allowances: newest(logs.flatMap((log) => allowancesOf(intent.from, log))),
   });
 }
@@ -45,12 +49,11 @@ function failed(fault: NodeFault): Result<Simulation, NodeProblem> {
   return why.kind === 'permanent' ? accepted({ outcome: 'fails', detail: why.detail ?? why.reason }) : refused(why);
 }
 
-function isNative({ address }: Log): boolean {
-  return address.toLowerCase() === NATIVE;
-}
-
-function inNative(moved: ChainMovement): ChainMovement {
-  return { ...moved, kind: 'native', tokenAddress: null };
+/** A chain with ERC-7708 logs each payment itself: then its logs count, and each payment once. */
+function nativeMovements(logs: readonly Log[]): readonly ChainMovement[] {
+  const own = logs.filter(({ address }) => address === NATIVE_LOG_ADDRESS);
+  const reported = own.length > 0 ? own : logs.filter(({ address }) => address === SIMULATED_LOG_ADDRESS);
+  return reported.flatMap(logMovements).map((moved) => ({ ...moved, kind: 'native', tokenAddress: null }) as const);
 }
 
 /** Returns only the owner's allowances; those between other accounts are irrelevant. */

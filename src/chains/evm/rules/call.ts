@@ -27,6 +27,9 @@ const APPROVE_SELECTOR = '0x095ea7b3';
 /** First four bytes of keccak256('balanceOf(address)'), ERC-20. */
 export const BALANCE_OF_SELECTOR = '0x70a08231';
 
+/** First four bytes of keccak256('ownerOf(uint256)'), ERC-721. */
+export const OWNER_OF_SELECTOR = '0x6352211e';
+
 /** First four bytes of keccak256('decimals()'), of tokens and of price feeds. */
 export const DECIMALS_SELECTOR = '0x313ce567';
 

@@ -4,6 +4,7 @@ import { BLOCK_CALLS } from '#chains/evm/client/block-calls.ts';
 import { depthOf } from '#chains/evm/watch/depth.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
+import { withCollectibles } from '#chains/evm/watch/collectibles.ts';
 import { movementsIn, ownPayment } from '#chains/evm/watch/movements.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { KnownTransaction } from '#chains/evm/client/rpc-calls.ts';
@@ -53,6 +54,7 @@ export async function readActivity(
   if (!block.ok) return block;
   if (block.value?.hash !== blockHash) return unusable('The receipt is from a block that the RPC node does not have.');
   if (!finalized.ok && finalized.refusal.kind === 'no-answer') return finalized;
+  const movements = movementsIn(receipt.value, known.value, { trace: trace.ok ? trace.value : null, chain });
   return accepted({
     hash,
     ...costOf(known.value, gasUsed * effectiveGasPrice + rollupFee),
@@ -61,7 +63,7 @@ export async function readActivity(
       hash: blockHash,
       ...depthOf(blockNumber, { chain, head: head.value, finalized }),
     },
-    movements: movementsIn(receipt.value, known.value, trace.ok ? trace.value : null),
+    movements: await withCollectibles(node, movements, { chain, block: blockNumber }),
     ...(trace.ok ? {} : { untracedBy: [node.host], isUntraced: true as const }),
   });
 }

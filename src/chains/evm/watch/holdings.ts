@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
 import { getAddress } from 'viem/utils';
-import { BALANCE_OF_SELECTOR } from '#chains/evm/rules/call.ts';
+import { BALANCE_OF_SELECTOR, OWNER_OF_SELECTOR } from '#chains/evm/rules/call.ts';
 import type { HoldingsQuery } from '#chains/rpc/holdings-quorum.ts';
 import type { Holdings } from '#chains/chain-client.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
@@ -14,9 +14,6 @@ import type { Chain } from '#domain/asset/chain.ts';
 import type { Asset } from '#domain/activity/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
-
-/** First four bytes of keccak256('ownerOf(uint256)'), ERC-721. */
-const OWNER_OF_SELECTOR = '0x6352211e';
 
 /** First four bytes of keccak256('balanceOf(address,uint256)'), ERC-1155. */
 const BALANCE_OF_ID_SELECTOR = '0x00fdd58e';

@@ -1,7 +1,7 @@
 import type { BlockRange, LogTopics } from '#chains/evm/client/log-calls.ts';
 import { getLogTransactionHashes, getLogTransactionHashesInBlock } from '#chains/evm/client/log-calls.ts';
 import { getBlock } from '#chains/evm/client/rpc-calls.ts';
-import { TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE } from '#chains/evm/rules/transfer-topics.ts';
+import { DEPOSIT, TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE, WITHDRAWAL } from '#chains/evm/rules/transfer-topics.ts';
 import { word } from '#chains/evm/rules/hex.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
@@ -81,7 +81,7 @@ export async function scanLogs(
 function queriesFor(address: string): readonly LogTopics[] {
   const party = `0x${word(BigInt(address))}`;
   return [
-    [TRANSFER, party],
+    [[TRANSFER, DEPOSIT, WITHDRAWAL], party],
     // The recipient of an ERC-20 or ERC-721 token, and the sender of an ERC-1155 one.
     [[TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH], null, party],
     [[TRANSFER_SINGLE, TRANSFER_BATCH], null, null, party],

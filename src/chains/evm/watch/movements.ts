@@ -4,6 +4,9 @@ import type { KnownTransaction, Log, Receipt } from '#chains/evm/client/rpc-call
 import type { TraceCall } from '#chains/evm/client/trace-calls.ts';
 import { TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE } from '#chains/evm/rules/transfer-topics.ts';
 import { amountOf } from '#domain/asset/amount.ts';
+import { partyOf, wordsOf } from '#chains/evm/watch/log-words.ts';
+import { wrappedMovements } from '#chains/evm/watch/wrapped-asset.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 import type { ChainMovement } from '#domain/activity/movement.ts';
 
 /**
@@ -14,11 +17,28 @@ import type { ChainMovement } from '#domain/activity/movement.ts';
 export function movementsIn(
   receipt: Receipt,
   known: KnownTransaction,
-  trace: TraceCall | null,
+  { trace, chain }: { readonly trace: TraceCall | null; readonly chain: Pick<Chain, 'tokens' | 'nativeSymbol'> },
 ): readonly ChainMovement[] {
   if (!receipt.succeeded) return mintOf(known);
   const inner = trace === null ? [] : innerPayments(trace);
-  return [...mintOf(known), ...ownPayment(known), ...inner, ...receipt.logs.flatMap(logMovements)];
+  return [...mintOf(known), ...ownPayment(known), ...inner, ...tokenMovements(receipt.logs, chain)];
+}
+
+/** The address of the logs of native payments since ERC-7708. */
+export const NATIVE_LOG_ADDRESS = '0xfffffffffffffffffffffffffffffffffffffffe';
+/** The address of the same logs in a simulation (eth_simulateV1, `traceTransfers`). */
+export const SIMULATED_LOG_ADDRESS = '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee';
+
+/**
+ * Returns the movements of tokens that logs show. Logs of native payments are none: the payments
+ * are read from the transaction and its trace.
+ */
+export function tokenMovements(
+  logs: readonly Log[],
+  chain: Pick<Chain, 'tokens' | 'nativeSymbol'>,
+): readonly ChainMovement[] {
+  const ofTokens = logs.filter(({ address }) => address !== NATIVE_LOG_ADDRESS && address !== SIMULATED_LOG_ADDRESS);
+  return [...ofTokens.flatMap(logMovements), ...wrappedMovements(ofTokens, chain)];
 }
 
 function mintOf({ from, mint }: KnownTransaction): readonly ChainMovement[] {
@@ -69,10 +89,12 @@ export function logMovements(log: Log): readonly ChainMovement[] {
   const words = wordsOf(log.data);
   const uid = `log:${log.index}`;
   const tokenAddress = getAddress(log.address);
+  // Tokens from before ERC-20 was final index nothing (CryptoKitties): all three words are data.
+  if (topic === TRANSFER && indexed.length === 0) return unindexedMovement(log, { uid, tokenAddress });
   if (topic === TRANSFER && words !== null) {
     const [from, to, id] = indexed;
     if (from === undefined || to === undefined) return [];
-    const parties = { from: party(from), to: party(to), tokenAddress };
+    const parties = { from: partyOf(from), to: partyOf(to), tokenAddress };
     if (id !== undefined && words.length === 0) {
       return [{ uid, kind: 'erc721', ...parties, tokenId: BigInt(id).toString(), amount: amountOf(1n) }];
     }
@@ -87,12 +109,25 @@ export function logMovements(log: Log): readonly ChainMovement[] {
   return held.map(({ id, amount }, i): ChainMovement => ({
     uid: `${uid}:${i}`,
     kind: 'erc1155',
-    from: party(from),
-    to: party(to),
+    from: partyOf(from),
+    to: partyOf(to),
     tokenAddress,
     tokenId: id.toString(),
     amount: amountOf(amount),
   }));
+}
+
+/** The data of two addresses and an amount. */
+const UNINDEXED_DATA = /^0x(?:0{24}[0-9a-f]{40}){2}[0-9a-f]{64}$/;
+
+function unindexedMovement(
+  { data }: Log,
+  { uid, tokenAddress }: Pick<ChainMovement, 'uid' | 'tokenAddress'>,
+): readonly ChainMovement[] {
+  if (!UNINDEXED_DATA.test(data)) return [];
+  const [from, to] = [partyOf(`0x${data.slice(2, 66)}`), partyOf(`0x${data.slice(66, 130)}`)];
+  const amount = amountOf(BigInt(`0x${data.slice(130)}`));
+  return [{ uid, kind: 'erc20', from, to, tokenAddress, tokenId: null, amount }];
 }
 
 interface Held {
@@ -122,17 +157,4 @@ function arrayAt(words: readonly bigint[], offset: bigint | undefined): readonly
   const length = words[start] ?? 0n;
   if (length > BigInt(words.length - start - 1)) return null;
   return words.slice(start + 1, start + 1 + Number(length));
-}
-
-/** Returns null for data that is not whole words. */
-function wordsOf(data: Hex): readonly bigint[] | null {
-  const digits = data.slice(2);
-  if (digits.length % 64 !== 0) return null;
-  return Array.from({ length: digits.length / 64 }, (_, i) => BigInt(`0x${digits.slice(i * 64, (i + 1) * 64)}`));
-}
-
-/** Returns null for the zero address, which stands for minting and burning. */
-function party(topic: Hex): string | null {
-  const address = `0x${topic.slice(-40)}` as const;
-  return /^0x0{40}$/.test(address) ? null : getAddress(address);
 }

@@ -6,6 +6,7 @@ import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { BLOCK_CALLS } from '#chains/evm/client/block-calls.ts';
 import { depthOf } from '#chains/evm/watch/depth.ts';
 import { executionFailure } from '#chains/evm/watch/execution.ts';
+import { withCollectibles } from '#chains/evm/watch/collectibles.ts';
 import { movementsIn } from '#chains/evm/watch/movements.ts';
 import type { TransferEvidence } from '#chains/evm/watch/token-transfer.ts';
 import { DESCRIBED, isUnlogged, transferEvidence } from '#chains/evm/watch/token-transfer.ts';
@@ -163,8 +164,9 @@ async function moved({ node, chain, watched }: View, included: Included): Promis
     (before.confirmations < chain.confirmations && confirmations >= chain.confirmations);
   if (!isTurn) return { movements: movedBefore(before), isTraced: true };
   const trace = receipt.succeeded ? await node.request(traceTransaction(hash)) : null;
-  const all = movementsIn(receipt, known, trace?.ok === true ? trace.value : null);
-  const now = movementsOf(watched.from, [...all, ...unlogged], chain);
+  const all = movementsIn(receipt, known, { trace: trace?.ok === true ? trace.value : null, chain });
+  const read = await withCollectibles(node, all, { chain, block: receipt.blockNumber });
+  const now = movementsOf(watched.from, [...read, ...unlogged], chain);
   const movements = isKnown && now.movementCount <= before.movementCount ? movedBefore(before) : now;
   return { movements, isTraced: trace?.ok !== false };
 }

@@ -198,3 +198,16 @@ describe('a simulation by a faulty RPC node', () => {
     ]);
   });
 });
+
+test('wrapping ether shows both sides where the wrapped asset is listed', async () => {
+  const weth = await chain.deploy('OddTokens.sol', 'WrappedEther');
+  const tokens = [{ address: weth, symbol: 'WETH', decimals: 18, isCash: true }];
+  const intent = { ...calling('splitter', 'split', [BOB, BOB], '5'), to: weth, data: '0xd0e30db0' };
+  const simulated = await chain.chainClient({ tokens }).simulate(intent);
+  expect(simulated.ok && simulated.value.outcome === 'succeeds' && simulated.value.movements).toMatchObject([
+    { kind: 'native', to: weth, amount: '5' },
+    { kind: 'erc20', from: null, tokenAddress: weth, amount: '5' },
+  ]);
+  const unlisted = await chain.chainClient({ tokens: [] }).simulate(intent);
+  expect(unlisted.ok && unlisted.value.outcome === 'succeeds' && unlisted.value.movements).toHaveLength(1);
+});

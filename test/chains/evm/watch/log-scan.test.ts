@@ -6,7 +6,7 @@ import { noAnswer, readAnswer } from '#chains/rpc/json-rpc.ts';
 import type { NodeFault } from '#chains/rpc/json-rpc.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import { TRANSFER, TRANSFER_BATCH } from '#chains/evm/rules/transfer-topics.ts';
+import { DEPOSIT, TRANSFER, TRANSFER_BATCH, WITHDRAWAL } from '#chains/evm/rules/transfer-topics.ts';
 import field from './field/log-query-refusals.json' with { type: 'json' };
 
 /** Covers providers that refuse a range of logs, and blocks with more logs than they return. */
@@ -163,6 +163,8 @@ test('the sender of a batch of collectibles is found in the receipts of a block 
     return found.ok && found.value.hashes.length === 1;
   };
   expect(await isFound([TRANSFER, PARTY, OTHER])).toBe(true);
+  for (const topic of [DEPOSIT, WITHDRAWAL]) expect(await isFound([topic, PARTY])).toBe(true);
+  expect(await isFound([DEPOSIT, OTHER])).toBe(false);
   expect(await isFound([TRANSFER_BATCH, OTHER, PARTY, OTHER])).toBe(true);
   expect(await isFound([TRANSFER_BATCH, OTHER, OTHER, PARTY])).toBe(true);
   expect(await isFound([TRANSFER_BATCH, PARTY, OTHER, OTHER])).toBe(false);
