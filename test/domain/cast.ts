@@ -171,7 +171,12 @@ export function sentAttempt(): Attempt {
 export const UNPRICED: Valuation = { native: { price: { state: 'unpriced' }, decimals: 18 }, tokens: [] };
 
 /** The counterparties of a vault that knows no address. */
-export const NO_COUNTERPARTIES: KnownCounterparties = { isLookalike: () => false, hasSent: () => false };
+export const NO_COUNTERPARTIES: KnownCounterparties = {
+  isLookalike: () => false,
+  hasSent: () => false,
+  isNamed: () => false,
+  isShown: () => false,
+};
 
 export function inclusion(differences: Partial<ValuedInclusion> = {}): ValuedInclusion {
   return {

@@ -1,14 +1,15 @@
 import type { Amount } from '#domain/asset/amount.ts';
-import { unitsOf } from '#domain/asset/amount.ts';
 import type { Valuation, TokenLabel, UsdValue } from '#domain/asset/valuation.ts';
 import { labelsOf, usdValueOf, marketValueOf } from '#domain/asset/valuation.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { displayTypeOf } from '#domain/transaction/classification.ts';
 import type { TransactionId, VaultId } from '#domain/id.ts';
 import type { ChainMovement, WalletMovements } from '#domain/activity/movement.ts';
-import { movementsOf } from '#domain/activity/movement.ts';
-import type { KnownCounterparties, HiddenReason } from '#domain/activity/spam.ts';
-import { hiddenReasonOf } from '#domain/activity/spam.ts';
+import { assetKey, movementsOf } from '#domain/activity/movement.ts';
+import type { HiddenPart } from '#domain/activity/shown-part.ts';
+import { directionOf, shownPart } from '#domain/activity/shown-part.ts';
+import type { HiddenReason, Judgement, KnownCounterparties } from '#domain/activity/spam.ts';
+import { judge, judgementOf } from '#domain/activity/spam.ts';
 import type { DisplayType } from '#domain/transaction/transaction.ts';
 
 /** The block of a transaction. */
@@ -76,6 +77,12 @@ export interface Activity extends Omit<ChainTransaction, 'movements'>, WalletMov
    * The suspicion at the first valuation. It stays when the block is removed and included again.
    */
   readonly suspicion: HiddenReason | null;
+  /**
+   * The assets that a rule hides, in a hidden record and in one that is shown; null without any.
+   * Absent in records of release 0.2.0, which were judged as a whole.
+   */
+  readonly hiddenPart?: HiddenPart | null;
+  /** The market value of all assets, hidden ones included. */
   readonly usdValue: UsdValue | null;
   /** The names and symbols that the tokens give themselves. */
   readonly tokens: readonly TokenLabel[];
@@ -107,16 +114,14 @@ export function viewFor(
   const moved = movementsOf(wallet, transaction.movements, chain);
   const isSigner = transaction.signer === wallet;
   if (moved.movementCount === 0 && !isSigner) return null;
-  const changes = moved.changes.map(({ units }) => unitsOf(units));
-  const [came, went] = [changes.some((units) => units > 0n), changes.some((units) => units < 0n)];
   return {
     ...moved,
     displayType: displayTypeOf(moved.changes, isSigner),
-    direction: went || (isSigner && !came) ? 'out' : 'in',
+    direction: directionOf(moved.changes, isSigner),
   };
 }
 
-type Assessment = Pick<Activity, 'suspicion' | 'usdValue' | 'tokens' | 'appraisalPending'>;
+type Assessment = Pick<Activity, 'suspicion' | 'hiddenPart' | 'usdValue' | 'tokens' | 'appraisalPending'>;
 
 /**
  * Returns the suspicion and the market value. A transaction that the wallet signed itself is never
@@ -124,13 +129,32 @@ type Assessment = Pick<Activity, 'suspicion' | 'usdValue' | 'tokens' | 'appraisa
  */
 function assess(wallet: string, view: WalletView, { seen, valuation, acquaintance }: SomethingSeen): Assessment {
   const { changes } = view;
-  const suspect = { wallet, movements: seen.movements, changes };
+  const { signer, movements } = seen;
+  const judgement = signer === wallet ? null : judge({ wallet, signer, movements, changes }, valuation, acquaintance);
   return {
-    suspicion: seen.signer === wallet ? null : hiddenReasonOf(suspect, valuation, acquaintance),
+    ...partOf(view, judgement, (some) => usdValueOf(some, valuation)),
     usdValue: usdValueOf(changes, valuation),
     tokens: labelsOf(changes, valuation),
     appraisalPending: marketValueOf(changes, valuation).state === 'unavailable',
   };
+}
+
+/**
+ * Returns the judgement as a record stores it: only assets that the record has, because a stranger
+ * can move ten thousand.
+ */
+function partOf(
+  { movements, changes }: WalletMovements,
+  judgement: Judgement | null,
+  valueOf: (shown: WalletMovements['changes']) => UsdValue | null,
+): Pick<Assessment, 'suspicion' | 'hiddenPart'> {
+  if (judgement === null || judgement.hidden.length === 0) return { suspicion: null, hiddenPart: null };
+  const { reason, shownMovementCount } = judgement;
+  const recorded = new Set([...changes, ...movements].map(({ tokenAddress }) => tokenAddress));
+  const assets = judgement.hidden.filter(({ tokenAddress }) => recorded.has(tokenAddress));
+  const isHidden = new Set(assets.map(({ tokenAddress }) => tokenAddress));
+  const usdValue = valueOf(changes.filter(({ tokenAddress }) => !isHidden.has(tokenAddress)));
+  return { suspicion: reason, hiddenPart: { assets, shownMovementCount, usdValue } };
 }
 
 export interface ObservedTransaction {
@@ -175,9 +199,10 @@ export function updatedActivity(activity: Activity, observed: ObservedTransactio
     const isYoung = nowMs - activity.updatedAtMs < PROPAGATION_POLLS * chain.pollIntervalMs;
     return isYoung ? activity : changed({ state: 'FAILED', stateReason: 'DROPPED' });
   }
-  const view = fullerView(activity, seen, chain);
+  const fuller = fullerTransaction(activity, seen);
+  const view = viewFor(activity.wallet, fuller, chain);
   if (view === null || seen.block === null) return activity;
-  const assessed = assessAgain(activity, view, observed);
+  const assessed = assessAgain(activity, view, { ...observed, seen: fuller });
   if (activity.block?.isFinal === true) return assessed === null ? activity : changed(assessed);
   // The movements were only predicted. Without a new valuation the transaction is polled once more.
   if (activity.block === null && assessed === null) return activity;
@@ -192,16 +217,16 @@ export function updatedActivity(activity: Activity, observed: ObservedTransactio
 }
 
 /**
- * Returns the effect on the wallet. An RPC node can report payments by contracts only as long as it
- * has the state, which is often pruned before the block is final. When a poll of the same block
- * shows no such payment, the payments that were observed before still hold. Everything else is in
- * the receipt.
+ * Returns the transaction with the payments by contracts that were observed before. An RPC node can
+ * report them only as long as it has the state, which is often pruned before the block is final.
+ * When a poll of the same block shows no such payment, the known ones still hold. Everything else
+ * is in the receipt.
  */
-function fullerView(activity: Activity, seen: ChainTransaction, chain: Pick<Chain, 'tokens'>): WalletView | null {
+function fullerTransaction(activity: Activity, seen: ChainTransaction): ChainTransaction {
   const isInternal = ({ kind }: ChainMovement) => kind === 'internal';
   const isSameBlock = activity.block !== null && activity.block.hash === seen.block?.hash;
   const known = isSameBlock && !seen.movements.some(isInternal) ? activity.movements.filter(isInternal) : [];
-  return viewFor(activity.wallet, { ...seen, movements: [...seen.movements, ...known] }, chain);
+  return { ...seen, movements: [...seen.movements, ...known] };
 }
 
 function stateAt(block: ActivityBlock | null, chain: Pick<Chain, 'confirmations'>): Activity['state'] {
@@ -211,15 +236,63 @@ function stateAt(block: ActivityBlock | null, chain: Pick<Chain, 'confirmations'
 
 /**
  * Returns the assessment with the first available prices, and again when a block first has the
- * transaction; null when nothing changes.
+ * transaction or shows other amounts; null when nothing changes.
  */
-function assessAgain(activity: Activity, view: WalletView, observed: ObservedTransaction): Partial<Assessment> | null {
-  const { seen, valuation, nowMs } = observed;
-  if (!needsValuation(activity) || seen === null) return null;
-  const assessed = valuation === null ? null : assess(activity.wallet, view, { ...observed, seen, valuation });
+function assessAgain(
+  activity: Activity,
+  view: WalletView,
+  observed: ObservedTransaction & { readonly seen: ChainTransaction },
+): Partial<Assessment> | null {
+  const { valuation, nowMs } = observed;
+  const movedOtherwise = activity.block?.isFinal !== true && changedAssets(activity, view).size > 0;
+  if (!needsValuation(activity) && !movedOtherwise) return null;
+  const assessed = valuation === null ? null : assess(activity.wallet, view, { ...observed, valuation });
   if (activity.block === null) return assessed;
+  if (movedOtherwise) return assessed ?? carriedOver(activity, view, observed);
   if (nowMs - activity.createdAtMs > VALUATION_MS) return { appraisalPending: false };
   return assessed?.appraisalPending === false ? assessed : null;
+}
+
+/** Returns the tokens, and null for the native asset, whose amounts are not those of the record. */
+function changedAssets(before: WalletMovements, after: WalletMovements): ReadonlySet<string | null> {
+  const amounts = new Map(before.changes.map((change) => [assetKey(change), change.units]));
+  const other = after.changes.filter((change) => amounts.get(assetKey(change)) !== change.units);
+  return new Set(other.map(({ tokenAddress }) => tokenAddress));
+}
+
+/**
+ * Returns the assessment of a record whose amounts changed while no price was requested. The
+ * judgement of the other assets stays. A payment that became known only now must not stay hidden
+ * as the dust beside it was, and a new token of a stranger must not be shown without a judgement.
+ */
+function carriedOver(
+  activity: Activity,
+  view: WalletView,
+  { seen, chain, acquaintance }: ObservedTransaction & { readonly seen: ChainTransaction },
+): Partial<Assessment> {
+  const { wallet, hiddenPart } = activity;
+  if (seen.signer === wallet || hiddenPart === undefined) return { appraisalPending: true };
+  const suspect = { wallet, signer: seen.signer, movements: seen.movements, changes: view.changes };
+  const fresh = new Map(
+    judge(suspect, withoutPrices(chain), acquaintance).hidden.map(({ tokenAddress, reason }) => [tokenAddress, reason]),
+  );
+  const old = new Map(hiddenPart?.assets.map(({ tokenAddress, reason }) => [tokenAddress, reason]));
+  const changed = changedAssets(activity, view);
+  const judgement = judgementOf(
+    suspect,
+    (tokenAddress) => (changed.has(tokenAddress) ? fresh : old).get(tokenAddress) ?? null,
+  );
+  return { ...partOf(view, judgement, () => null), appraisalPending: true };
+}
+
+/** Returns the valuation of a chain while no price is known. */
+function withoutPrices({ nativeDecimals, tokens }: Chain): Valuation {
+  const price = { state: 'unavailable' } as const;
+  const facts = { price, isListed: true, imitates: null, hasPhishingText: false };
+  return {
+    native: { price, decimals: nativeDecimals },
+    tokens: tokens.map(({ address, symbol, decimals }) => ({ address, symbol, decimals, ...facts })),
+  };
 }
 
 /**
@@ -265,8 +338,14 @@ export function needsValuation({ block, appraisalPending }: Activity): boolean {
 
 /**
  * Returns the activity with its visibility: the member's choice, or else the result of the rules.
+ * Its type and direction are those of the assets that are shown.
  */
 export function shown(activity: Activity): Activity {
   const hiddenReason = activity.state === 'FAILED' ? activity.stateReason : activity.suspicion;
-  return { ...activity, hiddenReason, visible: activity.visibilityChoice ?? hiddenReason === null };
+  const visible = activity.visibilityChoice ?? hiddenReason === null;
+  const judged = { ...activity, hiddenReason, visible };
+  // Records of before keep the type that they were given.
+  if (activity.hiddenPart === undefined) return judged;
+  const { displayType, direction } = shownPart(judged);
+  return { ...judged, displayType, direction };
 }

@@ -74,7 +74,7 @@ export interface BalanceChange extends Asset {
 
 /** The effect of a transaction on one wallet, without its fee. */
 export interface WalletMovements {
-  /** The first hundred movements. */
+  /** The first hundred movements, those of the native asset and of listed tokens before others. */
   readonly movements: readonly ChainMovement[];
   /** The number of all movements. */
   readonly movementCount: number;
@@ -87,10 +87,11 @@ export interface WalletMovements {
 
 /**
  * The maximum number of movements in a record. A stranger's contract can write ten thousand log
- * lines about a wallet, and a record must fit in a row.
+ * lines about a wallet, and a record must fit in a row. The native asset and listed tokens come
+ * first, so that no line of a stranger displaces money. Ours.
  */
 const MAX_MOVEMENTS = 100;
-/** The native asset and fungible tokens come first, so that no money is left out. Ours. */
+/** The native asset, listed tokens and fungible tokens come first, in this order. Ours. */
 const MAX_ASSETS = 100;
 
 export function concerns(wallet: string, { from, to }: ChainMovement): boolean {
@@ -117,9 +118,15 @@ export function movementsOf(
       isMinted: (before?.isMinted ?? true) && from === null,
     });
   }
-  const ordered = ASSET_KINDS.flatMap((kind) => [...changes.values()].filter((change) => change.kind === kind));
+  const isListed = ({ tokenAddress }: { readonly tokenAddress: string | null }) =>
+    tokenAddress === null || listedToken(chain, tokenAddress) !== null;
+  const byKind = ASSET_KINDS.flatMap((kind) => [...changes.values()].filter((change) => change.kind === kind));
+  const ordered = firstThose(byKind, isListed);
   return {
-    movements: concerning.slice(0, MAX_MOVEMENTS),
+    movements: (concerning.length > MAX_MOVEMENTS ? firstThose(concerning, isListed) : concerning).slice(
+      0,
+      MAX_MOVEMENTS,
+    ),
     movementCount: concerning.length,
     changes: ordered.slice(0, MAX_ASSETS).map((change) => ({
       ...change,
@@ -127,6 +134,10 @@ export function movementsOf(
       isCash: change.tokenAddress === null || listedToken(chain, change.tokenAddress)?.isCash === true,
     })),
   };
+}
+
+function firstThose<T>(all: readonly T[], isFirst: (one: T) => boolean): readonly T[] {
+  return [...all.filter(isFirst), ...all.filter((one) => !isFirst(one))];
 }
 
 /** Returns a text that identifies the asset among the assets of one chain. */

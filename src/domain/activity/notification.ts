@@ -5,12 +5,14 @@ import { listedToken } from '#domain/asset/chain.ts';
 import type { CredentialReset } from '#domain/access/credential-reset.ts';
 import type { UserId } from '#domain/id.ts';
 import { MIN_SHOWN_VALUE, parseUsdPrice, usdValueAtPrice } from '#domain/asset/price.ts';
+import type { UsdValue } from '#domain/asset/valuation.ts';
 import { unreachable } from '#domain/result.ts';
 import { TRANSFER_NOT_LOGGED } from '#domain/transaction/inclusion.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { isPending } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import { isCollectible } from '#domain/activity/movement.ts';
+import { shownPart } from '#domain/activity/shown-part.ts';
 
 /**
  * A push notification (spec part 6 rule 5, and likewise for transactions that need or had
@@ -50,9 +52,11 @@ function outcomeText({ state, stateReason }: Transaction): string {
  * dust: a stranger can send a wei at almost no cost, any number of times.
  */
 export function notificationOfActivity(activity: Activity, vault: Vault, chain: Chain): Notification | null {
-  if (!activity.visible || activity.state === 'FAILED' || isDust(activity)) return null;
-  const moved = activity.changes.find(({ units }) => units !== '0');
-  const event = activity.direction === 'in' ? 'received' : 'outgoing, not by this vault';
+  if (!activity.visible || activity.state === 'FAILED') return null;
+  const { changes, usdValue, direction } = shownPart(activity);
+  if (isDust(usdValue)) return null;
+  const moved = changes.find(({ units }) => units !== '0');
+  const event = direction === 'in' ? 'received' : 'outgoing, not by this vault';
   const title = `${vault.configuration.name}: ${event}`;
   const what =
     moved === undefined ? 'A transaction' : isCollectible(moved) ? 'A collectible' : amountText(moved, chain);
@@ -96,10 +100,11 @@ const RESET_TEXTS = {
 } as const;
 
 /**
- * Reports whether the value is below the one that hides a token. The list shows a native amount of
- * such a value, but no notification is sent. An asset without a price is never dust.
+ * Reports whether the value is below the one that hides an asset. A member can show such a record,
+ * and those of release 0.2.0 show native amounts of such a value. An asset without a price is never
+ * dust.
  */
-function isDust({ usdValue }: Activity): boolean {
+function isDust(usdValue: UsdValue | null): boolean {
   return usdValue !== null && usdValueAtPrice(1n, 0, parseUsdPrice(usdValue.usd) ?? '0') < MIN_SHOWN_VALUE;
 }
 

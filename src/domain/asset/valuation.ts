@@ -40,7 +40,7 @@ export function tokenProfile({ tokens }: Valuation, tokenAddress: string): Token
   return tokens.find(({ address }) => address === tokenAddress) ?? null;
 }
 
-export function tokenProfiles(changes: readonly BalanceChange[], { tokens }: Valuation): readonly TokenProfile[] {
+function tokenProfiles(changes: readonly BalanceChange[], { tokens }: Valuation): readonly TokenProfile[] {
   return tokens.filter(({ address }) => changes.some(({ tokenAddress }) => tokenAddress === address));
 }
 

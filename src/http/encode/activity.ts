@@ -2,10 +2,11 @@ import type * as z from 'zod';
 import { rulesFor } from '#chains/rules-for.ts';
 import type { Activity } from '#domain/activity/activity.ts';
 import type { Chain } from '#domain/asset/chain.ts';
+import { shownPart } from '#domain/activity/shown-part.ts';
 import { hasPermission } from '#domain/access/member.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { nameOf } from '#domain/policy/rules.ts';
-import { assetRecord, movementsRecord } from '#http/encode/asset.ts';
+import { assetRecord, hiddenChangesRecord, movementsRecord } from '#http/encode/asset.ts';
 import type { RecordScope } from '#http/encode/transaction.ts';
 import type { transactionSchema } from '#http/transaction/record-schema.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
@@ -52,8 +53,10 @@ export function activityRecord(
   activity: Activity,
   { policy, chain, viewer }: RecordScope,
 ): z.infer<typeof transactionSchema> {
-  const { block, movements, hash } = activity;
-  const single = activity.movementCount === 1 ? (movements[0] ?? null) : null;
+  const { block, hash } = activity;
+  // What is hidden is in no other field: an amount or a name would be read as a payment.
+  const part = shownPart(activity);
+  const single = part.movementCount === 1 ? (part.movements[0] ?? null) : null;
   return {
     ...NOT_OURS,
     id: activity.id,
@@ -64,8 +67,8 @@ export function activityRecord(
     stateReason: activity.stateReason,
     stateDetail: null,
     waitsFor: null,
-    displayType: activity.displayType,
-    direction: activity.direction,
+    displayType: part.displayType,
+    direction: part.direction,
     visible: activity.visible,
     hiddenReason: activity.hiddenReason,
     chain: activity.chain,
@@ -73,16 +76,17 @@ export function activityRecord(
     to: single?.to ?? activity.wallet,
     asset: single === null ? null : assetRecord(single.tokenAddress, chain, activity.tokens),
     amount: single?.amount ?? null,
-    ...movementsRecord(activity, chain, activity.tokens),
-    usdValue: activity.usdValue?.usd ?? null,
-    pricedAt: activity.usdValue === null ? null : rfc3339(activity.usdValue.pricedAtMs),
+    ...movementsRecord(part, chain, activity.tokens),
+    hiddenChanges: hiddenChangesRecord(part.hiddenChanges, chain, activity.tokens),
+    usdValue: part.usdValue?.usd ?? null,
+    pricedAt: part.usdValue === null ? null : rfc3339(part.usdValue.pricedAtMs),
     feePaid: activity.signer === activity.wallet ? activity.fee : null,
     txHash: hash,
     explorerUrl: chain?.explorer?.replace('{hash}', hash) ?? null,
     confirmations: block?.confirmations ?? 0,
     block: block === null ? null : { number: block.number, hash: block.hash },
     finality: activity.state !== 'SUCCEEDED' ? null : block?.isFinal === true ? 'finalized' : 'confirmed',
-    knownAs: knownAs(activity, policy, chain),
+    knownAs: knownAs({ signer: activity.signer, movements: part.movements }, policy, chain),
     actionsForMe:
       chain !== null && canBePaidFor(activity, chain) && hasPermission(viewer, 'create')
         ? ['child-pays-for-parent']
@@ -100,7 +104,11 @@ function canBePaidFor({ state, direction }: Activity, chain: Chain): boolean {
   return state === 'BROADCAST' && direction === 'in' && rulesFor(chain).ordering.by === 'utxos';
 }
 
-function knownAs({ signer, movements }: Activity, { rules }: Policy, chain: Chain | null) {
+function knownAs(
+  { signer, movements }: Pick<Activity, 'signer' | 'movements'>,
+  { rules }: Policy,
+  chain: Chain | null,
+) {
   const parties = [signer, ...movements.flatMap(({ from, to }) => [from, to])];
   return [...new Set(parties)].flatMap((address) => {
     const name = address === null || chain === null ? null : nameOf(rules, chain.caip2, address);

@@ -2,8 +2,10 @@ import * as z from 'zod';
 import type { TokenLabel } from '#domain/asset/valuation.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { listedToken } from '#domain/asset/chain.ts';
-import type { WalletMovements } from '#domain/activity/movement.ts';
+import type { BalanceChange, WalletMovements } from '#domain/activity/movement.ts';
 import { MOVEMENT_KINDS } from '#domain/activity/movement.ts';
+import type { HiddenReason } from '#domain/activity/spam.ts';
+import { HIDDEN_REASONS } from '#domain/activity/spam.ts';
 
 /** The schemas and records of assets and movements, which all responses share. */
 
@@ -40,6 +42,11 @@ export const balanceChangeSchema = z.strictObject({
   amount: signedAmountSchema,
 });
 
+export const hiddenChangeSchema = z.strictObject({
+  ...balanceChangeSchema.shape,
+  hiddenReason: z.enum(HIDDEN_REASONS).meta({ description: 'Rule that hides the asset' }),
+});
+
 /**
  * Returns an asset with its symbol and decimals: those of the token list of its chain, else those
  * that the token contract reports.
@@ -67,8 +74,23 @@ export function movementsRecord(
   return {
     movements: movements.map((one) => ({ ...one, asset: assetRecord(one.tokenAddress, chain, labels) })),
     movementCount,
-    balanceChanges: changes.map(({ tokenAddress, tokenId, units }) => {
-      return { asset: assetRecord(tokenAddress, chain, labels), tokenId, amount: units };
-    }),
+    balanceChanges: changes.map((change) => changeRecord(change, chain, labels)),
   };
+}
+
+/** Returns the changes that a visible transaction does not show. */
+export function hiddenChangesRecord(
+  hidden: readonly (BalanceChange & { readonly reason: HiddenReason })[],
+  chain: Chain | null,
+  labels: readonly TokenLabel[],
+): z.infer<typeof hiddenChangeSchema>[] {
+  return hidden.map((change) => ({ ...changeRecord(change, chain, labels), hiddenReason: change.reason }));
+}
+
+function changeRecord(
+  { tokenAddress, tokenId, units }: BalanceChange,
+  chain: Chain | null,
+  labels: readonly TokenLabel[],
+): z.infer<typeof balanceChangeSchema> {
+  return { asset: assetRecord(tokenAddress, chain, labels), tokenId, amount: units };
 }

@@ -58,6 +58,7 @@ export function transactionRecord(
     visible: transaction.visible,
     hiddenReason: null,
     ...movementsRecord(inclusion, scope.chain, inclusion?.tokens),
+    hiddenChanges: [],
     chain: transaction.chain,
     from: intent.from,
     ...actionRecord(intent, scope.chain),

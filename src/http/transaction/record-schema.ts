@@ -7,6 +7,7 @@ import {
   amountSchema as amount,
   assetSchema as asset,
   balanceChangeSchema,
+  hiddenChangeSchema,
   movementSchema,
   usdSchema,
 } from '#http/encode/asset.ts';
@@ -72,7 +73,9 @@ const transactionFields = {
   displayType: z.enum(DISPLAY_TYPES),
   direction: z.enum(['out', 'in']),
   visible: z.boolean(),
-  hiddenReason: z.enum(HIDDEN_REASONS).nullable().meta({ description: 'Rule that hides the transaction' }),
+  hiddenReason: z.enum(HIDDEN_REASONS).nullable().meta({
+    description: 'Rule that hides the transaction; null when one of its assets is shown. An open set',
+  }),
   chain: text,
   from: text.nullable().meta({ description: 'The sender; null for an amount that was minted without a signature' }),
   to: text.nullable(),
@@ -89,6 +92,12 @@ const transactionFields = {
   balanceChanges: z
     .array(balanceChangeSchema)
     .meta({ description: 'Net amount of all movements, one entry for each asset; feePaid has the fee' }),
+  hiddenChanges: z.array(hiddenChangeSchema).meta({
+    description:
+      'Net amount of each asset that a rule hides in a visible transaction. No other field has these assets, but the ' +
+      'ledger has them. Empty for a hidden transaction, which has all assets in balanceChanges, and after a member ' +
+      'has chosen to show it',
+  }),
   usdValue: usdSchema.nullable().meta({
     description:
       'Value in US dollars, at the prices when the transaction was first observed in a block; null when a price is ' +

@@ -118,9 +118,18 @@ test('the visibility that a person chose stays, whatever a source reports when i
   expect([known.hiddenReason, known.visible]).toEqual(['UNKNOWN_TOKEN', true]);
 });
 
-test('without a price source every record is shown, and no record waits for a valuation', () => {
-  expect(judged(recorded(UNPRICED))).toEqual([true, null, null, false]);
+test('without a price source no readable token is hidden for its value, and no record waits for a valuation', () => {
   expect(judged(recorded(facts({ state: 'unpriced' })))).toEqual([true, null, null, false]);
+  expect(judged(recorded(UNPRICED))).toEqual([false, 'UNKNOWN_TOKEN', null, false]);
+});
+
+test('a token whose contract cannot be read is hidden, and shown once its name and price are known', () => {
+  const unread = recorded(facts({ state: 'unavailable' }, { symbol: null, decimals: null }), true);
+  expect([judged(unread), isWatched(unread)]).toEqual([[false, 'UNKNOWN_TOKEN', null, true], true]);
+  const read = updatedActivity(unread, { ...observation, seen: seen(true), valuation: priced('1000000000000') });
+  expect([judged(read), read.hiddenPart]).toEqual([[true, null, '1.00', false], null]);
+  const given = { ...observation, seen: seen(true), valuation: null, nowMs: NOON_MS + DAY_MS + 1 };
+  expect(judged(updatedActivity(unread, given))).toEqual([false, 'UNKNOWN_TOKEN', null, false]);
 });
 
 test('a transaction that the wallet signed itself is not spam', () => {

@@ -21,7 +21,7 @@ const movement = (differences: Partial<ChainMovement>): ChainMovement => ({
   to: WALLET,
   tokenAddress: null,
   tokenId: null,
-  amount: amount('5'),
+  amount: amount('5000000000'),
   ...differences,
 });
 const seen = (movements: readonly ChainMovement[], differences: Partial<ChainTransaction> = {}): ChainTransaction => ({

@@ -5,13 +5,14 @@ import type { ChainMovement } from '#domain/activity/movement.ts';
 import { movementsOf } from '#domain/activity/movement.ts';
 import type { Price } from '#domain/asset/price.ts';
 import type { KnownCounterparties } from '#domain/activity/spam.ts';
-import { hiddenReasonOf } from '#domain/activity/spam.ts';
+import { judge } from '#domain/activity/spam.ts';
 import { amount, NO_COUNTERPARTIES } from '../cast.ts';
 
 /** Covers incoming activity that the default list hides as spam, and the reason for each. */
 
 const WALLET = '0x1111111111111111111111111111111111111111';
 const BOB = '0x2222222222222222222222222222222222222222';
+const CAROL = '0x5555555555555555555555555555555555555555';
 const POISONER = '0x2229999999999999999999999999999999992222';
 const DOLLAR = '0x3333333333333333333333333333333333333333';
 const MEME = '0x4444444444444444444444444444444444444444';
@@ -49,17 +50,26 @@ const moved = (differences: Partial<ChainMovement>): ChainMovement => ({
   amount: amount('1000000'),
   ...differences,
 });
-const native = (units: string, from = BOB) =>
-  moved({ kind: 'native', tokenAddress: null, amount: amount(units), from });
-const dollars = (units: string, from = BOB) => moved({ tokenAddress: DOLLAR, amount: amount(units), from });
+const ETHER = '1000000000000000000';
+const native = (units: string, from = BOB, to = WALLET) =>
+  moved({ kind: 'native', tokenAddress: null, amount: amount(units), from, to });
+const dollars = (units: string, from = BOB, to = WALLET) =>
+  moved({ tokenAddress: DOLLAR, amount: amount(units), from, to });
 const collectible = moved({ kind: 'erc721', tokenId: '9', amount: amount('1') });
 
 const knowing: KnownCounterparties = {
+  ...NO_COUNTERPARTIES,
   isLookalike: (address) => address === POISONER,
   hasSent: (token) => token === MEME,
 };
 const sender: KnownCounterparties = { ...NO_COUNTERPARTIES, hasSent: (token) => token === MEME };
 const wary: KnownCounterparties = { ...NO_COUNTERPARTIES, isLookalike: (address) => address === POISONER };
+
+/** The address book has bob, who signs each transaction, or carol, who signs none. */
+const friendly: KnownCounterparties = { ...NO_COUNTERPARTIES, isNamed: (address) => address === BOB };
+const friend: KnownCounterparties = { ...NO_COUNTERPARTIES, isNamed: (address) => address === CAROL };
+const holder: KnownCounterparties = { ...NO_COUNTERPARTIES, isShown: (token) => token === MEME };
+const unread = facts({ symbol: null, decimals: null, price: UNREACHABLE });
 
 type Story = [
   name: string,
@@ -71,10 +81,22 @@ type Story = [
 const crowd = Array.from({ length: 21 }, (_, i) => moved({ to: `0x${String(i).padStart(40, '0')}` }));
 
 test.each<Story>([
-  ['coins', [native('1')], valued([]), NO_COUNTERPARTIES, null],
-  ['a single wei, whatever its value', [native('1')], valued([], NONE), NO_COUNTERPARTIES, null],
+  ['half a cent of ether', [native('2000000000000')], valued([]), NO_COUNTERPARTIES, null],
+  ['less than half a cent of ether', [native('1999999999999')], valued([]), NO_COUNTERPARTIES, 'LOW_VALUE'],
+  ['a single wei', [native('1')], valued([]), NO_COUNTERPARTIES, 'LOW_VALUE'],
+  [
+    'a billionth of the native unit, without a source',
+    [native('1000000000')],
+    valued([], NONE),
+    NO_COUNTERPARTIES,
+    'LOW_VALUE',
+  ],
+  ['more than it, without a source', [native('1000000001')], valued([], NONE), NO_COUNTERPARTIES, null],
+  ['a wei while the source is unreachable', [native('1')], valued([], UNREACHABLE), NO_COUNTERPARTIES, 'LOW_VALUE'],
+  ['ether that comes and goes', [native(ETHER), native(ETHER, WALLET, BOB)], valued([], NONE), NO_COUNTERPARTIES, null],
   ['a transfer of nothing', [dollars('0', WALLET)], valued([dollar()]), NO_COUNTERPARTIES, 'ZERO_VALUE'],
-  ['nothing of this and something of that', [dollars('0'), native('1')], valued([dollar()]), NO_COUNTERPARTIES, null],
+  ['nothing of this and something of that', [dollars('0'), native(ETHER)], valued([dollar()]), NO_COUNTERPARTIES, null],
+  ['nothing of this and dust of that', [dollars('0'), native('1')], valued([dollar()]), NO_COUNTERPARTIES, 'LOW_VALUE'],
   ['exactly half a cent', [dollars('5000')], valued([dollar()]), NO_COUNTERPARTIES, null],
   ['less than half a cent', [dollars('4999')], valued([dollar()]), NO_COUNTERPARTIES, 'LOW_VALUE'],
   ['twice a quarter of a cent', [dollars('2500'), dollars('2500')], valued([dollar()]), NO_COUNTERPARTIES, null],
@@ -127,7 +149,47 @@ test.each<Story>([
     NO_COUNTERPARTIES,
     'BAIT',
   ],
-  ['a collectible', [collectible], valued([facts()]), NO_COUNTERPARTIES, null],
+  ['a collectible of a stranger', [collectible], valued([facts()]), NO_COUNTERPARTIES, 'UNKNOWN_TOKEN'],
+  ['the same without a source', [collectible], valued([facts({ price: NONE })]), NO_COUNTERPARTIES, 'UNKNOWN_TOKEN'],
+  ['one of a collection that the vault has sent', [collectible], valued([facts()]), sender, null],
+  ['one from the address book', [collectible], valued([facts()]), friendly, null],
+  ['an unpriced token from the address book', [moved({})], valued([facts()]), friendly, null],
+  ['many of it for many, from the address book', [moved({}), ...crowd], valued([facts()]), friendly, null],
+  ['bait from the address book', [moved({})], valued([facts({ hasPhishingText: true })]), friendly, 'BAIT'],
+  ['an imitation from the address book', [moved({})], valued([facts({ imitates: 'USDC' })]), friendly, 'FAKE_TOKEN'],
+  [
+    'a log that forges a sender of the address book',
+    [moved({ from: CAROL })],
+    valued([facts()]),
+    friend,
+    'UNKNOWN_TOKEN',
+  ],
+  ['a token that leaves the balances', [moved({ from: WALLET, to: BOB })], valued([facts()]), holder, null],
+  ['a token that joins the balances', [moved({})], valued([facts()]), holder, 'UNKNOWN_TOKEN'],
+  [
+    'a token that leaves no balance',
+    [moved({ from: WALLET, to: BOB })],
+    valued([facts()]),
+    NO_COUNTERPARTIES,
+    'UNKNOWN_TOKEN',
+  ],
+  [
+    'a token without a symbol',
+    [moved({})],
+    valued([facts({ price: NONE, symbol: null })]),
+    NO_COUNTERPARTIES,
+    'UNKNOWN_TOKEN',
+  ],
+  [
+    'a token of Solana without a symbol',
+    [moved({ kind: 'spl' })],
+    valued([facts({ price: NONE, symbol: null })]),
+    NO_COUNTERPARTIES,
+    null,
+  ],
+  ['a token whose contract cannot be read', [moved({})], valued([unread]), NO_COUNTERPARTIES, 'UNKNOWN_TOKEN'],
+  ['the same from the address book', [moved({})], valued([unread]), friendly, null],
+  ['a token that was not valued', [moved({})], valued([], NONE), NO_COUNTERPARTIES, 'UNKNOWN_TOKEN'],
   [
     'a token for the crowd',
     [moved({}), ...crowd],
@@ -155,17 +217,84 @@ test.each<Story>([
     [moved({}), native('1')],
     valued([facts({ hasPhishingText: true })]),
     NO_COUNTERPARTIES,
-    null,
+    'BAIT',
   ],
   ['dust from an address that imitates a known one', [native('1', POISONER)], valued([]), wary, 'LOOKALIKE'],
   ['dust to one, in the vault’s name', [moved({ from: WALLET, to: POISONER })], valued([facts()]), wary, 'LOOKALIKE'],
   ['half a cent from one', [dollars('5000', POISONER)], valued([dollar()]), wary, 'LOOKALIKE'],
   ['a whole dollar from one', [dollars('1000000', POISONER)], valued([dollar()]), wary, null],
   ['a native amount from one, without a source', [native('1', POISONER)], valued([], NONE), wary, 'LOOKALIKE'],
-  ['dust from a known address', [native('1')], valued([]), knowing, null],
+  ['dust from a known address', [native('1')], valued([]), knowing, 'LOW_VALUE'],
 ])('%s', (_name, movements, valuation, acquaintance, expected) => {
   const { changes } = movementsOf(WALLET, movements, { tokens: [] });
-  expect(hiddenReasonOf({ wallet: WALLET, movements, changes }, valuation, acquaintance)).toBe(expected);
+  const suspect = { wallet: WALLET, signer: BOB, movements, changes };
+  expect(judge(suspect, valuation, acquaintance).reason).toBe(expected);
+});
+
+const bait = facts({ hasPhishingText: true });
+const given = native(ETHER, WALLET, BOB);
+const crumb = native('1', WALLET, BOB);
+
+test.each<[string, readonly ChainMovement[], Valuation, KnownCounterparties, readonly string[]]>([
+  ['bait beside a dollar', [moved({}), dollars('1000000')], valued([bait, dollar()]), NO_COUNTERPARTIES, ['BAIT']],
+  ['dust beside a dollar', [native('1'), dollars('1000000')], valued([dollar()]), NO_COUNTERPARTIES, ['LOW_VALUE']],
+  [
+    'a transfer of nothing beside ether',
+    [moved({ amount: amount('0') }), native(ETHER)],
+    valued([facts()]),
+    NO_COUNTERPARTIES,
+    ['ZERO_VALUE'],
+  ],
+  ['dust of a poisoner beside ether', [dollars('1', POISONER), native(ETHER)], valued([dollar()]), wary, ['LOOKALIKE']],
+  [
+    'a little of each of two tokens',
+    [dollars('4999'), moved({ amount: amount('4999') })],
+    valued([dollar(), facts({ price: ONE })]),
+    NO_COUNTERPARTIES,
+    ['LOW_VALUE', 'LOW_VALUE'],
+  ],
+  ['an unpriced token for ether', [moved({}), given], valued([facts()]), NO_COUNTERPARTIES, []],
+  [
+    'a collectible for a dollar',
+    [collectible, dollars('1000000', WALLET, BOB)],
+    valued([facts(), dollar()]),
+    NO_COUNTERPARTIES,
+    [],
+  ],
+  ['bait for ether', [moved({}), given], valued([bait]), NO_COUNTERPARTIES, ['BAIT']],
+  [
+    'an unpriced token for a wei',
+    [moved({}), crumb],
+    valued([facts()]),
+    NO_COUNTERPARTIES,
+    ['UNKNOWN_TOKEN', 'LOW_VALUE'],
+  ],
+  [
+    'an unpriced token for another, which logs of a stranger state',
+    [moved({}), moved({ tokenAddress: BOB, from: WALLET, to: BOB })],
+    valued([facts()]),
+    NO_COUNTERPARTIES,
+    ['UNKNOWN_TOKEN', 'UNKNOWN_TOKEN'],
+  ],
+])('each asset is judged by itself: %s', (_name, movements, valuation, acquaintance, expected) => {
+  const { changes } = movementsOf(WALLET, movements, { tokens: [] });
+  const judgement = judge({ wallet: WALLET, signer: BOB, movements, changes }, valuation, acquaintance);
+  expect(judgement.hidden.map(({ reason }) => reason)).toEqual(expected);
+  const kinds = new Set(movements.map(({ tokenAddress }) => tokenAddress));
+  expect([judgement.reason === null, judgement.shownMovementCount]).toEqual([
+    expected.length < kinds.size,
+    movements.length - expected.length,
+  ]);
+});
+
+test('a token beyond the limit of a record is hidden, and the vault reads nothing about it', () => {
+  const movements = Array.from({ length: 300 }, (_, i) => moved({ tokenAddress: `0x${String(i).padStart(40, '0')}` }));
+  const { changes } = movementsOf(WALLET, movements, { tokens: [] });
+  const read: string[] = [];
+  const hasSent = (token: string) => read.push(token) > 0;
+  const suspect = { wallet: WALLET, signer: BOB, movements, changes };
+  const { hidden, shownMovementCount } = judge(suspect, valued([]), { ...NO_COUNTERPARTIES, hasSent });
+  expect([hidden.length, shownMovementCount, read.length]).toEqual([200, 100, 100]);
 });
 
 test.each<[string, readonly ChainMovement[], Valuation, string | null]>([

@@ -88,7 +88,7 @@ export async function recordActivity(
   }
   await commits.run(() => {
     if (isSpam) storage.activities.countSpam(chain.name, day);
-    writeActivity(storage, { before, after, action: 'observe', actor: null }, chain.pollIntervalMs);
+    writeActivity(storage, { before, after, action: 'observe', actor: null }, chain);
   });
   if (after === before) return 'unchanged';
   changes.wake(after.id);
@@ -177,8 +177,8 @@ export async function setActivityVisibility(
   const before = found.value.activity;
   const chosen = { ...before, visibilityChoice: visible, version: before.version + 1, updatedAtMs: Date.now() };
   const after: Activity = shown(chosen);
-  const pollIntervalMs = findChain(chains, after.chain)?.pollIntervalMs ?? 0;
-  await commits.run(() => writeActivity(storage, { before, after, action: 'setVisibility', actor }, pollIntervalMs));
+  const chain = findChain(chains, after.chain) ?? { pollIntervalMs: 0, tokens: [] };
+  await commits.run(() => writeActivity(storage, { before, after, action: 'setVisibility', actor }, chain));
   context.changes.wake(id);
   return accepted({ ...found.value, activity: after });
 }

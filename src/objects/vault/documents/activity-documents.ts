@@ -1,5 +1,7 @@
 import * as z from 'zod';
 import type { Activity, ActivityBlock } from '#domain/activity/activity.ts';
+import type { HiddenPart } from '#domain/activity/shown-part.ts';
+import type { HiddenAsset } from '#domain/activity/spam.ts';
 import { HIDDEN_REASONS } from '#domain/activity/spam.ts';
 import type { Balance } from '#domain/asset/balance.ts';
 import { ADJUSTMENT_REASONS } from '#domain/asset/balance.ts';
@@ -18,6 +20,12 @@ import {
 import { documentCodec, exactly } from '#store/document.ts';
 
 const hiddenReason = z.enum(HIDDEN_REASONS).nullable();
+
+const hiddenPart = exactly<HiddenPart>()({
+  assets: z.array(exactly<HiddenAsset>()({ tokenAddress: z.string().nullable(), reason: z.enum(HIDDEN_REASONS) })),
+  shownMovementCount: z.int(),
+  usdValue: usdValue.nullable(),
+});
 
 export const activityFields = {
   ...walletMovements,
@@ -41,6 +49,7 @@ export const activityFields = {
   visibilityChoice: z.boolean().nullable(),
   hiddenReason,
   suspicion: hiddenReason,
+  hiddenPart: hiddenPart.nullable().exactOptional(),
   usdValue: usdValue.nullable(),
   tokens: z.array(tokenLabel),
   appraisalPending: z.boolean(),

@@ -9,7 +9,7 @@ import { assetKey } from '#domain/activity/movement.ts';
 /**
  * A transaction has one line for an asset, so nothing is counted twice. The lines stay, so that an
  * auditor can sum them up. An empty text stands for null, which no key can hold. A balance without
- * a due comparison was moved only by hidden records: strangers can send a wallet ten thousand
+ * a due comparison was moved only by what is hidden: strangers can send a wallet ten thousand
  * tokens, which are not compared every hour.
  */
 export const BALANCE_TABLES = `
@@ -43,11 +43,11 @@ interface LineRow extends Record<string, SqlStorageValue> {
   readonly final: number;
 }
 
-/** The record of a transaction, and whether it is visible in the list. */
+/** The record of a transaction, and which of its assets it shows. */
 export interface PostedRecord {
   readonly recordId: string;
   readonly chain: string;
-  readonly isSeen: boolean;
+  readonly isSeen: (asset: Asset) => boolean;
 }
 
 interface BalanceRow extends Record<string, SqlStorageValue> {
@@ -81,11 +81,17 @@ export class BalanceTable {
     return true;
   }
 
-  /** Reports whether anything but hidden records has moved it. */
+  /** Reports whether anything has moved it that is shown. */
   isSeen({ chain, tokenAddress, tokenId }: Omit<ChainAsset, 'kind'>): boolean {
     const seen =
       'SELECT 1 FROM balance WHERE chain = ? AND token_address = ? AND token_id = ? AND due_at_ms IS NOT NULL';
     return this.#sql.exec(seen, chain, tokenAddress ?? '', tokenId ?? '').toArray().length > 0;
+  }
+
+  /** Reports whether the default list has the token, or one of the tokens of a collection. */
+  showsToken(chain: string, tokenAddress: string): boolean {
+    const seen = 'SELECT 1 FROM balance WHERE chain = ? AND token_address = ? AND due_at_ms IS NOT NULL LIMIT 1';
+    return this.#sql.exec(seen, chain, tokenAddress).toArray().length > 0;
   }
 
   /** Schedules the next comparison. */
@@ -144,7 +150,7 @@ export class BalanceTable {
     let isFirst = false;
     for (const [key, asset] of touched) {
       const of = (lines: readonly StoredLine[]) => lines.filter((line) => assetKey(line) === key);
-      if (this.open({ ...asset, chain }, isSeen)) isFirst = true;
+      if (this.open({ ...asset, chain }, isSeen(asset))) isFirst = true;
       this.#repost({ ...asset, chain }, of(before), of(after));
     }
     return isFirst;

@@ -1,6 +1,7 @@
 import type { Chain } from '#domain/asset/chain.ts';
 import { findLookalike, shapeOf } from '#domain/activity/lookalike.ts';
 import type { KnownCounterparties } from '#domain/activity/spam.ts';
+import { nameOf } from '#domain/policy/rules.ts';
 import type { Vault } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
@@ -26,5 +27,7 @@ export function knownCounterparties(storage: VaultStorage, vault: Vault, chain: 
   return {
     isLookalike: (address) => findLookalike([address], like, null) !== null,
     hasSent: (tokenAddress) => storage.counterpartiesLike(shapeOf(tokenAddress)).includes(tokenAddress),
+    isNamed: (address) => nameOf(vault.policy.rules, chain.caip2, address) !== null,
+    isShown: (tokenAddress) => storage.balances.showsToken(chain.name, tokenAddress),
   };
 }

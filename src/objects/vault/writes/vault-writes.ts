@@ -1,7 +1,9 @@
 import type { Activity } from '#domain/activity/activity.ts';
 import { isWatched } from '#domain/activity/activity.ts';
+import { showsAsset } from '#domain/activity/shown-part.ts';
 import { counterpartiesOf } from '#chains/inspect/counterparties.ts';
 import type { Chain } from '#domain/asset/chain.ts';
+import { listedToken } from '#domain/asset/chain.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import { isWatchedAfterFailure, outstandingJob } from '#domain/transaction/job.ts';
 import type { Actor, Transaction } from '#domain/transaction/transaction.ts';
@@ -12,6 +14,7 @@ import type { Rules } from '#domain/policy/rules.ts';
 import type { Vault } from '#domain/vault.ts';
 import type { Posting } from '#domain/asset/balance.ts';
 import { balanceLines } from '#domain/asset/balance.ts';
+import type { Asset } from '#domain/activity/movement.ts';
 import { NATIVE } from '#domain/activity/movement.ts';
 import { enqueueMissingKeys } from '#objects/vault/writes/key-jobs.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
@@ -61,7 +64,7 @@ export function writeDecision(
   const spends = SPENDING.has(after.state);
   if (spends && !SPENDING.has(before.state)) storage.policies.addSpent(after, rules, after.updatedAtMs);
   if (!spends && SPENDING.has(before.state)) storage.policies.removeSpent(after.id);
-  if (after.inclusion !== before.inclusion) post(storage, after, postingOfTransaction(after));
+  if (after.inclusion !== before.inclusion) post(storage, after, postingOfTransaction(after), () => after.visible);
   // Only a successful transaction makes an address known: a proposal does not.
   if (after.state === 'SUCCEEDED' && before.state !== 'SUCCEEDED') {
     storage.addCounterparties(counterpartiesOf(after.intent));
@@ -123,20 +126,26 @@ export interface ActivityChange extends Omit<Cause, 'action'> {
  * Writes the result of a poll: the time of the next one, and after a change the row, audit entry
  * and projection.
  */
-export function writeActivity(storage: VaultStorage, change: ActivityChange, pollIntervalMs: number): void {
+export function writeActivity(
+  storage: VaultStorage,
+  change: ActivityChange,
+  chain: Pick<Chain, 'pollIntervalMs' | 'tokens'>,
+): void {
   const { before, after, action, actor } = change;
   const nowMs = Date.now();
   const { id: transactionId, version } = after;
   if (isWatched(after)) {
     const dueAtMs =
-      nowMs + (after.block?.isFinal === true ? VALUATION_DELAY_MS : pollDelayMs(after, pollIntervalMs, nowMs));
+      nowMs + (after.block?.isFinal === true ? VALUATION_DELAY_MS : pollDelayMs(after, chain.pollIntervalMs, nowMs));
     storage.enqueueJob({ transactionId, job: 'follow', version, dueAtMs, tries: 0 });
   } else storage.completeJob(transactionId, 'follow');
   if (after === before) return;
   storage.activities.put(after);
-  post(storage, after, postingOfActivity(after));
-  // An unconfirmed transaction may be replaced, so members are notified when it is in a block.
-  if (after.block !== null && (before === null || before.block === null)) enqueueNotification(storage, after);
+  // A listed token is money wherever it comes from.
+  const isSeen = (asset: Asset) =>
+    showsAsset(after, asset) || (asset.tokenAddress !== null && listedToken(chain, asset.tokenAddress) !== null);
+  post(storage, after, postingOfActivity(after), isSeen);
+  if (needsNotification(change)) enqueueNotification(storage, after);
   storage.history.append({
     transactionId,
     version,
@@ -152,8 +161,24 @@ export function writeActivity(storage: VaultStorage, change: ActivityChange, pol
   enqueueProjection(storage, transactionId, version);
 }
 
-function post(storage: VaultStorage, { id, chain, visible }: Activity | Transaction, posting: Posting | null): void {
-  if (storage.balances.post({ recordId: id, chain, isSeen: visible }, posting)) enqueueReconciliation(storage);
+/**
+ * Reports whether members are notified. An unconfirmed transaction may be replaced, so they are
+ * notified when it is in a block, and when a rule no longer hides it: a payment that was found
+ * beside dust, or a token whose contract could not be read at first.
+ */
+function needsNotification({ before, after, action }: ActivityChange): boolean {
+  if (after.block === null) return false;
+  if (before === null || before.block === null) return true;
+  return action === 'observe' && !before.visible && after.visible && before.state !== 'FAILED';
+}
+
+function post(
+  storage: VaultStorage,
+  { id, chain }: Activity | Transaction,
+  posting: Posting | null,
+  isSeen: (asset: Asset) => boolean,
+): void {
+  if (storage.balances.post({ recordId: id, chain, isSeen }, posting)) enqueueReconciliation(storage);
 }
 
 function postingOfActivity({ state, block, changes, signer, wallet, fee }: Activity): Posting | null {

@@ -20,8 +20,11 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-function paid(hash: string, block: ActivityBlock | null): ChainTransaction {
-  const movement = { uid: 'top', from: BOB, to: WALLET, amount: amountOf(5n) };
+/** More than the dust that is hidden without a price. */
+const PAID = 5_000_000_000n;
+
+function paid(hash: string, block: ActivityBlock | null, amount = PAID): ChainTransaction {
+  const movement = { uid: 'top', from: BOB, to: WALLET, amount: amountOf(amount) };
   return { hash, signer: BOB, fee: amountOf(1n), block, movements: [{ ...NATIVE, ...movement, kind: 'native' }] };
 }
 
@@ -45,7 +48,7 @@ test('a waiting transaction is shown, without notification or balance, until a b
   expect([state, storage.queuedJob(id, 'notify'), units()]).toEqual(['BROADCAST', null, 0n]);
   expect(storage.queuedJob(id, 'follow')).not.toBeNull();
   expect(await reported(paid('0xa', BLOCK))).toBe('recorded');
-  expect([records().length, storage.queuedJob(id, 'notify')?.version, units()]).toEqual([1, 2, 5n]);
+  expect([records().length, storage.queuedJob(id, 'notify')?.version, units()]).toEqual([1, 2, PAID]);
 });
 
 test('the list of waiting transactions is limited, and a block makes each of them a record', async () => {
@@ -121,3 +124,26 @@ function poison(hash: string): ChainTransaction {
   };
   return { hash, signer: BOB, fee: amountOf(1n), block: BLOCK, movements: [{ ...NATIVE, ...movement }] };
 }
+
+test('dust of the native asset counts as spam of the day', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0, 1, 12) });
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  const { reported, records } = newScene();
+  for (let i = 0; i < MAX_SPAM_PER_DAY; i++) expect(await reported(paid(`0x${i}`, BLOCK, 1n))).toBe('recorded');
+  expect(await reported(paid('0xa', BLOCK, 1n))).toBe('none');
+  expect(await reported(paid('0xb', BLOCK))).toBe('recorded');
+  expect(records().filter(({ visible }) => visible)).toHaveLength(1);
+});
+
+test('a payment that is found beside dust is notified, and a record that stays hidden is not', async () => {
+  const { storage, reported, records } = newScene();
+  await reported(paid('0xa', BLOCK, 1n));
+  const { id } = present(records()[0]);
+  const notified = () => storage.queuedJob(id, 'notify')?.version;
+  expect(notified()).toBe(1);
+  const moved = { ...BLOCK, hash: '0xb8' };
+  await reported(paid('0xa', moved, 1n));
+  expect([records()[0]?.version, notified()]).toEqual([2, 1]);
+  await reported(paid('0xa', moved));
+  expect([records()[0]?.version, records()[0]?.visible, notified()]).toEqual([3, true, 3]);
+});

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { chainsFrom } from '#chains/registry.ts';
 import type { ChainTransaction } from '#domain/activity/activity.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { ChainMovement } from '#domain/activity/movement.ts';
 import { NATIVE } from '#domain/activity/movement.ts';
+import type { Valuation } from '#domain/asset/valuation.ts';
 import { recordActivity, setActivityVisibility } from '#objects/vault/commands/activity.ts';
 import { listBalances, reconcileWork, recordHoldings, requestRescan } from '#objects/vault/commands/balance.ts';
 import type { BalanceView } from '#objects/vault/views.ts';
@@ -26,8 +28,20 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-function newScene() {
-  const { sql, storage, host } = newVaultScene();
+/** Returns a valuation without a price source, in which each token has a name. */
+function readable(movements: readonly Partial<ChainMovement>[]): Valuation {
+  const { price } = UNPRICED.native;
+  const facts = { symbol: 'DUSD', decimals: 6, price, isListed: false, imitates: null, hasPhishingText: false };
+  const tokens = new Set(movements.flatMap(({ tokenAddress }) => tokenAddress ?? []));
+  return { ...UNPRICED, tokens: [...tokens].map((address) => ({ address, ...facts })) };
+}
+
+/** A millionth of a dollar for a token. */
+const CHEAP = { state: 'known', usdE12: '1000000', atMs: NOON_MS } as const;
+
+function newScene({ chains = chainsFrom({}) } = {}) {
+  const { sql, storage, host: scene } = newVaultScene();
+  const host = { ...scene, chains };
   storage.balances.open(native, true);
   let made = 0;
   return {
@@ -40,7 +54,7 @@ function newScene() {
     happens: (
       block: number,
       movements: readonly Partial<ChainMovement>[],
-      { hash = `0x${(made += 1)}`, isFinal = true, signer = BOB, isGone = false, valuation = UNPRICED } = {},
+      { hash = `0x${(made += 1)}`, isFinal = true, signer = BOB, isGone = false, valuation = readable(movements) } = {},
     ) => {
       const seen: ChainTransaction = {
         hash,
@@ -112,7 +126,8 @@ test('the wallet pays the fee of transactions that it signed, and no other fee',
 });
 
 test('a token without a balance is not listed, and the native asset always is', async () => {
-  const { happens, shown } = newScene();
+  const { happens, shown, storage } = newScene();
+  storage.addCounterparties([CAROL]);
   await happens(7, [tokens, { kind: 'erc721', tokenAddress: CAROL, tokenId: '9', amount: amountOf(1n) }]);
   expect(shown().map(({ kind, tokenId }) => [kind, tokenId])).toEqual([
     ['native', null],
@@ -124,7 +139,8 @@ test('a token without a balance is not listed, and the native asset always is', 
 });
 
 test('a page continues after the last asset of the previous page', async () => {
-  const { host, happens } = newScene();
+  const { host, happens, storage } = newScene();
+  storage.addCounterparties([DOLLAR]);
   const ids = Array.from({ length: 9 }, (_, i) => String(i));
   await happens(
     7,
@@ -337,4 +353,38 @@ test('a token that only hidden records have moved is not listed or compared unti
   // may vanish from the balances.
   await setActivityVisibility(host, alice, { id, visible: false });
   expect(shown()).toHaveLength(2);
+});
+
+test('the balances list only what a visible record shows, what the vault has sent, and listed tokens', async () => {
+  const { host, happens, shown } = newScene();
+  const [usdc, bait] = [CAROL, DOLLAR];
+  const listed = { address: usdc, symbol: 'USDC', decimals: 6, isCash: true };
+  const chains = host.chains.map((chain) => (chain.name === 'anvil' ? { ...chain, tokens: [listed] } : chain));
+  const story = newScene({ chains });
+  const { price } = UNPRICED.native;
+  const facts = { symbol: 'T', decimals: 6, price, imitates: null };
+  const valuation: Valuation = {
+    ...UNPRICED,
+    tokens: [
+      { ...facts, address: usdc, isListed: true, hasPhishingText: false },
+      { ...facts, address: bait, isListed: false, hasPhishingText: true },
+    ],
+  };
+  const move = (tokenAddress: string) => ({ kind: 'erc20', tokenAddress, amount: amountOf(9n) }) as const;
+  await story.happens(7, [move(bait), move(usdc)], { valuation });
+  expect(story.shown().map(({ tokenAddress }) => tokenAddress)).toEqual([null, usdc]);
+  // The ledger has both.
+  const all = listBalances(story.host, alice, { after: null, limit: 10, hiddenToo: true });
+  expect(all.ok && all.value.map(({ balance }) => balance.final)).toEqual(['0', '9', '9']);
+  // A listed token is money, also when the record is hidden.
+  const low = { ...valuation, tokens: valuation.tokens.map((one) => ({ ...one, price: CHEAP })) };
+  const other = newScene({ chains });
+  await other.happens(7, [move(usdc)], { hash: '0xaa', valuation: low });
+  expect(other.storage.activities.ofHash('anvil', '0xaa')?.hiddenReason).toBe('LOW_VALUE');
+  expect(other.shown().map(({ tokenAddress }) => tokenAddress)).toEqual([null, usdc]);
+  // Once shown, the loss of a token is shown although no source knows its value.
+  await happens(7, [move(bait)]);
+  await happens(8, [{ ...move(bait), from: WALLET, to: CAROL }], { hash: '0xbb', valuation: UNPRICED });
+  expect(host.storage.activities.ofHash('anvil', '0xbb')?.visible).toBe(true);
+  expect(shown().map(({ tokenAddress }) => tokenAddress)).toEqual([null]);
 });
