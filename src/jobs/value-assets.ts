@@ -17,10 +17,12 @@ import type { CachedPrice, CachedToken } from '#store/valuations.ts';
 import { saveValuation, cachedPrices, cachedTokens } from '#store/valuations.ts';
 
 /**
- * The maximum number of tokens for one transaction; further ones have no price. An untrusted
- * transaction can move any number of tokens.
+ * The maximum number of unlisted tokens for one transaction; further ones have no price, and count
+ * as unknown. An untrusted transaction can move any number of tokens.
  */
-const MAX_TOKENS = 20;
+const MAX_UNLISTED = 20;
+/** The maximum number of unlisted tokens whose last price is looked up: five queries of D1. */
+const MAX_RANKED = 400;
 
 /** How long a price is cached, then an unknown price, then the failure of an unreachable source. */
 const KNOWN_MS = 5 * 60_000;
@@ -43,8 +45,32 @@ export async function valueAssets(
   { movements, wallets }: Pick<ChainTransaction, 'movements'> & { readonly wallets: readonly string[] },
 ): Promise<Valuation> {
   const concerning = movements.filter((one) => wallets.some((wallet) => concerns(wallet, one)));
-  const addresses = concerning.flatMap(({ tokenAddress }) => tokenAddress ?? []);
-  return valueTokens(env, valued, [...new Set(addresses)].slice(0, MAX_TOKENS));
+  const addresses = new Set(concerning.flatMap(({ tokenAddress }) => tokenAddress ?? []));
+  return valueTokens(env, valued, await tokensToValue(env, valued.chain, [...addresses]));
+}
+
+/**
+ * Returns the tokens that are valued: each listed one, and of the others those that had a price
+ * before others. Their place in the transaction does not count, because a stranger decides it.
+ */
+async function tokensToValue(
+  env: CoordinatorEnv,
+  chain: Chain,
+  addresses: readonly string[],
+): Promise<readonly string[]> {
+  const isListed = (address: string) => listedToken(chain, address) !== null;
+  const listed = addresses.filter(isListed);
+  const others = addresses.filter((address) => !isListed(address));
+  if (others.length <= MAX_UNLISTED) return [...listed, ...others];
+  const ranked = others.slice(0, MAX_RANKED);
+  const known = await cachedPrices(
+    env.DB,
+    ranked.map((address) => assetName(chain.caip2, address)),
+  );
+  const names = new Set(known.filter(({ state }) => state === 'known').map(({ asset }) => asset));
+  const isPriced = (address: string) => names.has(assetName(chain.caip2, address));
+  const first = [...ranked.filter(isPriced), ...ranked.filter((address) => !isPriced(address))];
+  return [...listed, ...first.slice(0, MAX_UNLISTED)];
 }
 
 /**

@@ -44,7 +44,8 @@ async function pay(number: number): Promise<Hex | null> {
   const isToken = number % 3 === 0;
   const account = getAddress(await world.chain.account(isToken ? 0 : 5 + (number % 4)));
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, amount] });
-  const call = isToken ? { to: dollar, data } : { to, value: amount };
+  // More than the dust that is hidden without a price.
+  const call = isToken ? { to: dollar, data } : { to, value: amount * 10n ** 10n };
   return client()
     .sendTransaction({ account, gas: 100_000n, ...call })
     .catch(() => null);

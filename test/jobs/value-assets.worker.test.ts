@@ -127,21 +127,44 @@ test('without a price source no asset has a price', async () => {
   expect([native.price, tokens[0]?.price, requested.prices]).toEqual([{ state: 'unpriced' }, { state: 'unpriced' }, 0]);
 });
 
-test('a transaction is valued only by the assets that a wallet moved, and by twenty tokens at most', async () => {
+const moves = (tokenAddress: string, to: string): ChainMovement => ({
+  uid: `log:${tokenAddress}`,
+  kind: 'erc20',
+  from: null,
+  to,
+  tokenAddress,
+  tokenId: null,
+  amount: amount('1'),
+});
+
+test('a transaction is valued only by the assets that a wallet moved, and by twenty unlisted tokens at most', async () => {
   await world();
-  const moves = (tokenAddress: string, to: string): ChainMovement => ({
-    uid: `log:${tokenAddress}`,
-    kind: 'erc20',
-    from: null,
-    to,
-    tokenAddress,
-    tokenId: null,
-    amount: amount('1'),
-  });
   const others = Array.from({ length: 30 }, () => moves(newToken(), newToken()));
   const ours = Array.from({ length: 30 }, () => moves(newToken(), WALLET));
   const { tokens } = await valueAssets(env, onEthereum(), { movements: [...others, ...ours], wallets: [WALLET] });
   expect(tokens.map(({ address }) => address)).toEqual(ours.slice(0, 20).map(({ tokenAddress }) => tokenAddress));
+});
+
+test('listed tokens and tokens with a known price are valued first, whatever their place', async () => {
+  await world();
+  const junk = Array.from({ length: 30 }, () => newToken());
+  const priced = newToken();
+  await valueTokens(env, onEthereum(), [priced]);
+  const listed = ethereum.tokens.map(({ address }) => address);
+  const movements = [...junk, priced, ...listed].map((token) => moves(token, WALLET));
+  const { tokens } = await valueAssets(env, onEthereum(), { movements, wallets: [WALLET] });
+  expect(tokens.map(({ address }) => address)).toEqual([...listed, priced, ...junk.slice(0, 19)]);
+  expect(tokens.slice(0, listed.length).every(({ price }) => price.state === 'known')).toBe(true);
+});
+
+test('the prices of hundreds of unlisted tokens are looked up at most', async () => {
+  await world();
+  const junk = Array.from({ length: 450 }, () => newToken());
+  const priced = newToken();
+  await valueTokens(env, onEthereum(), [priced]);
+  const movements = [...junk, priced].map((token) => moves(token, WALLET));
+  const { tokens } = await valueAssets(env, onEthereum(), { movements, wallets: [WALLET] });
+  expect(tokens.map(({ address }) => address)).toEqual(junk.slice(0, 20));
 });
 
 test('a valuation is removed after two months, unless it was requested again', async () => {

@@ -68,6 +68,8 @@ export interface BalanceChange extends Asset {
   readonly units: SignedAmount;
   /** All of the units were minted. */
   readonly isMinted: boolean;
+  /** All of the units were burned. Absent when not, and in records of release 0.2.0. */
+  readonly isBurned?: true;
   /** The native asset, or a token that is listed as money. */
   readonly isCash: boolean;
 }
@@ -105,7 +107,8 @@ export function movementsOf(
   chain: Pick<Chain, 'tokens'>,
 ): WalletMovements {
   const concerning = all.filter((one) => concerns(wallet, one));
-  const changes = new Map<string, Asset & { readonly units: bigint; readonly isMinted: boolean }>();
+  type Net = Asset & { readonly units: bigint; readonly isMinted: boolean; readonly isBurned: boolean };
+  const changes = new Map<string, Net>();
   for (const { kind, from, to, tokenAddress, tokenId, amount } of concerning) {
     const key = assetKey({ tokenAddress, tokenId });
     const before = changes.get(key);
@@ -116,6 +119,7 @@ export function movementsOf(
       tokenId,
       units: (before?.units ?? 0n) + units,
       isMinted: (before?.isMinted ?? true) && from === null,
+      isBurned: (before?.isBurned ?? true) && to === null,
     });
   }
   const isListed = ({ tokenAddress }: { readonly tokenAddress: string | null }) =>
@@ -128,8 +132,9 @@ export function movementsOf(
       MAX_MOVEMENTS,
     ),
     movementCount: concerning.length,
-    changes: ordered.slice(0, MAX_ASSETS).map((change) => ({
+    changes: ordered.slice(0, MAX_ASSETS).map(({ isBurned, ...change }) => ({
       ...change,
+      ...(isBurned ? { isBurned } : {}),
       units: signedAmountOf(change.units),
       isCash: change.tokenAddress === null || listedToken(chain, change.tokenAddress)?.isCash === true,
     })),

@@ -20,6 +20,7 @@ const change = (differences: Partial<BalanceChange>, units: bigint): BalanceChan
 });
 const native = (units: bigint) => change({}, units);
 const token = (units: bigint) => change({ kind: 'erc20', tokenAddress: DOLLAR }, units);
+const other = (units: bigint) => change({ kind: 'erc20', tokenAddress: WALLET }, units);
 /** A movement of a token that is listed as cash. */
 const dollars = (units: bigint) => change({ kind: 'erc20', tokenAddress: BOB, isCash: true }, units);
 const collectible = change({ kind: 'erc721', tokenAddress: DOLLAR, tokenId: '1', isMinted: true }, 1n);
@@ -43,7 +44,16 @@ test.each<[string, readonly BalanceChange[], string]>([
   ['tokens for a collectible of others', [token(-9n), { ...collectible, isMinted: false }], 'TRADED'],
   ['a collectible that is made', [native(-5n), collectible], 'MINTED'],
   ['a payment into a contract', [native(-5n)], 'CONTRACT_INTERACTION'],
-  ['an amount that a contract pays back', [token(5n)], 'CONTRACT_INTERACTION'],
+  ['a payment into a contract beside a token that comes and goes', [native(-5n), token(0n)], 'CONTRACT_INTERACTION'],
+  ['an amount that a contract pays back', [token(5n)], 'RECEIVED'],
+  ['ether that a contract pays back', [native(5n)], 'RECEIVED'],
+  ['tokens that are sent by a call', [token(-5n)], 'SENT'],
+  ['dollars and ether that are sent by a call', [dollars(-5n), native(-1n)], 'SENT'],
+  ['a collectible that is sent', [{ ...collectible, isMinted: false, units: signedAmountOf(-1n) }], 'SENT'],
+  ['tokens that are made', [{ ...token(5n), isMinted: true }], 'MINTED'],
+  ['dollars for shares', [dollars(-5n), { ...token(9n), isMinted: true }], 'TRADED'],
+  ['shares for dollars', [dollars(5n), { ...token(-9n), isBurned: true }], 'TRADED'],
+  ['dollars for a share and for a token', [dollars(-5n), { ...token(9n), isMinted: true }, other(1n)], 'BOUGHT'],
   ['dollars for tokens', [dollars(-5n), token(9n)], 'BOUGHT'],
   ['tokens for dollars', [dollars(5n), token(-9n)], 'SOLD'],
   ['wrapped native units, or dollars for native units', [dollars(5n), native(-5n)], 'TRADED'],
@@ -53,6 +63,17 @@ test.each<[string, readonly BalanceChange[], string]>([
   expect([mined.state, mined.displayType]).toEqual(['CONFIRMING', displayType]);
   const gone = after(mined, { type: 'miss', inMempool: false, nonceTaken: false });
   expect([gone.state, gone.displayType]).toEqual(['BROADCAST', 'CONTRACT_INTERACTION']);
+});
+
+test('the net change of an asset is burned only when each of its movements is', () => {
+  const base = { kind: 'erc20', tokenAddress: DOLLAR, tokenId: null, from: WALLET, amount: amount('5') } as const;
+  const burned = (movements: readonly (string | null)[]) =>
+    movementsOf(
+      WALLET,
+      movements.map((to, i) => ({ ...base, uid: `log:${i}`, to })),
+      { tokens: [] },
+    ).changes.map(({ isBurned }) => isBurned ?? false);
+  expect([burned([null]), burned([null, BOB]), burned([BOB])]).toEqual([[true], [false], [false]]);
 });
 
 test('a transfer keeps the display type that it was created with', () => {

@@ -39,6 +39,9 @@ async function mined(hash: Hex): Promise<Hex> {
   return hash;
 }
 
+/** More than the dust that is hidden without a price. */
+const PAYMENT = 5_000_000_000n;
+
 async function pay(value: bigint): Promise<Hex> {
   return mined(await client().sendTransaction({ account: await outsider(), to: getAddress(vault.address), value }));
 }
@@ -77,13 +80,13 @@ const appears = (hash: string) =>
  * is processed after them.
  */
 async function everythingIsSeen(): Promise<void> {
-  const hash = await pay(1n);
+  const hash = await pay(PAYMENT);
   expect(await notify(hash)).toBe(200);
   await appears(hash);
 }
 
 test('an incoming payment is in the history, with its sender and amount', async () => {
-  const hash = await pay(5n);
+  const hash = await pay(PAYMENT);
   expect(await notify(hash)).toBe(200);
   const record = await appears(hash);
   expect(record).toMatchObject({
@@ -92,7 +95,7 @@ test('an incoming payment is in the history, with its sender and amount', async 
     direction: 'in',
     from: await outsider(),
     to: vault.address,
-    amount: '5',
+    amount: PAYMENT.toString(),
     feePaid: null,
     visible: true,
     actionsForMe: [],
@@ -246,7 +249,7 @@ test('a payment that is reported before it is mined is shown in part, and comple
 
 test('a reorganised payment is FAILED and hidden, and comes back with the block that has it', async () => {
   const { alice } = world.people();
-  const hash = await pay(21n);
+  const hash = await pay(PAYMENT);
   await notify(hash);
   const { id } = await appears(hash);
   const receipt = await client().getTransactionReceipt({ hash });

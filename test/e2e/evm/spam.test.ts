@@ -73,10 +73,13 @@ test('half a cent of a token is shown, and a millionth of a dollar less is hidde
   expect((await listed()).map(({ id }) => id)).toContain(little.id);
 });
 
-test('a single wei of the native asset is shown, because a small amount alone is not spam', async () => {
-  const value = 1n;
-  const hash = await client().sendTransaction({ account: payer, to: getAddress(vault.address), value });
-  expect(judged(await recordOf(hash))).toEqual([true, null, '0.00']);
+async function payNative(value: bigint): Promise<TransactionRecord> {
+  return recordOf(await client().sendTransaction({ account: payer, to: getAddress(vault.address), value }));
+}
+
+test('half a cent of the native asset is shown, and less is hidden', async () => {
+  expect(judged(await payNative(2_000_000_000_000n))).toEqual([true, null, '0.005']);
+  expect(judged(await payNative(1n))).toEqual([false, 'LOW_VALUE', '0.00']);
 });
 
 test('a token without a price is hidden until the vault has sent it itself', async () => {

@@ -109,11 +109,16 @@ test('an incoming token and an incoming NFT are each credited as their own asset
   expect(await appears(given)).toMatchObject({ displayType: 'RECEIVED', movements: [{ kind: 'splNft', amount: '1' }] });
 });
 
-test('newly minted tokens are shown as minted, and not as a payment of an account', async () => {
+test('a collectible that a stranger mints is received from no account, and hidden', async () => {
   const collectible = newToken(localChain, 0);
   const hash = mintTo(localChain, collectible, wallet, 1n);
   await notify(hash);
-  expect(await appears(hash)).toMatchObject({ displayType: 'MINTED', to: wallet, movements: [{ from: null }] });
+  expect(await appears(hash)).toMatchObject({
+    displayType: 'RECEIVED',
+    to: wallet,
+    movements: [{ from: null }],
+    hiddenReason: 'UNKNOWN_TOKEN',
+  });
 });
 
 test('a delivery about an unknown, foreign or malformed signature credits nothing', async () => {

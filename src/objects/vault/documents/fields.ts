@@ -88,6 +88,7 @@ const change = exactly<BalanceChange>()({
   ...assetFields,
   units: signedAmount,
   isMinted: z.boolean(),
+  isBurned: z.literal(true).exactOptional(),
   isCash: z.boolean(),
 });
 
