@@ -54,6 +54,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   lapse: 'Attempt expired',
   settle: 'Nonce settled',
   observe: 'Observed on the chain',
+  judge: 'Spam rules applied again',
 };
 
 /** Shows the steps from the audit history of the vault, oldest first. */

@@ -1,4 +1,4 @@
-import { ACTIVITY_TABLES, SPAM_TABLE } from '#objects/vault/tables/activity-table.ts';
+import { ACTIVITY_TABLES, LISTING_TABLE, SPAM_TABLE } from '#objects/vault/tables/activity-table.ts';
 import { BALANCE_TABLES, VISIBLE_BALANCE_INDEX } from '#objects/vault/tables/balance-table.ts';
 import { PENDING_INDEX } from '#objects/vault/tables/pending-count.ts';
 import { POLICY_TABLES, SPENT_INDEX } from '#objects/vault/tables/policy-table.ts';
@@ -66,6 +66,9 @@ export const VAULT_SCHEMA: ObjectSchema = {
     },
     (sql) => {
       sql.exec(UNLOGGED_PAYMENTS);
+    },
+    (sql) => {
+      sql.exec(LISTING_TABLE);
     },
   ],
 };

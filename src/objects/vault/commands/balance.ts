@@ -18,6 +18,7 @@ import type { VaultStorage } from '#objects/vault/storage.ts';
 import { RESEND_MS } from '#objects/vault/outbox.ts';
 import type { Wallet } from '#objects/vault/wallets.ts';
 import { walletsOf } from '#objects/vault/wallets.ts';
+import { judgeListed } from '#objects/vault/writes/listed-tokens.ts';
 import { enqueueReconciliation, writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 
 /** The assets of one wallet that must be compared with its chain. */
@@ -173,6 +174,7 @@ export async function recordHoldings(
       if (needsScan(before, after, isMoving)) agreedAt.push(before.check?.blockNumber ?? null);
       if (after.adjustment !== before.adjustment) logDifference(storage, vault, { ...after, chain: name });
     }
+    judgeListed(storage, chain, nowMs);
     enqueueReconciliation(storage);
   });
   return agreedAt.length === 0 ? null : { since: oldestOf(agreedAt) };

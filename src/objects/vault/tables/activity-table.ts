@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { activityCodec } from '#objects/vault/documents/activity-documents.ts';
 import type { Activity } from '#domain/activity/activity.ts';
 
@@ -11,6 +12,22 @@ export const ACTIVITY_TABLES = `
 export const SPAM_TABLE = `
   CREATE TABLE spam (chain TEXT NOT NULL, day INTEGER NOT NULL, recorded INTEGER NOT NULL, PRIMARY KEY (chain, day)) WITHOUT ROWID;
 `;
+
+/**
+ * The listed tokens of each chain at the last judgement of its records, as a list in JSON, and the
+ * record before which the next batch goes on; null when each record was judged.
+ */
+export const LISTING_TABLE = `
+  CREATE TABLE listing (chain TEXT PRIMARY KEY, tokens TEXT NOT NULL, before_id TEXT) WITHOUT ROWID;
+`;
+
+/** How far the records of a chain were judged by a list of tokens. */
+interface Listing {
+  readonly tokens: readonly string[];
+  readonly before: string | null;
+}
+
+const tokenList = z.array(z.string());
 
 /**
  * A vault object's storage of activities. Every write happens inside the object's
@@ -59,6 +76,27 @@ export class ActivityStorage {
     const count =
       'INSERT INTO spam (chain, day, recorded) VALUES (?, ?, 1) ON CONFLICT (chain, day) DO UPDATE SET recorded = recorded + 1';
     this.#sql.exec(count, chain, day);
+  }
+
+  /** Returns the last judgement by listed tokens; null before the first one. */
+  listing(chain: string): Listing | null {
+    const read = 'SELECT tokens, before_id FROM listing WHERE chain = ?';
+    const row = this.#sql.exec<{ tokens: string; before_id: string | null }>(read, chain).toArray()[0];
+    return row === undefined ? null : { tokens: tokenList.parse(JSON.parse(row.tokens)), before: row.before_id };
+  }
+
+  putListing(chain: string, { tokens, before }: Listing): void {
+    const put =
+      'INSERT INTO listing (chain, tokens, before_id) VALUES (?, ?, ?) ON CONFLICT (chain) DO UPDATE SET tokens = excluded.tokens, before_id = excluded.before_id';
+    this.#sql.exec(put, chain, JSON.stringify(tokens), before);
+  }
+
+  /** Returns the records of all chains before one of them, or the newest ones; the newest first. */
+  page(before: string | null, limit: number): readonly { readonly id: string; readonly chain: string }[] {
+    const rows = before === null ? '' : 'WHERE id < ? ';
+    const read = `SELECT id, chain FROM activity ${rows}ORDER BY id DESC LIMIT ?`;
+    const bindings = before === null ? [limit] : [before, limit];
+    return this.#sql.exec<{ id: string; chain: string }>(read, ...bindings).toArray();
   }
 
   /** Returns the vault's own transaction with this hash, or null. */

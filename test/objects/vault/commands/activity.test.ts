@@ -7,7 +7,7 @@ import { NATIVE } from '#domain/activity/movement.ts';
 import { recordActivity } from '#objects/vault/commands/activity.ts';
 import { present } from '../../../chains/evm/cast.ts';
 import { sentAttempt, transactionIn, UNPRICED } from '../../../domain/cast.ts';
-import { BOB, newVaultScene, WALLET } from '../vault-scene.ts';
+import { BOB, CAROL, newVaultScene, WALLET } from '../vault-scene.ts';
 
 /** Covers transactions that wait to be mined, which their signer can still cancel. */
 
@@ -146,4 +146,29 @@ test('a payment that is found beside dust is notified, and a record that stays h
   expect([records()[0]?.version, notified()]).toEqual([2, 1]);
   await reported(paid('0xa', moved));
   expect([records()[0]?.version, records()[0]?.visible, notified()]).toEqual([3, true, 3]);
+});
+
+test('an unpriced token is shown when the address book has its signer, and not when only its log names one', async () => {
+  const { storage, host, replaceVault } = newVaultScene();
+  const vault = present(host.vault());
+  const entry = {
+    chain: present(host.chains.find(({ name }) => name === 'anvil')).caip2,
+    address: CAROL,
+    name: 'Carol',
+  };
+  const rules = { ...vault.policy.rules, addressBook: [entry] };
+  replaceVault({ ...vault, policy: { ...vault.policy, rules } });
+  const facts = { symbol: 'LP', decimals: 6, isListed: false, imitates: null, hasPhishingText: false };
+  const native = { price: { state: 'unknown' }, decimals: 18 } as const;
+  const valuation = { native, tokens: [{ ...facts, address: TOKEN, price: native.price }] };
+  const reasonFor = async (hash: string, signer: string) => {
+    const { movements, ...seen } = poison(hash);
+    const sent = movements.map((one) => ({ ...one, from: CAROL, to: WALLET, amount: amountOf(7n) }));
+    await recordActivity(host, { chain: 'anvil', hash, seen: { ...seen, signer, movements: sent }, valuation });
+    return present(storage.activities.ofHash('anvil', hash)).hiddenReason;
+  };
+  expect([await reasonFor('0xa', BOB), await reasonFor('0xb', CAROL)]).toEqual(['UNKNOWN_TOKEN', null]);
+  // A contract that the vault has called is known, whichever account signs.
+  storage.addCounterparties([TOKEN]);
+  expect(await reasonFor('0xc', BOB)).toBeNull();
 });

@@ -1,0 +1,39 @@
+import { afterListing } from '#domain/activity/listing.ts';
+import { NATIVE } from '#domain/activity/movement.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import { readableOrNull } from '#store/document.ts';
+import type { VaultStorage } from '#objects/vault/storage.ts';
+import { writeActivity } from '#objects/vault/writes/vault-writes.ts';
+
+/** The maximum number of records that one comparison reads: some hundred kilobytes. */
+const MAX_JUDGED_AT_ONCE = 200;
+/** The next batch follows after this time. */
+const NEXT_BATCH_MS = 60_000;
+
+/**
+ * Judges hidden records of a chain again after an operator has listed a token, the newest first and
+ * in batches. The list of tokens is a setting, and no event reports its change, so each comparison
+ * of balances compares it with the list of the last judgement.
+ */
+export function judgeListed(storage: VaultStorage, chain: Chain, nowMs: number): void {
+  const { activities, balances } = storage;
+  const listed = chain.tokens.map(({ address }) => address).toSorted();
+  const before = activities.listing(chain.name);
+  const isJudged = before !== null && listed.every((address) => before.tokens.includes(address));
+  if (isJudged && before.before === null) {
+    // A token that is listed again later is judged again.
+    if (listed.length < before.tokens.length) activities.putListing(chain.name, { tokens: listed, before: null });
+    return;
+  }
+  const page = activities.page(isJudged ? before.before : null, MAX_JUDGED_AT_ONCE);
+  for (const { id, chain: name } of page) {
+    // A damaged record must not keep the others, and every comparison, from their end.
+    const record = name === chain.name ? readableOrNull(() => activities.read(id), { transactionId: id }) : null;
+    if (record === null) continue;
+    const after = afterListing(record, chain.tokens, nowMs);
+    if (after !== record) writeActivity(storage, { before: record, after, action: 'judge', actor: null }, chain);
+  }
+  const isLast = page.length < MAX_JUDGED_AT_ONCE;
+  activities.putListing(chain.name, { tokens: listed, before: isLast ? null : (page.at(-1)?.id ?? null) });
+  if (!isLast) balances.schedule({ chain: chain.name, ...NATIVE }, nowMs + NEXT_BATCH_MS);
+}
