@@ -69,6 +69,9 @@ function idOf(text: unknown): TransactionId {
   return id;
 }
 
+/** More than the dust that is hidden without a price. */
+const PAID = 5_000_000_000n;
+
 async function receives(treasury: Treasury, hash: string, units: bigint): Promise<TransactionId> {
   const parties = { from: RECIPIENT, to: WALLET, tokenAddress: null, tokenId: null };
   const movements = [{ uid: 'top', kind: 'native' as const, ...parties, amount: amountOf(units) }];
@@ -157,7 +160,7 @@ test('a removed browser is deleted, one whose push service fails is kept, and ne
     if (url === busy.subscription.endpoint) return 503;
     return url === unreachable.subscription.endpoint ? 'away' : 201;
   });
-  const id = await receives(treasury, '0xab', 1n);
+  const id = await receives(treasury, '0xab', PAID);
   await notify(coordinator, vaultOf(treasury), [id]);
   expect(await read(fine)).toHaveLength(1);
   const times = (browser: Browser) => requests.filter((url) => url === browser.subscription.endpoint).length;
@@ -176,7 +179,7 @@ test('a record that is finished, hidden or an hour old notifies no member', asyn
   const nothing = await receives(treasury, '0xac', 0n);
   const { body } = await created(treasury);
   await call(`POST /transaction/${body['id']}/reject`, { token: treasury.carol.token });
-  const old = await receives(treasury, '0xad', 1n);
+  const old = await receives(treasury, '0xad', PAID);
   for (const id of [nothing, idOf(body['id'])]) await notify(coordinator, vaultOf(treasury), [id]);
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61 * 60 * 1000 });
   await notify(coordinator, vaultOf(treasury), [old]);
@@ -220,7 +223,7 @@ test('all changes of one vault are sent together, each once, with one call to ea
   const bob = await subscribed(treasury.bob);
   const { read } = pushService();
   const ids: TransactionId[] = [];
-  for (const hash of ['0xb1', '0xb2', '0xb3']) ids.push(await receives(treasury, hash, 1n));
+  for (const hash of ['0xb1', '0xb2', '0xb3']) ids.push(await receives(treasury, hash, PAID));
   const dust = await receives(treasury, '0xb4', 0n);
   const { requests, env } = counting();
   const [first] = ids;
@@ -237,7 +240,7 @@ test('all changes of one vault are sent together, each once, with one call to ea
 test('a change that arrives during its delivery is sent again, and the others are not', async () => {
   const treasury = await foundTreasury();
   const vault = vaultOf(treasury);
-  const received = await receives(treasury, '0xb5', 1n);
+  const received = await receives(treasury, '0xb5', PAID);
   const { body } = await created(treasury);
   const id = idOf(body['id']);
   const reported = await vault.query(null, { type: 'notificationWork', ids: [id, received] });
@@ -265,7 +268,7 @@ test('browsers above the limit of one invocation are notified by the next messag
   await coordinator.DB.prepare(many).bind(user, own.p256dh, own.auth).run();
   const { requests } = pushService();
   const ids: TransactionId[] = [];
-  for (const hash of ['0xb9', '0xba', '0xbb']) ids.push(await receives(treasury, hash, 1n));
+  for (const hash of ['0xb9', '0xba', '0xbb']) ids.push(await receives(treasury, hash, PAID));
   await notify(coordinator, vaultOf(treasury), ids);
   expect([requests.length, (await vaultOf(treasury).query(null, { type: 'notificationWork', ids })).length]).toEqual([
     300, 1,
@@ -280,7 +283,7 @@ test('no member is notified twice when the removal of a dead browser fails', asy
   const treasury = await foundTreasury();
   await subscribed(treasury.bob);
   const { requests } = pushService(() => 410);
-  const id = await receives(treasury, '0xbc', 1n);
+  const id = await receives(treasury, '0xbc', PAID);
   const DB = {
     prepare: (query: string) => {
       if (query.startsWith('delete')) throw new Error('the database is away');
@@ -299,8 +302,8 @@ test('an unreachable vault does not delay the notifications of another vault', a
   const [bob, other] = [await subscribed(here.bob), await subscribed(unreachable.bob)];
   const { read } = pushService();
   const messages = [
-    ...changesOf(unreachable, [await receives(unreachable, '0xb6', 1n), await receives(unreachable, '0xb7', 1n)]),
-    ...changesOf(here, [await receives(here, '0xb8', 1n)]),
+    ...changesOf(unreachable, [await receives(unreachable, '0xb6', PAID), await receives(unreachable, '0xb7', PAID)]),
+    ...changesOf(here, [await receives(here, '0xb8', PAID)]),
   ];
   const getByName = (name: string) => {
     if (name === `vault:${unreachable.id}`) throw new Error('it is away');
@@ -322,7 +325,7 @@ test('a push service that is no longer configured is not called, and its subscri
   const treasury = await foundTreasury();
   await subscribed(treasury.bob);
   const { requests } = pushService();
-  const id = await receives(treasury, '0xae', 1n);
+  const id = await receives(treasury, '0xae', PAID);
   const { services: _services, ...settings } = JSON.parse(coordinator.WEB_PUSH ?? '{}') as Record<string, unknown>;
   const env = { ...coordinator, WEB_PUSH: JSON.stringify(settings) };
   await notify(env, vaultOf(treasury), [id]);
@@ -334,7 +337,7 @@ test('without a push configuration no push service is called, and no job fails',
   const treasury = await foundTreasury();
   await subscribed(treasury.bob);
   const { requests } = pushService();
-  const id = await receives(treasury, '0xaf', 1n);
+  const id = await receives(treasury, '0xaf', PAID);
   await notify({ ...coordinator, WEB_PUSH: '' }, vaultOf(treasury), [id]);
   expect(requests).toEqual([]);
 });

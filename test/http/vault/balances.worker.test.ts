@@ -13,6 +13,15 @@ import { call, coordinator, created, foundTreasury, RECIPIENT, WALLET } from '..
 
 const token = (number: number) => `0x${number.toString(16).padStart(40, '0')}`;
 
+const READABLE = {
+  symbol: 'DUSD',
+  decimals: 6,
+  price: UNPRICED.native.price,
+  isListed: false,
+  imitates: null,
+  hasPhishingText: false,
+};
+
 /** Records payments of bob to the vault, in a block that may still be reorganised. */
 async function receives(treasury: Treasury, hash: string, tokens: readonly string[]): Promise<void> {
   const vaultId = parseVaultId(treasury.id);
@@ -28,7 +37,7 @@ async function receives(treasury: Treasury, hash: string, tokens: readonly strin
     chain: 'anvil',
     hash,
     seen,
-    valuation: UNPRICED,
+    valuation: { ...UNPRICED, tokens: tokens.map((address) => ({ ...READABLE, address })) },
   });
 }
 

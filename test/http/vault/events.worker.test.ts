@@ -99,7 +99,7 @@ async function receives(treasury: Treasury, hash: string, { isGone = false } = {
         to: WALLET,
         tokenAddress: null,
         tokenId: null,
-        amount: amountOf(7n),
+        amount: amountOf(7_000_000_000n),
       },
     ],
   };
@@ -127,7 +127,10 @@ test('the feed sends an incoming payment with its new balance, and also its remo
   const { next } = await listen(treasury, await login(treasury.victor));
   await receives(treasury, '0xaa');
   expect(await next()).toMatchObject({ event: 'transaction', data: { kind: 'activity', txHash: '0xaa' } });
-  expect(await next()).toMatchObject({ event: 'balance', data: { incoming: '7', asset: { tokenAddress: null } } });
+  expect(await next()).toMatchObject({
+    event: 'balance',
+    data: { incoming: '7000000000', asset: { tokenAddress: null } },
+  });
   await receives(treasury, '0xaa', { isGone: true });
   expect(await next()).toMatchObject({ event: 'transaction', data: { state: 'FAILED', visible: false } });
   expect(await next()).toMatchObject({ event: 'balance', data: { incoming: '0' } });

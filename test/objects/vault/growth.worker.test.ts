@@ -143,7 +143,7 @@ const RECEIVED: ChainTransaction = {
   signer: RECIPIENT,
   fee: amountOf(1n),
   block: { number: '7', hash: '0x7', confirmations: 1, isFinal: false },
-  movements: [{ ...NATIVE, uid: 'top', from: RECIPIENT, to: WALLET, amount: amountOf(5n) }],
+  movements: [{ ...NATIVE, uid: 'top', from: RECIPIENT, to: WALLET, amount: amountOf(5_000_000_000n) }],
 };
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {
