@@ -16,7 +16,7 @@ export interface HiddenPart {
 
 /** A record of another signer's transaction, as far as it decides what is shown. */
 export interface JudgedRecord extends WalletMovements {
-  readonly signer: string;
+  readonly signer: string | null;
   readonly wallet: string;
   readonly visible: boolean;
   readonly visibilityChoice: boolean | null;

@@ -37,8 +37,8 @@ export type HiddenReason = (typeof HIDDEN_REASONS)[number];
 /** A transaction of another signer, as it concerns one wallet. */
 export interface SpamCandidate {
   readonly wallet: string;
-  /** The account that signed the transaction. No contract can forge it. */
-  readonly signer: string;
+  /** The account that signed the transaction, or null. No contract can forge it. */
+  readonly signer: string | null;
   /** The movements of the whole transaction. */
   readonly movements: readonly ChainMovement[];
   /** The net changes of the record. */
@@ -169,7 +169,8 @@ function reasonOf(
     if (profile.imitates !== null) return 'FAKE_TOKEN';
     if (profile.hasPhishingText) return 'BAIT';
   }
-  if (known.isNamed(suspect.signer) || known.isTrade) return null;
+  const isNamed = suspect.signer !== null && known.isNamed(suspect.signer);
+  if (isNamed || known.isTrade) return null;
   if (profile !== null && profile.price.state !== 'known' && isMassTransfer(suspect)) return 'MASS_TRANSFER';
   // What leaves the default balances is shown, because it may be a theft.
   if (changes.some(({ units }) => unitsOf(units) < 0n) && known.isShown(tokenAddress)) return null;
