@@ -154,6 +154,10 @@ export async function recordHoldings(
       const before = storage.balances.balance(asset);
       const units = held?.amounts[index] ?? null;
       if (before === null) continue;
+      if (held !== null && (units === null || units === '0') && isUnused(storage, before, name)) {
+        storage.balances.unschedule(asset);
+        continue;
+      }
       if (held === null || units === null) {
         storage.balances.schedule(asset, nowMs + UNREACHABLE_POLLS * chain.pollIntervalMs);
         continue;
@@ -178,6 +182,12 @@ export async function recordHoldings(
     enqueueReconciliation(storage);
   });
   return agreedAt.length === 0 ? null : { since: oldestOf(agreedAt) };
+}
+
+/** Reports whether nothing was ever recorded of a token, and no comparison found any. */
+function isUnused(storage: VaultStorage, { check, final, ...asset }: Balance, chain: string): boolean {
+  const isRecorded = final !== '0' || storage.balances.openLines({ ...asset, chain }).length > 0;
+  return asset.tokenAddress !== null && check === null && !isRecorded;
 }
 
 /** Adds an entry to the vault's history, which auditors read. */

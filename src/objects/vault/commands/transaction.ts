@@ -23,6 +23,7 @@ import { isPending, newestAttempt } from '#domain/transaction/transaction.ts';
 import type { DecisionContext } from '#domain/transaction/step.ts';
 import type { Decision } from '#domain/transaction/transition.ts';
 import { decide } from '#domain/transaction/transition.ts';
+import { compareAfterCall } from '#objects/vault/writes/call-comparison.ts';
 import type { CreationRequest } from '#objects/vault/writes/new-transaction.ts';
 import { checkCreation } from '#objects/vault/writes/creation-check.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
@@ -292,7 +293,9 @@ function writeStep(context: VaultContext, { before, event, decision }: DecidedSt
   const { rules } = decisionContext(context).policy;
   writeDecision(storage, before, { ...decision, rules, cause: { action: event.type, actor: actorOf(event) } });
   if (changed) changes.wake(transaction.id);
-  rescheduleAfter(storage, { event, transaction, chain: findChain(chains, transaction.chain) }, Date.now());
+  const chain = findChain(chains, transaction.chain);
+  if (changed) compareAfterCall(storage, { before, after: transaction, chain });
+  rescheduleAfter(storage, { event, transaction, chain }, Date.now());
 }
 
 function actorOf(event: TransactionEvent): Actor | null {

@@ -100,6 +100,12 @@ export class BalanceTable {
     this.#sql.exec(due, dueAtMs, chain, tokenAddress ?? '', tokenId ?? '');
   }
 
+  /** Ends the comparisons of an asset that the wallet never had. */
+  unschedule({ chain, tokenAddress, tokenId }: Omit<ChainAsset, 'kind'>): void {
+    const due = 'UPDATE balance SET due_at_ms = NULL WHERE chain = ? AND token_address = ? AND token_id = ?';
+    this.#sql.exec(due, chain, tokenAddress ?? '', tokenId ?? '');
+  }
+
   balance({ chain, tokenAddress, tokenId }: Omit<ChainAsset, 'kind'>): Balance | null {
     const key = [chain, tokenAddress ?? '', tokenId ?? ''];
     const row = this.#sql

@@ -120,7 +120,9 @@ test('one comparison judges a batch, the newest first, and the next one follows 
   const nowMs = Date.now();
   await compares([meme]);
   const shown = () => records.filter((record) => record().visible).length;
-  expect([shown(), records[0]?.().visible, storage.balances.nextDueAtMs()]).toEqual([200, false, nowMs + 60_000]);
+  expect([shown(), storage.balances.nextDueAtMs()]).toEqual([200, nowMs + 60_000]);
+  // Records of one moment have no order among each other.
+  expect(records.slice(130).every((record) => record().visible)).toBe(true);
   await compares([meme]);
   expect(shown()).toBe(260);
 });
