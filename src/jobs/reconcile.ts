@@ -32,7 +32,8 @@ export async function reconcile(env: CoordinatorEnv, vault: VaultDoors, vaultId:
     if (range !== null) {
       // The vault reports a difference once, so nothing that can fail comes before its scan is
       // stored.
-      const request = { vaultId, chain: chain.caip2, address, sinceBlock: range.since };
+      const differsAt = held?.ok === true ? { differsAt: held.value.blockNumber } : {};
+      const request = { vaultId, chain: chain.caip2, address, sinceBlock: range.since, ...differsAt };
       const scanId = await requestScan(env.DB, request, Date.now());
       if (scanId !== null) await env.ACTIVITY_QUEUE.send({ scanId });
     }

@@ -16,6 +16,11 @@ export interface StoredScan extends Omit<ScanRow, 'hashes'> {
 /** What a chain is scanned for. */
 export interface ScanRequest extends Pick<ScanRow, 'chain' | 'address' | 'sinceBlock'> {
   readonly vaultId: number;
+  /**
+   * The block at which the balance differed from the chain. A scan that ended before cannot explain
+   * the difference, so it is not the same scan. Absent for the request of a member.
+   */
+  readonly differsAt?: string;
 }
 
 /**
@@ -28,13 +33,14 @@ const SAME_SCAN_MS = 60_000;
  * completed.
  */
 export async function requestScan(db: D1Database, request: ScanRequest, nowMs: number): Promise<string | null> {
-  const { vaultId, chain, address, sinceBlock } = request;
+  const { vaultId, chain, address, sinceBlock, differsAt } = request;
   const bytes = canonicalBytes('conclave/scan/v1', [
     ['vaultId', String(vaultId)],
     ['chain', chain],
     ['address', address],
     ['sinceBlock', sinceBlock],
     ['minute', String(Math.floor(nowMs / SAME_SCAN_MS))],
+    ...(differsAt === undefined ? [] : [['differsAt', differsAt] as const]),
   ]);
   const id = bytesToHex(sha256(bytes));
   const fresh = { startedAtMs: nowMs, state: 'open' as const, tries: 0, dueAtMs: nowMs };

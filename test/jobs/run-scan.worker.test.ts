@@ -154,6 +154,20 @@ test('the same request within a minute is the same scan, and is not repeated onc
   expect(await again(nowMs + 60_000)).not.toBeNull();
 });
 
+test('a difference of a balance starts a scan, also after a scan of the same minute', async () => {
+  const nowMs = Math.floor(Date.now() / 60_000) * 60_000;
+  const { env, vaultId, id } = await requested({ nowMs });
+  const address = (await openScan(env.DB, id))?.address ?? '';
+  await consumed(env, [id]);
+  await consumed(env, [id, id]);
+  const differing = (differsAt: string) =>
+    requestScan(env.DB, { vaultId, chain: 'eip155:1', address, sinceBlock: null, differsAt }, nowMs + 1);
+  const started = await differing('9');
+  expect(started).not.toBeNull();
+  expect([await differing('9'), started === id]).toEqual([started, false]);
+  expect(await differing('10')).not.toBe(started);
+});
+
 test('a scan whose process ends between two hashes continues and loses none', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
   const { env, vaultId, id, recorded, story } = await requested({ found: hashesTo(3) });

@@ -86,3 +86,23 @@ contract Collection {
         emit Sent(msg.sender, to, 5);
     }
 }
+
+interface IMint {
+    function mint(address to, uint256 units) external;
+}
+
+/// Makes many calls with long inputs before it pays, so that its call trace has megabytes.
+contract BusyPayer {
+    fallback() external payable {}
+
+    function run(uint256 calls, uint256 size, address payable to, IMint token, uint256 units) external payable {
+        bytes memory input = new bytes(size);
+        for (uint256 i = 0; i < calls; i++) {
+            (bool called, ) = address(this).call(input);
+            require(called);
+        }
+        token.mint(to, units);
+        (bool paid, ) = to.call{value: msg.value}("");
+        require(paid);
+    }
+}

@@ -52,6 +52,13 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
     caughtBy: [...evm('watch/activity'), ...evm('watch/observe')],
   },
   {
+    name: 'the log of a native payment is booked as a token',
+    file: 'src/chains/evm/watch/movements.ts',
+    was: 'logs.filter(({ address }) => address !== NATIVE_LOG_ADDRESS && address !== SIMULATED_LOG_ADDRESS)',
+    is: 'logs',
+    caughtBy: ['test/objects/vault/token-zoo.test.ts', ...evm('watch/token-logs')],
+  },
+  {
     name: 'an unlisted contract mints by the log of a wrapped asset',
     file: 'src/chains/evm/watch/wrapped-asset.ts',
     was: '!wrapped.has(tokenAddress) || ',
