@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import type { KnownTransaction, Receipt } from '#chains/evm/client/rpc-calls.ts';
 import { ANSWER_FIELDS, RECEIPT_PRUNING, readReceipt, readTransaction, tagOf } from '#chains/evm/client/rpc-calls.ts';
-import { parseHash, parseHexBytes, parseQuantity } from '#chains/evm/rules/hex.ts';
+import { parseAddressBytes, parseHash, parseQuantity } from '#chains/evm/rules/hex.ts';
 import { isObject } from '#chains/rpc/is-object.ts';
 import type { RpcCall } from '#chains/rpc/json-rpc.ts';
 import type { Pruning } from '#chains/rpc/pruned-answer.ts';
@@ -61,7 +61,7 @@ export const getBlockOf = (number: bigint, account: string): RpcCall<WholeBlock 
 });
 
 function isBy(account: string, row: unknown): boolean {
-  return isObject(row) && parseHexBytes(row['from']) === account.toLowerCase();
+  return isObject(row) && parseAddressBytes(row['from']) === account.toLowerCase();
 }
 
 function readBlockTransaction(row: unknown): BlockTransaction | null {
@@ -89,8 +89,8 @@ export const getBlockPayments = (number: bigint): RpcCall<readonly (DirectPaymen
 
 function readPayment(row: unknown): DirectPayment | null {
   if (!isObject(row)) return null;
-  const [hash, from, value] = [parseHash(row['hash']), parseHexBytes(row['from']), parseQuantity(row['value'])];
-  const to = row['to'] == null ? null : parseHexBytes(row['to']);
+  const [hash, from, value] = [parseHash(row['hash']), parseAddressBytes(row['from']), parseQuantity(row['value'])];
+  const to = row['to'] == null ? null : parseAddressBytes(row['to']);
   return hash === null || from === null || value === null ? null : { hash, from, to, value };
 }
 

@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem';
 import { numberToHex } from 'viem/utils';
-import { parseHash, parseHexBytes, parseQuantity } from '#chains/evm/rules/hex.ts';
+import { parseAddressBytes, parseHash, parseHexBytes, parseQuantity } from '#chains/evm/rules/hex.ts';
 import { operatorFeeIn } from '#chains/evm/client/operator-fee.ts';
 import { MOVEMENT_TOPICS } from '#chains/evm/rules/transfer-topics.ts';
 import { isObject } from '#chains/rpc/is-object.ts';
@@ -245,7 +245,7 @@ export function readReceipt(answer: unknown, hash: string): Receipt | undefined 
 
 function readLog(answer: unknown): Log | null {
   if (!isObject(answer) || !Array.isArray(answer['topics'])) return null;
-  const [address, data] = [parseHexBytes(answer['address']), parseHexBytes(answer['data'])];
+  const [address, data] = [parseAddressBytes(answer['address']), parseHexBytes(answer['data'])];
   const topics = every(answer['topics'].map(parseHash));
   const index = parseQuantity(answer['logIndex']);
   return address === null || data === null || topics === undefined || index === null
@@ -268,10 +268,10 @@ const UNSIGNED_TYPES: ReadonlySet<bigint> = new Set([ARBITRUM_DEPOSIT, 0x68n, 0x
 /** Returns undefined for a transaction that cannot be read, or has another hash. */
 export function readTransaction(answer: unknown, hash: string): KnownTransaction | undefined {
   if (!isObject(answer) || parseHash(answer['hash']) !== hash) return undefined;
-  const [from, data] = [answer['from'], answer['input']].map(parseHexBytes);
-  const to = answer['to'] == null ? null : parseHexBytes(answer['to']);
+  const [from, data] = [parseAddressBytes(answer['from']), parseHexBytes(answer['input'])];
+  const to = answer['to'] == null ? null : parseAddressBytes(answer['to']);
   const [value, gasLimit] = [parseQuantity(answer['value']), parseQuantity(answer['gas'])];
-  if (from == null || data == null || value === null || gasLimit === null) return undefined;
+  if (from === null || data === null || value === null || gasLimit === null) return undefined;
   // An unreadable address is a malformed response, and not the creation of a contract.
   if (to === null && answer['to'] != null) return undefined;
   const mined = answer['blockHash'] !== undefined && answer['blockHash'] !== null;

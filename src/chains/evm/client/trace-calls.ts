@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import { parseHash, parseHexBytes, parseQuantity } from '#chains/evm/rules/hex.ts';
+import { parseAddressBytes, parseHash, parseQuantity } from '#chains/evm/rules/hex.ts';
 import { isObject } from '#chains/rpc/is-object.ts';
 import { ANSWER_FIELDS, tagOf } from '#chains/evm/client/rpc-calls.ts';
 import type { RpcCall } from '#chains/rpc/json-rpc.ts';
@@ -84,8 +84,8 @@ function readTrace(answer: unknown, caller: Hex | null, depth = 0): TraceCall | 
   if (!isObject(answer) || depth > MAX_CALL_DEPTH) return null;
   const { type } = answer;
   // The contract that ends itself may be named by the call around it alone.
-  const from = answer['from'] == null && SELFDESTRUCTS.has(type) ? caller : parseHexBytes(answer['from']);
-  const to = answer['to'] == null ? null : parseHexBytes(answer['to']);
+  const from = answer['from'] == null && SELFDESTRUCTS.has(type) ? caller : parseAddressBytes(answer['from']);
+  const to = answer['to'] == null ? null : parseAddressBytes(answer['to']);
   const value = answer['value'] == null ? 0n : parseQuantity(answer['value']);
   const inner: unknown = answer['calls'] ?? [];
   if (from === null || value === null || !Array.isArray(inner)) return null;

@@ -22,6 +22,15 @@ export function parseHash(value: unknown): Hex | null {
 }
 
 /**
+ * Reads the 20 bytes of an address. An RPC node can return any length, and other code takes a wrong
+ * one for a bug of Conclave.
+ */
+export function parseAddressBytes(value: unknown): Hex | null {
+  const bytes = parseHexBytes(value);
+  return bytes !== null && bytes.length === 42 ? bytes : null;
+}
+
+/**
  * Reads a JSON-RPC quantity, up to 2^256 - 1. Leading zeros are accepted, because some RPC nodes
  * send them.
  */

@@ -12,7 +12,7 @@ import { getBlock, getReceipt, getTransaction } from '#chains/evm/client/rpc-cal
 import { traceTransaction } from '#chains/evm/client/trace-calls.ts';
 import type { ReadTransaction } from '#chains/chain-client.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
-import { amountOf } from '#domain/asset/amount.ts';
+import { amountOf, parseAmount } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
@@ -54,10 +54,12 @@ export async function readActivity(
   if (!block.ok) return block;
   if (block.value?.hash !== blockHash) return unusable('The receipt is from a block that the RPC node does not have.');
   if (!finalized.ok && finalized.refusal.kind === 'no-answer') return finalized;
+  const cost = costOf(known.value, gasUsed * effectiveGasPrice + rollupFee);
+  if (cost === null) return unusable('The RPC node returned an impossible fee.');
   const movements = movementsIn(receipt.value, known.value, { trace: trace.ok ? trace.value : null, chain });
   return accepted({
     hash,
-    ...costOf(known.value, gasUsed * effectiveGasPrice + rollupFee),
+    ...cost,
     block: {
       number: blockNumber.toString(),
       hash: blockHash,
@@ -68,9 +70,14 @@ export async function readActivity(
   });
 }
 
-/** A transaction that no key signed costs its sender nothing. */
-function costOf({ isUnsigned, from }: KnownTransaction, fee: bigint): Pick<ChainTransaction, 'signer' | 'fee'> {
-  return isUnsigned ? { signer: null, fee: amountOf(0n) } : { signer: getAddress(from), fee: amountOf(fee) };
+/**
+ * Returns null for a fee that no chain can carry. A transaction that no key signed costs its sender
+ * nothing.
+ */
+function costOf({ isUnsigned, from }: KnownTransaction, paid: bigint): Pick<ChainTransaction, 'signer' | 'fee'> | null {
+  if (isUnsigned) return { signer: null, fee: amountOf(0n) };
+  const fee = parseAmount(paid.toString());
+  return fee === null ? null : { signer: getAddress(from), fee };
 }
 
 /** Its cost and the actions of contracts are unknown before it is mined. */

@@ -9,6 +9,9 @@ import type { Result } from '#domain/result.ts';
  */
 const FINAL_AFTER_TIMES = 4n;
 
+/** A faulty RPC node can return any head, and a record stores the depth as a safe integer. */
+const MAX_DEPTH = BigInt(Number.MAX_SAFE_INTEGER);
+
 /**
  * -32602 when the tag is unknown; -39001 is from Besu and Erigon, when no block has it. reth and
  * Nethermind return null then.
@@ -35,7 +38,7 @@ export function depthOf(blockNumber: bigint, { chain, head, finalized }: ChainVi
     finalized.ok && finalized.value !== null
       ? finalized.value.number >= blockNumber
       : hasNoneFinal(finalized) && depth >= countedFinalDepth(chain);
-  return { confirmations: Number(depth), isFinal };
+  return { confirmations: Number(depth < MAX_DEPTH ? depth : MAX_DEPTH), isFinal };
 }
 
 /** Returns the final depth in blocks, for use when no `finalized` block is available. */
