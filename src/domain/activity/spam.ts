@@ -11,7 +11,7 @@ import { MIN_SHOWN_VALUE, ONE_DOLLAR } from '#domain/asset/price.ts';
  *
  * - `ZERO_VALUE`: it moves nothing. A transfer of zero in the vault's name poisons its history.
  * - `LOOKALIKE`: a small value from or to an address that begins and ends like one that the vault
- *   has dealt with.
+ *   has dealt with. A loss of the vault is none.
  * - `FAKE_TOKEN`: a token that has the name of a listed one or of the native asset.
  * - `BAIT`: a token or collectible whose name requests an action of its reader.
  * - `MASS_TRANSFER`: a token without a price that goes to many recipients at once.
@@ -157,25 +157,39 @@ function reasonOf(
   if (movements.every(({ amount }) => amount === '0')) return 'ZERO_VALUE';
   const gross = grossOf(changes, movements, wallet);
   const value = marketValueOf(gross, valuation);
-  const parties = new Set(movements.flatMap(({ from, to }) => [from, to]));
-  const isSmall = value.state !== 'known' || value.usdE30 < ONE_DOLLAR;
-  const imitates = (party: string | null) => party !== null && party !== wallet && known.isLookalike(party);
-  if (isSmall && [...parties].some(imitates)) return 'LOOKALIKE';
+  const profile = tokenAddress === null ? null : tokenProfile(valuation, tokenAddress);
+  const isTrusted = tokenAddress === null || profile?.isListed === true || known.hasSent(tokenAddress);
+  const isSent = changes.some(({ units }) => unitsOf(units) < 0n);
+  // What leaves the wallet is shown, because it may be a theft. A thief chooses the recipient.
+  const isLost = isSent && (isTrusted || (tokenAddress !== null && known.isShown(tokenAddress)));
+  if ((!isLost || isLittle(value)) && isImitation(movements, value, { wallet, known })) return 'LOOKALIKE';
   if (tokenAddress === null) return gross.some((one) => isNativeDust(one, value, valuation)) ? 'LOW_VALUE' : null;
-  const profile = tokenProfile(valuation, tokenAddress);
-  if (profile?.isListed === true || known.hasSent(tokenAddress)) return isLittle(value) ? 'LOW_VALUE' : null;
-  if (value.state === 'known') return isLittle(value) ? 'LOW_VALUE' : null;
+  if (isTrusted || value.state === 'known') return isLittle(value) ? 'LOW_VALUE' : null;
   if (profile !== null && profile.price.state !== 'known') {
     if (profile.imitates !== null) return 'FAKE_TOKEN';
     if (profile.hasPhishingText) return 'BAIT';
   }
   const isNamed = suspect.signer !== null && known.isNamed(suspect.signer);
-  if (isNamed || known.isTrade) return null;
+  if (isNamed || known.isTrade || isLost) return null;
   if (profile !== null && profile.price.state !== 'known' && isMassTransfer(suspect)) return 'MASS_TRANSFER';
-  // What leaves the default balances is shown, because it may be a theft.
-  if (changes.some(({ units }) => unitsOf(units) < 0n) && known.isShown(tokenAddress)) return null;
   if (changes.some(isCollectible) || profile === null || isUnreadable(profile, changes)) return 'UNKNOWN_TOKEN';
   return value.state === 'unknown' ? 'UNKNOWN_TOKEN' : null;
+}
+
+/**
+ * Reports whether a small amount comes from or goes to an address that imitates a known one. A
+ * stranger can add such a transfer to the transaction of a payment, through a bundler. So where no
+ * price shows that the amount is small, each transfer of it must have such an address.
+ */
+function isImitation(
+  movements: readonly ChainMovement[],
+  value: MarketValue,
+  { wallet, known }: Pick<SpamCandidate, 'wallet'> & { readonly known: KnownCounterparties },
+): boolean {
+  const imitates = ({ from, to }: ChainMovement) =>
+    [from, to].some((party) => party !== null && party !== wallet && known.isLookalike(party));
+  if (value.state === 'known') return value.usdE30 < ONE_DOLLAR && movements.some(imitates);
+  return movements.every((one) => one.amount === '0' || imitates(one));
 }
 
 /**

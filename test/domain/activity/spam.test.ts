@@ -287,6 +287,34 @@ test.each<[string, readonly ChainMovement[], Valuation, KnownCounterparties, rea
   ]);
 });
 
+const both: KnownCounterparties = { ...wary, isShown: holder.isShown };
+const stolen = crowd.map((one) => ({ ...one, from: WALLET }));
+
+test.each<[string, readonly ChainMovement[], Valuation, KnownCounterparties]>([
+  ['a listed token, without a source', [dollars('9000000', WALLET, POISONER)], valued([dollar(NONE)]), wary],
+  ['one whose source is unreachable', [dollars('1', WALLET, POISONER)], valued([dollar(UNREACHABLE)]), wary],
+  ['less than a dollar of it', [dollars('990000', WALLET, POISONER)], valued([dollar()]), wary],
+  ['ether, without a source', [native(ETHER, WALLET, POISONER)], valued([], NONE), wary],
+  ['a token that the vault has sent', [moved({ from: WALLET, to: POISONER })], valued([facts()]), knowing],
+  ['a token of the default balances', [moved({ from: WALLET, to: POISONER })], valued([facts()]), both],
+  ['such a token, to many recipients at once', stolen, valued([facts()]), holder],
+])('what leaves the wallet is a theft, and neither its recipient nor their number hides it: %s', (...story) => {
+  const [, movements, valuation, acquaintance] = story;
+  const { changes } = movementsOf(WALLET, movements, { tokens: [] });
+  expect(judge({ wallet: WALLET, signer: BOB, movements, changes }, valuation, acquaintance).hidden).toEqual([]);
+});
+
+test.each([
+  ['nothing to the recipient', dollars('0', WALLET, POISONER), null],
+  ['dust from the recipient', dollars('1', POISONER), null],
+  ['a transfer of the recipient alone', dollars('1', POISONER), 'LOOKALIKE'],
+])('a stranger does not hide a payment without a price by adding to its transaction: %s', (_name, added, expected) => {
+  const movements = expected === null ? [dollars('9000000'), added] : [added];
+  const { changes } = movementsOf(WALLET, movements, { tokens: [] });
+  const suspect = { wallet: WALLET, signer: BOB, movements, changes };
+  expect(judge(suspect, valued([dollar(NONE)]), wary).reason).toBe(expected);
+});
+
 test('a token beyond the limit of a record is hidden, and the vault reads nothing about it', () => {
   const movements = Array.from({ length: 300 }, (_, i) => moved({ tokenAddress: `0x${String(i).padStart(40, '0')}` }));
   const { changes } = movementsOf(WALLET, movements, { tokens: [] });

@@ -87,6 +87,13 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
     caughtBy: evm('watch/deposits'),
   },
   {
+    name: 'a thief hides a theft by the address of its recipient',
+    file: 'src/domain/activity/spam.ts',
+    was: '(!isLost || isLittle(value)) && isImitation(',
+    is: 'isImitation(',
+    caughtBy: ['test/domain/activity/spam.test.ts'],
+  },
+  {
     name: 'a fee is not booked',
     file: 'src/domain/asset/balance.ts',
     was: 'const paid = fee === null ? 0n : unitsOf(fee);',
