@@ -47,7 +47,9 @@ export function evmClient(
     broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),
     activity: (hash, found) => activityFromPool(pool, found, (node) => readActivity(node, chain, { hash, found })),
     scan: (address, since) =>
-      readFromPool(pool, (node) => scanChain(node, { address, since: since === null ? null : BigInt(since) })),
+      readFromPool(pool, (node) => {
+        return scanChain(node, { address, since: since === null ? null : BigInt(since), caip2: chain.caip2 });
+      }),
     holdings: (address, assets, requiresProof) =>
       readHoldings(pool, { address, assets, requiresProof }, (node, query) => holdingsOn(node, chain, query)),
     token: (address) => readFromPool(pool, (node) => readToken(node, address)),

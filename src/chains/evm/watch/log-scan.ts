@@ -18,9 +18,15 @@ const SMALLEST = SIZES.length - 1;
 /** So many refusals of a size that never had an answer show a limit of the provider. Ours. */
 const REFUSALS_OF_A_LIMIT = 3;
 
+/** The code of JSON-RPC for a method that the RPC node does not have. */
+const NO_SUCH_METHOD = -32601;
+/** So many first blocks without an answer show that it has none for any block. Ours. */
+const MAX_UNREAD_FIRST = 50;
+
 /**
- * The largest size that an RPC node answered in the last scan, by its host: a provider may allow
- * ten blocks, and would otherwise refuse the first queries of each scan.
+ * The largest size that an RPC node answered in the last scan, by its host and chain: a provider
+ * may allow ten blocks, and would otherwise refuse the first queries of each scan. Each scan tries
+ * the next larger size again, because a stranger's logs or a slow hour may have been the reason.
  */
 const answered = new Map<string, number>();
 
@@ -38,13 +44,14 @@ export interface LogScan {
  */
 export async function scanLogs(
   node: RpcNode,
-  address: string,
+  { address, caip2 }: { readonly address: string; readonly caip2: string },
   { from, to }: BlockRange,
 ): Promise<Result<LogScan, NodeProblem>> {
+  const name = `${caip2} ${node.host}`;
   const queries = queriesFor(address);
   const hashes = new Set<string>();
   const [refusals, worked] = [new Map<number, number>(), new Set<number>()];
-  let ceiling = answered.get(node.host) ?? 0;
+  let ceiling = Math.max((answered.get(name) ?? 0) - 1, 0);
   let [start, at, unread] = [from, ceiling, 0];
   while (start <= to) {
     const end = start + (SIZES[at] ?? 1n) - 1n;
@@ -69,11 +76,12 @@ export async function scanLogs(
     const whole = await node.request(getLogTransactionHashesInBlock(start, queries));
     if (!whole.ok && whole.refusal.kind === 'no-answer' && whole.refusal.because !== 'too-long') return whole;
     if (whole.ok) for (const hash of whole.value) hashes.add(hash);
+    else if (isMissing(found.refusal) && worked.size === 0 && unread >= MAX_UNREAD_FIRST) return found;
     else unread += 1;
     start += 1n;
     at = Math.max(at - 1, ceiling);
   }
-  if (worked.size > 0) answered.set(node.host, Math.min(...worked));
+  if (worked.size > 0) answered.set(name, Math.min(...worked));
   return accepted({ hashes: [...hashes], unread });
 }
 
@@ -100,6 +108,10 @@ async function hashesIn(
     hashes.push(...found.value);
   }
   return accepted(hashes);
+}
+
+function isMissing(problem: NodeProblem): boolean {
+  return problem.kind === 'error-answer' && problem.code === NO_SUCH_METHOD;
 }
 
 /**

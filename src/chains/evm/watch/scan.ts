@@ -27,14 +27,14 @@ const MAX_STATES = 600;
  */
 export async function scanChain(
   node: RpcNode,
-  { address, since }: { readonly address: string; readonly since: bigint | null },
+  { address, since, caip2 }: { readonly address: string; readonly since: bigint | null; readonly caip2: string },
 ): Promise<Result<Scan, NodeProblem>> {
   const head = await node.request(getBlock('latest'));
   if (!head.ok) return head;
   if (head.value === null) return refused({ kind: 'unusable', detail: 'The RPC node has no newest block.' });
   const to = head.value.number;
   const from = largest(0n, since === null ? to - RECENT_BLOCKS + 1n : since + 1n, to - MAX_BLOCKS + 1n);
-  const logged = await scanLogs(node, address, { from, to });
+  const logged = await scanLogs(node, { address, caip2 }, { from, to });
   if (!logged.ok) return logged;
   const hashes = new Set<string>(logged.value.hashes);
   const changed = await changedBlocks(node, address, { from, to });
