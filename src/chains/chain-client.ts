@@ -201,6 +201,9 @@ export interface Scan {
   readonly untracedBy?: string;
 }
 
+/** What scans remember of RPC nodes, by chain and host: the index of the range that worked. */
+export type ScanMemory = Map<string, number>;
+
 /** The holdings of a wallet at one block. */
 export interface Holdings {
   readonly blockNumber: string;
@@ -307,7 +310,7 @@ export interface ChainClient<Q extends Quote = Quote, A = unknown, E extends Fee
    * Returns hashes of transactions that may concern an address and that no monitor reported. It
    * scans the blocks after `since` as far back as is affordable, or the newest blocks.
    */
-  scan(address: string, since: string | null): Promise<Result<Scan, ChainFault>>;
+  scan(address: string, since: string | null, memory?: ScanMemory): Promise<Result<Scan, ChainFault>>;
   /**
    * Returns an address's holdings of these assets at the newest block that is deep enough.
    *

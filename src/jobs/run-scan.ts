@@ -1,3 +1,4 @@
+import type { ScanMemory } from '#chains/chain-client.ts';
 import { chainClientFor } from '#chains/client-for.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import { sendActivity } from '#jobs/activity-queue.ts';
@@ -21,17 +22,26 @@ export async function runScan(env: CoordinatorEnv, scanId: string): Promise<void
   else await recordHashes(env, scan, scan.hashes);
 }
 
+/** What scans of this isolate remember of RPC nodes. */
+const memories = new WeakMap<CoordinatorEnv, ScanMemory>();
+
+function memoryOf(env: CoordinatorEnv): ScanMemory {
+  const memory = memories.get(env) ?? new Map();
+  memories.set(env, memory);
+  return memory;
+}
+
 async function readBlocks(env: CoordinatorEnv, scan: StoredScan): Promise<void> {
   const startMs = Date.now();
   const chain = findChain(chainsFrom(env), scan.chain);
   const client = chain === null ? null : chainClientFor(env, chain);
   if (client === null) return endTry(env, scan, { outcomes: ['unknown-chain'], startMs });
-  const found = await client.scan(scan.address, scan.sinceBlock);
+  const found = await client.scan(scan.address, scan.sinceBlock, memoryOf(env));
   if (!found.ok) return endTry(env, scan, { outcomes: ['away'], startMs });
   const { untraced, untracedBy } = found.value;
   if (untracedBy !== undefined) {
-    const { id: scanId, vaultId } = scan;
-    console.error(JSON.stringify({ event: 'scan-untraced', scanId, vaultId, chain: scan.chain, blocks: untraced }));
+    const { vaultId } = scan;
+    console.error(JSON.stringify({ event: 'scan-untraced', vaultId, chain: scan.chain, blocks: untraced }));
     raiseUntraced(env, { chain: client.chain.name, hosts: [untracedBy] }, startMs);
   }
   const groups = inGroups(found.value.hashes, MAX_HINTS);

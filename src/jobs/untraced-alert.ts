@@ -5,7 +5,7 @@ import { logAlert } from '#objects/metrics.ts';
 const EVERY_MS = 60 * 60_000;
 
 /** When the alert was last raised in this isolate, by chain and host. */
-const raisedAtMs = new Map<string, number>();
+const alerts = new WeakMap<Pick<CoordinatorEnv, 'METRICS'>, Map<string, number>>();
 
 /**
  * Raises the alert that RPC nodes did not show what contracts did: their payments are missing in
@@ -18,6 +18,8 @@ export function raiseUntraced(
   { chain, hosts = [] }: { readonly chain: string; readonly hosts?: readonly string[] | undefined },
   nowMs: number,
 ): void {
+  const raisedAtMs = alerts.get(env) ?? new Map<string, number>();
+  alerts.set(env, raisedAtMs);
   for (const host of new Set(hosts)) {
     const name = `${chain} ${host}`;
     if (nowMs - (raisedAtMs.get(name) ?? 0) < EVERY_MS) continue;

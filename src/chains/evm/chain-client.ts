@@ -46,10 +46,10 @@ export function evmClient(
     provenHead: () => provenHead(pool, chain, BLOCK_CALLS.getHead),
     broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),
     activity: (hash, found) => activityFromPool(pool, found, (node) => readActivity(node, chain, { hash, found })),
-    scan: (address, since) =>
-      readFromPool(pool, (node) => {
-        return scanChain(node, { address, since: since === null ? null : BigInt(since), caip2: chain.caip2 });
-      }),
+    scan: (address, since, memory = new Map()) => {
+      const start = since === null ? null : BigInt(since);
+      return readFromPool(pool, (node) => scanChain(node, { address, since: start, caip2: chain.caip2, memory }));
+    },
     holdings: (address, assets, requiresProof) =>
       readHoldings(pool, { address, assets, requiresProof }, (node, query) => holdingsOn(node, chain, query)),
     token: (address) => readFromPool(pool, (node) => readToken(node, address)),

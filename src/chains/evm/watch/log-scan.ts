@@ -3,6 +3,7 @@ import { getLogTransactionHashes, getLogTransactionHashesInBlock } from '#chains
 import { getBlock } from '#chains/evm/client/rpc-calls.ts';
 import { DEPOSIT, TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE, WITHDRAWAL } from '#chains/evm/rules/transfer-topics.ts';
 import { word } from '#chains/evm/rules/hex.ts';
+import type { ScanMemory } from '#chains/chain-client.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { Result } from '#domain/result.ts';
@@ -23,18 +24,23 @@ const NO_SUCH_METHOD = -32601;
 /** So many first blocks without an answer show that it has none for any block. Ours. */
 const MAX_UNREAD_FIRST = 50;
 
-/**
- * The largest size that an RPC node answered in the last scan, by its host and chain: a provider
- * may allow ten blocks, and would otherwise refuse the first queries of each scan. Each scan tries
- * the next larger size again, because a stranger's logs or a slow hour may have been the reason.
- */
-const answered = new Map<string, number>();
-
 /** What the logs of a range show. */
 export interface LogScan {
   readonly hashes: readonly string[];
   /** The number of blocks whose logs the RPC node does not show. */
   readonly unread: number;
+}
+
+interface LogScanOptions {
+  readonly address: string;
+  /** Of the RPC node, for this chain. */
+  readonly name: string;
+  /**
+   * The size that each node answered in the last scan: a provider may allow ten blocks, and would
+   * otherwise refuse the first queries of each scan. Each scan tries the next larger size again,
+   * because a stranger's logs or a slow hour may have been the reason.
+   */
+  readonly answered: ScanMemory;
 }
 
 /**
@@ -44,10 +50,9 @@ export interface LogScan {
  */
 export async function scanLogs(
   node: RpcNode,
-  { address, caip2 }: { readonly address: string; readonly caip2: string },
+  { address, name, answered }: LogScanOptions,
   { from, to }: BlockRange,
 ): Promise<Result<LogScan, NodeProblem>> {
-  const name = `${caip2} ${node.host}`;
   const queries = queriesFor(address);
   const hashes = new Set<string>();
   const [refusals, worked] = [new Map<number, number>(), new Set<number>()];

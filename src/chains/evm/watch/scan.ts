@@ -1,4 +1,4 @@
-import type { Scan } from '#chains/chain-client.ts';
+import type { Scan, ScanMemory } from '#chains/chain-client.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { DirectPayment } from '#chains/evm/client/block-contents.ts';
@@ -20,6 +20,13 @@ const STATE_BLOCKS = 100n;
 /** Each change of a balance costs about fourteen reads to find among ten thousand blocks. */
 const MAX_STATES = 600;
 
+interface ScanOptions {
+  readonly address: string;
+  readonly since: bigint | null;
+  readonly caip2: string;
+  readonly memory: ScanMemory;
+}
+
 /**
  * Scans for everything that concerns an address in the newest blocks, or in those after a block:
  * token transfers by their logs, payments by balance changes. It returns only hashes; their
@@ -27,14 +34,14 @@ const MAX_STATES = 600;
  */
 export async function scanChain(
   node: RpcNode,
-  { address, since, caip2 }: { readonly address: string; readonly since: bigint | null; readonly caip2: string },
+  { address, since, caip2, memory }: ScanOptions,
 ): Promise<Result<Scan, NodeProblem>> {
   const head = await node.request(getBlock('latest'));
   if (!head.ok) return head;
   if (head.value === null) return refused({ kind: 'unusable', detail: 'The RPC node has no newest block.' });
   const to = head.value.number;
   const from = largest(0n, since === null ? to - RECENT_BLOCKS + 1n : since + 1n, to - MAX_BLOCKS + 1n);
-  const logged = await scanLogs(node, { address, caip2 }, { from, to });
+  const logged = await scanLogs(node, { address, name: `${caip2} ${node.host}`, answered: memory }, { from, to });
   if (!logged.ok) return logged;
   const hashes = new Set<string>(logged.value.hashes);
   const changed = await changedBlocks(node, address, { from, to });
