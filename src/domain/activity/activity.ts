@@ -217,16 +217,23 @@ export function updatedActivity(activity: Activity, observed: ObservedTransactio
 }
 
 /**
- * Returns the transaction with the payments by contracts that were observed before. An RPC node can
- * report them only as long as it has the state, which is often pruned before the block is final.
- * When a poll of the same block shows no such payment, the known ones still hold. Everything else
- * is in the receipt.
+ * Returns the transaction with what was observed before and needs the state of the block: payments
+ * by contracts, and the ids of collectibles from before ERC-721. An RPC node has the state only for
+ * a time, which often ends before the block is final. When a poll of the same block shows no such
+ * payment, the known ones still hold, and an id is not read as an amount. Everything else is in the
+ * receipt.
  */
 function fullerTransaction(activity: Activity, seen: ChainTransaction): ChainTransaction {
+  const collectibles = new Map(activity.movements.filter(({ kind }) => kind === 'erc721').map((one) => [one.uid, one]));
+  const asBefore = (one: ChainMovement) => {
+    const before = one.kind === 'erc20' ? collectibles.get(one.uid) : undefined;
+    return before?.tokenAddress === one.tokenAddress && before.tokenId === one.amount ? before : one;
+  };
   const isInternal = ({ kind }: ChainMovement) => kind === 'internal';
   const isSameBlock = activity.block !== null && activity.block.hash === seen.block?.hash;
   const known = isSameBlock && !seen.movements.some(isInternal) ? activity.movements.filter(isInternal) : [];
-  return { ...seen, movements: [...seen.movements, ...known] };
+  const movements = isSameBlock ? seen.movements.map(asBefore) : seen.movements;
+  return { ...seen, movements: [...movements, ...known] };
 }
 
 function stateAt(block: ActivityBlock | null, chain: Pick<Chain, 'confirmations'>): Activity['state'] {

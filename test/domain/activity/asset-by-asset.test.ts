@@ -169,6 +169,24 @@ test('a listed token behind a hundred and one tokens of a stranger is booked and
   expect([shownPart(activity).movements.length, shownPart(activity).hiddenChanges.length]).toEqual([1, 99]);
 });
 
+test('a collectible that its contract no longer names at a later poll of the block stays one', () => {
+  const plain = moved({ uid: 'log:9', tokenAddress: NFT, amount: amount('640000') });
+  const named: ChainMovement = { ...plain, kind: 'erc721', tokenId: '640000', amount: amount('1') };
+  const sender = { ...observation, valuation: null, acquaintance: { ...NO_COUNTERPARTIES, hasSent: () => true } };
+  const first = recorded(seen([named]), valued([facts(NFT)]), sender.acquaintance);
+  const final = { number: '7', hash: '0xb7', confirmations: 90, isFinal: true };
+  const later = updatedActivity(first, { ...sender, seen: seen([plain], { block: final }) });
+  expect([later.block?.isFinal, later.changes]).toEqual([true, first.changes]);
+  expect(later.movements).toEqual([named]);
+  // Another block, another amount or a contract that names it only later count as they are read.
+  const moved2 = updatedActivity(first, { ...sender, seen: seen([plain], { block: { ...final, hash: '0xb8' } }) });
+  expect(moved2.movements).toEqual([plain]);
+  const other = { ...plain, amount: amount('640001') };
+  expect(updatedActivity(first, { ...sender, seen: seen([other], { block: final }) }).movements).toEqual([other]);
+  const unnamed = recorded(seen([plain]), valued([facts(NFT)]), sender.acquaintance);
+  expect(updatedActivity(unnamed, { ...sender, seen: seen([named], { block: final }) }).movements).toEqual([named]);
+});
+
 /** The tokens of the property, by what the vault knows of them. */
 const TOKENS = Array.from({ length: 6 }, (_, i) => `0x${String(i + 1).repeat(40)}`.replace('1111', 'aaaa'));
 const prices = fc.constantFrom<Price>(

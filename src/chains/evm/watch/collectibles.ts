@@ -25,9 +25,9 @@ export async function withCollectibles(
   const samples = new Map<string, ChainMovement>();
   for (const one of movements) {
     const { kind, tokenAddress, to } = one;
-    const isCandidate = kind === 'erc20' && tokenAddress !== null && to !== null && samples.size < MAX_TOKENS;
-    if (isCandidate && listedToken(chain, tokenAddress) === null && !samples.has(tokenAddress))
-      samples.set(tokenAddress, one);
+    if (kind !== 'erc20' || tokenAddress === null || to === null || listedToken(chain, tokenAddress) !== null) continue;
+    // The last recipient is the owner at the end of the block, and a broker before it is not.
+    if (samples.has(tokenAddress) || samples.size < MAX_TOKENS) samples.set(tokenAddress, one);
   }
   const checked = await Promise.all(
     [...samples].map(async ([tokenAddress, { amount, to }]) => {

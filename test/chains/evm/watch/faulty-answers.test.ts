@@ -32,7 +32,7 @@ interface Odd {
   readonly head?: string;
 }
 
-async function read(odd: Odd) {
+async function read(odd: Odd, other: (method: string) => Rule | null = () => null) {
   const mined = {
     transaction: { ...transaction, ...odd.transaction },
     receipt: { ...receipt, ...odd.receipt },
@@ -40,7 +40,7 @@ async function read(odd: Odd) {
   };
   const head = odd.head === undefined ? null : { number: odd.head, hash: transaction.blockHash, timestamp: '0x1' };
   const latest = (method: string, [tag]: readonly unknown[]): Rule | null =>
-    method === 'eth_getBlockByNumber' && tag === 'latest' && head !== null ? { result: head } : null;
+    method === 'eth_getBlockByNumber' && tag === 'latest' && head !== null ? { result: head } : other(method);
   showBlockOf(node, mined, latest);
   return clientFor(anvilChain(), [node.url]).activity(transaction.hash, null);
 }
@@ -63,6 +63,25 @@ test.each<[string, Odd]>([
 test('a call of a trace with an address of another length is no readable trace', async () => {
   const calls = [{ type: 'CALL', from: SHORT, to: vault, value: '0x1', input: '0x' }];
   expect(await read({ trace: { calls } })).toMatchObject({ ok: true, value: { isUntraced: true } });
+});
+
+test('a collectible from before ERC-721 that has a second owner in its transaction has its id', async () => {
+  const [log] = receipt.logs;
+  if (log === undefined) throw new Error('the receipt has a log');
+  const [topic, from] = log.topics;
+  const id = `0x${'7'.padStart(64, '0')}`;
+  const [broker, owner] = [`0x${'1'.repeat(40).padStart(64, '0')}`, `0x${vault.slice(2).padStart(64, '0')}`];
+  const logs = [
+    { ...log, topics: [topic, from, broker], data: id },
+    { ...log, topics: [topic, broker, owner], data: id, logIndex: '0x63' },
+  ];
+  const seen = await read({ receipt: { logs } }, (method) => (method === 'eth_call' ? { result: owner } : null));
+  if (!seen.ok || seen.value === null) throw new Error('there is no record');
+  const held = seen.value.movements.filter(({ tokenAddress }) => tokenAddress !== null);
+  expect(held.map(({ kind, tokenId, amount }) => [kind, tokenId, amount])).toEqual([
+    ['erc721', '7', '1'],
+    ['erc721', '7', '1'],
+  ]);
 });
 
 test('a head beyond every block leaves a record that can be read', async () => {
