@@ -21,6 +21,8 @@ export interface JudgedRecord extends WalletMovements {
   readonly visible: boolean;
   readonly visibilityChoice: boolean | null;
   readonly hiddenPart?: HiddenPart | null;
+  /** The rules are applied once more, when the price sources answer. */
+  readonly appraisalPending: boolean;
   readonly usdValue: UsdValue | null;
   readonly displayType: DisplayType;
   readonly direction: 'in' | 'out';
@@ -66,9 +68,15 @@ export function shownPart(record: JudgedRecord): ShownPart {
   };
 }
 
-/** Reports whether the record shows an asset: its amounts belong to the default balances. */
+/**
+ * Reports whether the amounts of an asset in the record belong to the default balances: the record
+ * shows it, and will not hide it when the price sources answer. A balance stays listed, and a
+ * stranger can send tokens while the sources are unreachable.
+ */
 export function showsAsset(record: JudgedRecord, { tokenAddress }: { readonly tokenAddress: string | null }): boolean {
-  return record.visible && !hiddenReasons(record).has(tokenAddress);
+  const { visible, visibilityChoice, appraisalPending, signer, wallet } = record;
+  const isJudged = tokenAddress === null || !appraisalPending || visibilityChoice === true || signer === wallet;
+  return visible && isJudged && !hiddenReasons(record).has(tokenAddress);
 }
 
 /** Returns the assets that a visible record does not show. */

@@ -2,6 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { Activity, ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
 import { MAX_UNCONFIRMED } from '#domain/activity/activity.ts';
 import { amountOf } from '#domain/asset/amount.ts';
+import type { Price } from '#domain/asset/price.ts';
 import { MAX_SPAM_PER_DAY } from '#domain/activity/spam.ts';
 import { NATIVE } from '#domain/activity/movement.ts';
 import { recordActivity } from '#objects/vault/commands/activity.ts';
@@ -171,4 +172,30 @@ test('an unpriced token is shown when the address book has its signer, and not w
   // A contract that the vault has called is known, whichever account signs.
   storage.addCounterparties([TOKEN]);
   expect(await reasonFor('0xc', BOB)).toBeNull();
+});
+  const { visible, direction, changes } = present(storage.activities.ofHash('anvil', '0xd'));
+  expect([visible, direction, changes[0]]).toMatchObject([true, 'out', { tokenAddress: TOKEN, units: '-7' }]);
+});
+
+test('a token of a stranger enters the default balances when its price is known, and not before', async () => {
+  const { storage, host } = newVaultScene();
+  const facts = { symbol: 'LP', decimals: 6, isListed: false, imitates: null, hasPhishingText: false };
+  const report = (tokenAddress: string, price: Price) => {
+    const { movements, ...seen } = poison(tokenAddress);
+    const sent = movements.map((one) => ({ ...one, tokenAddress, from: BOB, to: WALLET, amount: amountOf(10n ** 6n) }));
+    const valuation = {
+      native: { price: { state: 'unknown' }, decimals: 18 },
+      tokens: [{ ...facts, address: tokenAddress, price }],
+    } as const;
+    const transaction = { ...seen, movements: sent };
+    return recordActivity(host, { chain: 'anvil', hash: tokenAddress, seen: transaction, valuation });
+  };
+  const listed = (tokenAddress: string) => storage.balances.showsToken('anvil', tokenAddress);
+  for (const token of [TOKEN, CAROL]) {
+    await report(token, { state: 'unavailable' });
+    expect([storage.activities.ofHash('anvil', token)?.visible, listed(token)]).toEqual([true, false]);
+  }
+  await report(TOKEN, { state: 'unknown' });
+  await report(CAROL, { state: 'known', usdE12: '1000000000000', atMs: 7 });
+  expect([listed(TOKEN), listed(CAROL)]).toEqual([false, true]);
 });
