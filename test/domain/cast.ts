@@ -176,6 +176,7 @@ export const NO_COUNTERPARTIES: KnownCounterparties = {
   hasSent: () => false,
   isNamed: () => false,
   isShown: () => false,
+  shownTokens: () => new Set(),
 };
 
 export function inclusion(differences: Partial<ValuedInclusion> = {}): ValuedInclusion {

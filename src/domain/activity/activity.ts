@@ -110,8 +110,9 @@ export function viewFor(
   wallet: string,
   transaction: ChainTransaction,
   chain: Pick<Chain, 'tokens'>,
+  known?: Pick<KnownCounterparties, 'shownTokens'>,
 ): WalletView | null {
-  const moved = movementsOf(wallet, transaction.movements, chain);
+  const moved = movementsOf(wallet, transaction.movements, chain, known?.shownTokens);
   const isSigner = transaction.signer === wallet;
   if (moved.movementCount === 0 && !isSigner) return null;
   return {
@@ -200,7 +201,7 @@ export function updatedActivity(activity: Activity, observed: ObservedTransactio
     return isYoung ? activity : changed({ state: 'FAILED', stateReason: 'DROPPED' });
   }
   const fuller = fullerTransaction(activity, seen);
-  const view = viewFor(activity.wallet, fuller, chain);
+  const view = viewFor(activity.wallet, fuller, chain, observed.acquaintance);
   if (view === null || seen.block === null) return activity;
   const assessed = assessAgain(activity, view, { ...observed, seen: fuller });
   if (activity.block?.isFinal === true) return assessed === null ? activity : changed(assessed);
@@ -311,7 +312,7 @@ export function newActivity(
   observed: SomethingSeen,
 ): Activity | null {
   const { seen, chain, nowMs } = observed;
-  const view = viewFor(identity.wallet, seen, chain);
+  const view = viewFor(identity.wallet, seen, chain, observed.acquaintance);
   if (view === null) return null;
   return shown({
     ...identity,

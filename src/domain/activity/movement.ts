@@ -76,7 +76,10 @@ export interface BalanceChange extends Asset {
 
 /** The effect of a transaction on one wallet, without its fee. */
 export interface WalletMovements {
-  /** The first hundred movements, those of the native asset and of listed tokens before others. */
+  /**
+   * The first hundred movements, those of the native asset, of listed tokens and of tokens in the
+   * default balances before others.
+   */
   readonly movements: readonly ChainMovement[];
   /** The number of all movements. */
   readonly movementCount: number;
@@ -90,21 +93,30 @@ export interface WalletMovements {
 /**
  * The maximum number of movements in a record. A stranger's contract can write ten thousand log
  * lines about a wallet, and a record must fit in a row. The native asset and listed tokens come
- * first, so that no line of a stranger displaces money. Ours.
+ * first, then the tokens of the default balances, so that no line of a stranger displaces money or
+ * hides a theft. Ours.
  */
 const MAX_MOVEMENTS = 100;
-/** The native asset, listed tokens and fungible tokens come first, in this order. Ours. */
+/**
+ * The native asset, listed tokens, tokens of the default balances and fungible tokens come first,
+ * in this order. Ours.
+ */
 const MAX_ASSETS = 100;
 
 export function concerns(wallet: string, { from, to }: ChainMovement): boolean {
   return from === wallet || to === wallet;
 }
 
-/** Returns the movements of a transaction that concern a wallet. */
+/**
+ * Returns the movements of a transaction that concern a wallet.
+ *
+ * @param shownTokens returns the contracts in the default balances; called for many movements only
+ */
 export function movementsOf(
   wallet: string,
   all: readonly ChainMovement[],
   chain: Pick<Chain, 'tokens'>,
+  shownTokens: () => ReadonlySet<string> = () => new Set(),
 ): WalletMovements {
   const concerning = all.filter((one) => concerns(wallet, one));
   type Net = Asset & { readonly units: bigint; readonly isMinted: boolean; readonly isBurned: boolean };
@@ -125,12 +137,14 @@ export function movementsOf(
   const isListed = ({ tokenAddress }: { readonly tokenAddress: string | null }) =>
     tokenAddress === null || listedToken(chain, tokenAddress) !== null;
   const byKind = ASSET_KINDS.flatMap((kind) => [...changes.values()].filter((change) => change.kind === kind));
-  const ordered = firstThose(byKind, isListed);
+  const kept = concerning.length > MAX_MOVEMENTS || byKind.length > MAX_ASSETS ? shownTokens() : new Set<string>();
+  const isShown = ({ tokenAddress }: { readonly tokenAddress: string | null }) =>
+    tokenAddress !== null && kept.has(tokenAddress);
+  const byRank = <T extends { readonly tokenAddress: string | null }>(some: readonly T[]) =>
+    firstThose(firstThose(some, isShown), isListed);
+  const ordered = byRank(byKind);
   return {
-    movements: (concerning.length > MAX_MOVEMENTS ? firstThose(concerning, isListed) : concerning).slice(
-      0,
-      MAX_MOVEMENTS,
-    ),
+    movements: (concerning.length > MAX_MOVEMENTS ? byRank(concerning) : concerning).slice(0, MAX_MOVEMENTS),
     movementCount: concerning.length,
     changes: ordered.slice(0, MAX_ASSETS).map(({ isBurned, ...change }) => ({
       ...change,

@@ -57,6 +57,8 @@ export interface KnownCounterparties {
   readonly isNamed: (address: string) => boolean;
   /** Reports whether the default balances of the vault list a token of this contract. */
   readonly isShown: (tokenAddress: string) => boolean;
+  /** Returns all contracts that the default balances of the vault list. */
+  readonly shownTokens: () => ReadonlySet<string>;
 }
 
 /**

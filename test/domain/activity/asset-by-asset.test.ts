@@ -169,6 +169,21 @@ test('a listed token behind a hundred and one tokens of a stranger is booked and
   expect([shownPart(activity).movements.length, shownPart(activity).hiddenChanges.length]).toEqual([1, 99]);
 });
 
+test('a collectible of the default balances is shown as lost behind a hundred and one tokens of the thief', () => {
+  const junk = Array.from({ length: 101 }, (_, i) => moved({ tokenAddress: `0x${String(i).padStart(40, '0')}` }));
+  const theft = seen([...junk, { ...collectible, from: WALLET, to: BOB }]);
+  const holder = { ...NO_COUNTERPARTIES, isShown: (token: string) => token === NFT, shownTokens: () => new Set([NFT]) };
+  const activity = recorded(theft, valued([]), holder);
+  expect([activity.visible, activity.direction, amounts(activity)]).toEqual([true, 'out', ['-1']]);
+  expect([bodyOf(activity), shownPart(activity).movements.length]).toEqual(['A collectible on anvil', 1]);
+  const block = { number: '8', hash: '0xb8', confirmations: 1, isFinal: false };
+  const moment = { ...observation, acquaintance: holder, valuation: null };
+  const again = updatedActivity(activity, { ...moment, seen: { ...theft, block } });
+  expect([again.visible, again.block, amounts(again)]).toEqual([true, block, ['-1']]);
+  // A collection that the vault does not have gains nothing by that.
+  expect(recorded(theft, valued([])).hiddenReason).toBe('UNKNOWN_TOKEN');
+});
+
 test('a collectible that its contract no longer names at a later poll of the block stays one', () => {
   const plain = moved({ uid: 'log:9', tokenAddress: NFT, amount: amount('640000') });
   const named: ChainMovement = { ...plain, kind: 'erc721', tokenId: '640000', amount: amount('1') };

@@ -94,6 +94,14 @@ export class BalanceTable {
     return this.#sql.exec(seen, chain, tokenAddress).toArray().length > 0;
   }
 
+  /** Returns the contracts of the tokens and collections of the default list. */
+  shownTokens(chain: string): ReadonlySet<string> {
+    const seen =
+      "SELECT DISTINCT token_address FROM balance WHERE chain = ? AND token_address <> '' AND due_at_ms IS NOT NULL";
+    const rows = this.#sql.exec<{ token_address: string }>(seen, chain).toArray();
+    return new Set(rows.map((row) => row.token_address));
+  }
+
   /** Schedules the next comparison. */
   schedule({ chain, tokenAddress, tokenId }: Omit<ChainAsset, 'kind'>, dueAtMs: number): void {
     const due = 'UPDATE balance SET due_at_ms = ? WHERE chain = ? AND token_address = ? AND token_id = ?';

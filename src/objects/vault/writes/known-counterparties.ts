@@ -29,5 +29,6 @@ export function knownCounterparties(storage: VaultStorage, vault: Vault, chain: 
     hasSent: (tokenAddress) => storage.counterpartiesLike(shapeOf(tokenAddress)).includes(tokenAddress),
     isNamed: (address) => nameOf(vault.policy.rules, chain.caip2, address) !== null,
     isShown: (tokenAddress) => storage.balances.showsToken(chain.name, tokenAddress),
+    shownTokens: () => storage.balances.shownTokens(chain.name),
   };
 }

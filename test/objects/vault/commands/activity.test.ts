@@ -172,7 +172,12 @@ test('an unpriced token is shown when the address book has its signer, and not w
   // A contract that the vault has called is known, whichever account signs.
   storage.addCounterparties([TOKEN]);
   expect(await reasonFor('0xc', BOB)).toBeNull();
-});
+  // What came so is in the default balances, and is shown when it leaves among many other tokens.
+  const movement = (tokenAddress: string, from: string, to: string) =>
+    ({ uid: tokenAddress, kind: 'erc20', tokenAddress, tokenId: null, from, to, amount: amountOf(7n) }) as const;
+  const junk = Array.from({ length: 101 }, (_, i) => movement(`0x${String(i).padStart(40, '0')}`, BOB, WALLET));
+  const theft = { ...poison('0xd'), movements: [...junk, movement(TOKEN, WALLET, BOB)] };
+  await recordActivity(host, { chain: 'anvil', hash: '0xd', seen: theft, valuation });
   const { visible, direction, changes } = present(storage.activities.ofHash('anvil', '0xd'));
   expect([visible, direction, changes[0]]).toMatchObject([true, 'out', { tokenAddress: TOKEN, units: '-7' }]);
 });
