@@ -189,6 +189,7 @@ test('visible and hidden balances are the ledger, the ledger is the chain, and n
           effectiveGasPrice: 1n,
           rollupFee: 0n,
           logs,
+          hasUnreadLogs: false,
         };
         const seen = {
           hash,

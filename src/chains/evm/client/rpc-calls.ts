@@ -35,6 +35,8 @@ export interface Receipt {
   /** What a rollup charges besides gas: data fee and operator fee, in wei; 0 elsewhere. */
   readonly rollupFee: bigint;
   readonly logs: readonly Log[];
+  /** Logs are missing that the RPC node returned: they cannot be read, or move nothing. */
+  readonly hasUnreadLogs: boolean;
 }
 
 /** A transaction as an RPC node returns it: what it does, and whether a block holds it. */
@@ -123,7 +125,8 @@ const LOG_FIELDS = ['logIndex', 'address', 'topics', 'data'];
 /** A contract decides how many logs a receipt has. Only those that can move an asset are kept. */
 export const RECEIPT_PRUNING: Pruning = {
   keeps: new Set([...ANSWER_FIELDS, ...RECEIPT_FIELDS, ...ROLLUP_FIELDS, ...LOG_FIELDS]),
-  keptItem: (item, list) => (list !== 'logs' || isMovementLog(item) ? item : undefined),
+  // The position of the others stays, so that a reader knows that there were more.
+  keptItem: (item, list) => (list !== 'logs' || isMovementLog(item) ? item : null),
 };
 
 function isMovementLog({ topics }: Readonly<Record<string, unknown>>): boolean {
@@ -235,12 +238,15 @@ export function readReceipt(answer: unknown, hash: string): Receipt | undefined 
   const l1Fee = answer['l1Fee'] == null ? 0n : parseQuantity(answer['l1Fee']);
   const operatorFee = gasUsed === null ? null : operatorFeeIn(answer, gasUsed);
   // One odd log must not hide the others.
-  const logs = Array.isArray(answer['logs']) ? answer['logs'].flatMap((log) => readLog(log) ?? []) : undefined;
+  const rows: readonly unknown[] | undefined = Array.isArray(answer['logs']) ? answer['logs'] : undefined;
+  const logs = rows?.flatMap((log) => readLog(log) ?? []);
   if (blockNumber === null || blockHash === null || gasUsed === null || effectiveGasPrice === null) return undefined;
   if ((status !== 0n && status !== 1n) || l1Fee === null || operatorFee === null || logs === undefined)
     return undefined;
   const rollupFee = l1Fee + operatorFee;
-  return { blockNumber, blockHash, succeeded: status === 1n, gasUsed, effectiveGasPrice, rollupFee, logs };
+  const hasUnreadLogs = logs.length !== rows?.length;
+  const succeeded = status === 1n;
+  return { blockNumber, blockHash, succeeded, gasUsed, effectiveGasPrice, rollupFee, logs, hasUnreadLogs };
 }
 
 function readLog(answer: unknown): Log | null {

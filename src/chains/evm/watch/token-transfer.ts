@@ -59,7 +59,7 @@ export async function transferEvidence(
   const balances = await balancesAround(node, wallet, { payment, receipt });
   if (balances === null) return UNPROVEN;
   const { held, has, had, received, isRefused } = balances;
-  const isSilent = !receipt.logs.some((log) => isOfToken(log, tokenAddress));
+  const isSilent = !receipt.hasUnreadLogs && !receipt.logs.some((log) => isOfToken(log, tokenAddress));
   if (held === has && had === received) return isSilent && isRefused ? { transfer: 'unmoved', unlogged: [] } : UNPROVEN;
   if (held - has < unitsOf(amount) || received <= had) return UNPROVEN;
   const isExact = held - has === unitsOf(amount) && !receipt.logs.some((log) => isMovementOf(log, wallet, payment));

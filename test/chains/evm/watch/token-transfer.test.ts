@@ -172,6 +172,18 @@ test('other movements in the block never prove that a payment was made, or was n
   expect(await inclusionOf(await payBeside(idle, []))).toMatchObject({ tokenTransfer: 'unmoved' });
 });
 
+test('a log that cannot be read may be of the token, so that it proves nothing', async () => {
+  const token = await chain.deploy('OddTokens.sol', 'IdleToken');
+  const unpaid = await pay(await walletWith(token), token);
+  const receipt: object = Object(await request(chain.url, 'eth_getTransactionReceipt', [unpaid.hashes[0]]));
+  const client = clientFor(anvilChain(), [first.url]);
+  const stated = async (logs: readonly unknown[]) => {
+    first.follow((method) => (method === 'eth_getTransactionReceipt' ? { result: { ...receipt, logs } } : 'forward'));
+    return (await inclusionOf(unpaid, client)).tokenTransfer;
+  };
+  expect([await stated([]), await stated([null]), await stated([{}])]).toEqual(['unmoved', 'unproven', 'unproven']);
+});
+
 test('balances of another block at the same number prove nothing', async () => {
   const token = await chain.deploy('OddTokens.sol', 'OwnEventToken');
   const paid = await pay(await walletWith(token), token);
