@@ -102,6 +102,9 @@ async function main(): Promise<readonly string[]> {
   }
 }
 
+/** A vault records at most 200 payments of dust on one day. */
+const ABOVE_DUST = 10n ** 10n;
+
 /** Makes this number of payments, several in each block, each of a different amount. */
 async function pay(url: string, to: string, count: number): Promise<readonly Payment[]> {
   const client = anvilClient(url);
@@ -110,7 +113,7 @@ async function pay(url: string, to: string, count: number): Promise<readonly Pay
   await client.setAutomine(false);
   const payments: Payment[] = [];
   for (let i = 1; i <= count; i++) {
-    const value = BigInt(i);
+    const value = ABOVE_DUST + BigInt(i);
     payments.push({ hash: await client.sendTransaction({ account, to: getAddress(to), value }), value });
     if (i % PER_BLOCK === 0 || i === count) await client.mine({ blocks: 1 });
   }
