@@ -1,4 +1,5 @@
 import { JSONParser, TokenType } from '@streamparser/json';
+import { isObject } from '#chains/rpc/is-object.ts';
 import { declaredLength } from '#domain/bounded-read.ts';
 
 /** What to keep of a long answer while it arrives. */
@@ -152,7 +153,7 @@ class PrunedValue {
   }
 
   #takeItem(value: unknown, { parent, list }: { readonly parent: unknown[]; readonly list: string }): void {
-    if (!isRecord(value)) return;
+    if (!isObject(value) || Array.isArray(value)) return;
     const kept = this.#pruning.keptItem(value, list);
     if (kept === undefined) parent.pop();
     else parent[parent.length - 1] = kept;
@@ -163,11 +164,7 @@ class PrunedValue {
 /** Returns an estimate of the memory of one value, without the objects in it. */
 function sizeOf(value: unknown): number {
   if (Array.isArray(value)) return OBJECT_BYTES + ITEM_BYTES * value.length;
-  if (!isRecord(value)) return 0;
+  if (!isObject(value)) return 0;
   const texts = Object.values(value).filter((one) => typeof one === 'string');
   return texts.reduce((sum, one) => sum + one.length, OBJECT_BYTES);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -39,17 +39,17 @@ const OUTBOX_INDEXES = `
   CREATE INDEX outbox_work ON outbox (due_at_ms) WHERE job <> 'project';
 `;
 
+const IS_UNLOGGED = `document LIKE '%"failure":"The token was not transferred."%' AND json_extract(document, '$.state') = 'FAILED'`;
+
 /**
  * Release 0.2.0 ended a token payment as FAILED when its token logged no transfer. The payment can
  * have been made. Its block counts as not final, and it is polled once more: the balances, or a
  * person, decide.
  */
 const UNLOGGED_PAYMENTS = `
-  UPDATE tx SET document = json_set(document, '$.inclusion.finalized', json('false'))
-    WHERE document LIKE '%"failure":"The token was not transferred."%' AND json_extract(document, '$.state') = 'FAILED';
+  UPDATE tx SET document = json_set(document, '$.inclusion.finalized', json('false')) WHERE ${IS_UNLOGGED};
   INSERT OR REPLACE INTO outbox (tx_id, job, version, due_at_ms, tries)
-    SELECT id, 'confirm', version, 0, 0 FROM tx
-    WHERE document LIKE '%"failure":"The token was not transferred."%' AND json_extract(document, '$.state') = 'FAILED';
+    SELECT id, 'confirm', version, 0, 0 FROM tx WHERE ${IS_UNLOGGED};
 `;
 
 /** The state of a vault object. See `ObjectSchema` before you change it. */

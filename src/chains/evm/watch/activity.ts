@@ -4,15 +4,16 @@ import { BLOCK_CALLS } from '#chains/evm/client/block-calls.ts';
 import { depthOf } from '#chains/evm/watch/depth.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
+import { feeOf } from '#chains/evm/watch/execution.ts';
 import { withCollectibles } from '#chains/evm/watch/collectibles.ts';
 import { movementsIn, ownPayment } from '#chains/evm/watch/movements.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
-import type { KnownTransaction } from '#chains/evm/client/rpc-calls.ts';
+import type { KnownTransaction, Receipt } from '#chains/evm/client/rpc-calls.ts';
 import { getBlock, getReceipt, getTransaction } from '#chains/evm/client/rpc-calls.ts';
 import { traceTransaction } from '#chains/evm/client/trace-calls.ts';
 import type { ReadTransaction } from '#chains/chain-client.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
-import { amountOf, parseAmount } from '#domain/asset/amount.ts';
+import { amountOf } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
@@ -45,7 +46,7 @@ export async function readActivity(
   if (known.value === null) return unusable('The RPC node has a receipt without its transaction.');
   // The chain mints the amount of a deposit also when its call fails.
   if (!receipt.value.succeeded && known.value.mint === 0n) return accepted(null);
-  const { blockNumber, blockHash, gasUsed, effectiveGasPrice, rollupFee } = receipt.value;
+  const { blockNumber, blockHash } = receipt.value;
   const [block, finalized, trace] = await Promise.all([
     node.request(getBlock(blockNumber)),
     node.request(getBlock('finalized')),
@@ -54,7 +55,7 @@ export async function readActivity(
   if (!block.ok) return block;
   if (block.value?.hash !== blockHash) return unusable('The receipt is from a block that the RPC node does not have.');
   if (!finalized.ok && finalized.refusal.kind === 'no-answer') return finalized;
-  const cost = costOf(known.value, gasUsed * effectiveGasPrice + rollupFee);
+  const cost = costOf(known.value, receipt.value);
   if (cost === null) return unusable('The RPC node returned an impossible fee.');
   const movements = movementsIn(receipt.value, known.value, { trace: trace.ok ? trace.value : null, chain });
   return accepted({
@@ -74,9 +75,12 @@ export async function readActivity(
  * Returns null for a fee that no chain can carry. A transaction that no key signed costs its sender
  * nothing.
  */
-function costOf({ isUnsigned, from }: KnownTransaction, paid: bigint): Pick<ChainTransaction, 'signer' | 'fee'> | null {
+function costOf(
+  { isUnsigned, from }: KnownTransaction,
+  receipt: Receipt,
+): Pick<ChainTransaction, 'signer' | 'fee'> | null {
   if (isUnsigned) return { signer: null, fee: amountOf(0n) };
-  const fee = parseAmount(paid.toString());
+  const fee = feeOf(receipt);
   return fee === null ? null : { signer: getAddress(from), fee };
 }
 

@@ -2,6 +2,13 @@ import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { KnownTransaction, Receipt } from '#chains/evm/client/rpc-calls.ts';
 import { replay } from '#chains/evm/client/rpc-calls.ts';
 import { revertReason } from '#chains/evm/client/revert.ts';
+import type { Amount } from '#domain/asset/amount.ts';
+import { parseAmount } from '#domain/asset/amount.ts';
+
+/** Returns what a mined transaction cost, in wei; null for a fee that no chain can carry. */
+export function feeOf({ gasUsed, effectiveGasPrice, rollupFee }: Receipt): Amount | null {
+  return parseAmount((gasUsed * effectiveGasPrice + rollupFee).toString());
+}
 
 /**
  * Returns why a mined transaction failed; null when its receipt has status 1. Only the receipt

@@ -5,7 +5,7 @@ import { unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { BLOCK_CALLS } from '#chains/evm/client/block-calls.ts';
 import { depthOf } from '#chains/evm/watch/depth.ts';
-import { executionFailure } from '#chains/evm/watch/execution.ts';
+import { executionFailure, feeOf } from '#chains/evm/watch/execution.ts';
 import { withCollectibles } from '#chains/evm/watch/collectibles.ts';
 import { movementsIn } from '#chains/evm/watch/movements.ts';
 import type { TransferEvidence } from '#chains/evm/watch/token-transfer.ts';
@@ -17,7 +17,6 @@ import type { Block, KnownTransaction, Receipt } from '#chains/evm/client/rpc-ca
 import { traceTransaction } from '#chains/evm/client/trace-calls.ts';
 import { getBlock, getNonce, getReceipt, getBlockTimestamp, getTransaction } from '#chains/evm/client/rpc-calls.ts';
 import { parseUnsigned } from '#chains/evm/rules/transaction.ts';
-import { parseAmount } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { ChainMovement, WalletMovements } from '#domain/activity/movement.ts';
 import { movementsOf } from '#domain/activity/movement.ts';
@@ -94,7 +93,7 @@ async function describeInclusion(view: View, mined: Mined): Promise<Result<Obser
   if (block.value?.hash !== receipt.blockHash)
     return unusable('The receipt is from a block that the RPC node does not have.');
   if (!finalized.ok && finalized.refusal.kind === 'no-answer') return finalized;
-  const feePaid = parseAmount((receipt.gasUsed * receipt.effectiveGasPrice + receipt.rollupFee).toString());
+  const feePaid = feeOf(receipt);
   if (feePaid === null) return unusable('The RPC node returned an impossible fee.');
   const { confirmations, isFinal } = depthOf(receipt.blockNumber, { chain, head, finalized });
   const failure = await executionFailure(node, receipt, known);
