@@ -85,6 +85,11 @@ abstract contract KeptToken {
         logMint(to, units);
     }
 
+    /// Moves units without a log. Open to every caller: for tests alone.
+    function shift(address from, address to, uint256 units) external {
+        move(from, to, units);
+    }
+
     function move(address from, address to, uint256 units) internal {
         require(balanceOf[from] >= units, "balance");
         balanceOf[from] -= units;
@@ -141,7 +146,7 @@ contract SilentFeeToken is KeptToken {
     function logMint(address to, uint256 units) internal override {}
 }
 
-/// Returns false and moves nothing. Its owner moves units without a log.
+/// Returns false and moves nothing.
 contract IdleToken is KeptToken {
     string public constant name = "Idle";
     string public constant symbol = "IDL";
@@ -149,13 +154,9 @@ contract IdleToken is KeptToken {
     function transfer(address, uint256) external pure returns (bool) {
         return false;
     }
-
-    function shift(address from, address to, uint256 units) external {
-        move(from, to, units);
-    }
 }
 
-/// Logs a transfer as a burn alone, and its owner moves units without a log.
+/// Logs a transfer as a burn alone.
 contract BurnOnlyToken is KeptToken {
     string public constant name = "Burn only";
     string public constant symbol = "BRO";
@@ -164,10 +165,6 @@ contract BurnOnlyToken is KeptToken {
         move(msg.sender, to, units);
         emit Transfer(msg.sender, address(0), units);
         return true;
-    }
-
-    function shift(address from, address to, uint256 units) external {
-        move(from, to, units);
     }
 }
 
@@ -186,43 +183,45 @@ contract UnindexedToken {
     }
 }
 
-/// A collectible from before ERC-721: its logs index nothing (CryptoKitties).
-contract OldCollectible {
+/// Collectibles from before ERC-721, whose logs have the id in the place of an amount.
+abstract contract EarlyCollectible {
+    mapping(uint256 => address) public ownerOf;
+
+    function mint(address to, uint256 id) external {
+        ownerOf[id] = to;
+        log(address(0), to, id);
+    }
+
+    function transfer(address to, uint256 id) external {
+        require(ownerOf[id] == msg.sender, "owner");
+        ownerOf[id] = to;
+        log(msg.sender, to, id);
+    }
+
+    function log(address from, address to, uint256 id) internal virtual;
+}
+
+/// Its logs index nothing (CryptoKitties).
+contract OldCollectible is EarlyCollectible {
     event Transfer(address from, address to, uint256 tokenId);
 
     string public constant name = "Old collectible";
     string public constant symbol = "OLD";
-    mapping(uint256 => address) public ownerOf;
 
-    function mint(address to, uint256 id) external {
-        ownerOf[id] = to;
-        emit Transfer(address(0), to, id);
-    }
-
-    function transfer(address to, uint256 id) external {
-        require(ownerOf[id] == msg.sender, "owner");
-        ownerOf[id] = to;
-        emit Transfer(msg.sender, to, id);
+    function log(address from, address to, uint256 id) internal override {
+        emit Transfer(from, to, id);
     }
 }
 
-/// A collectible whose id is in the data of its logs, as an amount would be.
-contract DataCollectible {
+/// Its logs index the parties, and have the id in the data.
+contract DataCollectible is EarlyCollectible {
     event Transfer(address indexed from, address indexed to, uint256 tokenId);
 
     string public constant name = "Swords";
     string public constant symbol = "SWD";
-    mapping(uint256 => address) public ownerOf;
 
-    function mint(address to, uint256 id) external {
-        ownerOf[id] = to;
-        emit Transfer(address(0), to, id);
-    }
-
-    function transfer(address to, uint256 id) external {
-        require(ownerOf[id] == msg.sender, "owner");
-        ownerOf[id] = to;
-        emit Transfer(msg.sender, to, id);
+    function log(address from, address to, uint256 id) internal override {
+        emit Transfer(from, to, id);
     }
 }
 

@@ -6,7 +6,7 @@ import { prunedResponse } from '#chains/rpc/pruned-answer.ts';
 
 const PRUNING: Pruning = {
   keeps: new Set(['result', 'error', 'message', 'from', 'calls']),
-  keptItem: ({ from, ...item }, list) => (list !== 'calls' ? undefined : from === 'nobody' ? null : { from, ...item }),
+  keptItem: ({ from, ...item }, list) => (list !== 'calls' ? undefined : from === 'mallory' ? null : { from, ...item }),
 };
 
 /** Returns a response with these texts, in chunks of a size, without a declared length. */
@@ -35,7 +35,7 @@ function responseOf(texts: Iterable<string>, chunkBytes = 100_000): Response {
 const LONG = 'ab'.repeat(100_000);
 const call = (from: string, input = LONG) => `{"from":"${from}","input":"${input}","logs":[{"a":1}]}`;
 
-function* trace(calls: number, from: (i: number) => string = (i) => (i === 3 ? 'alice' : 'nobody'), input = LONG) {
+function* trace(calls: number, from: (i: number) => string = (i) => (i === 3 ? 'alice' : 'mallory'), input = LONG) {
   yield '{"jsonrpc":"2.0","result":{"from":"contract","calls":[';
   for (let i = 0; i < calls; i++) yield `${i === 0 ? '' : ','}${call(from(i), input)}`;
   yield ']}}\n';
