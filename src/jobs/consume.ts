@@ -134,6 +134,7 @@ const CONSUMERS: {
   confirm,
   settle: releaseNonce,
   follow: refreshActivity,
+  'follow-omitted': refreshActivity,
   notify,
 };
 

@@ -88,6 +88,8 @@ export interface Activity extends Omit<ChainTransaction, 'movements'>, WalletMov
   readonly tokens: readonly TokenLabel[];
   /** A price source was unavailable, so the valuation is retried. */
   readonly appraisalPending: boolean;
+  /** A daily limit leaves it out of the lists: only the ledger has it. */
+  readonly isOmitted?: boolean;
   /** Canonical name of the chain. */
   readonly chain: string;
   /** The vault's own address. */
@@ -335,13 +337,13 @@ export function newActivity(
  * Reports whether the activity must be polled again: until its block is final or removed, and its
  * valuation is done.
  */
-export function isWatched({ state, block, appraisalPending }: Activity): boolean {
-  return state !== 'FAILED' && (block?.isFinal !== true || appraisalPending);
+export function isWatched(activity: Activity): boolean {
+  return activity.state !== 'FAILED' && (activity.block?.isFinal !== true || needsValuation(activity));
 }
 
 /** Reports whether the next poll must include a valuation. */
-export function needsValuation({ block, appraisalPending }: Activity): boolean {
-  return block === null || appraisalPending;
+export function needsValuation({ block, appraisalPending, isOmitted }: Activity): boolean {
+  return isOmitted !== true && (block === null || appraisalPending);
 }
 
 /**

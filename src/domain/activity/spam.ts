@@ -80,13 +80,6 @@ export interface Judgement {
   readonly shownMovementCount: number;
 }
 
-/**
- * The maximum number of records of one wallet and UTC day that these rules hide. Further ones are
- * not recorded: a stranger can send any number for a fraction of a cent each. A scan on a later day
- * can still record them.
- */
-export const MAX_SPAM_PER_DAY = 200;
-
 /** A payment has no more recipients of one token in one transaction. Ours. */
 const MAX_RECIPIENTS = 20;
 

@@ -43,6 +43,7 @@ export const JOBS = {
   confirm: { subject: 'transaction', queue: 'CONFIRMATION_QUEUE', resendMs: RESEND_MS },
   settle: { subject: 'transaction', queue: 'SIGNING_QUEUE', resendMs: RESEND_MS },
   follow: { subject: 'activity', queue: 'CONFIRMATION_QUEUE', resendMs: RESEND_MS },
+  'follow-omitted': { subject: 'activity', queue: 'CONFIRMATION_QUEUE', resendMs: RESEND_MS },
   'expire-policy': { subject: 'policy-change', queue: null, resendMs: RESEND_MS },
   project: { subject: 'record', queue: null, resendMs: RESEND_MS },
   notify: { subject: 'notification', queue: 'NOTIFICATION_QUEUE', resendMs: RESEND_NOTIFICATION_MS },
@@ -116,6 +117,11 @@ function shareOf(id: string): number {
 /** The interval between two polls of a transaction that is done but not final. */
 const FINALITY_WATCH_MS = 60_000;
 const MAX_POLL_MS = 30_000;
+
+/** The interval between two polls of one omitted payment. Most blocks are final by then. */
+export const OMITTED_POLL_MS = 60 * 60_000;
+/** The pause between the polls of two omitted payments of a vault. */
+export const OMITTED_PAUSE_MS = 10_000;
 
 /** The interval between two valuations of a final activity. */
 export const VALUATION_DELAY_MS = 10 * 60_000;

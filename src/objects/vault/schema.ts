@@ -1,4 +1,9 @@
-import { ACTIVITY_TABLES, LISTING_TABLE, SPAM_TABLE } from '#objects/vault/tables/activity-table.ts';
+import {
+  ACTIVITY_TABLES,
+  DAILY_LIMIT_TABLES,
+  LISTING_TABLE,
+  SPAM_TABLE,
+} from '#objects/vault/tables/activity-table.ts';
 import { BALANCE_TABLES, VISIBLE_BALANCE_INDEX } from '#objects/vault/tables/balance-table.ts';
 import { PENDING_INDEX } from '#objects/vault/tables/pending-count.ts';
 import { POLICY_TABLES, SPENT_INDEX } from '#objects/vault/tables/policy-table.ts';
@@ -69,6 +74,9 @@ export const VAULT_SCHEMA: ObjectSchema = {
     },
     (sql) => {
       sql.exec(LISTING_TABLE);
+    },
+    (sql) => {
+      sql.exec(DAILY_LIMIT_TABLES);
     },
   ],
 };

@@ -293,6 +293,10 @@ export class VaultStorage {
     return this.#rows('WHERE tx_id = ? AND job = ?', transactionId, job)[0] ?? null;
   }
 
+  hasJob(job: OutboxJob): boolean {
+    return this.#rows('WHERE job = ? LIMIT 1', job).length > 0;
+  }
+
   due(nowMs: number, limit: number): readonly OutboxRow[] {
     return this.#rows("WHERE job <> 'project' AND due_at_ms <= ? ORDER BY due_at_ms LIMIT ?", nowMs, limit);
   }
@@ -330,7 +334,8 @@ export class VaultStorage {
   requeueProjection(nowMs: number): { readonly records: number; readonly lines: number } {
     const row = "'project', version, ?, 0";
     this.#sql.exec(`INSERT OR REPLACE INTO outbox SELECT id, ${row} FROM tx`, nowMs);
-    const activities = "SELECT id, document ->> '$.version' AS version FROM activity";
+    const activities =
+      "SELECT id, document ->> '$.version' AS version FROM activity WHERE document ->> '$.isOmitted' IS NOT 1";
     this.#sql.exec(`INSERT OR REPLACE INTO outbox SELECT id, ${row} FROM (${activities})`, nowMs);
     this.enqueueDirectory(nowMs);
     // The number is below every entry, so a projection that runs now marks none as done.

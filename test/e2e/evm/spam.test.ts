@@ -3,6 +3,7 @@ import { erc20Abi, getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TransactionRecord } from '#cli/api-client.ts';
 import { unwrap } from '#cli/api-client.ts';
+import { DAILY_LIMITS } from '#domain/activity/daily-limit.ts';
 import { report } from '#local/stack/monitor.ts';
 import type { ReadyVault } from '#local/stack/provision.ts';
 import { pollUntil } from '#local/stack/poll.ts';
@@ -127,4 +128,30 @@ test('the balances of the vault have a market value', async () => {
   };
   const balances = await pollUntil('the worth of all dollars', observation, 30_000);
   expect(balances.find(({ asset }) => asset.tokenAddress === meme)?.usdValue).toBeNull();
+});
+
+test('dust above the daily limit is in the balance without a record, and without an adjustment', async () => {
+  const { alice } = world.people();
+  const to = getAddress(vault.address);
+  for (let i = 0; i < DAILY_LIMITS.hidden + 5; i++) {
+    await client().sendTransaction({ account: payer, to, value: 1n });
+  }
+  await client().mine({ blocks: 70 });
+  await alice.client.requestRescan(vault.id);
+  const onChain = (await client().getBalance({ address: to })).toString();
+  const observation = async () => {
+    const { balances } = await alice.client.balances(vault.id);
+    const native = balances.find(({ kind }) => kind === 'native');
+    return native?.amount === onChain && native.agreement === 'agrees' ? native : null;
+  };
+  const native = await pollUntil('the balance of the chain', observation, 60_000);
+  expect(native.adjustment).toBeNull();
+  const param = { vaultId: String(vault.id) };
+  const linesAfter = async (after: number) => {
+    const query = { after: String(after), limit: '100' };
+    return (await unwrap(alice.client.api.vault[':vaultId'].history.$get({ param, query }))).history;
+  };
+  const lines = (await Promise.all([0, 100, 200, 300].map(linesAfter))).flat();
+  const omitted = lines.filter(({ action }) => action === 'omit-spam').map(({ detail }) => JSON.parse(detail ?? '{}'));
+  expect(omitted).toMatchObject([{ chain: 'anvil', kind: 'hidden', recorded: DAILY_LIMITS.hidden }]);
 });

@@ -1,9 +1,9 @@
-import { DAY_MS } from '#domain/policy/rules.ts';
 import { authorize } from '#domain/access/membership.ts';
 import { randomBytes } from '@noble/hashes/utils.js';
 import type { Valuation } from '#domain/asset/valuation.ts';
 import { knownCounterparties } from '#objects/vault/writes/known-counterparties.ts';
 import { findChain } from '#chains/registry.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 import type { Activity, ChainTransaction } from '#domain/activity/activity.ts';
 import {
   newActivity,
@@ -20,13 +20,16 @@ import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction/transaction.ts';
-import { MAX_SPAM_PER_DAY } from '#domain/activity/spam.ts';
+import type { LimitedKind } from '#domain/activity/daily-limit.ts';
+import { limitedKind, postedAlone } from '#domain/activity/daily-limit.ts';
 import type { Vault } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
 import { recordEvent } from '#objects/vault/commands/transaction.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type { ActivityView, FollowWork } from '#objects/vault/views.ts';
-import { writeActivity, writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
+import type { VaultStorage } from '#objects/vault/storage.ts';
+import { countRecord, isLimitReached, isOmissionWritten } from '#objects/vault/writes/daily-records.ts';
+import { writeActivity } from '#objects/vault/writes/vault-writes.ts';
 
 /** What a chain shows under a hash; null when it shows nothing (any more). */
 export interface ActivityReport {
@@ -42,22 +45,20 @@ export interface ActivityReport {
 }
 
 /**
- * `own`: the vault made it and has a record of it. `none`: it does not concern the vault, or does
- * not exist.
+ * `own`: the vault made it and has a record of it. `omitted`: a daily limit leaves out its record,
+ * and the ledger has it. `none`: it does not concern the vault, or does not exist.
  */
-export type ActivityOutcome = 'recorded' | 'unchanged' | 'own' | 'none';
+export type ActivityOutcome = 'recorded' | 'unchanged' | 'own' | 'omitted' | 'none';
 
 /**
  * Records a transaction. There is one record for a hash, whatever the source, order and number of
  * reports.
  */
-export async function recordActivity(
-  context: VaultContext,
-  { chain: name, hash, seen, valuation }: ActivityReport,
-): Promise<ActivityOutcome> {
+export async function recordActivity(context: VaultContext, report: ActivityReport): Promise<ActivityOutcome> {
   const { storage, commits, chains, changes } = context;
+  const { hash, seen } = report;
   const vault = context.vault();
-  const chain = findChain(chains, name);
+  const chain = findChain(chains, report.chain);
   const wallet = vault === null || chain === null ? null : walletAddress(vault, chain.name);
   if (vault === null || chain === null || wallet === null) return 'none';
   const own = storage.activities.ownTransaction(hash);
@@ -67,49 +68,65 @@ export async function recordActivity(
     await pollOwnNow(context, own);
     return 'own';
   }
-  const nowMs = Date.now();
   const before = storage.activities.ofHash(chain.name, hash);
-  const observed = { valuation, chain, acquaintance: knownCounterparties(storage, vault, chain), nowMs };
-  const identity = () => ({ id: newTransactionId(vault.id, nowMs, randomBytes(10)), vaultId: vault.id, wallet });
-  const first = () => {
-    if (seen === null || valuation === null) return null;
-    if (seen.block === null && storage.activities.waiting(chain.name) >= MAX_UNCONFIRMED) return null;
-    return newActivity(identity(), { ...observed, seen, valuation });
-  };
-  const after = before === null ? first() : updatedActivity(before, { ...observed, seen });
-  if (after === null) return 'none';
-  const day = Math.floor(nowMs / DAY_MS);
-  const isSpam = before === null && after.suspicion !== null;
-  const spam = isSpam ? storage.activities.spamOn(chain.name, day) : 0;
-  if (spam > MAX_SPAM_PER_DAY) return 'none';
-  if (spam === MAX_SPAM_PER_DAY) {
-    await omitSpam(context, vault, { chain: chain.name, day });
-    return 'none';
-  }
+  const nowMs = Date.now();
+  const { after, counts } = judgeReport(storage, report, { vault, chain, wallet, before, nowMs });
+  if (after === null && counts.every((kind) => isOmissionWritten(storage, { chain, kind, nowMs }))) return 'none';
   await commits.run(() => {
-    if (isSpam) storage.activities.countSpam(chain.name, day);
-    writeActivity(storage, { before, after, action: 'observe', actor: null }, chain);
+    for (const kind of counts) countRecord(storage, vault, { chain, kind, nowMs });
+    if (after !== null) writeActivity(storage, { before, after, action: 'observe', actor: null }, chain);
   });
+  if (after === null) return 'none';
   if (after === before) return 'unchanged';
+  if (after.isOmitted === true) return 'omitted';
   changes.wake(after.id);
   return 'recorded';
 }
 
-/** Records once for a chain and day that its further spam is not recorded. */
-async function omitSpam(
-  { storage, commits }: VaultContext,
-  vault: Vault,
-  { chain, day }: { readonly chain: string; readonly day: number },
-): Promise<void> {
-  const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
-  await commits.run(() => {
-    storage.activities.countSpam(chain, day);
-    const detail = JSON.stringify({ chain, date, recorded: MAX_SPAM_PER_DAY });
-    writeVaultChange(storage, vault, { action: 'omit-spam', detail, actor: null });
-  });
-  console.error(JSON.stringify({ event: 'spam-omitted', vaultId: vault.id, chain, date }));
+interface Reported {
+  readonly vault: Vault;
+  readonly chain: Chain;
+  readonly wallet: string;
+  /** The record of the hash; null without one. */
+  readonly before: Activity | null;
+  readonly nowMs: number;
 }
 
+interface Judged {
+  /** Null when nothing is recorded; the record of before when nothing changed. */
+  readonly after: Activity | null;
+  /** The daily limits against which a new record counts. */
+  readonly counts: readonly LimitedKind[];
+}
+
+/** Returns the record after a report. A new record above a daily limit is for the ledger alone. */
+function judgeReport(storage: VaultStorage, report: ActivityReport, reported: Reported): Judged {
+  const { seen, valuation } = report;
+  const { vault, chain, wallet, before, nowMs } = reported;
+  const acquaintance = knownCounterparties(storage, vault, chain);
+  const observed = { valuation, chain, acquaintance, nowMs };
+  if (before !== null && before.isOmitted !== true)
+    return { after: updatedActivity(before, { ...observed, seen }), counts: [] };
+  const alone = seen === null ? null : postedAlone(seen, chain, acquaintance);
+  const unlisted = before === null ? null : updatedActivity(before, { ...observed, seen: alone, valuation: null });
+  if (seen === null || alone === null || valuation === null) return { after: unlisted, counts: [] };
+  if (seen.block === null && (before !== null || storage.activities.waiting(chain.name) >= MAX_UNCONFIRMED))
+    return { after: unlisted, counts: [] };
+  const id = before?.id ?? newTransactionId(vault.id, nowMs, randomBytes(10));
+  const version = (before?.version ?? 0) + 1;
+  const recordOf = (part: ChainTransaction) => {
+    const record = newActivity({ id, vaultId: vault.id, wallet }, { ...observed, seen: part, valuation });
+    return record === null ? null : { ...record, version };
+  };
+  const after = recordOf(seen);
+  const kind = after === null ? null : limitedKind(after, valuation, acquaintance);
+  const isFull = (one: LimitedKind) => isLimitReached(storage, { chain, kind: one, nowMs });
+  if (kind === null || !isFull(kind)) return { after, counts: kind === null ? [] : [kind] };
+  if (before !== null) return { after: unlisted, counts: [] };
+  const omitted = seen.block === null ? null : recordOf(alone);
+  if (omitted === null || omitted.changes.every(({ units }) => units === '0')) return { after: null, counts: [kind] };
+  return { after: isFull('omitted') ? null : { ...omitted, isOmitted: true }, counts: [kind, 'omitted'] };
+}
 /** Makes the next poll of a recorded transaction due at once, after a report of a change. */
 export async function pollActivityNow(
   context: VaultContext,

@@ -53,6 +53,7 @@ export const activityFields = {
   usdValue: usdValue.nullable(),
   tokens: z.array(tokenLabel),
   appraisalPending: z.boolean(),
+  isOmitted: z.boolean().exactOptional(),
   chain: z.string(),
   wallet: z.string(),
   createdAtMs: timeMs,

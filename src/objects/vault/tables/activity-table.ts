@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { activityCodec } from '#objects/vault/documents/activity-documents.ts';
 import type { Activity } from '#domain/activity/activity.ts';
+import type { LimitedKind } from '#domain/activity/daily-limit.ts';
 
 /** A hash has one record permanently, whatever the number of reports. */
 export const ACTIVITY_TABLES = `
@@ -8,9 +9,21 @@ export const ACTIVITY_TABLES = `
   CREATE INDEX activity_waiting ON activity (chain) WHERE document ->> '$.state' = 'BROADCAST';
 `;
 
-/** The number of hidden records of each chain and UTC day. Only the current day is read. */
+/** The number of hidden records of each chain and UTC day, before `DAILY_LIMIT_TABLES`. */
 export const SPAM_TABLE = `
   CREATE TABLE spam (chain TEXT NOT NULL, day INTEGER NOT NULL, recorded INTEGER NOT NULL, PRIMARY KEY (chain, day)) WITHOUT ROWID;
+`;
+
+/**
+ * Replaces the table `spam`, which counted hidden records alone. An omitted payment is polled until
+ * its block is final, and has a row until then.
+ */
+export const DAILY_LIMIT_TABLES = `
+  CREATE TABLE daily_record (chain TEXT NOT NULL, kind TEXT NOT NULL, day INTEGER NOT NULL, recorded INTEGER NOT NULL, PRIMARY KEY (chain, kind)) WITHOUT ROWID;
+  INSERT INTO daily_record (chain, kind, day, recorded) SELECT chain, 'hidden', max(day), recorded FROM spam GROUP BY chain;
+  DROP TABLE spam;
+  CREATE TABLE omitted (id TEXT PRIMARY KEY, due_at_ms INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE INDEX omitted_due ON omitted (due_at_ms);
 `;
 
 /**
@@ -64,18 +77,32 @@ export class ActivityStorage {
     );
   }
 
-  /** Returns the number that `countSpam` returned last for a chain and day; 0 before that. */
-  spamOn(chain: string, day: number): number {
-    const read = 'SELECT recorded FROM spam WHERE chain = ? AND day = ?';
-    return this.#sql.exec<{ recorded: number }>(read, chain, day).toArray()[0]?.recorded ?? 0;
+  /** Returns the number of records of a kind that were counted on a day. */
+  recordedOn(chain: string, kind: LimitedKind, day: number): number {
+    const read = 'SELECT recorded FROM daily_record WHERE chain = ? AND kind = ? AND day = ?';
+    return this.#sql.exec<{ recorded: number }>(read, chain, kind, day).toArray()[0]?.recorded ?? 0;
   }
 
-  /** Counts one more hidden record, and deletes the counts of earlier days. */
-  countSpam(chain: string, day: number): void {
-    this.#sql.exec('DELETE FROM spam WHERE chain = ? AND day < ?', chain, day);
+  /** Counts one more record of a kind. The count of the day before ends. */
+  countRecord(chain: string, kind: LimitedKind, day: number): void {
     const count =
-      'INSERT INTO spam (chain, day, recorded) VALUES (?, ?, 1) ON CONFLICT (chain, day) DO UPDATE SET recorded = recorded + 1';
-    this.#sql.exec(count, chain, day);
+      'INSERT INTO daily_record (chain, kind, day, recorded) VALUES (?, ?, ?, 1) ON CONFLICT (chain, kind) DO UPDATE SET recorded = iif(day = excluded.day, recorded + 1, 1), day = excluded.day';
+    this.#sql.exec(count, chain, kind, day);
+  }
+
+  /** Sets when an omitted payment is polled again. */
+  putOmitted(id: string, dueAtMs: number): void {
+    this.#sql.exec('INSERT OR REPLACE INTO omitted (id, due_at_ms) VALUES (?, ?)', id, dueAtMs);
+  }
+
+  deleteOmitted(id: string): void {
+    this.#sql.exec('DELETE FROM omitted WHERE id = ?', id);
+  }
+
+  /** Returns the omitted payment whose poll is due first; null when all blocks are final. */
+  firstOmitted(): { readonly id: string; readonly dueAtMs: number } | null {
+    const read = 'SELECT id, due_at_ms AS dueAtMs FROM omitted ORDER BY due_at_ms LIMIT 1';
+    return this.#sql.exec<{ id: string; dueAtMs: number }>(read).toArray()[0] ?? null;
   }
 
   /** Returns the last judgement by listed tokens; null before the first one. */

@@ -20,6 +20,8 @@ import { enqueueMissingKeys } from '#objects/vault/writes/key-jobs.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import type { OutboxJob } from '#objects/vault/outbox.ts';
 import {
+  OMITTED_PAUSE_MS,
+  OMITTED_POLL_MS,
   VALUATION_DELAY_MS,
   pollDelayMs,
   PROJECTION_DELAY_MS,
@@ -134,7 +136,8 @@ export function writeActivity(
   const { before, after, action, actor } = change;
   const nowMs = Date.now();
   const { id: transactionId, version } = after;
-  if (isWatched(after)) {
+  if (before?.isOmitted === true || after.isOmitted === true) scheduleOmitted(storage, after, nowMs);
+  if (isWatched(after) && after.isOmitted !== true) {
     const dueAtMs =
       nowMs + (after.block?.isFinal === true ? VALUATION_DELAY_MS : pollDelayMs(after, chain.pollIntervalMs, nowMs));
     storage.enqueueJob({ transactionId, job: 'follow', version, dueAtMs, tries: 0 });
@@ -145,13 +148,14 @@ export function writeActivity(
   const isSeen = (asset: Asset) =>
     showsAsset(after, asset) || (asset.tokenAddress !== null && listedToken(chain, asset.tokenAddress) !== null);
   post(storage, after, postingOfActivity(after), isSeen);
+  if (after.isOmitted === true) return;
   if (needsNotification(change)) enqueueNotification(storage, after);
   storage.history.append({
     transactionId,
     version,
     action,
     actor,
-    from: before?.state ?? null,
+    from: before === null || before.isOmitted === true ? null : before.state,
     to: after.state,
     reason: after.stateReason,
     digest: null,
@@ -162,13 +166,28 @@ export function writeActivity(
 }
 
 /**
+ * Schedules the next poll of omitted payments. One of them is polled at a time, so that any number
+ * delays no other poll.
+ */
+function scheduleOmitted(storage: VaultStorage, after: Activity, nowMs: number): void {
+  const { activities } = storage;
+  if (after.isOmitted === true && isWatched(after)) activities.putOmitted(after.id, nowMs + OMITTED_POLL_MS);
+  else activities.deleteOmitted(after.id);
+  storage.completeJob(after.id, 'follow-omitted');
+  const first = storage.hasJob('follow-omitted') ? null : activities.firstOmitted();
+  if (first === null) return;
+  const dueAtMs = Math.max(first.dueAtMs, nowMs + OMITTED_PAUSE_MS);
+  storage.enqueueJob({ transactionId: first.id, job: 'follow-omitted', version: 0, dueAtMs, tries: 0 });
+}
+
+/**
  * Reports whether members are notified. An unconfirmed transaction may be replaced, so they are
  * notified when it is in a block, and when a rule no longer hides it: a payment that was found
  * beside dust, or a token whose contract could not be read at first.
  */
 function needsNotification({ before, after, action }: ActivityChange): boolean {
   if (after.block === null) return false;
-  if (before === null || before.block === null) return true;
+  if (before === null || before.block === null || before.isOmitted === true) return true;
   return action === 'observe' && !before.visible && after.visible && before.state !== 'FAILED';
 }
 

@@ -3,7 +3,7 @@ import type { Activity, ActivityBlock, ChainTransaction } from '#domain/activity
 import { MAX_UNCONFIRMED } from '#domain/activity/activity.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { Price } from '#domain/asset/price.ts';
-import { MAX_SPAM_PER_DAY } from '#domain/activity/spam.ts';
+import { DAILY_LIMITS } from '#domain/activity/daily-limit.ts';
 import { NATIVE } from '#domain/activity/movement.ts';
 import { recordActivity } from '#objects/vault/commands/activity.ts';
 import { present } from '../../../chains/evm/cast.ts';
@@ -37,6 +37,9 @@ function newScene() {
     isWatched: (id: string) => (storage.transaction(id)?.watchedSinceMs ?? null) !== null,
     reported: (seen: ChainTransaction) =>
       recordActivity(host, { chain: 'anvil', hash: seen.hash, seen, valuation: UNPRICED }),
+    /** A poll of a record, without prices; by default the chain does not have it any more. */
+    polledAgain: (hash: string, seen: ChainTransaction | null = null) =>
+      recordActivity(host, { chain: 'anvil', hash, seen, valuation: null }),
     records: () => documents().map(({ document }) => JSON.parse(document) as Activity),
     units: () => storage.balances.standAt({ chain: 'anvil', ...NATIVE }, '7').recordedUnits,
   };
@@ -99,10 +102,10 @@ test('the spam of a wallet and day is limited, payments are not, and the next da
   const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
   const { storage, reported, records } = newScene();
   const actions = () => storage.history.after(0, 1_000).filter(({ action }) => action === 'omit-spam');
-  for (let i = 0; i < MAX_SPAM_PER_DAY; i++) expect(await reported(poison(`0x${i}`))).toBe('recorded');
+  for (let i = 0; i < DAILY_LIMITS.hidden; i++) expect(await reported(poison(`0x${i}`))).toBe('recorded');
   expect(actions()).toHaveLength(0);
   for (let i = 0; i < 3; i++) expect(await reported(poison(`0xa${i}`))).toBe('none');
-  expect(records()).toHaveLength(MAX_SPAM_PER_DAY);
+  expect(records()).toHaveLength(DAILY_LIMITS.hidden);
   expect(actions()).toHaveLength(1);
   expect(logged.mock.calls.filter(([line]) => String(line).includes('spam-omitted'))).toHaveLength(1);
   // A record that exists changes, and a payment is recorded.
@@ -110,7 +113,7 @@ test('the spam of a wallet and day is limited, payments are not, and the next da
   expect(await reported(paid('0xb', BLOCK))).toBe('recorded');
   vi.setSystemTime(Date.UTC(2026, 0, 2));
   expect(await reported(poison('0xa0'))).toBe('recorded');
-  expect(records()).toHaveLength(MAX_SPAM_PER_DAY + 2);
+  expect(records()).toHaveLength(DAILY_LIMITS.hidden + 2);
 });
 
 /** A transfer of zero in the name of the wallet. */
@@ -126,14 +129,117 @@ function poison(hash: string): ChainTransaction {
   return { hash, signer: BOB, fee: amountOf(1n), block: BLOCK, movements: [{ ...NATIVE, ...movement }] };
 }
 
-test('dust of the native asset counts as spam of the day', async () => {
+const FINAL: ActivityBlock = { ...BLOCK, confirmations: 100, isFinal: true };
+
+/** Fills the limit of one kind with payments of one amount, and returns their sum. */
+async function fill({ reported }: ReturnType<typeof newScene>, kind: 'hidden' | 'small', amount: bigint) {
+  for (let i = 0; i < DAILY_LIMITS[kind]; i++)
+    expect(await reported(paid(`0x${kind}${i}`, FINAL, amount))).toBe('recorded');
+  return amount * BigInt(DAILY_LIMITS[kind]);
+}
+
+test.each([
+  { kind: 'hidden', amount: 1n },
+  { kind: 'small', amount: PAID },
+] as const)('above the daily limit of $kind records the ledger alone has a payment, once', async ({ kind, amount }) => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0, 1, 12) });
   vi.spyOn(console, 'error').mockImplementation(() => {});
-  const { reported, records } = newScene();
-  for (let i = 0; i < MAX_SPAM_PER_DAY; i++) expect(await reported(paid(`0x${i}`, BLOCK, 1n))).toBe('recorded');
-  expect(await reported(paid('0xa', BLOCK, 1n))).toBe('none');
-  expect(await reported(paid('0xb', BLOCK))).toBe('recorded');
-  expect(records().filter(({ visible }) => visible)).toHaveLength(1);
+  const scene = newScene();
+  const { storage, reported, units } = scene;
+  const sum = await fill(scene, kind, amount);
+  const { length } = storage.history.after(0, 5_000);
+  expect(await reported(paid('0xa', null, amount))).toBe('none');
+  for (const hash of ['0xa', '0xb', '0xa']) await reported(paid(hash, BLOCK, amount));
+  expect(units()).toBe(sum + 2n * amount);
+  const { id, visible } = present(storage.activities.ofHash('anvil', '0xa'));
+  const jobs = ['project', 'notify', 'follow'] as const;
+  expect(jobs.map((job) => storage.queuedJob(id, job))).toEqual([null, null, null]);
+  expect(visible).toBe(kind === 'small');
+  // One line says that records are left out, and none has a record.
+  const [line, ...others] = storage.history.after(length, 100);
+  expect([line?.action, JSON.parse(line?.detail ?? ''), others]).toMatchObject([
+    'omit-spam',
+    { kind, recorded: DAILY_LIMITS[kind] },
+    [],
+  ]);
+  // Other payments have their records.
+  expect(await reported(paid('0xc', BLOCK, 10n ** 18n))).toBe('recorded');
+  expect(await reported(paid('0xd', BLOCK, kind === 'small' ? 1n : PAID))).toBe('recorded');
+});
+
+test('an omitted payment is polled alone until its block is final, or leaves the ledger with its block', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0, 1, 12) });
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  const scene = newScene();
+  const { storage, reported, polledAgain, units } = scene;
+  const sum = await fill(scene, 'hidden', 1n);
+  for (const hash of ['0xa', '0xb']) expect(await reported(paid(hash, BLOCK, 1n))).toBe('omitted');
+  const ids = ['0xa', '0xb'].map((hash) => present(storage.activities.ofHash('anvil', hash)).id);
+  const polled = () => ids.filter((id) => storage.queuedJob(id, 'follow-omitted') !== null);
+  expect(polled()).toEqual([ids[0]]);
+  // A poll has no valuation: a record that is left out stays so.
+  expect(await polledAgain('0xa')).toBe('omitted');
+  expect([polled(), units()]).toEqual([[ids[1]], sum + 1n]);
+  expect(await polledAgain('0xb', paid('0xb', FINAL, 1n))).toBe('omitted');
+  expect([polled(), units(), storage.balances.openLines({ chain: 'anvil', ...NATIVE })]).toEqual([[], sum + 1n, []]);
+  // Another block has the first one.
+  expect(await reported(paid('0xa', { ...BLOCK, hash: '0xb8' }, 1n))).toBe('omitted');
+  expect([polled(), units()]).toEqual([[ids[0]], sum + 2n]);
+  expect(storage.requeueProjection(0).records).toBe(DAILY_LIMITS.hidden);
+});
+
+test('a scan of a later day gives an omitted payment its record, under the same id and not counted twice', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0, 1, 12) });
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  const scene = newScene();
+  const { storage, reported, polledAgain, units } = scene;
+  const sum = await fill(scene, 'hidden', 1n);
+  await reported(paid('0xa', BLOCK, 1n));
+  const { id } = present(storage.activities.ofHash('anvil', '0xa'));
+  vi.setSystemTime(Date.UTC(2026, 0, 2));
+  expect(await polledAgain('0xa', paid('0xa', { ...BLOCK, hash: '0xb8' }, 1n))).toBe('omitted');
+  expect(await reported(paid('0xa', FINAL, 1n))).toBe('recorded');
+  const record = present(storage.activities.ofHash('anvil', '0xa'));
+  expect([record.id, record.isOmitted, record.version]).toEqual([id, undefined, 3]);
+  expect([units(), storage.queuedJob(id, 'project')?.version]).toEqual([sum + 1n, 3]);
+  expect(storage.queuedJob(id, 'follow-omitted')).toBeNull();
+  expect(storage.history.after(0, 5_000).at(-1)).toMatchObject({ transactionId: id, from: null, to: 'SUCCEEDED' });
+});
+
+test('junk tokens of an omitted payment are left out of the ledger', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  const scene = newScene();
+  const { storage, reported, units } = scene;
+  const sum = await fill(scene, 'hidden', 1n);
+  const token = (tokenAddress: string) =>
+    ({
+      uid: tokenAddress,
+      kind: 'erc20',
+      tokenAddress,
+      tokenId: null,
+      from: BOB,
+      to: WALLET,
+      amount: amountOf(7n),
+    }) as const;
+  const native = paid('0xa', BLOCK, 1n);
+  expect(await reported({ ...native, hash: '0xb', movements: [...native.movements, token(TOKEN)] })).toBe('omitted');
+  expect(units()).toBe(sum + 1n);
+  expect(storage.activities.ofHash('anvil', '0xb')?.changes).toHaveLength(1);
+  expect(await reported({ ...native, hash: '0xc', movements: [token(TOKEN)] })).toBe('none');
+});
+
+test('the ledger itself has a limit of payments without a record', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  const scene = newScene();
+  const { storage, reported } = scene;
+  await fill(scene, 'hidden', 1n);
+  const day = Math.floor(Date.now() / 86_400_000);
+  for (let i = 0; i < DAILY_LIMITS.omitted - 1; i++) storage.activities.countRecord('anvil', 'omitted', day);
+  expect([await reported(paid('0xa', BLOCK, 1n)), await reported(paid('0xb', BLOCK, 1n))]).toEqual(['omitted', 'none']);
+  const kinds = storage.history
+    .after(0, 5_000)
+    .flatMap(({ action, detail }) => (action === 'omit-spam' ? [detail] : []));
+  expect(kinds.map((detail) => JSON.parse(detail ?? '').kind)).toEqual(['hidden', 'omitted']);
 });
 
 test('a payment that is found beside dust is notified, and a record that stays hidden is not', async () => {
