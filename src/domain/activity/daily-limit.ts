@@ -1,10 +1,9 @@
-import type { Activity, ChainTransaction } from '#domain/activity/activity.ts';
+import type { Activity, ChainTransaction, ObservedTransaction } from '#domain/activity/activity.ts';
 import type { BalanceChange } from '#domain/activity/movement.ts';
 import { isCollectible } from '#domain/activity/movement.ts';
 import { shownPart } from '#domain/activity/shown-part.ts';
 import type { KnownCounterparties } from '#domain/activity/spam.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
-import type { Chain } from '#domain/asset/chain.ts';
 import { listedToken } from '#domain/asset/chain.ts';
 import { ONE_DOLLAR } from '#domain/asset/price.ts';
 import type { Valuation } from '#domain/asset/valuation.ts';
@@ -55,17 +54,24 @@ function isSmall(changes: readonly BalanceChange[], valuation: Valuation): boole
   });
 }
 
+type Posted = ObservedTransaction & { readonly seen: ChainTransaction };
+
 /**
  * Returns the transaction with the movements that the ledger posts without a record: those of the
- * native asset, of listed tokens, and of tokens that the default balances list. Any number of other
- * tokens costs a stranger almost nothing.
+ * native asset, of tokens that are listed or have a price, and of tokens that the default balances
+ * list. Any number of other tokens costs a stranger almost nothing.
+ *
+ * @param posted the tokens that the ledger has of this transaction
  */
 export function postedAlone(
-  seen: ChainTransaction,
-  chain: Pick<Chain, 'tokens'>,
-  { isShown }: Pick<KnownCounterparties, 'isShown'>,
+  { seen, valuation, chain, acquaintance }: Posted,
+  posted: ReadonlySet<string | null>,
 ): ChainTransaction {
   const isPosted = ({ tokenAddress }: { readonly tokenAddress: string | null }) =>
-    tokenAddress === null || listedToken(chain, tokenAddress) !== null || isShown(tokenAddress);
+    tokenAddress === null ||
+    posted.has(tokenAddress) ||
+    listedToken(chain, tokenAddress) !== null ||
+    acquaintance.isShown(tokenAddress) ||
+    (valuation !== null && tokenProfile(valuation, tokenAddress)?.price.state === 'known');
   return { ...seen, movements: seen.movements.filter(isPosted) };
 }

@@ -107,7 +107,8 @@ function judgeReport(storage: VaultStorage, report: ActivityReport, reported: Re
   const observed = { valuation, chain, acquaintance, nowMs };
   if (before !== null && before.isOmitted !== true)
     return { after: updatedActivity(before, { ...observed, seen }), counts: [] };
-  const alone = seen === null ? null : postedAlone(seen, chain, acquaintance);
+  const posted = new Set(before?.changes.map(({ tokenAddress }) => tokenAddress));
+  const alone = seen === null ? null : postedAlone({ ...observed, seen }, posted);
   const unlisted = before === null ? null : updatedActivity(before, { ...observed, seen: alone, valuation: null });
   if (seen === null || alone === null || valuation === null) return { after: unlisted, counts: [] };
   if (seen.block === null && (before !== null || storage.activities.waiting(chain.name) >= MAX_UNCONFIRMED))
