@@ -168,6 +168,11 @@ export type Observation =
        */
       readonly isUnexplained?: true;
       /**
+       * One RPC node states that the nonce is used, and another one that it is not. No node shows
+       * which transaction used it.
+       */
+      readonly isUseDisputed?: true;
+      /**
        * Some RPC nodes have it in their mempool, and another node that answers does not have it.
        */
       readonly isWithheld?: true;

@@ -185,7 +185,7 @@ function absenceAmong(all: readonly Answer[], watch: Watch): Result<Observation,
   const absent = answered.filter((one) => one.type === 'absent');
   const waiting = absent.find(({ inMempool }) => inMempool);
   if (waiting !== undefined) {
-    const isWithheld = absent.some((one) => !one.inMempool && !one.nonceTaken && one.isUnexplained !== true);
+    const isWithheld = absent.some((one) => !one.inMempool && !isUsed(one));
     return accepted(isWithheld ? { ...waiting, isWithheld: true } : waiting);
   }
   if (answered.length === 0) return refused(answers.find((answer) => !answer.ok)?.refusal ?? NO_NODE);
@@ -193,8 +193,22 @@ function absenceAmong(all: readonly Answer[], watch: Watch): Result<Observation,
   if (absent.length === answers.length && absent.every(({ nonceTaken }) => nonceTaken)) {
     return accepted({ ...NOTHING, nonceTaken: true });
   }
-  const isUsed = absent.some(({ nonceTaken, isUnexplained }) => nonceTaken || isUnexplained === true);
-  if (isUsed) return accepted({ ...NOTHING, isUnexplained: true });
+  if (absent.some(isUsed)) {
+    // A denial of a block says nothing about the nonce, so it contradicts no other node.
+    const isDisputed = all.some((answer) => answer.ok && answer.value.type === 'absent' && isUnused(answer.value));
+    return accepted(isDisputed ? { ...NOTHING, isUseDisputed: true } : { ...NOTHING, isUnexplained: true });
+  }
   const isGone = absent.length > 0 && answered.every((one) => one.type === 'absent' && one.isCoinUnknown === true);
   return accepted(isGone ? { ...NOTHING, isCoinUnknown: true } : NOTHING);
+}
+
+type Absence = Extract<Observation, { readonly type: 'absent' }>;
+
+function isUsed({ nonceTaken, isUnexplained }: Absence): boolean {
+  return nonceTaken || isUnexplained === true;
+}
+
+/** Reports whether an RPC node states that the attempts can still be included. */
+function isUnused(absence: Absence): boolean {
+  return !isUsed(absence) && absence.isCoinUnknown !== true;
 }

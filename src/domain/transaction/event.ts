@@ -129,6 +129,8 @@ export type TransactionEvent =
       readonly isTooCheap?: boolean;
       /** The nonce is used, and no RPC node shows by which transaction. */
       readonly isUnexplained?: boolean;
+      /** RPC nodes contradict each other about whether the nonce is used. */
+      readonly isUseDisputed?: boolean;
       /** No RPC node shows a UTXO that the attempts spend. */
       readonly isCoinUnknown?: boolean;
       readonly lookedFor?: LookedFor;

@@ -61,7 +61,8 @@ function hasJustChanged({ updatedAtMs }: Transaction, nowMs: number): boolean {
 }
 
 /**
- * Returns the change for an inclusion that one RPC node reports and another contradicts. It is not
+ * Returns the change for an inclusion, or a use of the nonce, that one RPC node reports and another
+ * contradicts. It is not
  * recorded where no inclusion was: the transaction still waits and can be cancelled. It does not
  * block another attempt in flight, and it replaces no reason that needs a member.
  */
@@ -166,6 +167,11 @@ export const notFoundInBroadcast: TransitionStep<'miss'> = (transaction, event, 
   if ((nonceTaken || isUnexplained || isCoinUnknown) && isOutdated(transaction, event)) return null;
   if (nonceTaken) return { state: 'FAILED', stateReason: 'CONFLICTED', watchedSinceMs: nowMs };
   if (stateReason === NODES_DISAGREE && hasJustChanged(transaction, nowMs)) return null;
+  // One of the nodes states that the payment can still be made, so no person may end it.
+  if (event.isUseDisputed === true) {
+    const isEndable = stateReason === NONCE_USED_UNEXPLAINED || stateReason === COIN_UNKNOWN;
+    return isEndable ? { stateReason: NODES_DISAGREE } : disputedBefore(transaction, nowMs);
+  }
   const unshown = isUnexplained ? NONCE_USED_UNEXPLAINED : isCoinUnknown ? COIN_UNKNOWN : null;
   // Nothing is sent again meanwhile: every RPC node refuses it, and the record would never look
   // stuck to operators.

@@ -48,6 +48,7 @@ export async function observeAndAct(watch: Watch): Promise<void> {
   const isUnrecorded = isDisputed && work.transaction.state === 'BROADCAST';
   const isAbsent = isUnrecorded || (seen.type === 'absent' && !seen.nonceTaken);
   const isWithheld = seen.type === 'absent' && isAbsent && seen.isWithheld === true;
+  const isUseDisputed = seen.type === 'absent' && seen.isUseDisputed === true;
   const isResting = seen.type === 'absent' && isAbsent && !seen.inMempool && isAtRest(work.transaction);
   const isDear = isResting && waitsForPriceAgain(work.transaction);
   if (seen.type === 'absent' && (seen.isTooCheap === true || isDear)) {
@@ -55,7 +56,7 @@ export async function observeAndAct(watch: Watch): Promise<void> {
   }
   if (isAbsent && isPastNotAfter(work.transaction, Date.now()))
     await vault.report({ type: 'recordEvent', id, event: { type: 'endByTime' } });
-  else if (isUnrecorded || isResting || isWithheld) await offerAgain(client, work.transaction);
+  else if (isUnrecorded || isUseDisputed || isResting || isWithheld) await offerAgain(client, work.transaction);
   if (isAbsent) await recordBlocker({ env, vault, client, transaction: work.transaction });
 }
 
@@ -182,7 +183,8 @@ async function recordObservation(watch: Watch, seen: Observation): Promise<void>
       await vault.report({ type: 'recordEvent', id, event: { type: 'lapse', attempt: newest.number } });
   } else {
     const { inMempool, nonceTaken, isUnexplained = false, isCoinUnknown = false, isTooCheap = false } = seen;
-    const found = { inMempool, nonceTaken, isUnexplained, isCoinUnknown, isTooCheap };
+    const isUseDisputed = seen.isUseDisputed === true;
+    const found = { inMempool, nonceTaken, isUnexplained, isUseDisputed, isCoinUnknown, isTooCheap };
     await vault.report({ type: 'recordEvent', id, event: { type: 'miss', ...found, lookedFor } });
   }
 }

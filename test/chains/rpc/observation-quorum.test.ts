@@ -40,6 +40,14 @@ const UNEXPLAINED = accepted<Observation>({
   nonceTaken: false,
   isUnexplained: true,
 });
+/** One RPC node states that the nonce is used, and another one that it is not. */
+const DISPUTED = accepted<Observation>({ type: 'absent', inMempool: false, nonceTaken: false, isUseDisputed: true });
+const COIN_UNKNOWN = accepted<Observation>({
+  type: 'absent',
+  inMempool: false,
+  nonceTaken: false,
+  isCoinUnknown: true,
+});
 const included = (differences: Partial<Inclusion> = {}) =>
   accepted<Observation>({ type: 'included', inclusion: inclusion({ confirmations: 3, ...differences }) });
 
@@ -94,13 +102,28 @@ test('a conflict or a lapsed attempt counts only when every configured RPC node 
     expect(await seenBy(ends, ends)).toEqual(ends);
     expect(await seenBy(ends, ends, BEHIND)).not.toEqual(ends);
   }
-  for (const other of [NOTHING, UNEXPLAINED, UNREACHABLE, LAPSED]) {
+  for (const other of [UNEXPLAINED, UNREACHABLE, LAPSED, COIN_UNKNOWN]) {
     expect(await seenBy(TAKEN, other)).toEqual(UNEXPLAINED);
     expect(await seenBy(other, TAKEN)).toEqual(UNEXPLAINED);
   }
   expect(await seenBy(LAPSED, NOTHING)).toEqual(NOTHING);
   expect(await seenBy(UNREACHABLE, UNREACHABLE)).toEqual({ ok: false, refusal: { detail: 'No response in time.' } });
   expect(await seenBy()).toMatchObject({ ok: false });
+});
+
+test('a used nonce is unexplained only when no RPC node that answers states the opposite, at any position', async () => {
+  for (const used of [TAKEN, UNEXPLAINED]) {
+    for (const order of [
+      [used, NOTHING],
+      [NOTHING, used],
+      [used, used, NOTHING],
+      [UNREACHABLE, NOTHING, used],
+      [COIN_UNKNOWN, used, NOTHING],
+    ]) {
+      expect(await seenBy(...order)).toEqual(DISPUTED);
+    }
+    expect(await seenBy(UNEXPLAINED, used)).toEqual(UNEXPLAINED);
+  }
 });
 
 test('an inclusion that only one RPC node reports is checked with the others by its block, and is not final', async () => {

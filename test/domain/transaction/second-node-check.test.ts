@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { EventOf, TransactionEvent } from '#domain/transaction/event.ts';
-import { outstandingJob } from '#domain/transaction/job.ts';
+import { mayEndUnknown, outstandingJob } from '#domain/transaction/job.ts';
 import type { Attempt, SecondNodeVerdict, Transaction } from '#domain/transaction/transaction.ts';
 import { decide } from '#domain/transaction/transition.ts';
 import { alice, inclusion, NOON_MS, OTHER_HASH, policy, PREPARED, transactionIn, UNSPENT } from '../cast.ts';
@@ -130,6 +130,29 @@ test('an inclusion that a second RPC node contradicts from the start is not reco
   // each other.
   const failed = transactionIn('FAILED', { inclusion: null, watchedSinceMs: NOON_MS, stateReason: 'CONFLICTED' });
   expect(stand(after(failed, found('disagrees')))).toEqual(['CONFIRMING', 'NODES_DISAGREE']);
+});
+
+test('a nonce that one RPC node states used and another one unused can be cancelled, and not ended by a person', () => {
+  const disputed = miss({ isUseDisputed: true });
+  const waiting = after(sent(), disputed);
+  expect([...stand(waiting), outstandingJob(waiting), mayEndUnknown(waiting)]).toEqual([
+    'BROADCAST',
+    'NODES_DISAGREE',
+    'confirm',
+    false,
+  ]);
+  expect(outstandingJob(after(waiting, { type: 'cancel', actor: alice }))).toBe('sign');
+  // A node that was silent at the last poll now contradicts: at once, an end is refused.
+  for (const stateReason of ['NONCE_USED_UNEXPLAINED', 'COIN_UNKNOWN'] as const) {
+    const unknown = transactionIn('BROADCAST', { stateReason });
+    expect([mayEndUnknown(unknown), mayEndUnknown(after(unknown, disputed))]).toEqual([true, false]);
+  }
+  // The node changes its answer at most once in some seconds.
+  expect(after(waiting, miss({ isUnexplained: true }))).toBe(waiting);
+  expect(stand(after(waiting, miss({ isUnexplained: true }), NOON_MS + 15_000))).toEqual([
+    'BROADCAST',
+    'NONCE_USED_UNEXPLAINED',
+  ]);
 });
 
 test('a late report of a contradicted inclusion does not undo a cancellation in flight', () => {

@@ -60,6 +60,11 @@ function sceneOf(stateReason: string, seen: Partial<Observation>, { isAffordable
   return { done, watch: { env, vault, client, work: { transaction, chain } as never } };
 }
 
+test('the bytes are sent again while RPC nodes disagree about the use of the nonce', async () => {
+  expect(await confirmed('NODES_DISAGREE', { isUseDisputed: true })).toContain('broadcast');
+  expect(await confirmed('NONCE_USED_UNEXPLAINED', { isUnexplained: true })).not.toContain('broadcast');
+});
+
 test('resting bytes are broadcast again, and quoted first if a lower price can help', async () => {
   expect(await confirmed('REJECTED_BY_NODE', {})).toEqual(['miss', 'broadcast']);
   expect(await confirmed('SPEED_UP_NEEDED', {})).toEqual(['miss', 'broadcast']);

@@ -243,8 +243,15 @@ export const INCLUSION_BUGS: readonly Bug[] = [
   {
     name: 'observations: one node without history ends a payment',
     file: 'src/chains/rpc/observation-quorum.ts',
-    was: 'if (isUsed) return accepted({ ...NOTHING, isUnexplained: true });',
-    is: 'if (isUsed) return accepted({ ...NOTHING, nonceTaken: true });',
+    was: ': { ...NOTHING, isUnexplained: true });',
+    is: ': { ...NOTHING, nonceTaken: true });',
+    caughtBy: AGREED,
+  },
+  {
+    name: 'observations: a person may end a payment while one node states that it can still be made',
+    file: 'src/chains/rpc/observation-quorum.ts',
+    was: 'return !isUsed(absence) && absence.isCoinUnknown !== true;',
+    is: 'return false;',
     caughtBy: AGREED,
   },
   {
