@@ -12,10 +12,10 @@ type Answer = Result<ReadTransaction | null, NodeProblem>;
 type Mined = ReadTransaction & { readonly block: ActivityBlock };
 
 /**
- * Returns an inbound transaction according to all configured RPC nodes. Its block is proven when
- * two nodes report it, at the smaller depth and finality. A block that only one of several nodes
- * reports has no confirmations, because a single node is not trusted with a receipt. Returns null
- * when no node that answers has it, or every one of them denies the recorded block.
+ * Returns an inbound transaction according to all configured RPC nodes. It is proven when two nodes
+ * report the same block, signer and movements, at the smaller depth and finality. What only one of
+ * several nodes reports has no confirmations, because a single node is not trusted with a receipt.
+ * Returns null when no node that answers has it, or every one of them denies the recorded block.
  *
  * @param found the recorded block, or null
  */
@@ -38,14 +38,34 @@ function provenOf(mined: readonly Mined[], found: ActivityBlock | null): ReadTra
   const groups = mined.map(sameAs);
   const group =
     groups.find(({ length }) => length > 1) ?? groups.find(([one]) => one && isSame(one.block, found)) ?? groups[0];
+  if (group === undefined) return null;
+  const alike = [...Map.groupBy(group, contentsOf).values()];
+  const agreeing = alike.find(({ length }) => length > 1);
   // An RPC node that traces calls shows more of the same block than one that does not.
-  const fullest = group?.toSorted((a, b) => b.movements.length - a.movements.length)[0];
-  if (group === undefined || fullest === undefined) return null;
-  const second = reachedByTwo(group.map(({ block }) => block.confirmations));
-  const alone = isSame(fullest.block, found) ? (found?.confirmations ?? 0) : 0;
-  const isFinal = group.filter(({ block }) => block.isFinal).length > 1;
+  const fullest = (agreeing ?? group).toSorted((a, b) => b.movements.length - a.movements.length)[0];
+  if (fullest === undefined) return null;
+  const isDisputed = agreeing === undefined && group.length > 1;
+  const second = reachedByTwo((agreeing ?? []).map(({ block }) => block.confirmations));
+  const alone = !isDisputed && isSame(fullest.block, found) ? (found?.confirmations ?? 0) : 0;
+  const isFinal = (agreeing ?? []).filter(({ block }) => block.isFinal).length > 1;
   const block = { ...fullest.block, confirmations: second ?? alone, isFinal };
   return { ...transactionIn({ ...fullest, block }), ...tracesOf(group) };
+}
+
+/**
+ * Returns what every RPC node states alike about one block: signer and movements, in any order. Not
+ * the payments by contracts, which only some nodes trace, and not the fee, which some clients
+ * report without the part for the data of a rollup. A collectible from before ERC-721 has its id as
+ * its amount where a node does not have the state that shows the difference.
+ */
+function contentsOf({ signer, movements }: Mined): string {
+  const lines = movements
+    .filter(({ kind }) => kind !== 'internal')
+    .map(({ uid, kind, tokenAddress, tokenId, from, to, amount }) => {
+      const units = kind === 'erc721' ? [tokenId, null] : [amount, tokenId];
+      return JSON.stringify([uid, tokenAddress, from, to, ...units]);
+    });
+  return JSON.stringify([signer, ...lines.toSorted()]);
 }
 
 /** Returns the transaction alone, as a vault records it. */

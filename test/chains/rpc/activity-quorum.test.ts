@@ -5,6 +5,9 @@ import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
+import type { ChainMovement } from '#domain/activity/movement.ts';
+import { NATIVE } from '#domain/activity/movement.ts';
+import { amountOf } from '#domain/asset/amount.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
@@ -60,6 +63,66 @@ test('a block that only one of two RPC nodes reports has no confirmation, and is
   }
   const disputed = await seen([accepted(at({ hash: '0xb2' })), accepted(at())], BLOCK);
   expect(disputed).toEqual(at({ isFinal: false }));
+});
+
+const PAID: ChainMovement = {
+  ...NATIVE,
+  uid: 'top',
+  kind: 'native',
+  from: '0x1',
+  to: '0x2',
+  amount: amountOf(7n),
+};
+const moving = (...movements: readonly ChainMovement[]) => ({ ...at(), movements });
+const UNPROVEN = { confirmations: 0, isFinal: false };
+
+test('a movement that one RPC node adds, leaves out or changes is not proven by the block, at any position', async () => {
+  const added = { ...PAID, uid: 'log:0', kind: 'erc20', tokenAddress: '0x3', amount: amountOf(10n ** 18n) } as const;
+  const lies = [
+    moving(PAID, added),
+    moving(),
+    moving({ ...PAID, amount: amountOf(8n) }),
+    moving({ ...PAID, from: '0x9' }),
+    // A burn by the wallet and a mint for it.
+    moving({ ...PAID, from: null }),
+    { ...moving(PAID), signer: '0x9' },
+  ];
+  for (const lie of lies) {
+    for (const order of [
+      [lie, moving(PAID)],
+      [moving(PAID), lie],
+    ]) {
+      for (const found of [null, { ...BLOCK, isFinal: false }]) {
+        expect(
+          await seen(
+            order.map((one) => accepted(one)),
+            found,
+          ),
+        ).toMatchObject({ block: { ...BLOCK, ...UNPROVEN } });
+      }
+    }
+    for (const order of [
+      [lie, moving(PAID), moving(PAID)],
+      [moving(PAID), lie, moving(PAID)],
+      [moving(PAID), moving(PAID), lie],
+    ]) {
+      expect(await seen(order.map((one) => accepted(one)))).toEqual(moving(PAID));
+    }
+  }
+});
+
+test('nodes that order, trace or read the state differently agree about the contents', async () => {
+  const traced = { ...PAID, uid: 'trace:0', kind: 'internal' } as const;
+  const token = { ...PAID, uid: 'log:0', tokenAddress: '0x3' };
+  const [asAmount, asId] = [
+    { ...token, kind: 'erc20' },
+    { ...token, kind: 'erc721', tokenId: '7', amount: amountOf(1n) },
+  ] as const;
+  expect(await seen([accepted(moving(PAID)), accepted(moving(traced, PAID))])).toEqual(moving(traced, PAID));
+  expect(await seen([accepted(moving(PAID, asAmount)), accepted(moving(asAmount, PAID))])).toEqual(
+    moving(PAID, asAmount),
+  );
+  expect(await seen([accepted(moving(asAmount)), accepted(moving(asId))])).toMatchObject({ block: BLOCK });
 });
 
 test('a payment is gone when an RPC node reports it as gone and none still has it', async () => {

@@ -195,3 +195,48 @@ test.each([
   });
   await agreement();
 });
+
+/** The topic of an ERC-20 transfer. */
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+const word = (address: string): Hex => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`;
+
+test.each(['gate', 'secondGate'] as const)(
+  'a token payment that one of two nodes (%s) adds to a real payment is not confirmed, and is gone with the lie',
+  async (liar) => {
+    const token = await tokenOf('BurnMintToken');
+    const ether = 10n ** 16n;
+    const [to, amount] = [getAddress(vault.address), 10n ** 12n];
+    const hash = await client().sendTransaction({ account: stranger, to, value: ether });
+    await client().waitForTransactionReceipt({ hash });
+    world[liar].falsify(async (method, [subject]) => {
+      if (method !== 'eth_getTransactionReceipt' || subject !== hash) return undefined;
+      const receipt: { readonly blockHash?: Hex; readonly blockNumber?: Hex } = Object(
+        await request(world.chainUrl, method, [hash]),
+      );
+      const { blockHash, blockNumber } = receipt;
+      const topics = [TRANSFER, word(stranger), word(to)];
+      const position = { blockHash, blockNumber, transactionHash: hash, transactionIndex: '0x0', logIndex: '0x0' };
+      const log = { address: token, topics, data: word(`0x${amount.toString(16)}`), removed: false, ...position };
+      return { result: { ...receipt, logs: [log] } };
+    });
+    await client().mine({ blocks: 130 });
+    await report(world.stack().monitor, hash);
+    const { alice } = world.people();
+    const recorded = async () => {
+      const list = await alice.client.transactions(vault.id, { limit: '100' });
+      return list.transactions.find(({ txHash }) => txHash === hash) ?? null;
+    };
+    const { state, finality } = await eventually('the record', recorded);
+    expect([state, finality]).toEqual(['CONFIRMING', null]);
+    const held = (await balances()).find(({ asset }) => asset.tokenAddress === token);
+    expect(BigInt(held?.amount ?? '0')).toBeLessThan(amount);
+    world[liar].falsify(null);
+    const honest = await eventually('the truth', async () => {
+      await report(world.stack().monitor, hash);
+      const record = await recorded();
+      return record?.state === 'SUCCEEDED' ? record : null;
+    });
+    expect(honest.balanceChanges.map((one) => one.amount)).toEqual([ether.toString()]);
+    await agreement();
+  },
+);

@@ -196,6 +196,13 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
     caughtBy: ['test/chains/rpc/activity-quorum.test.ts'],
   },
   {
+    name: 'observations: a movement that one node adds is proven by the block that two nodes state',
+    file: 'src/chains/rpc/activity-quorum.ts',
+    was: 'Map.groupBy(group, contentsOf)',
+    is: "Map.groupBy(group, () => '')",
+    caughtBy: ['test/chains/rpc/activity-quorum.test.ts'],
+  },
+  {
     name: 'observations: an inclusion that a node contradicts from the start is recorded',
     file: 'src/domain/transaction/inclusion-steps.ts',
     was: "if (isDisputed && transaction.state === 'BROADCAST') return disputedBefore(transaction, nowMs);",
