@@ -120,7 +120,7 @@ const MAX_POLL_MS = 30_000;
 
 /** The interval between two polls of one omitted payment. Most blocks are final by then. */
 export const OMITTED_POLL_MS = 60 * 60_000;
-/** The pause between the polls of two omitted payments of a vault. */
+/** The pause between the polls of two omitted payments of a wallet. */
 export const OMITTED_PAUSE_MS = 10_000;
 
 /** The interval between two valuations of a final activity. */

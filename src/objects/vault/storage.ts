@@ -293,10 +293,6 @@ export class VaultStorage {
     return this.#rows('WHERE tx_id = ? AND job = ?', transactionId, job)[0] ?? null;
   }
 
-  hasJob(job: OutboxJob): boolean {
-    return this.#rows('WHERE job = ? LIMIT 1', job).length > 0;
-  }
-
   due(nowMs: number, limit: number): readonly OutboxRow[] {
     return this.#rows("WHERE job <> 'project' AND due_at_ms <= ? ORDER BY due_at_ms LIMIT ?", nowMs, limit);
   }

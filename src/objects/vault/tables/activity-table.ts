@@ -22,8 +22,8 @@ export const DAILY_LIMIT_TABLES = `
   CREATE TABLE daily_record (chain TEXT NOT NULL, kind TEXT NOT NULL, day INTEGER NOT NULL, recorded INTEGER NOT NULL, PRIMARY KEY (chain, kind)) WITHOUT ROWID;
   INSERT INTO daily_record (chain, kind, day, recorded) SELECT chain, 'hidden', max(day), recorded FROM spam GROUP BY chain;
   DROP TABLE spam;
-  CREATE TABLE omitted (id TEXT PRIMARY KEY, due_at_ms INTEGER NOT NULL) WITHOUT ROWID;
-  CREATE INDEX omitted_due ON omitted (due_at_ms);
+  CREATE TABLE omitted (id TEXT PRIMARY KEY, chain TEXT NOT NULL, due_at_ms INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE INDEX omitted_due ON omitted (chain, due_at_ms);
 `;
 
 /**
@@ -91,18 +91,24 @@ export class ActivityStorage {
   }
 
   /** Sets when an omitted payment is polled again. */
-  putOmitted(id: string, dueAtMs: number): void {
-    this.#sql.exec('INSERT OR REPLACE INTO omitted (id, due_at_ms) VALUES (?, ?)', id, dueAtMs);
+  putOmitted({ id, chain }: Pick<Activity, 'id' | 'chain'>, dueAtMs: number): void {
+    this.#sql.exec('INSERT OR REPLACE INTO omitted (id, chain, due_at_ms) VALUES (?, ?, ?)', id, chain, dueAtMs);
   }
 
   deleteOmitted(id: string): void {
     this.#sql.exec('DELETE FROM omitted WHERE id = ?', id);
   }
 
-  /** Returns the omitted payment whose poll is due first; null when all blocks are final. */
-  firstOmitted(): { readonly id: string; readonly dueAtMs: number } | null {
-    const read = 'SELECT id, due_at_ms AS dueAtMs FROM omitted ORDER BY due_at_ms LIMIT 1';
-    return this.#sql.exec<{ id: string; dueAtMs: number }>(read).toArray()[0] ?? null;
+  /**
+   * Returns the omitted payment of a chain whose poll is due first; null when each block is final,
+   * and while one of the payments is being polled.
+   */
+  nextOmitted(chain: string): { readonly id: string; readonly dueAtMs: number } | null {
+    const polled =
+      "SELECT 1 FROM outbox JOIN omitted ON omitted.id = outbox.tx_id WHERE outbox.job = 'follow-omitted' AND omitted.chain = ?";
+    if (this.#sql.exec(polled, chain).toArray().length > 0) return null;
+    const read = 'SELECT id, due_at_ms AS dueAtMs FROM omitted WHERE chain = ? ORDER BY due_at_ms LIMIT 1';
+    return this.#sql.exec<{ id: string; dueAtMs: number }>(read, chain).toArray()[0] ?? null;
   }
 
   /** Returns the last judgement by listed tokens; null before the first one. */

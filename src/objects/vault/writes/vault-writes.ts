@@ -166,18 +166,18 @@ export function writeActivity(
 }
 
 /**
- * Schedules the next poll of omitted payments. One of them is polled at a time, so that any number
- * delays no other poll.
+ * Schedules the next poll of omitted payments. One of a chain is polled at a time, so that any
+ * number delays no other poll, and a chain that does not answer delays no other chain.
  */
 function scheduleOmitted(storage: VaultStorage, after: Activity, nowMs: number): void {
   const { activities } = storage;
-  if (after.isOmitted === true && isWatched(after)) activities.putOmitted(after.id, nowMs + OMITTED_POLL_MS);
+  if (after.isOmitted === true && isWatched(after)) activities.putOmitted(after, nowMs + OMITTED_POLL_MS);
   else activities.deleteOmitted(after.id);
   storage.completeJob(after.id, 'follow-omitted');
-  const first = storage.hasJob('follow-omitted') ? null : activities.firstOmitted();
-  if (first === null) return;
-  const dueAtMs = Math.max(first.dueAtMs, nowMs + OMITTED_PAUSE_MS);
-  storage.enqueueJob({ transactionId: first.id, job: 'follow-omitted', version: 0, dueAtMs, tries: 0 });
+  const next = activities.nextOmitted(after.chain);
+  if (next === null) return;
+  const dueAtMs = Math.max(next.dueAtMs, nowMs + OMITTED_PAUSE_MS);
+  storage.enqueueJob({ transactionId: next.id, job: 'follow-omitted', version: 0, dueAtMs, tries: 0 });
 }
 
 /**

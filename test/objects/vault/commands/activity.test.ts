@@ -177,6 +177,13 @@ test('an omitted payment is polled alone until its block is final, or leaves the
   const ids = ['0xa', '0xb'].map((hash) => present(storage.activities.ofHash('anvil', hash)).id);
   const polled = () => ids.filter((id) => storage.queuedJob(id, 'follow-omitted') !== null);
   expect(polled()).toEqual([ids[0]]);
+  // A chain that does not answer delays no other chain.
+  const { activities } = storage;
+  activities.putOmitted(
+    { ...present(activities.ofHash('anvil', '0xa')), id: transactionIn('DRAFT').id, chain: 'base' },
+    7,
+  );
+  expect([activities.nextOmitted('anvil'), activities.nextOmitted('base')?.dueAtMs]).toEqual([null, 7]);
   // A poll has no valuation: a record that is left out stays so.
   expect(await polledAgain('0xa')).toBe('omitted');
   expect([polled(), units()]).toEqual([[ids[1]], sum + 1n]);
