@@ -1,7 +1,7 @@
 import { asChainFault } from '#chains/rpc/node-fallback.ts';
 import type { ChainFault } from '#chains/chain-rules.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
-import { denialOf, NO_NODE, onEveryNode, reachedByTwo } from '#chains/rpc/node-pool.ts';
+import { denialOf, NO_NODE, onEveryNode, reachedByTwo, unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { ReadTransaction } from '#chains/chain-client.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
@@ -14,7 +14,8 @@ type Mined = ReadTransaction & { readonly block: ActivityBlock };
 /**
  * Returns an inbound transaction according to all configured RPC nodes. It is proven when two nodes
  * report the same block, signer and movements, at the smaller depth and finality. What only one of
- * several nodes reports has no confirmations, because a single node is not trusted with a receipt.
+ * several nodes reports has no confirmations, because a single node is not trusted with a receipt,
+ * and is a fault when it is about the recorded block.
  * Returns null when no node that answers has it, or every one of them denies the recorded block.
  *
  * @param found the recorded block, or null
@@ -27,30 +28,35 @@ export async function activityFromPool(
   const answers = await onEveryNode(pool, read);
   const seen = answers.flatMap((answer) => (answer.ok && answer.value !== null ? [answer.value] : []));
   const mined = seen.filter((one): one is Mined => one.block !== null);
-  if (mined.length > 0) return accepted(pool.nodes.length === 1 ? (mined[0] ?? null) : provenOf(mined, found));
+  if (mined.length > 0) {
+    const first = mined[0] ?? null;
+    return pool.nodes.length === 1 ? accepted(first) : asChainFault(provenOf(mined, found));
+  }
   const isGone = answers.some((answer) => (answer.ok ? answer.value === null : denialOf(answer) !== null));
   if (seen.length > 0 || isGone) return accepted(seen[0] ?? null);
   return asChainFault(answers.find((answer) => !answer.ok) ?? refused(NO_NODE));
 }
 
-function provenOf(mined: readonly Mined[], found: ActivityBlock | null): ReadTransaction | null {
+function provenOf(mined: readonly Mined[], found: ActivityBlock | null): Answer {
   const sameAs = ({ block }: Mined) => mined.filter((one) => isSame(one.block, block));
   const groups = mined.map(sameAs);
   const group =
     groups.find(({ length }) => length > 1) ?? groups.find(([one]) => one && isSame(one.block, found)) ?? groups[0];
-  if (group === undefined) return null;
+  if (group === undefined) return accepted(null);
   const alike = [...Map.groupBy(group, contentsOf).values()];
   const agreeing = alike.find(({ length }) => length > 1);
   // An RPC node that traces calls shows more of the same block than one that does not.
   const fullest = (agreeing ?? group).toSorted((a, b) => b.movements.length - a.movements.length)[0];
-  if (fullest === undefined) return null;
-  const isDisputed = agreeing === undefined && group.length > 1;
-  const second = reachedByTwo((agreeing ?? []).map(({ block }) => block.confirmations));
-  const alone = !isDisputed && isSame(fullest.block, found) ? (found?.confirmations ?? 0) : 0;
+  if (fullest === undefined) return accepted(null);
+  // The record of this block may be proven, and what one node states now must not replace it.
+  if (agreeing === undefined && isSame(fullest.block, found)) return UNPROVEN;
+  const confirmations = reachedByTwo((agreeing ?? []).map(({ block }) => block.confirmations)) ?? 0;
   const isFinal = (agreeing ?? []).filter(({ block }) => block.isFinal).length > 1;
-  const block = { ...fullest.block, confirmations: second ?? alone, isFinal };
-  return { ...transactionIn({ ...fullest, block }), ...tracesOf(group) };
+  const block = { ...fullest.block, confirmations, isFinal };
+  return accepted({ ...transactionIn({ ...fullest, block }), ...tracesOf(group) });
 }
+
+const UNPROVEN = unusable('No two RPC nodes state the same contents of the recorded block.');
 
 /**
  * Returns what every RPC node states alike about one block: signer and movements, in any order. Not

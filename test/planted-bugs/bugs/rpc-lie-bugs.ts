@@ -191,8 +191,15 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
   {
     name: 'observations: a block that one of two nodes states alone counts for what came in',
     file: 'src/chains/rpc/activity-quorum.ts',
-    was: 'confirmations: second ?? alone, isFinal',
-    is: 'confirmations: second ?? fullest.block.confirmations, isFinal',
+    was: 'block.confirmations)) ?? 0;',
+    is: 'block.confirmations)) ?? fullest.block.confirmations;',
+    caughtBy: ['test/chains/rpc/activity-quorum.test.ts'],
+  },
+  {
+    name: 'observations: one node replaces what two nodes proved of the recorded block',
+    file: 'src/chains/rpc/activity-quorum.ts',
+    was: 'if (agreeing === undefined && isSame(fullest.block, found)) return UNPROVEN;',
+    is: '',
     caughtBy: ['test/chains/rpc/activity-quorum.test.ts'],
   },
   {
