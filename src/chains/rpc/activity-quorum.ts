@@ -15,8 +15,8 @@ type Mined = ReadTransaction & { readonly block: ActivityBlock };
  * Returns an inbound transaction according to all configured RPC nodes. It is proven when two nodes
  * report the same block, signer and movements, at the smaller depth and finality. What only one of
  * several nodes reports has no confirmations, because a single node is not trusted with a receipt,
- * and is a fault when it is about the recorded block.
- * Returns null when no node that answers has it, or every one of them denies the recorded block.
+ * and is a fault when it is about the recorded block. Returns null when no node that answers has
+ * it, or every one of them denies the recorded block.
  *
  * @param found the recorded block, or null
  */
@@ -44,14 +44,15 @@ function provenOf(mined: readonly Mined[], found: ActivityBlock | null): Answer 
     groups.find(({ length }) => length > 1) ?? groups.find(([one]) => one && isSame(one.block, found)) ?? groups[0];
   if (group === undefined) return accepted(null);
   const alike = [...Map.groupBy(group, contentsOf).values()];
-  const agreeing = alike.find(({ length }) => length > 1);
+  const agreeing = alike.find(({ length }) => length > 1) ?? [];
   // An RPC node that traces calls shows more of the same block than one that does not.
-  const fullest = (agreeing ?? group).toSorted((a, b) => b.movements.length - a.movements.length)[0];
+  const shown = agreeing.length === 0 ? group : agreeing;
+  const fullest = shown.toSorted((a, b) => b.movements.length - a.movements.length)[0];
   if (fullest === undefined) return accepted(null);
   // The record of this block may be proven, and what one node states now must not replace it.
-  if (agreeing === undefined && isSame(fullest.block, found)) return UNPROVEN;
-  const confirmations = reachedByTwo((agreeing ?? []).map(({ block }) => block.confirmations)) ?? 0;
-  const isFinal = (agreeing ?? []).filter(({ block }) => block.isFinal).length > 1;
+  if (agreeing.length === 0 && isSame(fullest.block, found)) return UNPROVEN;
+  const confirmations = reachedByTwo(agreeing.map(({ block }) => block.confirmations)) ?? 0;
+  const isFinal = agreeing.filter(({ block }) => block.isFinal).length > 1;
   const block = { ...fullest.block, confirmations, isFinal };
   return accepted({ ...transactionIn({ ...fullest, block }), ...tracesOf(group) });
 }

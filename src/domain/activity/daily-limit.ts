@@ -47,8 +47,8 @@ function isSmall(changes: readonly BalanceChange[], valuation: Valuation): boole
   if (value.state === 'known') return value.usdE30 < ONE_DOLLAR;
   return changes.every((change) => {
     const { tokenAddress, units } = change;
-    const { decimals = null } =
-      tokenAddress === null ? valuation.native : (tokenProfile(valuation, tokenAddress) ?? {});
+    const asset = tokenAddress === null ? valuation.native : tokenProfile(valuation, tokenAddress);
+    const decimals = asset?.decimals ?? null;
     if (decimals === null || isCollectible(change)) return false;
     return unitsOf(units) * SMALL_PARTS_OF_UNIT <= 10n ** BigInt(decimals);
   });

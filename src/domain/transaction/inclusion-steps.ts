@@ -62,9 +62,9 @@ function hasJustChanged({ updatedAtMs }: Transaction, nowMs: number): boolean {
 
 /**
  * Returns the change for an inclusion, or a use of the nonce, that one RPC node reports and another
- * contradicts. It is not
- * recorded where no inclusion was: the transaction still waits and can be cancelled. It does not
- * block another attempt in flight, and it replaces no reason that needs a member.
+ * contradicts. It is not recorded where no inclusion was: the transaction still waits and can be
+ * cancelled. It does not block another attempt in flight, and it replaces no reason that needs a
+ * member.
  */
 function disputedBefore(transaction: Transaction, nowMs: number): TransactionChange | null {
   const { stateReason } = transaction;

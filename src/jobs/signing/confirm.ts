@@ -182,9 +182,7 @@ async function recordObservation(watch: Watch, seen: Observation): Promise<void>
     if (newest !== null)
       await vault.report({ type: 'recordEvent', id, event: { type: 'lapse', attempt: newest.number } });
   } else {
-    const { inMempool, nonceTaken, isUnexplained = false, isCoinUnknown = false, isTooCheap = false } = seen;
-    const isUseDisputed = seen.isUseDisputed === true;
-    const found = { inMempool, nonceTaken, isUnexplained, isUseDisputed, isCoinUnknown, isTooCheap };
+    const { type: _, isWithheld: __, ...found } = seen;
     await vault.report({ type: 'recordEvent', id, event: { type: 'miss', ...found, lookedFor } });
   }
 }

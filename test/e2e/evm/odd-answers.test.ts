@@ -1,8 +1,9 @@
 import type { Address, Hex } from 'viem';
-import { encodeFunctionData, getAddress, parseAbi } from 'viem';
+import { encodeFunctionData, getAddress, numberToHex, pad, parseAbi } from 'viem';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { BalanceRecord, TransactionRecord } from '#cli/api-client.ts';
 import { unwrap } from '#cli/api-client.ts';
+import { TRANSFER } from '#chains/evm/rules/transfer-topics.ts';
 import { report } from '#local/stack/monitor.ts';
 import type { ReadyVault } from '#local/stack/provision.ts';
 import { pollUntil } from '#local/stack/poll.ts';
@@ -196,10 +197,6 @@ test.each([
   await agreement();
 });
 
-/** The topic of an ERC-20 transfer. */
-const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-const word = (address: string): Hex => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`;
-
 test.each(['gate', 'secondGate'] as const)(
   'a token payment that one of two nodes (%s) adds to a real payment is not confirmed, and is gone with the lie',
   async (liar) => {
@@ -214,9 +211,9 @@ test.each(['gate', 'secondGate'] as const)(
         await request(world.chainUrl, method, [hash]),
       );
       const { blockHash, blockNumber } = receipt;
-      const topics = [TRANSFER, word(stranger), word(to)];
+      const topics = [TRANSFER, pad(stranger), pad(to)];
       const position = { blockHash, blockNumber, transactionHash: hash, transactionIndex: '0x0', logIndex: '0x0' };
-      const log = { address: token, topics, data: word(`0x${amount.toString(16)}`), removed: false, ...position };
+      const log = { address: token, topics, data: numberToHex(amount, { size: 32 }), removed: false, ...position };
       return { result: { ...receipt, logs: [log] } };
     });
     await client().mine({ blocks: 130 });

@@ -198,7 +198,7 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
   {
     name: 'observations: one node replaces what two nodes proved of the recorded block',
     file: 'src/chains/rpc/activity-quorum.ts',
-    was: 'if (agreeing === undefined && isSame(fullest.block, found)) return UNPROVEN;',
+    was: 'if (agreeing.length === 0 && isSame(fullest.block, found)) return UNPROVEN;',
     is: '',
     caughtBy: ['test/chains/rpc/activity-quorum.test.ts'],
   },

@@ -70,10 +70,11 @@ export async function recordActivity(context: VaultContext, report: ActivityRepo
   }
   const before = storage.activities.ofHash(chain.name, hash);
   const nowMs = Date.now();
-  const { after, counts } = judgeReport(storage, report, { vault, chain, wallet, before, nowMs });
-  if (after === null && counts.every((kind) => isOmissionWritten(storage, { chain, kind, nowMs }))) return 'none';
+  const { after, kinds } = judgeReport(storage, report, { vault, chain, wallet, before, nowMs });
+  const counted = kinds.filter((kind) => !isOmissionWritten(storage, { chain, kind, nowMs }));
+  if (after === null && counted.length === 0) return 'none';
   await commits.run(() => {
-    for (const kind of counts) countRecord(storage, vault, { chain, kind, nowMs });
+    for (const kind of counted) countRecord(storage, vault, { chain, kind, nowMs });
     if (after !== null) writeActivity(storage, { before, after, action: 'observe', actor: null }, chain);
   });
   if (after === null) return 'none';
@@ -96,7 +97,7 @@ interface Judged {
   /** Null when nothing is recorded; the record of before when nothing changed. */
   readonly after: Activity | null;
   /** The daily limits against which a new record counts. */
-  readonly counts: readonly LimitedKind[];
+  readonly kinds: readonly LimitedKind[];
 }
 
 /** Returns the record after a report. A new record above a daily limit is for the ledger alone. */
@@ -106,13 +107,13 @@ function judgeReport(storage: VaultStorage, report: ActivityReport, reported: Re
   const acquaintance = knownCounterparties(storage, vault, chain);
   const observed = { valuation, chain, acquaintance, nowMs };
   if (before !== null && before.isOmitted !== true)
-    return { after: updatedActivity(before, { ...observed, seen }), counts: [] };
+    return { after: updatedActivity(before, { ...observed, seen }), kinds: [] };
   const posted = new Set(before?.changes.map(({ tokenAddress }) => tokenAddress));
   const alone = seen === null ? null : postedAlone({ ...observed, seen }, posted);
-  const unlisted = before === null ? null : updatedActivity(before, { ...observed, seen: alone, valuation: null });
-  if (seen === null || alone === null || valuation === null) return { after: unlisted, counts: [] };
+  const omittedStill = before === null ? null : updatedActivity(before, { ...observed, seen: alone, valuation: null });
+  if (seen === null || alone === null || valuation === null) return { after: omittedStill, kinds: [] };
   if (seen.block === null && (before !== null || storage.activities.waiting(chain.name) >= MAX_UNCONFIRMED))
-    return { after: unlisted, counts: [] };
+    return { after: omittedStill, kinds: [] };
   const id = before?.id ?? newTransactionId(vault.id, nowMs, randomBytes(10));
   const version = (before?.version ?? 0) + 1;
   const recordOf = (part: ChainTransaction) => {
@@ -122,12 +123,13 @@ function judgeReport(storage: VaultStorage, report: ActivityReport, reported: Re
   const after = recordOf(seen);
   const kind = after === null ? null : limitedKind(after, valuation, acquaintance);
   const isFull = (one: LimitedKind) => isLimitReached(storage, { chain, kind: one, nowMs });
-  if (kind === null || !isFull(kind)) return { after, counts: kind === null ? [] : [kind] };
-  if (before !== null) return { after: unlisted, counts: [] };
+  if (kind === null || !isFull(kind)) return { after, kinds: kind === null ? [] : [kind] };
+  if (before !== null) return { after: omittedStill, kinds: [] };
   const omitted = seen.block === null ? null : recordOf(alone);
-  if (omitted === null || omitted.changes.every(({ units }) => units === '0')) return { after: null, counts: [kind] };
-  return { after: isFull('omitted') ? null : { ...omitted, isOmitted: true }, counts: [kind, 'omitted'] };
+  if (omitted === null || omitted.changes.every(({ units }) => units === '0')) return { after: null, kinds: [kind] };
+  return { after: isFull('omitted') ? null : { ...omitted, isOmitted: true }, kinds: [kind, 'omitted'] };
 }
+
 /** Makes the next poll of a recorded transaction due at once, after a report of a change. */
 export async function pollActivityNow(
   context: VaultContext,

@@ -25,10 +25,9 @@ export function isOmissionWritten(storage: VaultStorage, limited: Limited): bool
 
 /**
  * Counts a record, or the first one that is left out: the history then has a line, and the log.
- * Further ones are not counted.
+ * Further ones are not counted: see `isOmissionWritten`.
  */
 export function countRecord(storage: VaultStorage, vault: Vault, limited: Limited): void {
-  if (isOmissionWritten(storage, limited)) return;
   const isFirstAbove = isLimitReached(storage, limited);
   const { chain, kind, nowMs } = limited;
   storage.activities.countRecord(chain.name, kind, dayOf(nowMs));

@@ -136,7 +136,8 @@ export function writeActivity(
   const { before, after, action, actor } = change;
   const nowMs = Date.now();
   const { id: transactionId, version } = after;
-  if (before?.isOmitted === true || after.isOmitted === true) scheduleOmitted(storage, after, nowMs);
+  const wasOmitted = before?.isOmitted === true;
+  if (wasOmitted || after.isOmitted === true) scheduleOmitted(storage, after, nowMs);
   if (isWatched(after) && after.isOmitted !== true) {
     const dueAtMs =
       nowMs + (after.block?.isFinal === true ? VALUATION_DELAY_MS : pollDelayMs(after, chain.pollIntervalMs, nowMs));
@@ -149,13 +150,15 @@ export function writeActivity(
     showsAsset(after, asset) || (asset.tokenAddress !== null && listedToken(chain, asset.tokenAddress) !== null);
   post(storage, after, postingOfActivity(after), isSeen);
   if (after.isOmitted === true) return;
-  if (needsNotification(change)) enqueueNotification(storage, after);
+  // An omitted payment has no line of the history, so this is its first one.
+  const recorded = wasOmitted ? null : before;
+  if (needsNotification({ ...change, before: recorded })) enqueueNotification(storage, after);
   storage.history.append({
     transactionId,
     version,
     action,
     actor,
-    from: before === null || before.isOmitted === true ? null : before.state,
+    from: recorded?.state ?? null,
     to: after.state,
     reason: after.stateReason,
     digest: null,
@@ -187,7 +190,7 @@ function scheduleOmitted(storage: VaultStorage, after: Activity, nowMs: number):
  */
 function needsNotification({ before, after, action }: ActivityChange): boolean {
   if (after.block === null) return false;
-  if (before === null || before.block === null || before.isOmitted === true) return true;
+  if (before === null || before.block === null) return true;
   return action === 'observe' && !before.visible && after.visible && before.state !== 'FAILED';
 }
 

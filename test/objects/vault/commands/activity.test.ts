@@ -5,6 +5,7 @@ import { amountOf } from '#domain/asset/amount.ts';
 import type { Price } from '#domain/asset/price.ts';
 import { DAILY_LIMITS } from '#domain/activity/daily-limit.ts';
 import { NATIVE } from '#domain/activity/movement.ts';
+import { DAY_MS } from '#domain/policy/rules.ts';
 import { recordActivity } from '#objects/vault/commands/activity.ts';
 import { present } from '../../../chains/evm/cast.ts';
 import { sentAttempt, transactionIn, UNPRICED } from '../../../domain/cast.ts';
@@ -131,22 +132,23 @@ function poison(hash: string): ChainTransaction {
 
 const FINAL: ActivityBlock = { ...BLOCK, confirmations: 100, isFinal: true };
 
-/** Fills the limit of one kind with payments of one amount, and returns their sum. */
-async function fill({ reported }: ReturnType<typeof newScene>, kind: 'hidden' | 'small', amount: bigint) {
+/**
+ * Returns a scene at noon in which payments of one amount have filled a daily limit, and their sum.
+ */
+async function sceneAtLimit(kind: 'hidden' | 'small', amount: bigint) {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0, 1, 12) });
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  const scene = newScene();
   for (let i = 0; i < DAILY_LIMITS[kind]; i++)
-    expect(await reported(paid(`0x${kind}${i}`, FINAL, amount))).toBe('recorded');
-  return amount * BigInt(DAILY_LIMITS[kind]);
+    expect(await scene.reported(paid(`0x${kind}${i}`, FINAL, amount))).toBe('recorded');
+  return { ...scene, sum: amount * BigInt(DAILY_LIMITS[kind]) };
 }
 
 test.each([
   { kind: 'hidden', amount: 1n },
   { kind: 'small', amount: PAID },
 ] as const)('above the daily limit of $kind records the ledger alone has a payment, once', async ({ kind, amount }) => {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0, 1, 12) });
-  vi.spyOn(console, 'error').mockImplementation(() => {});
-  const scene = newScene();
-  const { storage, reported, units } = scene;
-  const sum = await fill(scene, kind, amount);
+  const { storage, reported, units, sum } = await sceneAtLimit(kind, amount);
   const { length } = storage.history.after(0, 5_000);
   expect(await reported(paid('0xa', null, amount))).toBe('none');
   for (const hash of ['0xa', '0xb', '0xa']) await reported(paid(hash, BLOCK, amount));
@@ -168,11 +170,7 @@ test.each([
 });
 
 test('an omitted payment is polled alone until its block is final, or leaves the ledger with its block', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0, 1, 12) });
-  vi.spyOn(console, 'error').mockImplementation(() => {});
-  const scene = newScene();
-  const { storage, reported, polledAgain, units } = scene;
-  const sum = await fill(scene, 'hidden', 1n);
+  const { storage, reported, polledAgain, units, sum } = await sceneAtLimit('hidden', 1n);
   for (const hash of ['0xa', '0xb']) expect(await reported(paid(hash, BLOCK, 1n))).toBe('omitted');
   const ids = ['0xa', '0xb'].map((hash) => present(storage.activities.ofHash('anvil', hash)).id);
   const polled = () => ids.filter((id) => storage.queuedJob(id, 'follow-omitted') !== null);
@@ -196,11 +194,7 @@ test('an omitted payment is polled alone until its block is final, or leaves the
 });
 
 test('a scan of a later day gives an omitted payment its record, under the same id and not counted twice', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0, 1, 12) });
-  vi.spyOn(console, 'error').mockImplementation(() => {});
-  const scene = newScene();
-  const { storage, reported, polledAgain, units } = scene;
-  const sum = await fill(scene, 'hidden', 1n);
+  const { storage, reported, polledAgain, units, sum } = await sceneAtLimit('hidden', 1n);
   await reported(paid('0xa', BLOCK, 1n));
   const { id } = present(storage.activities.ofHash('anvil', '0xa'));
   vi.setSystemTime(Date.UTC(2026, 0, 2));
@@ -214,10 +208,7 @@ test('a scan of a later day gives an omitted payment its record, under the same 
 });
 
 test('junk tokens of an omitted payment are left out of the ledger', async () => {
-  vi.spyOn(console, 'error').mockImplementation(() => {});
-  const scene = newScene();
-  const { storage, reported, units } = scene;
-  const sum = await fill(scene, 'hidden', 1n);
+  const { storage, reported, units, sum } = await sceneAtLimit('hidden', 1n);
   const token = (tokenAddress: string) =>
     ({
       uid: tokenAddress,
@@ -236,11 +227,8 @@ test('junk tokens of an omitted payment are left out of the ledger', async () =>
 });
 
 test('the ledger itself has a limit of payments without a record', async () => {
-  vi.spyOn(console, 'error').mockImplementation(() => {});
-  const scene = newScene();
-  const { storage, reported } = scene;
-  await fill(scene, 'hidden', 1n);
-  const day = Math.floor(Date.now() / 86_400_000);
+  const { storage, reported } = await sceneAtLimit('hidden', 1n);
+  const day = Math.floor(Date.now() / DAY_MS);
   for (let i = 0; i < DAILY_LIMITS.omitted - 1; i++) storage.activities.countRecord('anvil', 'omitted', day);
   expect([await reported(paid('0xa', BLOCK, 1n)), await reported(paid('0xb', BLOCK, 1n))]).toEqual(['omitted', 'none']);
   const kinds = storage.history
