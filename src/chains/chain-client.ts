@@ -181,6 +181,11 @@ export type Observation =
        * unless it reappears.
        */
       readonly isCoinUnknown?: true;
+      /**
+       * Every RPC node states that the attempts cannot be included after this block, which is
+       * earlier than the recorded one.
+       */
+      readonly liveUntil?: string;
     }
   /**
    * No attempt can be included any more, and no other transaction replaced them: a new attempt is

@@ -5,7 +5,7 @@ import { unitsOf } from '#domain/asset/amount.ts';
 import { WAITS_FOR_NONCE } from '#domain/wallet/nonce-wait.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { isFinal } from '#domain/transaction/transaction.ts';
-import { isWatchedAfterFailure, keepsUtxosReserved, mayEndUnknown, outstandingJob } from '#domain/transaction/job.ts';
+import { isWatchedAfterFailure, keepsReservation, mayEndUnknown, outstandingJob } from '#domain/transaction/job.ts';
 import { chainFault } from '#cli/verify-history.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import { projectedTransaction } from '#objects/vault/projection.ts';
@@ -168,7 +168,7 @@ export function judge(world: World): void {
     if (lost.length > 0 && !oracle.hasChanged) oracle.fault(`I4: ${payment.key} has lost an approval that counted`);
     if (record.approvals.length > approvers.size) oracle.fault(`I4: ${payment.key} has an approval twice`);
   }
-  const kept = new Set(transactions.filter(keepsUtxosReserved).map(({ id }) => id as string));
+  const kept = new Set(transactions.filter(keepsReservation).map(({ id }) => id as string));
   for (const [chain, wallet] of world.wallets) judgeAllocator(world, { chain, wallet, kept });
   judgeHistory(world);
   judgeProjection(world, transactions);

@@ -62,9 +62,9 @@ export async function provenHead(
 }
 
 /**
- * Reads from all RPC nodes, and returns what two of them report alike, merged by `joined`. A single
- * answer counts when no other node is reachable, so an unreachable second node stops no payment.
- * Refuses when nodes that answer disagree.
+ * Reads from all RPC nodes, and returns what two of them report alike, merged by `joined`; what the
+ * only configured one reports. Refuses when nodes that answer disagree, and when one node alone
+ * answers: its false answer would be signed while an honest node does not respond to one call.
  *
  * @param joined null for two contradicting answers
  */
@@ -83,7 +83,7 @@ export async function agreedFromPool<T>(
   }
   const objection = answers.find((answer) => !answer.ok && answer.refusal.kind === 'unusable');
   const [first] = stated;
-  if (stated.length === 1 && first !== undefined && objection === undefined) return accepted(first);
+  if (pool.nodes.length === 1 && first !== undefined) return accepted(first);
   if (stated.length > 1) return refused({ detail: 'The RPC nodes disagree.' });
   return asChainFault(objection ?? answers.find((answer) => !answer.ok) ?? refused(NO_NODE));
 }

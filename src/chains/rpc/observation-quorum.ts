@@ -199,7 +199,11 @@ function absenceAmong(all: readonly Answer[], watch: Watch): Result<Observation,
     return accepted(isDisputed ? { ...NOTHING, isUseDisputed: true } : { ...NOTHING, isUnexplained: true });
   }
   const isGone = absent.length > 0 && answered.every((one) => one.type === 'absent' && one.isCoinUnknown === true);
-  return accepted(isGone ? { ...NOTHING, isCoinUnknown: true } : NOTHING);
+  if (isGone) return accepted({ ...NOTHING, isCoinUnknown: true });
+  const lives = absent.flatMap(({ liveUntil }) => (liveUntil === undefined ? [] : [BigInt(liveUntil)]));
+  if (lives.length < answers.length) return accepted(NOTHING);
+  // The attempts count as over only after the latest of all stated blocks.
+  return accepted({ ...NOTHING, liveUntil: lives.reduce((last, one) => (one > last ? one : last)).toString() });
 }
 
 type Absence = Extract<Observation, { readonly type: 'absent' }>;

@@ -29,7 +29,7 @@ export function solanaClient(
   return {
     chain,
     rules,
-    anchor: (slot) => agreedFromPool(pool, (node) => currentNonce(node, slot), joinedNonce),
+    anchor: (slot) => agreedFromPool(pool, (node) => currentNonce(node, chain, slot), joinedNonce),
     quote: (intent, replaced, { speed = 'normal', notBefore = 0n } = {}) =>
       quoteFromPool(pool, notBefore, (node) => quoteTransfer(node, intent, { replaced, speed })),
     simulate: async (intent) =>

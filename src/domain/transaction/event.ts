@@ -133,6 +133,8 @@ export type TransactionEvent =
       readonly isUseDisputed?: boolean;
       /** No RPC node shows a UTXO that the attempts spend. */
       readonly isCoinUnknown?: boolean;
+      /** No block after this one can include any attempt, as decimal text. */
+      readonly liveUntil?: string;
       readonly lookedFor?: LookedFor;
     }
   /** The time limit of the intent may have passed. */

@@ -11,7 +11,7 @@ import {
   COIN_UNKNOWN,
   NONCE_USED_UNEXPLAINED,
   isWatchedAfterFailure,
-  keepsUtxosReserved,
+  keepsReservation,
   mayEndUnknown,
   outstandingJob,
 } from '#domain/transaction/job.ts';
@@ -108,7 +108,7 @@ export const includeAgain: TransitionStep<'include'> = (transaction, event, cont
   if (isSameInclusion(before, event.inclusion) && !isNewFinality && !isNewVerdict && !isNewProof) return null;
   const change = include(transaction, event, context);
   // The allocator releases the UTXOs when this inclusion is final.
-  return change === null || 'code' in change || !keepsUtxosReserved(transaction)
+  return change === null || 'code' in change || !keepsReservation(transaction)
     ? change
     : { ...change, nonceHeld: true };
 };
@@ -166,6 +166,7 @@ export const notFoundInBroadcast: TransitionStep<'miss'> = (transaction, event, 
   const { stateReason, cancelling } = transaction;
   if ((nonceTaken || isUnexplained || isCoinUnknown) && isOutdated(transaction, event)) return null;
   if (nonceTaken) return { state: 'FAILED', stateReason: 'CONFLICTED', watchedSinceMs: nowMs };
+  if (event.liveUntil !== undefined) return shortenLives(transaction, event.liveUntil);
   if (stateReason === NODES_DISAGREE && hasJustChanged(transaction, nowMs)) return null;
   // One of the nodes states that the payment can still be made, so no person may end it.
   if (event.isUseDisputed === true) {
@@ -190,6 +191,14 @@ export const notFoundInBroadcast: TransitionStep<'miss'> = (transaction, event, 
   const sent = { ...newest.sent, outcome: 'unknown' as const, answer: 'The transaction is not in the mempool.' };
   return { stateReason: 'REBROADCASTING', attempts: replaceNewest(transaction, { ...newest, sent }) };
 };
+
+/** A node may have stated a blockhash's last block falsely when the bytes were made. */
+function shortenLives({ attempts }: Transaction, liveUntil: string): Pick<Transaction, 'attempts'> {
+  const isTooLong = (block: string | null) => block !== null && BigInt(block) > BigInt(liveUntil);
+  return {
+    attempts: attempts.map((one) => (isTooLong(one.validUntil) ? { ...one, validUntil: liveUntil } : one)),
+  };
+}
 
 /**
  * The block was removed: the transaction returns to BROADCAST with a visible reason, and the same
@@ -244,7 +253,7 @@ const WATCH_AFTER_FAILURE_MS = 14 * 24 * 60 * 60 * 1000;
 
 export const notFoundAfterFailure: TransitionStep<'miss'> = (transaction, event, context) => {
   if (!isWatchedAfterFailure(transaction)) return handleReorg(transaction, event, context);
-  const isKept = keepsUtxosReserved(transaction);
+  const isKept = keepsReservation(transaction);
   // The transaction can never be included any more: the allocator releases its UTXOs.
   if (isKept && event.nonceTaken && !isOutdated(transaction, event))
     return { stateReason: 'CONFLICTED', nonceHeld: true };

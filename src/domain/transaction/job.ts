@@ -74,11 +74,13 @@ export function mayEndUnknown({
 }
 
 /**
- * Reports whether the UTXOs of a transaction stay reserved although it has ended. It is still
- * watched: if it is included after all, another payment that spent these UTXOs would fail.
+ * Reports whether the UTXOs or the nonce slot of a transaction stay reserved although a member has
+ * ended it. It is still watched: if it is included after all, another payment that depends on them
+ * would fail.
  */
-export function keepsUtxosReserved(transaction: Transaction): boolean {
-  return isWatchedAfterFailure(transaction) && transaction.stateReason === COIN_UNKNOWN;
+export function keepsReservation(transaction: Transaction): boolean {
+  const { stateReason } = transaction;
+  return isWatchedAfterFailure(transaction) && (stateReason === COIN_UNKNOWN || stateReason === NONCE_USED_UNEXPLAINED);
 }
 
 function inBroadcast(attempt: Attempt | null, cancelling: boolean): TransactionJob {

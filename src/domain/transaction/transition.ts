@@ -12,7 +12,7 @@ import type { EventOf, EventType, TransactionEvent } from '#domain/transaction/e
 import { unsignedAttempt } from '#domain/transaction/event.ts';
 import type { AttemptPurpose } from '#domain/transaction/intent.ts';
 import type { TransactionJob } from '#domain/transaction/job.ts';
-import { needsReplacement, needsCancellation, keepsUtxosReserved, outstandingJob } from '#domain/transaction/job.ts';
+import { needsReplacement, needsCancellation, keepsReservation, outstandingJob } from '#domain/transaction/job.ts';
 import { waitBehind, waitInBroadcast, withoutStaleBlocker } from '#domain/wallet/nonce-wait.ts';
 import { markContacted, markNotContacted, replaceUnsigned } from '#domain/transaction/unsigned-attempt.ts';
 import { countRejection, isRejectedRepeatedly } from '#domain/transaction/rpc-rejection.ts';
@@ -269,7 +269,7 @@ const abandonReplacement: TransitionStep<'abandonReplacement'> = (transaction, {
 
 /** The allocator's result may not match the record any more. Then the request is repeated. */
 const settle: TransitionStep<'settle'> = (transaction, { keepsCoins: kept = false }) =>
-  outstandingJob(transaction) === 'settle' && kept === keepsUtxosReserved(transaction) ? { nonceHeld: false } : null;
+  outstandingJob(transaction) === 'settle' && kept === keepsReservation(transaction) ? { nonceHeld: false } : null;
 
 const setVisibility: TransitionStep<'setVisibility'> = (transaction, { visible }) =>
   transaction.visibilityChoice === visible ? null : { visible, visibilityChoice: visible };

@@ -1,10 +1,17 @@
 import * as z from 'zod';
-import { UNKNOWN_END_REASONS } from '#domain/transaction/job.ts';
+import { chainClientFor } from '#chains/client-for.ts';
+import { leavesEndUnknown, observeAttempts } from '#chains/observe-attempts.ts';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import { mayCancelTransaction } from '#domain/access/member.ts';
+import type { TransactionId } from '#domain/id.ts';
+import type { UnknownEndReason } from '#domain/transaction/job.ts';
+import { mayEndUnknown, UNKNOWN_END_REASONS } from '#domain/transaction/job.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { actorOf, route } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { optionalBodyOf } from '#http/edge/request-check.ts';
-import { refusalProblem } from '#http/encode/problem.ts';
+import { problem, refusalProblem } from '#http/encode/problem.ts';
+import { chainProblem } from '#http/transaction/creation.ts';
 import { recordOf, transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
@@ -28,12 +35,15 @@ const cancelBody = z.strictObject({
  * it. On Bitcoin, it may spend a UTXO that does not exist (COIN_UNKNOWN), or every server refuses
  * its bytes and one of them may still have it mined (REJECTED_BY_NODE). Elsewhere, its nonce may be
  * used while no RPC node has the history (NONCE_USED_UNEXPLAINED). `acknowledge` names that
- * `stateReason`, and the transaction is FAILED at once. It may still be mined, so a second payment
- * may pay twice. The service scans for its hashes for 14 days, and the transaction becomes
- * SUCCEEDED when it is found. With COIN_UNKNOWN its UTXOs stay reserved meanwhile.
+ * `stateReason`. The service polls all RPC nodes again, and the transaction is FAILED at once
+ * unless one of them states the opposite. It may still be mined, so a second payment may pay twice.
+ * The service scans for its hashes for 14 days, and the transaction becomes SUCCEEDED when it is
+ * found. With COIN_UNKNOWN and NONCE_USED_UNEXPLAINED its UTXOs or its nonce slot stay reserved
+ * meanwhile.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`,
- * `transaction-not-pending`, `end-not-unknown` (the acknowledgement does not apply).
+ * `transaction-not-pending`, `end-not-unknown` (the acknowledgement does not apply),
+ * `chain-unavailable` (no RPC node answers to the acknowledgement).
  */
 export const cancel = route({
   method: 'POST',
@@ -42,7 +52,7 @@ export const cancel = route({
   summary: 'Cancel a pending transaction, or replace one that is not yet mined',
   optionalBody: cancelBody,
   answer: transactionAnswer(200),
-  refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending', 'end-not-unknown'],
+  refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending', 'end-not-unknown', 'chain-unavailable'],
   handle: cancelTransaction,
 });
 
@@ -51,9 +61,39 @@ async function cancelTransaction(context: HttpContext): Promise<Response> {
   if (id instanceof Response) return id;
   const actor = actorOf(context);
   const body = await optionalBodyOf(context, cancelBody);
+  const objection = body === null ? null : await objectionOfNodes(context, id, body.acknowledge);
+  if (objection !== null) return objection;
   const cancelled = await callObject(
     () => vaultStubOf(context, id),
     (vault) => vault.execute(actor, { type: 'cancel', id, acknowledged: body?.acknowledge ?? null }),
   );
   return cancelled.ok ? context.json(recordOf(context, cancelled.value)) : refusalProblem(context, cancelled.refusal);
+}
+
+/**
+ * Returns the problem response when RPC nodes do not confirm the unknown end at this moment: the
+ * record is from an earlier poll. Null when they do, and when the vault refuses the request anyway.
+ */
+async function objectionOfNodes(
+  context: HttpContext,
+  id: TransactionId,
+  reason: UnknownEndReason,
+): Promise<Response | null> {
+  const actor = actorOf(context);
+  const read = await callObject(
+    () => vaultStubOf(context, id),
+    (vault) => vault.query(actor, { type: 'readRecord', id }),
+  );
+  if (!read.ok || !('transaction' in read.value)) return null;
+  const { transaction, viewer } = read.value;
+  const isEndable = mayEndUnknown(transaction) && transaction.stateReason === reason;
+  if (!isEndable || !mayCancelTransaction(viewer, transaction)) return null;
+  const chain = findChain(chainsFrom(context.env), transaction.chain);
+  const client = chain === null ? null : chainClientFor(context.env, chain);
+  if (client === null) return null;
+  const seen = await observeAttempts(client, transaction);
+  if (!seen.ok) return chainProblem(context, { kind: 'transient', detail: seen.refusal.detail });
+  if (leavesEndUnknown(seen.value, reason)) return null;
+  const detail = 'An RPC node states that the transaction is made, or can still be made. Read the transaction again.';
+  return problem(context, 'end-not-unknown', { detail, members: { state: transaction.state } });
 }

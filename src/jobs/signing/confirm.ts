@@ -1,14 +1,13 @@
-import type { ChainClient, Observation, WatchedAttempts } from '#chains/chain-client.ts';
-import type { ChainFault } from '#chains/chain-rules.ts';
+import type { ChainClient, Observation } from '#chains/chain-client.ts';
+import { observeAttempts } from '#chains/observe-attempts.ts';
 import type { FailureReason } from '#domain/transaction/event.ts';
 import { isAtRest } from '#domain/transaction/inclusion-steps.ts';
 import { COIN_UNKNOWN } from '#domain/transaction/job.ts';
 import { labelsOf, usdValueOf } from '#domain/asset/valuation.ts';
 import type { TransactionId } from '#domain/id.ts';
-import type { Result } from '#domain/result.ts';
 import { isPastNotAfter } from '#domain/transaction/not-after.ts';
 import { isPastNotAfterTime } from '#domain/transaction/intent.ts';
-import type { ValuedInclusion, Attempt, Inclusion, Transaction } from '#domain/transaction/transaction.ts';
+import type { ValuedInclusion, Inclusion, Transaction } from '#domain/transaction/transaction.ts';
 import { newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
 import { chainClientFor } from '#chains/client-for.ts';
 import { raiseUntraced } from '#jobs/untraced-alert.ts';
@@ -80,47 +79,6 @@ async function offerAgain(client: ChainClient, transaction: Transaction): Promis
   if (transaction.state !== 'BROADCAST' || newest === undefined || newest.sent === null) return;
   if (newest.purpose === 'intent' && isPastNotAfterTime(transaction.intent, Date.now())) return;
   await client.broadcast(newest.signed.raw, newest.signed.hash);
-}
-
-/**
- * Returns the state of those attempts that may be on the network. Throws when none is signed,
- * because there is nothing to observe.
- */
-async function observeAttempts(
-  client: ChainClient,
-  transaction: Transaction,
-): Promise<Result<Observation, ChainFault>> {
-  const { intent, attempts, inclusion } = transaction;
-  const signed = signedAttempts(transaction);
-  const newest = signed.at(-1);
-  if (newest === undefined) throw new Error('nothing is signed that could be anywhere');
-  return client.observe({
-    from: intent.from,
-    nonce: BigInt(newest.nonce),
-    hashes: signed.map((attempt) => attempt.signed.hash),
-    newest: { ...newest, validUntil: lastBlockOf(attempts) },
-    payloads: signed.map(({ payload }) => payload),
-    coinParents: attempts.flatMap(({ coinParents = [] }) => coinParents),
-    inclusion,
-    ...tokenPaymentOf(transaction),
-  });
-}
-
-function tokenPaymentOf(transaction: Transaction): Pick<WatchedAttempts, 'tokenPayment'> {
-  const { intent } = transaction;
-  if (intent.kind !== 'transfer' || intent.tokenAddress === null) return {};
-  const { tokenAddress, to, amount } = intent;
-  const paying = signedAttempts(transaction).filter(({ purpose }) => purpose === 'intent');
-  return { tokenPayment: { tokenAddress, to, amount, hashes: paying.map(({ signed }) => signed.hash) } };
-}
-
-/**
- * Returns the last block that can hold any of the attempts. An RPC node that lags gives a later
- * attempt less time than an earlier one.
- */
-function lastBlockOf(attempts: readonly Attempt[]): string | null {
-  const blocks = attempts.flatMap(({ validUntil }) => (validUntil === null ? [] : [BigInt(validUntil)]));
-  return blocks.length === 0 ? null : blocks.reduce((last, one) => (one > last ? one : last)).toString();
 }
 
 /**

@@ -147,13 +147,17 @@ interface HeldPayment extends Pick<HeldNonceRecord, 'payload'> {
  * Returns the nonces in use. The vault is the source of truth for transactions in flight: without
  * it an allocator whose storage was rolled back would allocate a nonce twice. With nonce slots, a
  * final inclusion on one RPC node is enough to release the slot when no other is free, because an
- * unreachable second node would otherwise block the wallet.
+ * unreachable second node would otherwise block the wallet. So is the end by a member: the chain
+ * executes one of two payments with the same nonce.
  */
 async function heldBySigned({ vault, client, transaction: { chain, intent } }: Allocation): Promise<HeldPayment[]> {
   const held = await vault.query(null, { type: 'heldNonces', chain, address: intent.from });
-  return held.flatMap(({ nonce, isFinalForOneNode, payload, ...rest }) => {
-    const isReleased = isFinalForOneNode && client.rules.ordering.by !== 'account-nonce';
-    return nonce === null ? [] : [{ slot: { ...rest, nonce, isReleased }, payload }];
+  const { by } = client.rules.ordering;
+  return held.flatMap(({ nonce, isFinalForOneNode, hasEnded, payload, ...rest }) => {
+    const isReleased = hasEnded || (isFinalForOneNode && by !== 'account-nonce');
+    return nonce === null || (hasEnded && by !== 'nonce-slots')
+      ? []
+      : [{ slot: { ...rest, nonce, isReleased }, payload }];
   });
 }
 
@@ -252,7 +256,7 @@ export async function recordBlocker({ env, vault, client, transaction }: Allocat
   if (found === 'unproven') return;
   const owner = found?.transactionId ?? null;
   const held = owner === null ? [] : await vault.query(null, { type: 'heldNonces', chain, address: intent.from });
-  const isHeld = held.some(({ transactionId }) => transactionId === owner);
+  const isHeld = held.some(({ transactionId, hasEnded }) => transactionId === owner && !hasEnded);
   if (owner !== null && !isHeld) await allocator.release({ transactionId: owner });
   const blocker =
     found === null ? null : { transactionId: isHeld && owner !== null ? parseTransactionId(owner) : null };

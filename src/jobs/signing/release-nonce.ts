@@ -1,6 +1,6 @@
 import { rulesFor } from '#chains/rules-for.ts';
 import type { TransactionId } from '#domain/id.ts';
-import { keepsUtxosReserved } from '#domain/transaction/job.ts';
+import { keepsReservation } from '#domain/transaction/job.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultDoors } from '#objects/vault/doors.ts';
 
@@ -21,7 +21,7 @@ export async function releaseNonce(env: CoordinatorEnv, vault: VaultDoors, id: T
   // For a conflict, the chain's own count shows that the nonce is used. A settled transaction has a
   // final inclusion or none.
   const used = isSpent && inclusion !== null;
-  const kept = keepsUtxosReserved(work.transaction);
+  const kept = keepsReservation(work.transaction);
   const includedIn = inclusion?.blockNumber ?? null;
   await allocator.end({ transactionId: id, isSpent: used, includedIn, keepsCoins: kept });
   await vault.report({ type: 'recordEvent', id, event: { type: 'settle', keepsCoins: kept } });

@@ -4,6 +4,7 @@ import { shapeOf } from '#domain/activity/lookalike.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { isFinal, isPending, newestAttempt } from '#domain/transaction/transaction.ts';
 import type { KeyScheme } from '#domain/asset/chain.ts';
+import { keepsReservation } from '#domain/transaction/job.ts';
 import type { KeyCandidate, KeyRefresh, Vault } from '#domain/vault.ts';
 import { ActivityStorage } from '#objects/vault/tables/activity-table.ts';
 import { CredentialResetStorage } from '#objects/vault/tables/reset-table.ts';
@@ -127,13 +128,14 @@ export class VaultStorage {
   }
 
   /**
-   * Returns transactions that may own a nonce: the job stays until the allocator has the outcome.
-   * Throws when one of them is unreadable: its nonce could be given to another one otherwise.
+   * Returns transactions that may own a nonce, or for which one stays reserved: the job stays until
+   * the allocator has the outcome. Throws when one of them is unreadable: its nonce could be given
+   * to another one otherwise.
    */
   transactionsWithNonces(): readonly Transaction[] {
     const documents = this.#documentsWithJobs("'sign', 'broadcast', 'confirm', 'settle'");
     const found = documents.map((document) => transactionCodec.decode(document));
-    return found.filter(({ nonceHeld }) => nonceHeld);
+    return found.filter((one) => one.nonceHeld || keepsReservation(one));
   }
 
   #documentsWithJobs(jobs: string): readonly string[] {

@@ -110,6 +110,8 @@ export interface HeldNonceRecord {
   readonly includedIn: string | null;
   /** Only one RPC node reports this block as final. */
   readonly isFinalForOneNode: boolean;
+  /** A member ended it although it may still be included; it spends nothing for the service. */
+  readonly hasEnded: boolean;
   /** The unsigned bytes of its newest attempt when `isFinalForOneNode`, else null. */
   readonly payload: string | null;
 }

@@ -48,6 +48,8 @@ const COIN_UNKNOWN = accepted<Observation>({
   nonceTaken: false,
   isCoinUnknown: true,
 });
+const lives = (liveUntil: string) =>
+  accepted<Observation>({ type: 'absent', inMempool: false, nonceTaken: false, liveUntil });
 const included = (differences: Partial<Inclusion> = {}) =>
   accepted<Observation>({ type: 'included', inclusion: inclusion({ confirmations: 3, ...differences }) });
 
@@ -255,4 +257,13 @@ test('a denial by one RPC node does not undo an inclusion that two have confirme
   const before = inclusion({ secondNode: 'agrees' });
   expect((await said([UNREACHABLE, DENIES], before)).seen).toMatchObject({ ok: false });
   expect((await said([DENIES, DENIES, UNREACHABLE], before)).seen).toEqual(NOTHING);
+});
+
+test('a lifetime is shortened only by all RPC nodes, to the latest block that one of them states', async () => {
+  expect(await seenBy(lives('9'))).toEqual(lives('9'));
+  expect(await seenBy(lives('9'), lives('12'))).toEqual(lives('12'));
+  for (const other of [NOTHING, UNREACHABLE, BEHIND]) {
+    expect(await seenBy(lives('9'), other)).toEqual(NOTHING);
+    expect(await seenBy(other, lives('9'))).toEqual(NOTHING);
+  }
 });

@@ -1,10 +1,20 @@
 import { expect, test } from 'vitest';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import type { UnknownEndReason } from '#domain/transaction/job.ts';
-import { isWatchedAfterFailure, keepsUtxosReserved, outstandingJob } from '#domain/transaction/job.ts';
+import { isWatchedAfterFailure, keepsReservation, outstandingJob } from '#domain/transaction/job.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { decide } from '#domain/transaction/transition.ts';
-import { alice, NOON_MS, OTHER_HASH, policy, PREPARED, signedAttempt, transactionIn, UNSPENT } from '../cast.ts';
+import {
+  alice,
+  NOON_MS,
+  OTHER_HASH,
+  policy,
+  PREPARED,
+  sentAttempt,
+  signedAttempt,
+  transactionIn,
+  UNSPENT,
+} from '../cast.ts';
 import { after, found, miss } from './step.ts';
 
 /**
@@ -28,7 +38,7 @@ const taken = miss({ nonceTaken: true });
 const endFor = (reason: UnknownEndReason): TransactionEvent => ({ type: 'endUnknown', actor: alice, reason });
 const end = endFor('COIN_UNKNOWN');
 const stand = (one: Transaction) => [one.state, one.stateReason, outstandingJob(one), one.nonceHeld];
-const settled = (one: Transaction) => after(one, { type: 'settle', keepsCoins: keepsUtxosReserved(one) });
+const settled = (one: Transaction) => after(one, { type: 'settle', keepsCoins: keepsReservation(one) });
 const waiting = after(transactionIn('BROADCAST'), unknown);
 
 test('a payment whose UTXO no RPC node shows stays in its state, and nothing is sent again', () => {
@@ -63,7 +73,7 @@ test('a payment that a person ended is watched for two weeks, and its UTXOs stay
   const ended = after(waiting, end);
   expect(stand(ended)).toEqual(['FAILED', 'COIN_UNKNOWN', 'settle', true]);
   const watched = settled(ended);
-  expect([...stand(watched), isWatchedAfterFailure(watched), keepsUtxosReserved(watched)]).toEqual([
+  expect([...stand(watched), isWatchedAfterFailure(watched), keepsReservation(watched)]).toEqual([
     'FAILED',
     'COIN_UNKNOWN',
     'confirm',
@@ -73,7 +83,7 @@ test('a payment that a person ended is watched for two weeks, and its UTXOs stay
   ]);
   expect(after(watched, unknown, NOON_MS + 14 * DAY_MS - 1)).toBe(watched);
   const over = after(watched, unknown, NOON_MS + 14 * DAY_MS);
-  expect([...stand(over), keepsUtxosReserved(over)]).toEqual(['FAILED', 'COIN_UNKNOWN', 'settle', true, false]);
+  expect([...stand(over), keepsReservation(over)]).toEqual(['FAILED', 'COIN_UNKNOWN', 'settle', true, false]);
   expect(stand(settled(over))).toEqual(['FAILED', 'COIN_UNKNOWN', null, false]);
 });
 
@@ -89,7 +99,7 @@ test('a payment that a person ended and the chain includes after all succeeds, a
 test('a payment that a person ended releases its UTXOs as soon as a named transaction spends one of them', () => {
   const watched = settled(after(waiting, end));
   const dead = after(watched, taken);
-  expect([...stand(dead), keepsUtxosReserved(dead)]).toEqual(['FAILED', 'CONFLICTED', 'settle', true, false]);
+  expect([...stand(dead), keepsReservation(dead)]).toEqual(['FAILED', 'CONFLICTED', 'settle', true, false]);
   // This event is late: the allocator was instructed to keep the UTXOs before the conflict was
   // known.
   expect(after(dead, { type: 'settle', keepsCoins: true })).toBe(dead);
@@ -100,6 +110,16 @@ test('a payment that a person ended releases its UTXOs as soon as a named transa
     false,
     true,
   ]);
+});
+
+test('a lifetime that was stated falsely is shortened for every attempt, and never extended', () => {
+  const attempts = [sentAttempt(), { ...sentAttempt(), number: 2, validUntil: '1000000' }].map((one, i) =>
+    i === 0 ? { ...one, validUntil: '400' } : one,
+  );
+  const sent = transactionIn('BROADCAST', { attempts });
+  const bounded = after(sent, miss({ liveUntil: '900' }));
+  expect(bounded.attempts.map(({ validUntil }) => validUntil)).toEqual(['400', '900']);
+  expect([bounded.state, bounded.stateReason]).toEqual(['BROADCAST', null]);
 });
 
 test('a person cannot end a payment whose UTXOs are known', () => {
@@ -134,7 +154,9 @@ test('a payment that a person ended because of an unexplained nonce is watched, 
   const ended = after(unexplained, endFor('NONCE_USED_UNEXPLAINED'));
   expect(stand(ended)).toEqual(['FAILED', 'NONCE_USED_UNEXPLAINED', 'settle', true]);
   const watched = settled(ended);
-  expect([outstandingJob(watched), keepsUtxosReserved(watched)]).toEqual(['confirm', false]);
+  expect([outstandingJob(watched), keepsReservation(watched)]).toEqual(['confirm', true]);
+  const over = after(watched, miss({ isUnexplained: true }), NOON_MS + 14 * DAY_MS);
+  expect([...stand(over), keepsReservation(over)]).toEqual(['FAILED', 'NONCE_USED_UNEXPLAINED', 'settle', true, false]);
   expect(after(watched, found()).state).toBe('SUCCEEDED');
   expect(decided(unexplained, end)).toMatchObject({ refusal: { code: 'end-not-unknown' } });
 });
@@ -152,7 +174,7 @@ test('bytes with UTXOs that every server refuses are watched until another trans
   expect(stand(after(refused, found()))).toEqual(['SUCCEEDED', null, 'confirm', true]);
   expect(stand(after(refused, { type: 'cancel', actor: alice }))).toEqual(['BROADCAST', 'CANCELLING', 'sign', true]);
   const ended = settled(after(refused, endFor('REJECTED_BY_NODE')));
-  expect([...stand(ended), keepsUtxosReserved(ended)]).toEqual(['FAILED', 'REJECTED_BY_NODE', 'confirm', false, false]);
+  expect([...stand(ended), keepsReservation(ended)]).toEqual(['FAILED', 'REJECTED_BY_NODE', 'confirm', false, false]);
   // On a chain with nonces the next payment reuses the nonce, so the refused payment fails at once.
   expect(stand(after(unsent, refusal))).toEqual(['FAILED', 'REJECTED_BY_NODE', 'settle', true]);
 });

@@ -44,7 +44,21 @@ test('an RPC node without history ends no payment, and the payment succeeds once
   );
   expect([unexplained.state, unexplained.stateReason]).toEqual(['BROADCAST', 'NONCE_USED_UNEXPLAINED']);
   expect(await world.chain.balance(recipient)).toBe(before + 1000n);
+  const end = () =>
+    alice.client.request<{ readonly code: string }>('POST', `/transaction/${id}/cancel`, {
+      body: { acknowledge: 'NONCE_USED_UNEXPLAINED' },
+    });
+  // The end needs a statement of this moment: the record is from an earlier poll.
+  world.gate.close(503);
+  const unanswered = await end();
+  expect([unanswered.status, unanswered.body.code]).toEqual([503, 'chain-unavailable']);
+  world.gate.close(null);
   world.gate.forget([]);
+  const refused = await end();
+  expect([refused.status, refused.body.code]).toEqual([
+    409,
+    expect.stringMatching(/^(?:end-not-unknown|transaction-)/),
+  ]);
   await miner().setAutomine(true);
   const done = await finished(alice, id);
   expect([done.state, done.stateReason, done.attempts.length]).toEqual(['SUCCEEDED', null, 1]);

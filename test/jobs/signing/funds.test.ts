@@ -45,6 +45,7 @@ interface Held {
   readonly amounts: readonly AssetAmount[];
   readonly includedIn: string | null;
   readonly isFinalForOneNode?: boolean;
+  readonly hasEnded?: boolean;
   readonly payload?: string;
 }
 
@@ -117,6 +118,20 @@ test('a nonce slot comes with the bytes of each payment that one node alone repo
   expect(given).toEqual(accepted({ nonce: '0', predecessors: ['0x01'] }));
   expect(scene.requests).toMatchObject([{ slots: 16, held: [{ isReleased: true }, {}, { transactionId: 'kept' }] }]);
   expect(JSON.stringify(scene.requests)).not.toContain('0x0');
+});
+
+test('the slot of a payment that a person ended comes last, and an ended account nonce is not held', async () => {
+  const scene = new Scene({ nonce: '0' });
+  const ended = { ...OTHER, transactionId: 'ended', hasEnded: true };
+  scene.held = [ended, OTHER];
+  const { client } = scene.allocation;
+  const slots = { ...client, rules: { ...client.rules, ordering: { by: 'nonce-slots', slots: 16 } as const } };
+  await allocateNonce({ ...scene.allocation, client: slots }, COUNTS);
+  await allocateNonce(scene.allocation, COUNTS);
+  expect(scene.requests).toMatchObject([
+    { held: [{ transactionId: 'ended', isReleased: true }, { transactionId: 'other' }] },
+    { held: [{ transactionId: 'other' }] },
+  ]);
 });
 
 const UNRESERVED: readonly (readonly [string, ReservationFault, NonceFault['kind']])[] = [

@@ -25,3 +25,12 @@ test('only a payment that one RPC node alone reports as final comes with its byt
     expect(held).toMatchObject([{ nonce: PREPARED.nonce, isFinalForOneNode: payload !== null, payload }]);
   }
 });
+
+test('a payment that a person ended keeps its nonce, and reserves no amount', () => {
+  const attempts = [sentAttempt()];
+  const ended = { attempts, stateReason: 'NONCE_USED_UNEXPLAINED', inclusion: null, watchedSinceMs: 1 };
+  expect(heldOf(transactionIn('FAILED', ended))).toMatchObject([
+    { nonce: PREPARED.nonce, amounts: [], hasEnded: true, payload: null },
+  ]);
+  expect(heldOf(transactionIn('BROADCAST', { attempts }))).toMatchObject([{ hasEnded: false }]);
+});

@@ -243,7 +243,7 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   {
     name: 'a node that is behind says that a durable nonce was used up',
     file: 'src/chains/solana/watch/observe.ts',
-    was: "if (isBehind) return unusable('The RPC node is behind the block in which the nonce was read.');",
+    was: 'if (isBehindAnchor(chain, newest, slot)) return unusable(BEHIND_ANCHOR);',
     is: '',
     caughtBy: ['test/chains/solana/node-faults.test.ts'],
   },

@@ -21,13 +21,6 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
     caughtBy: ['test/chains/evm/watch/observe.test.ts'],
   },
   {
-    name: 'observations: a durable nonce that one of two nodes states alone is believed',
-    file: 'src/chains/rpc/node-fallback.ts',
-    was: 'if (stated.length === 1 && first !== undefined && objection === undefined) return accepted(first);',
-    is: 'if (first !== undefined) return accepted(first);',
-    caughtBy: ['test/chains/solana/client/durable-nonce.test.ts'],
-  },
-  {
     name: 'observations: a payment depends on the same nonce as a payment that one node alone calls final',
     file: 'src/chains/solana/client/durable-nonce.ts',
     was: 'if (earlier.some((one) => one !== null && isSame(one, anchor)))',
@@ -57,9 +50,9 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
   },
   {
     name: 'observations: a slot that never was keeps an attempt without an end',
-    file: 'src/chains/solana/watch/observe.ts',
-    was: 'const isBehind = lag > 0n && lag <= maxLagBlocks(chain);',
-    is: 'const isBehind = lag > 0n;',
+    file: 'src/chains/solana/client/durable-nonce.ts',
+    was: 'return lag > 0n && lag <= maxLagBlocks(chain);',
+    is: 'return lag > 0n;',
     caughtBy: ['test/chains/solana/client/durable-nonce.test.ts'],
   },
   {
@@ -236,5 +229,33 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
     was: "denialOf(answer) === 'block').length;",
     is: 'denialOf(answer) !== null).length;',
     caughtBy: AGREED,
+  },
+  {
+    name: 'observations: a nonce account that one node alone states is signed on',
+    file: 'src/chains/rpc/node-fallback.ts',
+    was: 'if (pool.nodes.length === 1 && first !== undefined) return accepted(first);',
+    is: 'if (stated.length === 1 && first !== undefined) return accepted(first);',
+    caughtBy: ['test/chains/solana/client/durable-nonce.test.ts'],
+  },
+  {
+    name: 'observations: bytes on a nonce account that does not exist wait for ever',
+    file: 'src/chains/solana/watch/observe.ts',
+    was: "value: stored === null ? 'lapsed' : 'taken' });",
+    is: "value: stored === null ? 'waiting' : 'taken' });",
+    caughtBy: ['test/chains/solana/client/durable-nonce.test.ts'],
+  },
+  {
+    name: 'observations: one node alone shortens the lifetime of bytes that another one can include',
+    file: 'src/chains/rpc/observation-quorum.ts',
+    was: 'if (lives.length < answers.length) return accepted(NOTHING);',
+    is: 'if (lives.length === 0) return accepted(NOTHING);',
+    caughtBy: AGREED,
+  },
+  {
+    name: 'observations: a person ends a payment by an earlier statement of the nodes',
+    file: 'src/chains/observe-attempts.ts',
+    was: 'return isUnexplained || nonceTaken;',
+    is: 'return true;',
+    caughtBy: ['test/chains/observe-attempts.test.ts'],
   },
 ];

@@ -93,8 +93,8 @@ export const UTXO_BUGS: readonly Bug[] = [
   {
     name: 'UTXOs: what a person ended releases its UTXOs to others while it is observed',
     file: 'src/domain/transaction/job.ts',
-    was: 'return isWatchedAfterFailure(transaction) && transaction.stateReason === COIN_UNKNOWN;',
-    is: 'return transaction.stateReason === COIN_UNKNOWN && isWatchedAfterFailure(transaction) === null;',
+    was: 'return isWatchedAfterFailure(transaction) && (stateReason === COIN_UNKNOWN ||',
+    is: 'return isWatchedAfterFailure(transaction) === null && (stateReason === COIN_UNKNOWN ||',
     caughtBy: ENDED,
   },
 ];

@@ -12,8 +12,11 @@ import { getAccounts, getBlockHeight, getLatestBlockhash, getMinimumRent } from 
 import type { DurableNonce } from '#chains/solana/rules/payment-terms.ts';
 import { nonceAccountOf } from '#chains/solana/rules/payment-terms.ts';
 import { termsIn } from '#chains/solana/rules/transaction.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import { maxLagBlocks } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
+import type { Attempt } from '#domain/transaction/transaction.ts';
 
 const NONCE_BYTES = 80;
 
@@ -21,7 +24,7 @@ const NONCE_BYTES = 80;
  * The lifetime of a blockhash in blocks (Agave: MAX_PROCESSING_AGE), plus the same number for
  * differences between RPC nodes behind one URL.
  */
-const MAX_LIFETIME = 300n;
+export const MAX_LIFETIME = 300n;
 
 /**
  * Returns what two RPC nodes report about the durable nonce of an attempt; null when they
@@ -41,9 +44,14 @@ export function joinedNonce(one: CurrentNonce, other: CurrentNonce): CurrentNonc
  * slot, or its opening. A further attempt depends on the same, so that only one of them is ever
  * executed. When the nonce is used, another attempt has been executed, and no further one is
  * needed.
+ *
+ * An earlier attempt may depend on a nonce whose account does not exist, after a false answer. Then
+ * the account is opened: its nonce comes from a later block, so the earlier attempt is never
+ * executed after this one, and this one never while the account exists.
  */
 export async function currentNonce(
   node: RpcNode,
+  chain: Chain,
   { from, nonce, replaced, predecessors = [] }: NonceSlot,
 ): Promise<Result<CurrentNonce, NodeProblem>> {
   if (!isPublicKey(from)) throw new Error('a stored intent is in canonical form');
@@ -66,7 +74,7 @@ export async function currentNonce(
     return accepted({ anchor, slot, validUntil: null });
   }
   if (earlier.length > 0) return unusable('An earlier payment has not opened the nonce account yet.');
-  if (before !== null && before.kind === 'nonce') return unusable('The RPC node does not have the nonce account.');
+  if (before?.kind === 'nonce' && isBehindAnchor(chain, replaced, slot)) return unusable(BEHIND_ANCHOR);
   const [latest, rent, height] = await Promise.all([
     node.request(getLatestBlockhash),
     node.request(getMinimumRent(NONCE_BYTES)),
@@ -82,6 +90,17 @@ export async function currentNonce(
     slot,
     validUntil: latest.value.lastHeight,
   });
+}
+
+export const BEHIND_ANCHOR = 'The RPC node is behind the block in which the nonce was read.';
+
+/**
+ * Reports whether a state precedes the one in which an attempt's nonce was read. A false slot may
+ * be far ahead of the chain; no RPC node lags that far, and it is not waited for.
+ */
+export function isBehindAnchor(chain: Chain, attempt: Pick<Attempt, 'anchoredAt'> | null, slot: bigint): boolean {
+  const lag = attempt?.anchoredAt === undefined ? 0n : BigInt(attempt.anchoredAt) - slot;
+  return lag > 0n && lag <= maxLagBlocks(chain);
 }
 
 function anchorIn(payload: string, from: Address): DurableNonce | null {

@@ -6,6 +6,7 @@ import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { denialOf, unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { storedNonce } from '#chains/solana/client/accounts.ts';
+import { BEHIND_ANCHOR, isBehindAnchor, MAX_LIFETIME } from '#chains/solana/client/durable-nonce.ts';
 import { readMined } from '#chains/solana/watch/activity.ts';
 import { isPublicKey } from '#chains/solana/rules/address.ts';
 import { findNonceConsumer } from '#chains/solana/watch/nonce-consumer.ts';
@@ -21,7 +22,6 @@ import type { DurableNonce } from '#chains/solana/rules/payment-terms.ts';
 import { nonceAccountOf } from '#chains/solana/rules/payment-terms.ts';
 import { termsIn } from '#chains/solana/rules/transaction.ts';
 import type { Chain } from '#domain/asset/chain.ts';
-import { maxLagBlocks } from '#domain/asset/chain.ts';
 import { movementsOf } from '#domain/activity/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
@@ -173,7 +173,7 @@ async function observeAbsence(
   if (!absent.ok) return absent;
   const statusOfHash = await statusOf(node, chain, watched);
   if (!statusOfHash.ok) return statusOfHash;
-  if (statusOfHash.value.value === 'waiting') return accepted({ type: 'absent', inMempool: false, nonceTaken: false });
+  if (statusOfHash.value.value === 'waiting') return accepted({ ...WAITING, ...lifeOf(watched, statusOfHash.value) });
   // It may have been executed just now, between the two calls.
   const again = await statusesSince(node, watched.hashes, statusOfHash.value.slot);
   if (!again.ok) return again;
@@ -206,7 +206,17 @@ async function checkOwnAbsent(
     : absent;
 }
 
-const UNEXPLAINED: Observation = { type: 'absent', inMempool: false, nonceTaken: false, isUnexplained: true };
+const WAITING = { type: 'absent', inMempool: false, nonceTaken: false } as const;
+const UNEXPLAINED: Observation = { ...WAITING, isUnexplained: true };
+
+/**
+ * Returns the last block that can hold an opening, when the recorded one is too late: no blockhash
+ * lives longer, counted from a height that the chain reached after the bytes were signed.
+ */
+function lifeOf({ newest: { validUntil } }: WatchedAttempts, { height }: NonceStatus): { readonly liveUntil?: string } {
+  const most = height === null ? null : height + MAX_LIFETIME;
+  return most === null || validUntil === null || BigInt(validUntil) <= most ? {} : { liveUntil: most.toString() };
+}
 
 /** Finds the transaction that used the nonce, when the RPC node does not have the hashes. */
 async function observeUse(
@@ -230,6 +240,11 @@ async function observeUse(
   return seen.ok || seen.refusal.kind === 'no-answer' ? seen : accepted(UNEXPLAINED);
 }
 
+interface NonceStatus extends At<'waiting' | 'lapsed' | 'taken'> {
+  /** The final height of the chain; null when no blockhash limits the attempts. */
+  readonly height: bigint | null;
+}
+
 /**
  * Returns the status of the nonce, only from a state that no fork can change, because it ends the
  * attempt or the transaction.
@@ -238,26 +253,25 @@ async function statusOf(
   node: RpcNode,
   chain: Chain,
   watched: WatchedAttempts,
-): Promise<Result<At<'waiting' | 'lapsed' | 'taken'>, NodeProblem>> {
+): Promise<Result<NonceStatus, NodeProblem>> {
   const { newest } = watched;
   const { wallet, anchor } = slotOf(watched);
   // The height comes first: an account that is missing afterwards was also missing at that height.
-  const height = anchor.kind === 'opening' ? await node.request(getBlockHeight('finalized')) : null;
-  if (height !== null && !height.ok) return height;
+  const heightNow = anchor.kind === 'opening' ? await node.request(getBlockHeight('finalized')) : null;
+  if (heightNow !== null && !heightNow.ok) return heightNow;
+  const height = heightNow?.value ?? null;
   const accounts = await node.request(getAccounts([nonceAccountOf(wallet, anchor.nonceSlot)], 'finalized'));
   if (!accounts.ok) return accounts;
   const { slot } = accounts.value;
   const stored = storedNonce(accounts.value.value[0] ?? null);
   if (anchor.kind === 'nonce') {
-    if (stored === null) return unusable('The RPC node does not have the nonce account.');
-    if (stored.value === anchor.value) return accepted({ slot, value: 'waiting' });
-    // The different value may precede this one when the RPC node is behind.
-    const lag = newest.anchoredAt === undefined ? 0n : BigInt(newest.anchoredAt) - slot;
-    const isBehind = lag > 0n && lag <= maxLagBlocks(chain);
-    if (isBehind) return unusable('The RPC node is behind the block in which the nonce was read.');
-    return accepted({ slot, value: 'taken' });
+    if (stored?.value === anchor.value) return accepted({ slot, height, value: 'waiting' });
+    // The different value, or the time without an account, may precede this one.
+    if (isBehindAnchor(chain, newest, slot)) return unusable(BEHIND_ANCHOR);
+    // An account that does not exist has never had the nonce.
+    return accepted({ slot, height, value: stored === null ? 'lapsed' : 'taken' });
   }
-  if (stored !== null) return accepted({ slot, value: 'taken' });
-  const isOver = newest.validUntil !== null && height !== null && height.value > BigInt(newest.validUntil);
-  return accepted({ slot, value: isOver ? 'lapsed' : 'waiting' });
+  if (stored !== null) return accepted({ slot, height, value: 'taken' });
+  const isOver = newest.validUntil !== null && height !== null && height > BigInt(newest.validUntil);
+  return accepted({ slot, height, value: isOver ? 'lapsed' : 'waiting' });
 }

@@ -9,7 +9,7 @@ import type { AssetRef, AssetAmount } from '#domain/transaction/exposure.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import type { TransactionJob, UnknownEndReason } from '#domain/transaction/job.ts';
-import { isWatchedAfterFailure, outstandingJob } from '#domain/transaction/job.ts';
+import { isWatchedAfterFailure, keepsReservation, outstandingJob } from '#domain/transaction/job.ts';
 import { authorize } from '#domain/access/membership.ts';
 import type { Permission } from '#domain/access/member.ts';
 import { mayCancelTransaction } from '#domain/access/member.ts';
@@ -334,10 +334,10 @@ export function heldNonces(
     if (!isOfWallet) return [];
     const { nonce = null, payload = null } = newestAttempt(transaction) ?? {};
     const { blockNumber: includedIn = null, isFinalForOneNode = false } = inclusion ?? {};
-    const amounts = spendingOfAttempts(transaction);
-    return [
-      { transactionId, nonce, amounts, includedIn, isFinalForOneNode, payload: isFinalForOneNode ? payload : null },
-    ];
+    const hasEnded = keepsReservation(transaction);
+    const amounts = hasEnded ? [] : spendingOfAttempts(transaction);
+    const bytes = isFinalForOneNode ? payload : null;
+    return [{ transactionId, nonce, amounts, includedIn, isFinalForOneNode, hasEnded, payload: bytes }];
   });
 }
 

@@ -1,7 +1,8 @@
 import type { Address } from '@solana/kit';
-import { getAddressEncoder } from '@solana/kit';
+import { blockhash, getAddressEncoder } from '@solana/kit';
 import { expect, test } from 'vitest';
 import type { Rule } from '../../false-node.ts';
+import { startFalseNode } from '../../false-node.ts';
 import { clientAt, attemptOf, payment, Wallet } from '../cast.ts';
 import { startLyingNode } from '../lying-node.ts';
 
@@ -72,7 +73,7 @@ function stating(authority: Address, value: Address | null, slot = slotNow()): v
   about('getMultipleAccounts', rule);
 }
 
-test('a nonce that only one of two RPC nodes reports is accepted only if the other one does not respond', async () => {
+test('a nonce that one of two RPC nodes reports is accepted only when the other one reports the same', async () => {
   const wallet = await withNonce();
   const honest = await statedBy(wallet, node.url);
   expect(honest).toMatchObject({ anchor: { kind: 'nonce' }, validUntil: null });
@@ -92,7 +93,13 @@ test('a nonce that only one of two RPC nodes reports is accepted only if the oth
       expect(await statedBy(wallet, ...order)).toEqual(honest);
     }
   }
-  expect(await statedBy(wallet, DEAD, node.url)).toEqual(honest);
+  for (const order of [
+    [DEAD, node.url],
+    [node.url, DEAD],
+  ]) {
+    expect(await statedBy(wallet, ...order)).toBe('getGenesisHash: No response.');
+  }
+  expect(await statedBy(wallet, node.url, DEAD, node.url)).toEqual(honest);
   // An RPC node that responds with an invalid nonce account counts as one that responds.
   const stranger = new Wallet();
   stating(stranger.address, stranger.address);
@@ -107,6 +114,81 @@ test('a nonce that two RPC nodes report at different slots is recorded with the 
   stating(wallet.address, honest.anchor.value as Address, 1_000_000_000);
   expect(await statedBy(wallet, liar.url, node.url)).toEqual(honest);
   expect(await statedBy(wallet, node.url, liar.url)).toEqual(honest);
+});
+
+test('an account that one RPC node invents is not used while another node leaves one call unanswered', async () => {
+  const wallet = funded();
+  const honest = await statedBy(wallet, node.url);
+  expect(honest).toMatchObject({ anchor: { kind: 'opening' } });
+  const busy = await startFalseNode(node.url);
+  busy.follow((method) =>
+    method === 'getMultipleAccounts' ? { error: { code: -32_005, message: 'Node is behind' } } : 'forward',
+  );
+  stating(wallet.address, wallet.address);
+  for (const order of [
+    [liar.url, busy.url],
+    [busy.url, liar.url],
+  ]) {
+    expect(await statedBy(wallet, ...order)).toContain('Node is behind');
+  }
+  expect(await statedBy(wallet, liar.url, busy.url, node.url)).toBe('The RPC nodes disagree.');
+  await busy.stop();
+});
+
+test('bytes on a nonce account that does not exist lapse, and the account is opened for the next ones', async () => {
+  const wallet = funded();
+  const intent = payment(wallet.address);
+  const client = clientAt(node.url, node.url);
+  const quote = await client.quote(intent, null);
+  if (!quote.ok) throw new Error('the real node is fine');
+  const slot = node.chain.slot;
+  const anchor = { kind: 'nonce', nonceSlot: 0, value: blockhash(new Wallet().address) } as const;
+  const composed = client.rules.compose(intent, quote.value, { anchor, slot, validUntil: null });
+  const first = attemptOf(composed);
+  const signed = client.rules.assemble(intent, first, [wallet.sign(first.payload)]);
+  if (!signed.ok) throw new Error(signed.refusal.detail);
+  const watched = { from: wallet.address, nonce: 0n, hashes: [signed.value.hash], newest: first, inclusion: null };
+  const replacing = { from: wallet.address, nonce: 0n, replaced: first };
+  // A state that precedes the anchor may lack an account that exists now.
+  const ahead = { ...first, anchoredAt: (slot + 20n).toString() };
+  expect((await client.observe({ ...watched, newest: ahead })).ok).toBe(false);
+  expect((await client.anchor({ ...replacing, replaced: ahead })).ok).toBe(false);
+  node.chain.advance(60n);
+  expect(await client.observe(watched)).toEqual({ ok: true, value: { type: 'lapsed' } });
+  stating(wallet.address, anchor.value as string as Address);
+  // The liar alone states that the bytes can still be executed.
+  expect(await clientAt(liar.url, node.url).observe(watched)).toMatchObject({ ok: true, value: { type: 'absent' } });
+  const opening = await client.anchor(replacing);
+  if (!opening.ok) throw new Error(opening.refusal.detail);
+  expect(opening.value.anchor.kind).toBe('opening');
+  const second = attemptOf(client.rules.compose(intent, quote.value, opening.value), 2);
+  const next = client.rules.assemble(intent, second, [wallet.sign(second.payload)]);
+  if (!next.ok) throw new Error(next.refusal.detail);
+  await client.broadcast(next.value.raw, next.value.hash);
+  node.chain.advance(40n);
+  // The earlier bytes are never executed.
+  await client.broadcast(signed.value.raw, signed.value.hash);
+  node.chain.advance(40n);
+  expect([node.chain.entry(next.value.hash)?.error, node.chain.entry(signed.value.hash)]).toEqual([null, null]);
+});
+
+test('an opening that was given an impossible lifetime is over when the longest possible one is over', async () => {
+  const wallet = funded();
+  const intent = payment(wallet.address);
+  const client = clientAt(node.url, node.url);
+  const [quote, anchor] = [await client.quote(intent, null), await anchorOf(wallet, node.url)];
+  if (!quote.ok || !anchor.ok) throw new Error('the real node is fine');
+  const newest = { ...attemptOf(client.rules.compose(intent, quote.value, anchor.value)), validUntil: '1000000000' };
+  const watched = { from: wallet.address, nonce: 0n, hashes: ['1'.repeat(64)], newest, inclusion: null };
+  node.chain.advance(100n);
+  const seen = await client.observe(watched);
+  const { liveUntil = '0' } = seen.ok && seen.value.type === 'absent' ? seen.value : {};
+  expect(BigInt(liveUntil)).toBeGreaterThan(anchor.value.validUntil ?? 0n);
+  expect(BigInt(liveUntil)).toBeLessThanOrEqual(node.chain.slot + 300n);
+  // One RPC node alone does not shorten it.
+  about('getBlockHeight', { result: 1_000_000_000 });
+  const disputed = await clientAt(liar.url, node.url).observe(watched);
+  expect(disputed).toEqual({ ok: true, value: { type: 'absent', inMempool: false, nonceTaken: false } });
 });
 
 test('a blockhash with an impossible lifetime is refused', async () => {
