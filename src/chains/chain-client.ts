@@ -1,3 +1,4 @@
+import type { Objection } from '#domain/transaction/event.ts';
 import type { ChainFault, ChainRules, Quote } from '#chains/chain-rules.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
 import type { Asset, ChainMovement } from '#domain/activity/movement.ts';
@@ -129,8 +130,11 @@ export interface NonceSlot {
 }
 
 export type BroadcastVerdict =
-  /** The network has the bytes, or already had them. */
-  | { readonly outcome: 'accepted' }
+  /**
+   * The network has the bytes, or already had them. `objection`: another RPC node refuses them, so
+   * the one that accepts may not relay them.
+   */
+  | { readonly outcome: 'accepted'; readonly objection?: Objection }
   /** Whether the network has the bytes is unknown: only the same bytes may follow. */
   | { readonly outcome: 'unknown'; readonly answer: string }
   /** The network requires a higher fee for them. */
@@ -162,6 +166,8 @@ export type Observation =
        * the RPC nodes have named.
        */
       readonly nonceTaken: boolean;
+      /** The hashes of the transactions that RPC nodes name with `nonceTaken`. */
+      readonly takenBy?: readonly string[];
       /**
        * The nonce is used, and no RPC node shows which transaction used it: it may have been one of
        * these attempts.

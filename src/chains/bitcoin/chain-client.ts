@@ -17,7 +17,7 @@ import { observeTransaction } from '#chains/bitcoin/watch/observe.ts';
 import type { BitcoinQuote } from '#chains/bitcoin/rules/compose.ts';
 import type { QuoteFault } from '#chains/bitcoin/client/quote.ts';
 import { quoteTransfer } from '#chains/bitcoin/client/quote.ts';
-import { scanNetwork } from '#chains/bitcoin/watch/scan.ts';
+import { scanServers } from '#chains/bitcoin/watch/scan.ts';
 import type { BitcoinFeeEstimate, ChainClient, TokenMetadata } from '#chains/chain-client.ts';
 import type { ChainFault, ChainRules } from '#chains/chain-rules.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
@@ -60,8 +60,7 @@ export function bitcoinClient(rules: ChainRules<BitcoinQuote, bigint>, urls: rea
     provenHead: () => provenHead(pool, chain, BLOCK_CALLS.getHead),
     broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),
     activity: (hash, found) => activityFromPool(pool, found, (node) => readActivity(node, chain, { hash, found })),
-    scan: (address, since) =>
-      readFromPool(pool, (node) => scanNetwork(node, { address, since: since === null ? null : BigInt(since) })),
+    scan: (address, since) => scanServers(pool, chain, { address, since: since === null ? null : BigInt(since) }),
     holdings: (address, assets, requiresProof) =>
       readHoldings(pool, { address, assets, requiresProof }, (node, query) => holdingsOn(node, chain, query)),
     token: async () => accepted<TokenMetadata>({ symbol: null, name: null, decimals: null }),

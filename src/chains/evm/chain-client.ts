@@ -3,6 +3,7 @@ import { activityFromPool } from '#chains/rpc/activity-quorum.ts';
 import { readHoldings } from '#chains/rpc/holdings-quorum.ts';
 import { observeWithQuorum } from '#chains/rpc/observation-quorum.ts';
 import { readFromPool, prepareFromPool, provenHead, quoteFromPool } from '#chains/rpc/node-fallback.ts';
+import { otherNodes } from '#chains/rpc/node-pool.ts';
 import type { ChainClient, EvmFeeEstimate } from '#chains/chain-client.ts';
 import type { ChainRules } from '#chains/chain-rules.ts';
 import { accountNonce, provenNonce } from '#chains/evm/client/account-nonce.ts';
@@ -36,7 +37,9 @@ export function evmClient(
     rules,
     anchor: async ({ nonce }) => accepted(nonce),
     quote: (intent, replaced, { speed = 'normal', notBefore = 0n } = {}) =>
-      quoteFromPool(pool, notBefore, (node) => quoteTransaction(node, intent, { chain, replaced, speed })),
+      quoteFromPool(pool, notBefore, (node) =>
+        quoteTransaction(node, intent, { chain, replaced, speed, others: otherNodes(pool, node) }),
+      ),
     estimate: (intent) => prepareFromPool(pool, (node) => estimateFee(node, intent, chain)),
     simulate: (intent) => readFromPool(pool, (node) => simulateCall(node, intent, chain)),
     contracts: (addresses) => readFromPool(pool, (node) => contractsAmong(node, addresses)),

@@ -59,6 +59,13 @@ export function onEveryNode<T>(
   return Promise.all(pool.nodes.map((node) => onNode(pool, node, operation)));
 }
 
+/** Returns the other RPC nodes of a pool that serve its chain. */
+export async function otherNodes(pool: NodePool, node: RpcNode): Promise<readonly RpcNode[]> {
+  const rest = pool.nodes.filter((one) => one !== node);
+  const problems = await Promise.all(rest.map((one) => pool.nodeProblem(one)));
+  return rest.filter((_, i) => problems[i] === null);
+}
+
 /** Returns the highest count that two RPC nodes have reached; null with fewer than two counts. */
 export function reachedByTwo<T extends number | bigint>(counts: readonly T[]): T | null {
   return counts.toSorted((a, b) => (a < b ? 1 : -1))[1] ?? null;

@@ -191,7 +191,8 @@ function absenceAmong(all: readonly Answer[], watch: Watch): Result<Observation,
   if (answered.length === 0) return refused(answers.find((answer) => !answer.ok)?.refusal ?? NO_NODE);
   if (answered.length === answers.length && absent.length === 0) return accepted({ type: 'lapsed' });
   if (absent.length === answers.length && absent.every(({ nonceTaken }) => nonceTaken)) {
-    return accepted({ ...NOTHING, nonceTaken: true });
+    const takenBy = [...new Set(absent.flatMap((one) => one.takenBy ?? []))];
+    return accepted({ ...NOTHING, nonceTaken: true, ...(takenBy.length === 0 ? {} : { takenBy }) });
   }
   if (absent.some(isUsed)) {
     // A denial of a block says nothing about the nonce, so it contradicts no other node.

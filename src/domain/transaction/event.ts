@@ -36,6 +36,13 @@ export type PriceObstacle = 'FEE_ABOVE_CAP' | 'INSUFFICIENT_FUNDS';
  * An event of a transaction after its creation. Members cause the events with an `actor`, and jobs
  * and timers cause the rest.
  */
+/** The answer of an RPC node that refuses bytes which another one accepts. */
+export interface Objection {
+  readonly answer: string;
+  /** The node requires a higher fee, and the wallet can offer one at the same nonce. */
+  readonly isPrice: boolean;
+}
+
 export type TransactionEvent =
   | {
       readonly type: 'approve';
@@ -82,7 +89,16 @@ export type TransactionEvent =
   /** For a message: there is nothing to broadcast. */
   | { readonly type: 'signMessage'; readonly signature: string }
   | { readonly type: 'sign'; readonly attempt: number; readonly raw: string; readonly hash: string }
-  | { readonly type: 'send'; readonly attempt: number; readonly outcome: SendOutcome; readonly answer: string | null }
+  | {
+      readonly type: 'send';
+      readonly attempt: number;
+      readonly outcome: SendOutcome;
+      readonly answer: string | null;
+      /** With `accepted`: the refusal of another RPC node. */
+      readonly objection?: Objection;
+      /** Set for bytes that were accepted before and are offered again. */
+      readonly isRepeated?: true;
+    }
   /**
    * The network refused the bytes permanently and never accepted any attempt. When others wait
    * above its nonce (`blocksOthers`), an attempt without effect uses the nonce. When another
@@ -125,6 +141,10 @@ export type TransactionEvent =
       readonly type: 'miss';
       readonly inMempool: boolean;
       readonly nonceTaken: boolean;
+      /** The hashes of the transactions that RPC nodes name with `nonceTaken`. */
+      readonly takenBy?: readonly string[];
+      /** Every one of them is a transaction of this vault. */
+      readonly isTakenByOwn?: boolean;
       /** No block includes the newest attempt at its price. */
       readonly isTooCheap?: boolean;
       /** The nonce is used, and no RPC node shows by which transaction. */
@@ -133,6 +153,8 @@ export type TransactionEvent =
       readonly isUseDisputed?: boolean;
       /** No RPC node shows a UTXO that the attempts spend. */
       readonly isCoinUnknown?: boolean;
+      /** Another RPC node that answers does not have it in its mempool. */
+      readonly isWithheld?: boolean;
       /** No block after this one can include any attempt, as decimal text. */
       readonly liveUntil?: string;
       readonly lookedFor?: LookedFor;

@@ -165,7 +165,7 @@ export const notFoundInBroadcast: TransitionStep<'miss'> = (transaction, event, 
   const { nonceTaken, isUnexplained = false, isCoinUnknown = false, inMempool } = event;
   const { stateReason, cancelling } = transaction;
   if ((nonceTaken || isUnexplained || isCoinUnknown) && isOutdated(transaction, event)) return null;
-  if (nonceTaken) return { state: 'FAILED', stateReason: 'CONFLICTED', watchedSinceMs: nowMs };
+  if (nonceTaken) return { state: 'FAILED', stateReason: conflictOf(event), watchedSinceMs: nowMs };
   if (event.liveUntil !== undefined) return shortenLives(transaction, event.liveUntil);
   if (stateReason === NODES_DISAGREE && hasJustChanged(transaction, nowMs)) return null;
   // One of the nodes states that the payment can still be made, so no person may end it.
@@ -179,7 +179,9 @@ export const notFoundInBroadcast: TransitionStep<'miss'> = (transaction, event, 
   if (unshown !== null) return stateReason === unshown ? null : { stateReason: unshown };
   const isFairAgain = stateReason === FEE_ABOVE_CAP && inMempool && event.isTooCheap !== true;
   const isTakenAgain = stateReason === 'REJECTED_BY_NODE' && inMempool && transaction.givenUp === null;
-  const isHealed = UNSHOWN.has(stateReason) || isFairAgain || isTakenAgain;
+  // Every RPC node has the bytes that one of them refused.
+  const isRelayed = stateReason === 'REFUSED_BY_NODE' && inMempool && event.isWithheld !== true;
+  const isHealed = UNSHOWN.has(stateReason) || isFairAgain || isTakenAgain || isRelayed;
   const healed = isHealed ? { stateReason: cancelling ? 'CANCELLING' : null } : null;
   const newest = newestAttempt(transaction);
   if (inMempool || newest === null || newest.sent === null) return healed;
@@ -191,6 +193,11 @@ export const notFoundInBroadcast: TransitionStep<'miss'> = (transaction, event, 
   const sent = { ...newest.sent, outcome: 'unknown' as const, answer: 'The transaction is not in the mempool.' };
   return { stateReason: 'REBROADCASTING', attempts: replaceNewest(transaction, { ...newest, sent }) };
 };
+
+/** A foreign conflict would mean that the key of the wallet is stolen. */
+function conflictOf({ isTakenByOwn = false }: EventOf<'miss'>): 'CONFLICTED' | 'OVERTAKEN_BY_OWN' {
+  return isTakenByOwn ? 'OVERTAKEN_BY_OWN' : 'CONFLICTED';
+}
 
 /** A node may have stated a blockhash's last block falsely when the bytes were made. */
 function shortenLives({ attempts }: Transaction, liveUntil: string): Pick<Transaction, 'attempts'> {
@@ -256,7 +263,7 @@ export const notFoundAfterFailure: TransitionStep<'miss'> = (transaction, event,
   const isKept = keepsReservation(transaction);
   // The transaction can never be included any more: the allocator releases its UTXOs.
   if (isKept && event.nonceTaken && !isOutdated(transaction, event))
-    return { stateReason: 'CONFLICTED', nonceHeld: true };
+    return { stateReason: conflictOf(event), nonceHeld: true };
   const isOver = context.nowMs - (transaction.watchedSinceMs ?? 0) >= WATCH_AFTER_FAILURE_MS;
   if (!isOver) return null;
   return isKept ? { watchedSinceMs: null, nonceHeld: true } : { watchedSinceMs: null };

@@ -8,14 +8,14 @@ import {
   lacksDeviceSignature,
 } from '#domain/transaction/approvals.ts';
 import { cancelAfterDeadline } from '#domain/transaction/not-after.ts';
-import type { EventOf, EventType, TransactionEvent } from '#domain/transaction/event.ts';
+import type { EventType, TransactionEvent } from '#domain/transaction/event.ts';
 import { unsignedAttempt } from '#domain/transaction/event.ts';
 import type { AttemptPurpose } from '#domain/transaction/intent.ts';
 import type { TransactionJob } from '#domain/transaction/job.ts';
 import { needsReplacement, needsCancellation, keepsReservation, outstandingJob } from '#domain/transaction/job.ts';
+import { refuseBroadcast, send } from '#domain/transaction/broadcast-steps.ts';
 import { waitBehind, waitInBroadcast, withoutStaleBlocker } from '#domain/wallet/nonce-wait.ts';
 import { markContacted, markNotContacted, replaceUnsigned } from '#domain/transaction/unsigned-attempt.ts';
-import { countRejection, isRejectedRepeatedly } from '#domain/transaction/rpc-rejection.ts';
 import { dailyLimitViolation, ruleViolation } from '#domain/policy/rules.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
@@ -32,7 +32,7 @@ import {
 } from '#domain/transaction/inclusion-steps.ts';
 import type { DecisionContext, TransitionStep } from '#domain/transaction/step.ts';
 import { replaceNewest } from '#domain/transaction/step.ts';
-import type { Attempt, SendOutcome, Speed, Transaction, TransactionState } from '#domain/transaction/transaction.ts';
+import type { Attempt, Speed, Transaction, TransactionState } from '#domain/transaction/transaction.ts';
 import { isPermanentlyRejected, newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
 
 /**
@@ -142,74 +142,6 @@ const sign: TransitionStep<'sign'> = (transaction, event, { nowMs }) => {
 
 const signMessage: TransitionStep<'signMessage'> = (transaction, { signature }) =>
   transaction.intent.kind === 'message' ? { state: 'SUCCEEDED', stateReason: null, signature } : null;
-
-const send: TransitionStep<'send'> = (transaction, event, { nowMs }) => {
-  const newest = newestAttempt(transaction);
-  if (newest === null || newest.number !== event.attempt || newest.signed === null) return null;
-  const outcome = outcomeAfter(newest.sent?.outcome, event.outcome);
-  if (outcome === null) return null;
-  const sent = { outcome, answer: event.answer, atMs: nowMs, times: (newest.sent?.times ?? 0) + 1 };
-  const counted = refusedAgain(newest, event);
-  // A record that changes with each repetition would never look stuck to operators.
-  const isOpen = outcome === 'unknown' || outcome === 'undecided';
-  const isRepeat = isOpen && newest.sent?.outcome === outcome;
-  if (isRepeat && isRejectedRepeatedly(newest.refusal) && (counted.refusal?.times ?? 0) > 1) return null;
-  const stateReason = {
-    accepted: transaction.cancelling ? 'CANCELLING' : null,
-    unknown: 'REBROADCASTING',
-    underpriced: 'REPRICING',
-    lapsed: 'SIGNING_AGAIN',
-    refused: 'REFUSED_BY_NODE',
-    undecided: 'REFUSED_BY_NODE',
-  }[outcome];
-  return { stateReason, attempts: replaceNewest(transaction, { ...newest, sent, ...counted }) };
-};
-
-/**
- * Returns the new outcome, or null for a late report. Bytes that may be broadcast stay `unknown`.
- */
-function outcomeAfter(before: SendOutcome | undefined, outcome: SendOutcome): SendOutcome | null {
-  if (outcome !== 'undecided' || before === undefined || before === 'undecided') return outcome;
-  return before === 'unknown' ? before : null;
-}
-
-/** Returns the refusal after one more answer: none for accepted bytes, the same without a text. */
-function refusedAgain(
-  { refusal }: Attempt,
-  { outcome, answer }: Pick<EventOf<'send'>, 'outcome' | 'answer'>,
-): Partial<Pick<Attempt, 'refusal'>> {
-  if (outcome === 'accepted') return refusal === null ? {} : { refusal: null };
-  return answer === null ? {} : { refusal: countRejection(refusal, answer) };
-}
-
-/**
- * Fails only when the network never accepted any attempt; bytes that may be broadcast are watched.
- * A payment must not block others when no RPC node has its only bytes, or when none has them and
- * all refuse them repeatedly: a cancellation takes its nonce, and the chain decides between the
- * two.
- */
-const refuseBroadcast: TransitionStep<'refuseBroadcast'> = (transaction, event, context) => {
-  // A refusal of this attempt by all RPC nodes does not concern the earlier attempts.
-  const touched = transaction.attempts.some(
-    ({ number, sent }) => sent !== null && (number !== event.attempt || sent.outcome !== 'undecided'),
-  );
-  const newest = newestAttempt(transaction);
-  if (newest?.number !== event.attempt) return null;
-  const counted = { ...newest, ...refusedAgain(newest, { ...event, outcome: 'refused' }) };
-  if (!touched && event.blocksOthers !== true && event.keepsCoins !== true) {
-    return { state: 'FAILED', stateReason: 'REJECTED_BY_NODE', attempts: replaceNewest(transaction, counted) };
-  }
-  const change = send(transaction, { ...event, type: 'send', outcome: 'refused' }, context);
-  // No other payment waits for a UTXO nonce, and a cancellation costs a fee: a member requests it.
-  if (event.keepsCoins === true) {
-    return change === null || 'code' in change ? change : { ...change, stateReason: 'REJECTED_BY_NODE' };
-  }
-  const isOnly = signedAttempts(transaction).length === 1 && !transaction.cancelling;
-  // Only money or other bytes can help, and meanwhile the wallet cannot use the nonce.
-  const isHopeless = isRejectedRepeatedly(counted.refusal) && !transaction.cancelling;
-  if (change === null || !((event.blocksOthers === true && isOnly) || isHopeless)) return change;
-  return { ...change, cancelling: true, givenUp: 'REJECTED_BY_NODE', stateReason: 'REJECTED_BY_NODE' };
-};
 
 const waitForNonce: TransitionStep<'waitForNonce'> = (transaction, { blocker }) =>
   waitInBroadcast(transaction, blocker);

@@ -3,7 +3,9 @@ import type { TransactionId } from '#domain/id.ts';
 import { isPastNotAfterTime } from '#domain/transaction/intent.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
-import type { ChainClient } from '#chains/chain-client.ts';
+import type { BroadcastVerdict, ChainClient } from '#chains/chain-client.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import type { EventOf } from '#domain/transaction/event.ts';
 import { chainClientFor } from '#chains/client-for.ts';
 import { allocatorOf, hasOrderedNonces } from '#jobs/signing/nonce-allocation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
@@ -45,7 +47,7 @@ export async function broadcast({ env, vault, client: made }: Broadcasting, id: 
       await vault.report({
         type: 'recordEvent',
         id,
-        event: { type: 'send', attempt: number, outcome: 'accepted', answer: null },
+        event: { type: 'send', attempt: number, ...acceptanceOf(verdict, chain) },
       });
       return;
     case 'unknown':
@@ -78,6 +80,19 @@ export async function broadcast({ env, vault, client: made }: Broadcasting, id: 
     default:
       unreachable(verdict);
   }
+}
+
+/**
+ * Returns the acceptance by one RPC node beside the refusal of another one. A higher price is
+ * offered only where the chain orders payments: elsewhere the first one may wait for hours.
+ */
+export function acceptanceOf(
+  { objection }: Extract<BroadcastVerdict, { readonly outcome: 'accepted' }>,
+  chain: Chain,
+): Pick<EventOf<'send'>, 'outcome' | 'answer' | 'objection'> {
+  const accepted = { outcome: 'accepted', answer: null } as const;
+  if (objection === undefined) return accepted;
+  return { ...accepted, objection: { ...objection, isPrice: objection.isPrice && hasOrderedNonces(chain) } };
 }
 
 interface Refused {

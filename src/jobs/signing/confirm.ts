@@ -1,4 +1,5 @@
 import type { ChainClient, Observation } from '#chains/chain-client.ts';
+import { acceptanceOf } from '#jobs/signing/broadcast.ts';
 import { observeAttempts } from '#chains/observe-attempts.ts';
 import type { FailureReason } from '#domain/transaction/event.ts';
 import { isAtRest } from '#domain/transaction/inclusion-steps.ts';
@@ -55,7 +56,7 @@ export async function observeAndAct(watch: Watch): Promise<void> {
   }
   if (isAbsent && isPastNotAfter(work.transaction, Date.now()))
     await vault.report({ type: 'recordEvent', id, event: { type: 'endByTime' } });
-  else if (isUnrecorded || isUseDisputed || isResting || isWithheld) await offerAgain(client, work.transaction);
+  else if (isUnrecorded || isUseDisputed || isResting || isWithheld) await offerAgain(watch);
   if (isAbsent) await recordBlocker({ env, vault, client, transaction: work.transaction });
 }
 
@@ -71,14 +72,19 @@ function waitsForPriceAgain({ stateReason }: Transaction): boolean {
 /**
  * Broadcasts the newest bytes again, when some RPC nodes have them and another one does not (a node
  * may not relay them), or when the network accepts neither them nor another attempt. It records
- * nothing, because nothing has changed: the next poll shows the effect.
+ * only what the nodes say of bytes that one of them accepts: for all others nothing has changed,
+ * and the next poll shows the effect.
  */
-async function offerAgain(client: ChainClient, transaction: Transaction): Promise<void> {
+async function offerAgain({ vault, client, work: { transaction, chain } }: Watch): Promise<void> {
   const newest = signedAttempts(transaction).at(-1);
   // An ended transaction is not broadcast, because members may have paid again.
   if (transaction.state !== 'BROADCAST' || newest === undefined || newest.sent === null) return;
   if (newest.purpose === 'intent' && isPastNotAfterTime(transaction.intent, Date.now())) return;
-  await client.broadcast(newest.signed.raw, newest.signed.hash);
+  const verdict = await client.broadcast(newest.signed.raw, newest.signed.hash);
+  if (verdict.outcome !== 'accepted' || newest.sent.outcome !== 'accepted') return;
+  const said = acceptanceOf(verdict, chain);
+  const event = { type: 'send', attempt: newest.number, ...said, isRepeated: true } as const;
+  await vault.report({ type: 'recordEvent', id: transaction.id, event });
 }
 
 /**
@@ -140,7 +146,7 @@ async function recordObservation(watch: Watch, seen: Observation): Promise<void>
     if (newest !== null)
       await vault.report({ type: 'recordEvent', id, event: { type: 'lapse', attempt: newest.number } });
   } else {
-    const { type: _, isWithheld: __, ...found } = seen;
+    const { type: _, ...found } = seen;
     await vault.report({ type: 'recordEvent', id, event: { type: 'miss', ...found, lookedFor } });
   }
 }

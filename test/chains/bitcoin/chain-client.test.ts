@@ -1,3 +1,4 @@
+import { createServer } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { utxosIn } from '#chains/bitcoin/rules/transaction.ts';
 import type { OnChainIntent } from '#domain/transaction/intent.ts';
@@ -340,6 +341,34 @@ test("a wallet's history of several pages is read to its beginning", async () =>
   const hashes = Array.from({ length: 60 }, () => node.chain.fund(wallet.address, 1_000n));
   const scan = await client().scan(wallet.address, String(node.chain.height - 60));
   expect(scan.ok && new Set(scan.value.hashes)).toEqual(new Set(hashes));
+});
+
+test('a payment that one server does not list is found at another one, in whatever order they are configured', async () => {
+  const hash = node.chain.fund(wallet.address, BTC);
+  const since = String(node.chain.height - 1);
+  const forgetful = createServer((request, response) => {
+    const isList = request.url?.includes('/txs/chain') === true;
+    const body = isList ? Promise.resolve('[]') : fetch(`${node.url}${request.url}`).then((answer) => answer.text());
+    void body.then((text) => response.writeHead(200).end(text));
+  });
+  await new Promise<void>((resolve) => forgetful.listen(0, '127.0.0.1', resolve));
+  const bound = forgetful.address();
+  if (typeof bound !== 'object' || bound === null) throw new Error('no port');
+  const url = `http://127.0.0.1:${bound.port}`;
+  for (const urls of [
+    [url, node.url],
+    [node.url, url],
+  ]) {
+    const scan = await clientAt(...urls).scan(wallet.address, since);
+    expect(scan).toMatchObject({
+      ok: true,
+      value: { hashes: [hash], payments: { toBlock: String(node.chain.height) } },
+    });
+  }
+  const alone = await clientAt(url).scan(wallet.address, since);
+  expect(alone.ok && alone.value.hashes).toEqual([]);
+  forgetful.closeAllConnections();
+  forgetful.close();
 });
 
 test('a server of another network is refused, and the client reports a refusal without a server', async () => {

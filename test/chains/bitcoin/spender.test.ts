@@ -39,7 +39,10 @@ afterAll(async () => {
   await node.stop();
 });
 
-const TAKEN = { ok: true, value: { type: 'absent', inMempool: false, nonceTaken: true } };
+const TAKEN = {
+  ok: true,
+  value: { type: 'absent', inMempool: false, nonceTaken: true, takenBy: [expect.any(String)] },
+};
 const UNEXPLAINED = { ok: true, value: { type: 'absent', inMempool: false, nonceTaken: false, isUnexplained: true } };
 
 /** Creates a wallet with one UTXO, and its payments, all of which spend it. */
@@ -89,7 +92,10 @@ test('a UTXO that a foreign transaction spent ends a payment when every server s
   const [unsent, other] = [await pay(), await pay()];
   expect(await clientAt(node.url).broadcast(other.raw, other.hash)).toEqual({ outcome: 'accepted' });
   node.chain.mine(9);
-  expect(await clientAt(node.url, forgetful.url).observe(watched(unsent))).toEqual(TAKEN);
+  expect(await clientAt(node.url, forgetful.url).observe(watched(unsent))).toEqual({
+    ok: true,
+    value: { ...TAKEN.value, takenBy: [other.hash] },
+  });
   lost.add(other.hash);
   expect(await clientAt(forgetful.url).observe(watched(unsent))).toEqual(UNEXPLAINED);
   expect(await clientAt(node.url, forgetful.url).observe(watched(unsent))).toEqual(UNEXPLAINED);

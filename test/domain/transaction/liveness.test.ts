@@ -184,6 +184,7 @@ test('a payment without a decision expires', () => {
 /** The reasons of transactions that have ended, or that end with the event. */
 const OF_ENDS = [
   'CONFLICTED',
+  'OVERTAKEN_BY_OWN',
   'REVERTED',
   'TOKEN_NOT_MOVED',
   'TRANSFER_NOT_LOGGED',

@@ -82,6 +82,81 @@ test('a record whose refusals repeat does not change, so that it appears stuck, 
   expect(after(rested, answered(null)).version).toBe(shown.version + 1);
 });
 
+const repeat = (objection?: { readonly answer: string; readonly isPrice: boolean }): TransactionEvent => ({
+  type: 'send',
+  attempt: 1,
+  outcome: 'accepted',
+  answer: null,
+  isRepeated: true,
+  ...(objection === undefined ? {} : { objection }),
+});
+const object = repeat({ answer: BLACK_LIST, isPrice: false });
+const tooCheap = repeat({ answer: 'transaction underpriced', isPrice: true });
+const stand = (one: Transaction) => [one.stateReason, outstandingJob(one), publicRejection(one)];
+
+test('a refusal beside an acceptance is shown when it repeats, and hidden when every RPC node has the bytes', () => {
+  const first = after(unsent(), { type: 'send', attempt: 1, outcome: 'accepted', answer: null });
+  const twice = after(first, object, object);
+  expect(after(unsent(), object)).toEqual(unsent());
+  expect(stand(twice)).toEqual([null, 'confirm', null]);
+  const shown = after(twice, object);
+  expect(stand(shown)).toEqual(['REFUSED_BY_NODE', 'confirm', BLACK_LIST]);
+  expect(after(shown, object, object)).toBe(shown);
+  expect(stand(after(shown, repeat()))).toEqual([null, 'confirm', null]);
+  const inPool = (isWithheld: boolean): TransactionEvent => ({ ...missed, inMempool: true, isWithheld });
+  expect(after(shown, inPool(true))).toBe(shown);
+  expect(after(shown, inPool(false)).stateReason).toBeNull();
+});
+
+test('a fee that one RPC node calls too low, beside an acceptance, is raised after ten minutes and not before', () => {
+  const at = (transaction: Transaction, ms: number) => {
+    const decided = decide(transaction, tooCheap, { nowMs: NOON_MS + ms, policy, spentOf: UNSPENT });
+    return decided.ok ? decided.value.transaction : transaction;
+  };
+  const { signed, ...bytes } = signedAttempt();
+  const now = { ...bytes, signed: signed === null ? null : { ...signed, atMs: NOON_MS } };
+  const fresh = after(transactionIn('BROADCAST', { attempts: [now] }), {
+    type: 'send',
+    attempt: 1,
+    outcome: 'accepted',
+    answer: null,
+  });
+  const early = [1, 2, 3].reduce((one, step) => at(one, step * 1_000), fresh);
+  expect(stand(early)).toEqual(['REFUSED_BY_NODE', 'confirm', 'transaction underpriced']);
+  expect(at(early, 9 * 60_000)).toBe(early);
+  const late = at(early, 11 * 60_000);
+  expect([late.stateReason, outstandingJob(late), late.attempts[0]?.sent?.outcome]).toEqual([
+    'REPRICING',
+    'sign',
+    'underpriced',
+  ]);
+});
+
+test('a cancellation that every RPC node refuses with the same answer is made again, at growing intervals', () => {
+  const refuse = (attempt: number): TransactionEvent => ({ type: 'refuseBroadcast', attempt, answer: 'intrinsic gas' });
+  const at = (transaction: Transaction, event: TransactionEvent, ms: number) => {
+    const decided = decide(transaction, event, { nowMs: NOON_MS + ms, policy, spentOf: UNSPENT });
+    return decided.ok ? decided.value.transaction : transaction;
+  };
+  const cancellation = { ...PREPARED, purpose: 'cancellation' } as const;
+  const waiting = transactionIn('BROADCAST', { attempts: [sentAttempt()] });
+  const cancelling = at(waiting, { type: 'cancel', actor: alice }, 0);
+  const prepared = at(cancelling, { type: 'prepare', attempt: cancellation }, 0);
+  const signed = at(prepared, { type: 'sign', attempt: 2, raw: '0x02', hash: OTHER_HASH }, 0);
+  const early = [1, 2, 3].reduce((one, second) => at(one, refuse(2), second * 1_000), signed);
+  expect(stand(early)).toEqual(['REFUSED_BY_NODE', 'confirm', 'intrinsic gas']);
+  const late = at(early, refuse(2), 31_000);
+  expect([late.state, late.stateReason, outstandingJob(late)]).toEqual(['BROADCAST', 'REPRICING', 'sign']);
+  const again = at(late, { type: 'prepare', attempt: cancellation }, 32_000);
+  const second = at(again, { type: 'sign', attempt: 3, raw: '0x02', hash: HASH }, 32_000);
+  const refusedAgain = [1, 2, 3, 50].reduce((one, seconds) => at(one, refuse(3), 32_000 + seconds * 1_000), second);
+  expect(outstandingJob(refusedAgain)).toBe('confirm');
+  expect(outstandingJob(at(refusedAgain, refuse(3), 95_000))).toBe('sign');
+  // A payment is never made again by itself.
+  const paying = [1, 2, 3].reduce((one, s) => at(one, refuse(1), s * 1_000), waiting);
+  expect([paying.stateReason, paying.attempts.length]).toEqual(['REJECTED_BY_NODE', 1]);
+});
+
 test('a payment that has failed at the first refusal shows the message of that refusal', () => {
   const failed = after(unsent(), { type: 'refuseBroadcast', attempt: 1, answer: BLACK_LIST });
   expect([failed.state, publicRejection(failed)]).toEqual(['FAILED', BLACK_LIST]);

@@ -122,6 +122,13 @@ test('a lifetime that was stated falsely is shortened for every attempt, and nev
   expect([bounded.state, bounded.stateReason]).toEqual(['BROADCAST', null]);
 });
 
+test('a UTXO that another payment of the vault spent is no foreign conflict', () => {
+  const own = miss({ nonceTaken: true, isTakenByOwn: true });
+  expect(stand(after(transactionIn('BROADCAST'), own))).toEqual(['FAILED', 'OVERTAKEN_BY_OWN', 'settle', true]);
+  const watched = settled(after(waiting, end));
+  expect(stand(after(watched, own))).toEqual(['FAILED', 'OVERTAKEN_BY_OWN', 'settle', true]);
+});
+
 test('a person cannot end a payment whose UTXOs are known', () => {
   for (const one of [
     transactionIn('BROADCAST'),

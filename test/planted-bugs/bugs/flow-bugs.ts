@@ -84,14 +84,14 @@ export const FLOW_BUGS: readonly Bug[] = [
   },
   {
     name: 'a refused payment leaves a hole below others',
-    file: 'src/domain/transaction/transition.ts',
+    file: 'src/domain/transaction/broadcast-steps.ts',
     was: 'if (!touched && event.blocksOthers !== true && event.keepsCoins !== true) {',
     is: 'if (!touched) {',
     caughtBy: domain('wallet/fill-nonce'),
   },
   {
     name: 'a refused replacement cancels the attempt that is out',
-    file: 'src/domain/transaction/transition.ts',
+    file: 'src/domain/transaction/broadcast-steps.ts',
     was: 'const isOnly = signedAttempts(transaction).length === 1 && !transaction.cancelling;',
     is: 'const isOnly = !transaction.cancelling;',
     caughtBy: domain('wallet/fill-nonce'),
@@ -182,7 +182,7 @@ export const FLOW_BUGS: readonly Bug[] = [
   },
   {
     name: 'bytes that may be out are given up',
-    file: 'src/domain/transaction/transition.ts',
+    file: 'src/domain/transaction/broadcast-steps.ts',
     was: 'if (!touched && event.blocksOthers !== true && event.keepsCoins !== true) {',
     is: 'if (event.blocksOthers !== true && event.keepsCoins !== true) {',
     caughtBy: domain('transaction/transition'),

@@ -229,8 +229,8 @@ export const INCLUSION_BUGS: readonly Bug[] = [
   {
     name: 'observations: a payment on Solana without a status counts as replaced by a foreign one',
     file: 'src/chains/solana/watch/observe.ts',
-    was: "if (!hashes.includes(hash)) return accepted({ type: 'absent', inMempool: false, nonceTaken: isFinal });",
-    is: "if (hash !== '') return accepted({ type: 'absent', inMempool: false, nonceTaken: isFinal });",
+    was: 'if (!hashes.includes(hash)) return accepted(isFinal ?',
+    is: "if (hash !== '') return accepted(isFinal ?",
     caughtBy: SOLANA,
   },
   {

@@ -2,12 +2,13 @@ import { equalBytes } from '@noble/curves/utils.js';
 import { ancestorsOf } from '#chains/bitcoin/client/utxo-parents.ts';
 import { depthOf } from '#chains/bitcoin/rules/depth.ts';
 import type { UnspentOutput } from '#chains/bitcoin/client/rpc-calls.ts';
-import { getTransaction } from '#chains/bitcoin/client/rpc-calls.ts';
+import { getOutspend, getTransaction } from '#chains/bitcoin/client/rpc-calls.ts';
 import type { RawTransaction } from '#chains/bitcoin/client/raw-transaction.ts';
 import { getProvenTransaction } from '#chains/bitcoin/client/raw-transaction.ts';
 import type { Utxo, SpendPlan } from '#chains/bitcoin/rules/utxo.ts';
 import { outpointText } from '#chains/bitcoin/rules/utxo.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
+import { otherNodes } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
@@ -54,21 +55,17 @@ interface ProvenTerms {
 
 /** Returns a server and the other servers of its node pool. */
 export function proofServers(pool: NodePool, node: RpcNode): ProofServers {
-  const others = async () => {
-    const rest = pool.nodes.filter((one) => one !== node);
-    const problem = await Promise.all(rest.map((one) => pool.nodeProblem(one)));
-    return rest.filter((_, i) => problem[i] === null);
-  };
-  return { node, others };
+  return { node, others: () => otherNodes(pool, node) };
 }
 
 /**
  * Returns the terms of a selection among only those UTXOs that exist. A transaction that spends a
  * UTXO which does not exist is never included, and its other UTXOs stay locked with it. So the
  * server that lists a UTXO must show the transaction that made it, by bytes whose hash is its name.
- * One of the other servers that answer must have that transaction in a block. A UTXO that is not
- * shown, differs from the list, or is an immature miner's reward is left out, and the selection is
- * repeated. Returns null when too little is left.
+ * One of the other servers that answer must have that transaction in a block, and one of them must
+ * have the UTXO unspent: the list of a cache names UTXOs that the wallet has spent since. A UTXO
+ * that is not shown, differs from the list, or is an immature miner's reward is left out, and the
+ * selection is repeated. Returns null when too little is left.
  *
  * @param choose selects without these UTXOs; null when the others do not suffice
  */
@@ -155,7 +152,13 @@ async function parentOf(
   if (parent === null || output === undefined) return accepted(null);
   if (output.amount !== amount || !equalBytes(output.script, own)) return accepted(null);
   if (block === null) return accepted(parent.isCoinbase ? null : parent);
-  const shown = await Promise.all(others.map((other) => other.request(getTransaction(txid))));
+  const [shown, spends] = await Promise.all([
+    Promise.all(others.map((other) => other.request(getTransaction(txid)))),
+    Promise.all(others.map((other) => other.request(getOutspend({ txid, vout })))),
+  ]);
+  // An unconfirmed spend may never be mined, and the claims of the wallet cover its own.
+  const spent = spends.flatMap((answer) => (answer.ok ? [answer.value !== null && answer.value.block !== null] : []));
+  if (spent.length > 0 && !spent.includes(false)) return accepted(null);
   const heights = shown.flatMap((answer) => (answer.ok ? [answer.value?.block?.height ?? null] : []));
   const seen = heights.filter((height) => height !== null);
   if (heights.length > 0 && seen.length === 0) return accepted(null);

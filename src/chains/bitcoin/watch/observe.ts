@@ -40,9 +40,10 @@ export async function observeTransaction(
   if (inMempool) return accepted({ type: 'absent', inMempool, nonceTaken: false });
   const status = await utxoStatusOf(node, chain, watched);
   if (!status.ok) return status;
-  if (status.value === 'unexplained') return accepted({ ...NOWHERE, isUnexplained: true });
-  if (status.value === 'final') return accepted({ ...NOWHERE, nonceTaken: true });
-  return accepted(status.value === 'unknown' ? { ...NOWHERE, isCoinUnknown: true } : NOWHERE);
+  if (status.value.status === 'unexplained') return accepted({ ...NOWHERE, isUnexplained: true });
+  if (status.value.status === 'final')
+    return accepted({ ...NOWHERE, nonceTaken: true, takenBy: status.value.spenders });
+  return accepted(status.value.status === 'unknown' ? { ...NOWHERE, isCoinUnknown: true } : NOWHERE);
 }
 
 const NOWHERE = { type: 'absent', inMempool: false, nonceTaken: false } as const;

@@ -1,24 +1,53 @@
 import type { Scan } from '#chains/chain-client.ts';
 import type { ChainTransfer } from '#chains/bitcoin/client/rpc-calls.ts';
 import { getConfirmedTransactions, getTip, PAGE } from '#chains/bitcoin/client/rpc-calls.ts';
-import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import type { ChainFault } from '#chains/chain-rules.ts';
+import { asChainFault } from '#chains/rpc/node-fallback.ts';
+import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
+import { NO_NODE, onEveryNode } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import { maxLagBlocks } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
-import { accepted } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
 
 /** A day: the range without a start block. */
 const RECENT_BLOCKS = 144n;
 /** Older pages are scanned after these are processed. */
 const MAX_PAGES = 20;
 
+interface ScanRequest {
+  readonly address: string;
+  readonly since: bigint | null;
+}
+
+/**
+ * Scans all servers, because one of them may not list a payment. The range is that of the first one
+ * that answers, without blocks that another one does not have yet.
+ */
+export async function scanServers(
+  pool: NodePool,
+  chain: Chain,
+  request: ScanRequest,
+): Promise<Result<Scan, ChainFault>> {
+  const answers = await onEveryNode(pool, (node) => scanNetwork(node, request));
+  const scans = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
+  const [first] = scans;
+  if (first === undefined) return asChainFault(answers[0] ?? refused(NO_NODE));
+  const head = BigInt(first.payments.toBlock);
+  const lags = scans.map(({ payments }) => head - BigInt(payments.toBlock));
+  // A server that is further behind cannot shorten the range for ever.
+  const lag = lags.filter((one) => one <= maxLagBlocks(chain)).reduce((most, one) => (one > most ? one : most), 0n);
+  const range = { ...first.payments, toBlock: (head - lag).toString() };
+  const hashes = [...new Set(scans.flatMap((scan) => scan.hashes))];
+  return accepted({ ...first, hashes, tokens: range, payments: range });
+}
+
 /**
  * Scans for every confirmed transaction that concerns a wallet. It returns only hashes; their
  * movements are read as for any hint.
  */
-export async function scanNetwork(
-  node: RpcNode,
-  { address, since }: { readonly address: string; readonly since: bigint | null },
-): Promise<Result<Scan, NodeProblem>> {
+async function scanNetwork(node: RpcNode, { address, since }: ScanRequest): Promise<Result<Scan, NodeProblem>> {
   const tip = await node.request(getTip);
   if (!tip.ok) return tip;
   const least = tip.value < RECENT_BLOCKS ? 0n : tip.value - RECENT_BLOCKS;

@@ -43,16 +43,28 @@ interface Scene {
   readonly watched: WatchedAttempts;
   /** The answers for missing transactions: many UTXOs may come from one, by many paths. */
   readonly missing: Map<string, Answer>;
+  /** The hashes of the transactions that have spent a UTXO beyond any reorg. */
+  readonly spenders: Set<string>;
 }
 
 type Answer = Result<UtxoStatus, NodeProblem>;
+
+interface AttemptsStatus {
+  readonly status: UtxoStatus;
+  /** The hashes of the transactions that have spent UTXOs beyond any reorg. */
+  readonly spenders: readonly string[];
+}
 
 /**
  * Returns the status of the UTXOs of all attempts. The attempts are excluded permanently only when
  * each of them has lost a UTXO permanently.
  */
-export async function utxoStatusOf(node: RpcNode, chain: Chain, watched: WatchedAttempts): Promise<Answer> {
-  const scene: Scene = { node, chain, watched, missing: new Map() };
+export async function utxoStatusOf(
+  node: RpcNode,
+  chain: Chain,
+  watched: WatchedAttempts,
+): Promise<Result<AttemptsStatus, NodeProblem>> {
+  const scene: Scene = { node, chain, watched, missing: new Map(), spenders: new Set() };
   const known = new Map<string, UtxoStatus>();
   const statuses: UtxoStatus[] = [];
   for (const payload of new Set(watched.payloads ?? [watched.newest.payload])) {
@@ -65,7 +77,8 @@ export async function utxoStatusOf(node: RpcNode, chain: Chain, watched: Watched
     }
     statuses.push(OF_ATTEMPT.find((status) => own.includes(status)) ?? 'open');
   }
-  return accepted(OF_ATTEMPTS.find((status) => statuses.includes(status)) ?? 'open');
+  const status = OF_ATTEMPTS.find((one) => statuses.includes(one)) ?? 'open';
+  return accepted({ status, spenders: [...scene.spenders] });
 }
 
 async function statusOfUtxo(scene: Scene, utxo: string): Promise<Answer> {
@@ -88,7 +101,7 @@ async function statusOfUtxo(scene: Scene, utxo: string): Promise<Answer> {
  * Returns the status of a UTXO whose spender is not one of the attempts. The spender's bytes must
  * prove it and name the UTXO.
  */
-async function statusOfSpent({ node, chain }: Scene, utxo: string, { hash, block }: Spend): Promise<Answer> {
+async function statusOfSpent({ node, chain, spenders }: Scene, utxo: string, { hash, block }: Spend): Promise<Answer> {
   if (block === null) return accepted('open');
   const spender = await node.request(getTransaction(hash));
   if (!spender.ok) return spender;
@@ -98,7 +111,9 @@ async function statusOfSpent({ node, chain }: Scene, utxo: string, { hash, block
   if (proven.value === null || !proven.value.spends.includes(utxo)) return accepted('unexplained');
   const tip = await node.request(getTip);
   if (!tip.ok) return tip;
-  return accepted(depthOf(block, tip.value, chain).isFinal ? 'final' : 'open');
+  if (!depthOf(block, tip.value, chain).isFinal) return accepted('open');
+  spenders.add(hash);
+  return accepted('final');
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { Call } from '#chains/evm/rules/call.ts';
+import { reachedByTwo } from '#chains/rpc/node-pool.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { Attempt } from '#domain/transaction/transaction.ts';
 
@@ -117,6 +119,40 @@ export function tipNeeded(sent: Attempt['sent']): bigint | null {
 export function withMinTip({ maxFeePerGas, maxPriorityFeePerGas }: Fees, least: bigint | null): Fees {
   const tip = larger(maxPriorityFeePerGas, least ?? 0n);
   return { maxFeePerGas: maxFeePerGas + tip - maxPriorityFeePerGas, maxPriorityFeePerGas: tip };
+}
+
+/** Gas of a byte of calldata: EIP-2028, and the floor of EIP-7623 for each of its tokens. */
+const GAS_OF_ZERO_BYTE = 4n;
+const GAS_OF_BYTE = 16n;
+const FLOOR_GAS_OF_TOKEN = 10n;
+/** A byte that is not zero is four tokens. */
+const TOKENS_OF_BYTE = 4n;
+
+/** Returns the gas below which every RPC node refuses a call, whatever it does. */
+export function intrinsicGas(data: string): bigint {
+  const bytes = data.slice(2).match(/../g) ?? [];
+  const zeros = BigInt(bytes.filter((byte) => byte === '00').length);
+  const others = BigInt(bytes.length) - zeros;
+  const ordinary = zeros * GAS_OF_ZERO_BYTE + others * GAS_OF_BYTE;
+  return PLAIN_PAYMENT_GAS + larger(ordinary, (zeros + others * TOKENS_OF_BYTE) * FLOOR_GAS_OF_TOKEN);
+}
+
+/**
+ * Returns the gas of a call by the estimates of RPC nodes: the larger of two, and of more the
+ * largest that two of them reach. A call with too little gas is refused, or mined and reverted. It
+ * is never below the intrinsic gas.
+ *
+ * A payment of nothing to the wallet itself takes 21,000 by rule, and more only on chains that
+ * charge for its bytes in gas. A false estimate must not make a cancellation too dear, so the
+ * smallest possible one counts.
+ */
+export function gasNeeded(from: string, { to, value, data }: Call, estimates: readonly bigint[]): bigint {
+  const least = intrinsicGas(data);
+  const possible = estimates.filter((one) => one >= least);
+  const isNothing = to.toLowerCase() === from.toLowerCase() && value === 0n && data === '0x';
+  if (isNothing) return possible.reduce((lowest, one) => (one < lowest ? one : lowest), possible[0] ?? least);
+  const most = estimates.length > 2 ? reachedByTwo(estimates) : null;
+  return larger(least, most ?? estimates.reduce(larger, 0n));
 }
 
 /**

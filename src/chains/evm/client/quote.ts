@@ -5,7 +5,15 @@ import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
 import { callFault, dryRunFault, tokensHeld } from '#chains/evm/client/dry-run.ts';
 import { permanent, shortOf } from '#chains/inspect/permanent-fault.ts';
 import type { Fees, TipRow } from '#chains/evm/client/fees.ts';
-import { feeTiers, gasLimitFor, median, replacementFees, tipNeeded, withMinTip } from '#chains/evm/client/fees.ts';
+import {
+  feeTiers,
+  gasLimitFor,
+  gasNeeded,
+  median,
+  replacementFees,
+  tipNeeded,
+  withMinTip,
+} from '#chains/evm/client/fees.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import {
@@ -31,6 +39,14 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Attempt, Speed } from '#domain/transaction/transaction.ts';
 
+interface QuoteTerms {
+  readonly chain: Chain;
+  readonly replaced: Attempt | null;
+  readonly speed: Speed;
+  /** The other RPC nodes of the chain, which estimate the gas as well. */
+  readonly others: Promise<readonly RpcNode[]>;
+}
+
 /**
  * Returns the current cost of an intent, after all checks that are possible before signing.
  *
@@ -42,7 +58,7 @@ import type { Attempt, Speed } from '#domain/transaction/transaction.ts';
 export async function quoteTransaction(
   node: RpcNode,
   intent: OnChainIntent,
-  { chain, replaced, speed }: { readonly chain: Chain; readonly replaced: Attempt | null; readonly speed: Speed },
+  { chain, replaced, speed, others }: QuoteTerms,
 ): Promise<Result<EvmQuote, PermanentFault | NodeProblem>> {
   const call = callOf(intent);
   if (call === null) throw new Error('a stored intent is in canonical form');
@@ -52,7 +68,7 @@ export async function quoteTransaction(
   const [funds, fees, cost] = await Promise.all([
     fundsAt(node, intent, { call, head }),
     price,
-    costOf(node, intent, { chain, call, price }),
+    costOf(node, intent, { chain, call, price, others }),
   ]);
   if (!funds.ok) return funds;
   if (!fees.ok) return fees;
@@ -121,6 +137,8 @@ interface Priced {
   readonly chain: Chain;
   readonly call: Call;
   readonly price: Reading<Fees>;
+  /** The other RPC nodes that estimate the gas; none when absent. */
+  readonly others?: Promise<readonly RpcNode[]>;
 }
 
 export interface Cost {
@@ -141,24 +159,26 @@ export async function costOf(
   intent: OnChainIntent,
   priced: Priced,
 ): Promise<Result<Cost, PermanentFault | NodeProblem>> {
-  const { call, price } = priced;
-  const [failure, estimate, fees, data] = await Promise.all([
+  const { call, price, others = Promise.resolve([]) } = priced;
+  const [failure, estimate, fees, data, estimates] = await Promise.all([
     dryRunFault(node, intent, call),
     node.request(estimateGas(intent.from, call)),
     price,
     dataFeeAt(node, intent, priced),
+    others.then((nodes) => Promise.all(nodes.map((one) => one.request(estimateGas(intent.from, call))))),
   ]);
   if (failure !== null) return refused(failure);
   if (!estimate.ok) return refused(callFault(estimate.refusal));
   if (!fees.ok) return fees;
   if (!data.ok) return data;
-  const gasLimit = gasLimitFor(estimate.value);
+  const gas = gasNeeded(intent.from, call, [estimate.value, ...estimates.flatMap((one) => (one.ok ? one.value : []))]);
+  const gasLimit = gasLimitFor(gas);
   const operator = data.value.hasOperator ? await operatorFee(node, intent.from, gasLimit) : accepted(0n);
   if (!operator.ok) return operator;
   const besides = data.value.fee + operator.value;
   const charged = gasLimit * fees.value.maxFeePerGas + besides;
   // Only a faulty RPC node leads here: no gas at all, or a fee above the largest amount.
-  if (gasLimit === 0n || parseAmount(charged.toString()) === null) {
+  if (estimate.value === 0n || parseAmount(charged.toString()) === null) {
     return refused({ kind: 'unusable', detail: 'The RPC node returned an impossible fee estimate.' });
   }
   return accepted({ gasLimit, dataFee: besides });

@@ -246,7 +246,9 @@ async function observeUse(view: View): Promise<Result<Observation, NodeProblem>>
   const { block, transaction } = user.value;
   if (watched.hashes.includes(transaction.hash)) return observeInBlock(view, block, transaction);
   const isFinal = await isProven(view, block);
-  return isFinal.ok ? accepted({ type: 'absent', inMempool: false, nonceTaken: isFinal.value }) : isFinal;
+  if (!isFinal.ok) return isFinal;
+  if (!isFinal.value) return accepted({ type: 'absent', inMempool: false, nonceTaken: false });
+  return accepted({ type: 'absent', inMempool: false, nonceTaken: true, takenBy: [transaction.hash] });
 }
 
 /**

@@ -233,7 +233,7 @@ async function observeUse(
   const { hash, slot, failed } = user.value;
   const isFinal = slot <= finalizedSlot;
   // On Solana finality alone is sufficient, whatever its age.
-  if (!hashes.includes(hash)) return accepted({ type: 'absent', inMempool: false, nonceTaken: isFinal });
+  if (!hashes.includes(hash)) return accepted(isFinal ? { ...WAITING, nonceTaken: true, takenBy: [hash] } : WAITING);
   const status: Status = { slot, failed, commitment: isFinal ? 'finalized' : 'confirmed' };
   const seen = await included(node, chain, { watched, found: { hash, status } });
   // The RPC node names the transaction and does not have its effect.

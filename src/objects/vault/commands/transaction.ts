@@ -219,7 +219,14 @@ export async function recordEvent(
   { id, event }: About & { readonly event: TransactionEvent },
 ): Promise<Transaction | null> {
   const transaction = context.vault() === null ? null : context.storage.transaction(id);
-  return transaction === null ? null : commit(context, stepOf(context, transaction, event));
+  return transaction === null ? null : commit(context, stepOf(context, transaction, withOwner(context, event)));
+}
+
+/** Returns the event with whether the transactions that took a nonce are the vault's own. */
+function withOwner({ storage }: VaultContext, event: TransactionEvent): TransactionEvent {
+  if (event.type !== 'miss' || event.takenBy === undefined || event.takenBy.length === 0) return event;
+  const isTakenByOwn = event.takenBy.every((hash) => storage.activities.ownTransaction(hash) !== null);
+  return { ...event, isTakenByOwn };
 }
 
 /** Returns a transaction. Refuses, in order: `forbidden`, `transaction-not-found`. */

@@ -134,6 +134,32 @@ test('a server that is unreachable or has no history stops no payment while anot
   expect(await utxosOf([node.url, 'http://127.0.0.1:9'])).toEqual([`${real}:0`]);
 });
 
+test('a UTXO of an old list, which the wallet has spent since, is not used while another server shows its spend', async () => {
+  const old = node.chain.fund(wallet.address, 2n * BTC);
+  node.chain.mine(2);
+  const intent = payment(wallet.address, { amount: units(BTC) });
+  const client = clientAt(node.url);
+  const quote = await client.quote(intent, null);
+  if (!quote.ok) throw new Error(JSON.stringify(quote.refusal));
+  const attempt = attemptOf(client.rules.compose(intent, quote.value, 0n));
+  const signed = client.rules.assemble(intent, attempt, wallet.sign(intent, attempt.payload));
+  if (!signed.ok) throw new Error(signed.refusal.detail);
+  await client.broadcast(signed.value.raw, signed.value.hash);
+  // Another server's mempool alone spends nothing.
+  liar.lie = (path) => listed(path, [{ txid: old, vout: 0, value: 200_000_000 }]);
+  expect(await utxosOf([liar.url, node.url])).toEqual([`${old}:0`]);
+  node.chain.mine(3);
+  const change = (await utxosOf([node.url], BTC / 2n))[0];
+  expect(change).toMatch(new RegExp(`^${signed.value.hash}:`));
+  // The list with the old UTXO alone, which would be the smallest sufficient one.
+  const status = { confirmed: true, block_height: 1, block_hash: node.chain.blockHash(1) };
+  const isOwn = (path: string) => path.endsWith('/utxo');
+  liar.lie = (path) => (isOwn(path) ? JSON.stringify([{ txid: old, vout: 0, value: 200_000_000, status }]) : undefined);
+  expect(await utxosOf([liar.url])).toEqual([`${old}:0`]);
+  expect(await utxosOf([liar.url, node.url], BTC / 2n)).toEqual([change]);
+  expect(await utxosOf([liar.url, node.url, node.url], BTC / 2n)).toEqual([change]);
+});
+
 test('a coinbase output is not used until it can be spent', async () => {
   const paid = node.chain.fund(wallet.address, 2n * BTC);
   const earned = node.chain.earn(wallet.address, (3n * BTC) / 2n);

@@ -90,7 +90,7 @@ test('a reversed deposit ends the payment when the reversing transaction is know
   node.chain.mine(1);
   expect(await observation([paid])).toEqual({ ...NOWHERE, isCoinUnknown: true });
   node.chain.mine(1);
-  expect(await observation([paid])).toEqual({ ...NOWHERE, nonceTaken: true });
+  expect(await observation([paid])).toEqual({ ...NOWHERE, nonceTaken: true, takenBy: expect.any(Array) });
 });
 
 test('a payment that spends the change of an ended payment ends too', async () => {
@@ -101,7 +101,8 @@ test('a payment that spends the change of an ended payment ends too', async () =
   node.chain.doubleSpend(2, deposit);
   expect(await observation([second])).toEqual({ ...NOWHERE, isCoinUnknown: true });
   node.chain.mine(5);
-  for (const paid of [first, second]) expect(await observation([paid])).toEqual({ ...NOWHERE, nonceTaken: true });
+  for (const paid of [first, second])
+    expect(await observation([paid])).toEqual({ ...NOWHERE, nonceTaken: true, takenBy: expect.any(Array) });
 });
 
 test("a missing UTXO without a known replacement leaves the payment's outcome unknown", async () => {
@@ -127,7 +128,11 @@ test('a UTXO is known when one server shows it, and its replacement when all ser
   expect(await observation([paid], [node.url, forgetful.url])).toEqual({ ...NOWHERE, isUnexplained: true });
   expect(await observation([paid], [node.url, 'http://127.0.0.1:9'])).toEqual({ ...NOWHERE, isUnexplained: true });
   forgetful.lost.clear();
-  expect(await observation([paid], [node.url, forgetful.url])).toEqual({ ...NOWHERE, nonceTaken: true });
+  expect(await observation([paid], [node.url, forgetful.url])).toEqual({
+    ...NOWHERE,
+    nonceTaken: true,
+    takenBy: expect.any(Array),
+  });
 });
 
 test('a payment with a lost UTXO stays open while its cancellation spends existing UTXOs', async () => {
@@ -141,7 +146,7 @@ test('a payment with a lost UTXO stays open while its cancellation spends existi
   expect(await observation([paid, undone])).toEqual({ ...NOWHERE, inMempool: true });
   node.chain.forget(undone.hash);
   node.chain.mine(9);
-  expect(await observation([paid])).toEqual({ ...NOWHERE, nonceTaken: true });
+  expect(await observation([paid])).toEqual({ ...NOWHERE, nonceTaken: true, takenBy: expect.any(Array) });
   expect(await observation([paid, undone])).toEqual(NOWHERE);
   expect((await client().broadcast(undone.raw, undone.hash)).outcome).toBe('accepted');
   node.chain.mine();

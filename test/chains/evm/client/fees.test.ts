@@ -6,6 +6,8 @@ import {
   feesFor,
   feeTiers,
   gasLimitFor,
+  gasNeeded,
+  intrinsicGas,
   median,
   replacementFees,
   tipNeeded,
@@ -203,4 +205,32 @@ test('a required tip is added to the offer for the base fee, and never lowers th
   expect(withMinTip(fees, 10n)).toEqual({ maxFeePerGas: 27n, maxPriorityFeePerGas: 10n });
   expect(withMinTip(fees, 2n)).toEqual(fees);
   expect(withMinTip(fees, null)).toEqual(fees);
+});
+
+const HERE = '0x00000000000000000000000000000000000000aA';
+const THERE = '0x00000000000000000000000000000000000000bB';
+const paying = { to: THERE, value: 1n, data: '0x' } as const;
+const nothing = { to: HERE, value: 0n, data: '0x' } as const;
+
+test('the gas of a call is the larger of two estimates, and one of three that is far too high has no effect', () => {
+  expect(gasNeeded(HERE, paying, [50_000n])).toBe(50_000n);
+  expect(gasNeeded(HERE, paying, [40_000n, 50_000n])).toBe(50_000n);
+  expect(gasNeeded(HERE, paying, [50_000n, 40_000n])).toBe(50_000n);
+  expect(gasNeeded(HERE, paying, [9_000_000n, 50_000n, 50_000n])).toBe(50_000n);
+  expect(gasNeeded(HERE, paying, [30_000n, 50_000n, 50_000n])).toBe(50_000n);
+});
+
+test('no call has less gas than its bytes take', () => {
+  expect(gasNeeded(HERE, paying, [10_000n])).toBe(21_000n);
+  // EIP-7623: ten gas for each zero byte, and forty for each other one.
+  expect(intrinsicGas('0x')).toBe(21_000n);
+  expect(intrinsicGas('0x00ff')).toBe(21_050n);
+  expect(gasNeeded(HERE, { ...paying, data: '0x00ff' }, [1n, 2n])).toBe(21_050n);
+});
+
+test('a cancellation takes 21,000, or what a chain that charges for bytes in gas requires', () => {
+  for (const estimates of [[10_000n], [21_000n, 9_000_000n], [9_000_000n, 21_000n], [10_000n, 21_000n]]) {
+    expect(gasNeeded(HERE, nothing, estimates)).toBe(21_000n);
+  }
+  expect(gasNeeded(HERE, nothing, [120_000n, 10_000n])).toBe(120_000n);
 });

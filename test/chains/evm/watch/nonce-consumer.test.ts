@@ -30,7 +30,10 @@ afterAll(async () => {
 const NEVER_SENT: Hex = `0x${'ab'.repeat(32)}`;
 const NOTHING = { ok: true, value: { type: 'absent', inMempool: false, nonceTaken: false } };
 const UNEXPLAINED = { ok: true, value: { type: 'absent', inMempool: false, nonceTaken: false, isUnexplained: true } };
-const TAKEN = { ok: true, value: { type: 'absent', inMempool: false, nonceTaken: true } };
+const TAKEN = {
+  ok: true,
+  value: { type: 'absent', inMempool: false, nonceTaken: true, takenBy: [expect.any(String)] },
+};
 const PRUNED: Rule = { error: { code: -32000, message: 'missing trie node' } };
 
 const BY_HASH = new Set(['eth_getTransactionByHash', 'eth_getTransactionReceipt']);

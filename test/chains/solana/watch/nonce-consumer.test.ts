@@ -16,7 +16,10 @@ const { node, liar, lying } = await startLyingNode();
 
 const SOL = 1_000_000_000n;
 const UNEXPLAINED = { ok: true, value: { type: 'absent', inMempool: false, nonceTaken: false, isUnexplained: true } };
-const TAKEN = { ok: true, value: { type: 'absent', inMempool: false, nonceTaken: true } };
+const TAKEN = {
+  ok: true,
+  value: { type: 'absent', inMempool: false, nonceTaken: true, takenBy: [expect.any(String)] },
+};
 
 function funded(): Wallet {
   const wallet = new Wallet();
