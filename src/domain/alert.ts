@@ -19,13 +19,14 @@ export const ALERT_CODES = [
 
 /**
  * The alerts that are logged when they happen: of state that cannot be read, of a sweep, of the
- * alarm of a vault and of an RPC node without traces. The status does not list them.
+ * alarm of a vault, of an RPC node without traces and of a token. The status does not list them.
  */
 export const LOGGED_ALERT_CODES = [
   'state-unreadable',
   'sweep-step-failed',
   'vault-alarm-failing',
   'trace-unavailable',
+  'token-decimals-changed',
 ] as const;
 export type LoggedAlertCode = (typeof LOGGED_ALERT_CODES)[number];
 export const STATE_UNREADABLE = 'state-unreadable' satisfies LoggedAlertCode;

@@ -9,6 +9,7 @@ import { listedToken } from '#domain/asset/chain.ts';
 import { concerns } from '#domain/activity/movement.ts';
 import type { Price } from '#domain/asset/price.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
+import { logAlert } from '#objects/metrics.ts';
 import type { FeedReader } from '#prices/chainlink.ts';
 import type { AssetKey } from '#prices/price-source.ts';
 import { assetName, pricesOf } from '#prices/price-source.ts';
@@ -29,7 +30,7 @@ const KNOWN_MS = 5 * 60_000;
 const UNKNOWN_MS = 10 * 60_000;
 const UNAVAILABLE_MS = 30_000;
 
-/** A token may change its name, and a proxy its decimals; both are rare. */
+/** A token may change its name. Its decimals stay as they were first read. */
 const METADATA_MS = 7 * 24 * 60 * 60_000;
 
 interface ValuedChain {
@@ -150,7 +151,16 @@ async function metadataOf(env: CoordinatorEnv, { chain, client }: ValuedChain, {
   const read = await Promise.all(old.map(async (address) => ({ address, said: await client?.token(address) })));
   for (const { address, said } of read) {
     if (said?.ok !== true) continue;
+    const before = tokens.get(address)?.decimals ?? null;
     const token = { chain: chain.name, address, ...said.value, readAtMs: nowMs };
+    // People read amounts by these decimals, and approve what they read.
+    if (before !== null && before !== token.decimals) {
+      token.decimals = before;
+      logAlert(env, { code: 'token-decimals-changed', detail: `A token of ${chain.name} states other decimals.` });
+      console.error(
+        JSON.stringify({ event: 'token-decimals-kept', chain: chain.name, token: address, decimals: before }),
+      );
+    }
     tokens.set(address, token);
     fresh.push(token);
   }

@@ -46,7 +46,7 @@ async function world({ isUnreachable = false } = {}) {
   await asService('GET /internal/vault/1');
   vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS });
   const requested = { cosigner: 0, prices: 0 };
-  const story = { isUnreachable };
+  const story = { isUnreachable, decimals: '6' };
   vi.stubGlobal('fetch', async (input: string | Request, init?: RequestInit) => {
     const request = new Request(input, init);
     const { url } = request;
@@ -62,7 +62,7 @@ async function world({ isUnreachable = false } = {}) {
     const said: Readonly<Record<string, string>> = {
       '0x95d89b41': text('MEME'),
       '0x06fdde03': text('Visit meme.com'),
-      '0x313ce567': `0x${'6'.padStart(64, '0')}`,
+      '0x313ce567': `0x${story.decimals.padStart(64, '0')}`,
     };
     const result = method === 'eth_chainId' ? '0x1' : said[params[0].data];
     return Response.json({ jsonrpc: '2.0', id, result });
@@ -180,4 +180,22 @@ test('a valuation is removed after two months, unless it was requested again', a
   expect(await rows("SELECT 1 FROM prices WHERE asset = 'eip155:1/erc20:' || ?")).toBe(0);
   const { tokens } = await valueTokens({ ...env, RPC_URLS: '{}' }, WITHOUT_NODES, [fresh]);
   expect(tokens[0]?.symbol).toBe('MEME');
+});
+
+test('the decimals of a token stay as they were first read, and a change is an alert', async () => {
+  const { story, later } = await world();
+  const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const token = newToken();
+  await valueTokens(env, onEthereum(), [token]);
+  story.decimals = '8';
+  later(8 * 24 * 60 * MINUTE_MS);
+  const { tokens } = await valueTokens(env, onEthereum(), [token]);
+  expect(tokens).toMatchObject([{ symbol: 'MEME', decimals: 6 }]);
+  const lines = logged.mock.calls.map(([line]) => JSON.parse(String(line)));
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ event: 'alert', code: 'token-decimals-changed' }),
+      { event: 'token-decimals-kept', chain: 'ethereum', token, decimals: 6 },
+    ]),
+  );
 });

@@ -2,7 +2,14 @@ import type { EvmQuote } from '#chains/evm/rules/compose.ts';
 import { activityFromPool } from '#chains/rpc/activity-quorum.ts';
 import { readHoldings } from '#chains/rpc/holdings-quorum.ts';
 import { observeWithQuorum } from '#chains/rpc/observation-quorum.ts';
-import { readFromPool, prepareFromPool, provenHead, quoteFromPool } from '#chains/rpc/node-fallback.ts';
+import {
+  agreedFromPool,
+  readFromPool,
+  prepareFromPool,
+  provenHead,
+  quoteFromPool,
+  sameStatement,
+} from '#chains/rpc/node-fallback.ts';
 import { otherNodes } from '#chains/rpc/node-pool.ts';
 import type { ChainClient, EvmFeeEstimate } from '#chains/chain-client.ts';
 import type { ChainRules } from '#chains/chain-rules.ts';
@@ -55,8 +62,8 @@ export function evmClient(
     },
     holdings: (address, assets, requiresProof) =>
       readHoldings(pool, { address, assets, requiresProof }, (node, query) => holdingsOn(node, chain, query)),
-    token: (address) => readFromPool(pool, (node) => readToken(node, address)),
-    priceFeed: (address) => readFromPool(pool, (node) => readFeed(node, address)),
+    token: (address) => agreedFromPool(pool, (node) => readToken(node, address), sameStatement),
+    priceFeed: (address) => agreedFromPool(pool, (node) => readFeed(node, address), sameStatement),
     observe: (watched) =>
       observeWithQuorum(pool, { chain, watched }, (node, request) => observeTransaction(node, chain, request)),
   };

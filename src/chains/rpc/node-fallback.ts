@@ -88,6 +88,12 @@ export async function agreedFromPool<T>(
   return asChainFault(objection ?? answers.find((answer) => !answer.ok) ?? refused(NO_NODE));
 }
 
+/** Returns what both RPC nodes state, field by field; null when a field differs. */
+export function sameStatement<T extends object>(one: T, other: T): T | null {
+  const fields = Object.keys(one) as (keyof T)[];
+  return fields.every((field) => one[field] === other[field]) ? one : null;
+}
+
 /** Reads from the first usable RPC node. */
 export async function readFromPool<T>(
   pool: NodePool,

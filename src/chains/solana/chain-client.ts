@@ -3,7 +3,14 @@ import { readHoldings } from '#chains/rpc/holdings-quorum.ts';
 import { observeWithQuorum } from '#chains/rpc/observation-quorum.ts';
 import type { ChainClient, SolanaFeeEstimate } from '#chains/chain-client.ts';
 import type { ChainFault, ChainRules } from '#chains/chain-rules.ts';
-import { agreedFromPool, readFromPool, prepareFromPool, provenHead, quoteFromPool } from '#chains/rpc/node-fallback.ts';
+import {
+  agreedFromPool,
+  readFromPool,
+  prepareFromPool,
+  provenHead,
+  quoteFromPool,
+  sameStatement,
+} from '#chains/rpc/node-fallback.ts';
 import { readActivity } from '#chains/solana/watch/activity.ts';
 import { currentNonce, joinedNonce } from '#chains/solana/client/durable-nonce.ts';
 import type { CurrentNonce, SolanaQuote } from '#chains/solana/rules/compose.ts';
@@ -49,7 +56,7 @@ export function solanaClient(
     scan: (address, since) =>
       readFromPool(pool, (node) => scanCluster(node, { address, since: since === null ? null : BigInt(since) })),
     holdings: (address, assets, requiresProof) => readHoldings(pool, { address, assets, requiresProof }, holdingsOn),
-    token: (address) => readFromPool(pool, (node) => readToken(node, address)),
+    token: (address) => agreedFromPool(pool, (node) => readToken(node, address), sameStatement),
     priceFeed: async () => refused<ChainFault>({ detail: 'Price feeds are not supported on Solana.' }),
     observe: (watched) =>
       observeWithQuorum(pool, { chain, watched }, (node, request) => observeTransaction(node, chain, request)),

@@ -112,3 +112,20 @@ test.each([
     refusal: { detail: expect.any(String) },
   });
 });
+
+test('what one of two RPC nodes alone states of a token or a price is not read', async () => {
+  saying({ [DECIMALS]: number(8n), [SYMBOL]: text('USDC'), [NAME]: text('Demo Dollar'), [ROUND]: number(1n) });
+  const disagree = { ok: false, refusal: { detail: 'The RPC nodes disagree.' } };
+  for (const urls of [
+    [liar.url, chain.url],
+    [chain.url, liar.url],
+  ]) {
+    expect(await clientFor(anvilChain(), urls).token(dollar)).toEqual(disagree);
+  }
+  const honest = await chain.chainClient().token(dollar);
+  expect(await clientFor(anvilChain(), [liar.url, chain.url, chain.url]).token(dollar)).toEqual(honest);
+  expect((await clientFor(anvilChain(), [liar.url, 'http://127.0.0.1:1/']).token(dollar)).ok).toBe(false);
+  saying({ [ROUND]: round([7n, 5n, 10n, 20n, 7n]), [DECIMALS]: number(8n) });
+  expect((await clientFor(anvilChain(), [liar.url, liar.url]).priceFeed(dollar)).ok).toBe(true);
+  expect((await clientFor(anvilChain(), [liar.url, chain.url]).priceFeed(dollar)).ok).toBe(false);
+});
