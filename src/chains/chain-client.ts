@@ -1,3 +1,4 @@
+import type { Claim } from '#chains/rpc/contents.ts';
 import type { Objection } from '#domain/transaction/event.ts';
 import type { ChainFault, ChainRules, Quote } from '#chains/chain-rules.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
@@ -245,6 +246,8 @@ export interface ReadTransaction extends ChainTransaction {
   readonly untracedBy?: readonly string[];
   /** No RPC node has a readable trace, so payments by contracts are missing. */
   readonly isUntraced?: true;
+  /** Payments by contracts that one RPC node alone states; they are not among the movements. */
+  readonly claim?: Claim;
 }
 
 /** The token payment of an intent. */
@@ -322,6 +325,11 @@ export interface ChainClient<Q extends Quote = Quote, A = unknown, E extends Fee
    * before. It is never null while the recorded block still stands: the RPC node lags behind then.
    */
   activity(hash: string, found: ActivityBlock | null): Promise<Result<ReadTransaction | null, ChainFault>>;
+  /**
+   * Returns those payments of `read.claim` to or from these wallets that the balances of another
+   * RPC node around the block prove. Only EVM chains have such claims.
+   */
+  provenClaim(read: ReadTransaction, wallets: readonly string[]): Promise<readonly ChainMovement[]>;
   /**
    * Returns hashes of transactions that may concern an address and that no monitor reported. It
    * scans the blocks after `since` as far back as is affordable, or the newest blocks.

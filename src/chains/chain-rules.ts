@@ -54,6 +54,8 @@ export type ChainSignature = EcdsaSignatureParts | { readonly bytes: Uint8Array 
 /** Why a call has no result. It never holds the URL of an RPC node, because those contain keys. */
 export interface ChainFault {
   readonly detail: string;
+  /** The host of the one RPC node that states something which no other node proves. */
+  readonly claimedBy?: string;
 }
 
 /** How the payments of one wallet are ordered, and how many of them can be in flight at once. */

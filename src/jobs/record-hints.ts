@@ -4,6 +4,7 @@ import { transactionIn } from '#chains/rpc/activity-quorum.ts';
 import { isObject } from '#chains/rpc/is-object.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { ChainTransaction } from '#domain/activity/activity.ts';
+import { concerns } from '#domain/activity/movement.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { parseVaultId } from '#domain/id.ts';
 import { raiseUntraced } from '#jobs/untraced-alert.ts';
@@ -17,10 +18,11 @@ import { vaultsWithTransaction, walletsAt } from '#store/deliveries.ts';
 
 /**
  * `away`: the chain is unreachable. `later`: the chain does not have the transaction yet.
+ * `claimed`: one RPC node alone states it, or a payment by a contract in it, so it is not recorded.
  * `untraced`: it concerns no vault by its logs and its own payment, and no RPC node shows the
  * payments by contracts. `unknown-chain`: no RPC node is configured, so it cannot count.
  */
-export type HintOutcome = ActivityOutcome | 'away' | 'later' | 'untraced' | 'unknown-chain';
+export type HintOutcome = ActivityOutcome | 'away' | 'claimed' | 'later' | 'untraced' | 'unknown-chain';
 
 /**
  * A monitor may be ahead of the RPC node by some blocks, and a node may be unreachable for some
@@ -69,7 +71,7 @@ export async function recordHints(
 
 /** Reports whether a hint with this outcome needs another try. */
 export function needsRetry(outcome: HintOutcome): boolean {
-  return outcome === 'later' || outcome === 'away';
+  return outcome === 'later' || outcome === 'away' || outcome === 'claimed';
 }
 
 /** Returns what the row stores after a try: the end, or the time of the next try. */
@@ -79,7 +81,7 @@ export function afterTry(outcomes: readonly HintOutcome[], before: TriedBefore, 
   const ageMs = nowMs - before.sinceMs;
   if (ageMs >= GIVE_UP_MS) return { ...tried, state: 'failed' };
   // For an old one the retry uses the longest delay.
-  const isSoon = ageMs < HINT_GRACE_MS || outcomes.includes('away');
+  const isSoon = ageMs < HINT_GRACE_MS || outcomes.includes('away') || outcomes.includes('claimed');
   const delayMs = isSoon ? Math.min(FIRST_RETRY_MS * 2 ** Math.min(before.tries, 10), MAX_RETRY_MS) : MAX_RETRY_MS;
   return { ...tried, state: 'open', dueAtMs: nowMs + delayMs };
 }
@@ -94,11 +96,17 @@ async function recordHint({ env, clientOf }: Reading, hint: Hint, isPatient: boo
   const client = chain === null ? null : clientOf(chain);
   if (chain === null || client === null) return 'unknown-chain';
   const seen = await client.activity(hint.hash, null);
-  if (!seen.ok) return 'away';
+  if (!seen.ok) {
+    const { claimedBy } = seen.refusal;
+    if (claimedBy === undefined) return 'away';
+    logClaim(chain, hint.hash, claimedBy);
+    return 'claimed';
+  }
   raiseUntraced(env, { chain: chain.name, hosts: seen.value?.untracedBy }, Date.now());
   if (seen.value !== null && seen.value.block !== null) {
     const outcome = await recordInVaults(env, client, seen.value);
-    if (outcome !== 'none' || seen.value.isUntraced !== true) return outcome;
+    const isOpen = outcome === 'claimed' || (outcome === 'none' && seen.value.isUntraced === true);
+    if (!isOpen) return outcome;
     // A busy RPC node traces later; one that never does must not hold the delivery for a day.
     return isPatient ? 'later' : 'untraced';
   }
@@ -118,11 +126,18 @@ async function recordInVaults(
   env: CoordinatorEnv,
   client: ChainClient,
   read: ReadTransaction,
-): Promise<ActivityOutcome> {
+): Promise<ActivityOutcome | 'claimed'> {
   const { chain } = client;
-  const seen = transactionIn(read);
-  const concerned = await walletsAt(env.DB, chain.name, partiesOf(seen));
-  if (concerned.length === 0) return 'none';
+  const parties = partiesOf({ ...read, movements: [...read.movements, ...(read.claim?.movements ?? [])] });
+  const known = await walletsAt(env.DB, chain.name, parties);
+  const { seen, isClaimed } = await provenTransaction(
+    client,
+    read,
+    known.map(({ address }) => address),
+  );
+  const shown = new Set(partiesOf(seen));
+  const concerned = known.filter(({ address }) => shown.has(address));
+  if (concerned.length === 0) return isClaimed ? 'claimed' : 'none';
   const wallets = concerned.map(({ address }) => address);
   const valuation = await valueAssets(env, { chain, client }, { movements: seen.movements, wallets });
   const outcomes: ActivityOutcome[] = [];
@@ -130,6 +145,30 @@ async function recordInVaults(
     outcomes.push(await vault.report({ type: 'recordActivity', chain: chain.name, hash: seen.hash, seen, valuation }));
   }
   return outcomes.find((one) => one === 'recorded') ?? outcomes[0] ?? 'none';
+}
+
+/**
+ * Returns a transaction as it is recorded: with the payments by contracts that two RPC nodes state,
+ * or that one states and the balances of another one prove. `isClaimed`: one node states more.
+ */
+export async function provenTransaction(
+  client: ChainClient,
+  read: ReadTransaction,
+  wallets: readonly string[],
+): Promise<{ readonly seen: ChainTransaction; readonly isClaimed: boolean }> {
+  const seen = transactionIn(read);
+  const claimed = read.claim?.movements.filter((one) => wallets.some((wallet) => concerns(wallet, one))) ?? [];
+  if (read.claim === undefined || claimed.length === 0) return { seen, isClaimed: false };
+  const proven = await client.provenClaim(read, wallets);
+  const movements = [...new Map([...seen.movements, ...proven].map((one) => [one.uid, one])).values()];
+  const isClaimed = claimed.some(({ uid }) => !proven.some((one) => one.uid === uid));
+  if (isClaimed) logClaim(client.chain, read.hash, read.claim.host);
+  return { seen: { ...seen, movements }, isClaimed };
+}
+
+/** Logs what one RPC node alone states: it is in no record, and an operator compares the nodes. */
+export function logClaim({ name }: Chain, hash: string, host: string): void {
+  console.error(JSON.stringify({ event: 'claim-unproven', chain: name, hash, host }));
 }
 
 function vaultObjects(env: CoordinatorEnv, numbers: ReadonlySet<number>) {

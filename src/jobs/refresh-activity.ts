@@ -1,6 +1,6 @@
 import { chainClientFor } from '#chains/client-for.ts';
-import { transactionIn } from '#chains/rpc/activity-quorum.ts';
 import type { TransactionId } from '#domain/id.ts';
+import { logClaim, provenTransaction } from '#jobs/record-hints.ts';
 import { raiseUntraced } from '#jobs/untraced-alert.ts';
 import { valueAssets } from '#jobs/value-assets.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
@@ -18,9 +18,12 @@ export async function refreshActivity(env: CoordinatorEnv, vault: VaultDoors, id
   if (client === null) return;
   const read = await client.activity(hash, block);
   // An unreachable RPC node shows nothing; the vault's alarm sends this job again.
-  if (!read.ok) return;
+  if (!read.ok) {
+    if (read.refusal.claimedBy !== undefined) logClaim(chain, hash, read.refusal.claimedBy);
+    return;
+  }
   raiseUntraced(env, { chain: chain.name, hosts: read.value?.untracedBy }, Date.now());
-  const seen = read.value === null ? null : transactionIn(read.value);
+  const seen = read.value === null ? null : (await provenTransaction(client, read.value, [wallet])).seen;
   const isValued = needsValuation && seen !== null && seen.block !== null;
   const { movements = [] } = seen ?? {};
   const valuation = isValued ? await valueAssets(env, { chain, client }, { movements, wallets: [wallet] }) : null;

@@ -158,7 +158,7 @@ async function metadataOf(env: CoordinatorEnv, { chain, client }: ValuedChain, {
       token.decimals = before;
       logAlert(env, { code: 'token-decimals-changed', detail: `A token of ${chain.name} states other decimals.` });
       console.error(
-        JSON.stringify({ event: 'token-decimals-kept', chain: chain.name, token: address, decimals: before }),
+        JSON.stringify({ event: 'token-decimals-kept', chain: chain.name, contract: address, decimals: before }),
       );
     }
     tokens.set(address, token);

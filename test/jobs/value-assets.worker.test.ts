@@ -195,7 +195,7 @@ test('the decimals of a token stay as they were first read, and a change is an a
   expect(lines).toEqual(
     expect.arrayContaining([
       expect.objectContaining({ event: 'alert', code: 'token-decimals-changed' }),
-      { event: 'token-decimals-kept', chain: 'ethereum', token, decimals: 6 },
+      { event: 'token-decimals-kept', chain: 'ethereum', contract: token, decimals: 6 },
     ]),
   );
 });

@@ -59,6 +59,7 @@ export function bitcoinClient(rules: ChainRules<BitcoinQuote, bigint>, urls: rea
     accountNonce: async () => accepted({ latest: 0n, pending: 0n }),
     provenHead: () => provenHead(pool, chain, BLOCK_CALLS.getHead),
     broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),
+    provenClaim: async () => [],
     activity: (hash, found) => activityFromPool(pool, found, (node) => readActivity(node, chain, { hash, found })),
     scan: (address, since) => scanServers(pool, chain, { address, since: since === null ? null : BigInt(since) }),
     holdings: (address, assets, requiresProof) =>

@@ -15,7 +15,9 @@ import type { ChainClient, EvmFeeEstimate } from '#chains/chain-client.ts';
 import type { ChainRules } from '#chains/chain-rules.ts';
 import { accountNonce, provenNonce } from '#chains/evm/client/account-nonce.ts';
 import { readActivity } from '#chains/evm/watch/activity.ts';
+import { provenByBalances } from '#chains/evm/watch/balance-proof.ts';
 import { broadcastSigned } from '#chains/evm/watch/broadcast.ts';
+import { unitsOf } from '#domain/asset/amount.ts';
 import { estimateFee } from '#chains/evm/client/estimate.ts';
 import { holdingsOn } from '#chains/evm/watch/holdings.ts';
 import { contractsAmong } from '#chains/evm/client/contracts.ts';
@@ -55,6 +57,11 @@ export function evmClient(
       requiresProof ? provenNonce(pool, chain, address) : accountNonce(pool, address),
     provenHead: () => provenHead(pool, chain, BLOCK_CALLS.getHead),
     broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),
+    provenClaim: async ({ claim, block, signer, fee, movements }, wallets) => {
+      if (claim === undefined || block === null) return [];
+      const claimed = { claim, block, signer, movements, fee: fee === null ? 0n : unitsOf(fee) };
+      return (await Promise.all(wallets.map((one) => provenByBalances(pool, claimed, one)))).flat();
+    },
     activity: (hash, found) => activityFromPool(pool, found, (node) => readActivity(node, chain, { hash, found })),
     scan: (address, since, memory = new Map()) => {
       const start = since === null ? null : BigInt(since);
@@ -65,6 +72,18 @@ export function evmClient(
     token: (address) => agreedFromPool(pool, (node) => readToken(node, address), sameStatement),
     priceFeed: (address) => agreedFromPool(pool, (node) => readFeed(node, address), sameStatement),
     observe: (watched) =>
-      observeWithQuorum(pool, { chain, watched }, (node, request) => observeTransaction(node, chain, request)),
+      observeWithQuorum(
+        pool,
+        {
+          chain,
+          watched,
+          prove: ({ blockNumber, blockHash, feePaid, movements }, claim) => {
+            const block = { number: blockNumber, hash: blockHash };
+            const claimed = { claim, block, signer: watched.from, fee: unitsOf(feePaid), movements };
+            return provenByBalances(pool, claimed, watched.from);
+          },
+        },
+        (node, request) => observeTransaction(node, chain, request),
+      ),
   };
 }

@@ -4,6 +4,11 @@ import type { ChainFault } from '#chains/chain-rules.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
 import { denialOf, NO_NODE, onEveryNode, onNode, reachedByTwo } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import type { Claim } from '#chains/rpc/contents.ts';
+import type { InclusionStatement } from '#chains/rpc/inclusion-contents.ts';
+import { contentsOfTwo, withProven } from '#chains/rpc/inclusion-contents.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { ChainMovement } from '#domain/activity/movement.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -17,8 +22,13 @@ type Answer = Result<Observation, NodeProblem>;
 
 /** The query, and the confirmations that end a transaction. */
 interface Watch {
-  readonly chain: Pick<Chain, 'confirmations'>;
+  readonly chain: Pick<Chain, 'confirmations' | 'tokens'>;
   readonly watched: WatchedAttempts;
+  /**
+   * Returns those payments of a claim that another RPC node proves; none where chains have no such
+   * claims.
+   */
+  readonly prove?: (inclusion: Inclusion, claim: Claim) => Promise<readonly ChainMovement[]>;
 }
 
 /**
@@ -49,7 +59,17 @@ export async function observeWithQuorum(
       return onNode(pool, node, (one) => observe(one, { ...watch.watched, inclusion: claim }));
     }),
   );
-  return accepted({ type: 'included', inclusion: judge(claim, seconds, watch), ...untracedIn(seconds) });
+  const hosts = pool.nodes.map(({ host }) => host);
+  const inclusion = await provenInclusion(judge(claim, { answers: seconds, hosts }, watch), watch);
+  return accepted({ type: 'included', inclusion, ...untracedIn(seconds) });
+}
+
+async function provenInclusion(
+  { inclusion, claim }: Judged,
+  { chain, watched: { from: wallet }, prove }: Watch,
+): Promise<Inclusion> {
+  const proven = claim === null || prove === undefined ? [] : await prove(inclusion, claim);
+  return withProven(inclusion, proven, { wallet, chain });
 }
 
 function untracedIn(answers: readonly Answer[]): { readonly untracedBy?: readonly string[] } {
@@ -83,47 +103,84 @@ function claimAmong(answers: readonly Answer[], { watched: { inclusion: before }
  */
 const LAG_TIMES = 2;
 
-/** Returns the claim with the verdict of two RPC nodes. */
-function judge(claim: Inclusion, answers: readonly Answer[], { chain, watched: { inclusion: before } }: Watch) {
-  const statements = inclusionsIn(answers).filter((one) => isSameInclusion(one, claim));
+interface Judged {
+  readonly inclusion: Inclusion;
+  /** Payments by contracts that one RPC node alone states. */
+  readonly claim: Claim | null;
+}
+
+interface Seconds {
+  readonly answers: readonly Answer[];
+  readonly hosts: readonly string[];
+}
+
+/**
+ * Returns the claim with the verdict of two RPC nodes, and with the contents that two of them
+ * state. What one node alone states of the contents is in no record.
+ */
+function judge(
+  claim: Inclusion,
+  { answers, hosts }: Seconds,
+  { chain, watched: { inclusion: before, from: wallet } }: Watch,
+): Judged {
+  const statements = answers.flatMap((answer, by) =>
+    inclusionsIn([answer]).flatMap((one) =>
+      isSameInclusion(one, claim) ? [{ ...one, by, host: hosts[by] ?? '' }] : [],
+    ),
+  );
   const depths = statements.map(({ confirmations }) => confirmations);
   const [deepest, second] = [Math.max(0, ...depths), reachedByTwo(depths)];
   const finals = statements.filter(({ finalized }) => finalized).length;
   const alone = finals > 0 ? { isFinalForOneNode: true as const } : {};
   const isLeftBehind = (second ?? 0) < chain.confirmations && deepest >= LAG_TIMES * chain.confirmations;
-  if (second !== null && !isLeftBehind) {
-    const finalized = finals >= 2;
-    const stated = statedByTwo(statements, claim);
+  const transfer = transferAmong(statements);
+  const preferred = statedAs(statements, transfer);
+  const two = second === null || preferred === null ? null : contentsOfTwo(statements, preferred, { wallet, chain });
+  if (second !== null && two !== null && !isLeftBehind) {
+    const { isWhole, claim: traced, ...contents } = two;
+    const stated = withTransfer({ ...claim, ...contents }, transfer);
+    const finalized = finals >= 2 && isWhole;
     const proven = { ...stated, confirmations: second, finalized, secondNode: 'agrees' as const };
-    return finalized ? proven : { ...proven, ...alone };
+    return { inclusion: finalized ? proven : { ...proven, ...alone }, claim: traced };
   }
   // A block that two RPC nodes have confirmed stays confirmed, and one node alone cannot increase
-  // its depth.
-  const isProven = before?.secondNode === 'agrees' && before.confirmations >= chain.confirmations;
+  // its depth or change its contents.
+  const agreed = before?.secondNode === 'agrees' && isSameInclusion(before, claim) ? before : null;
   const verdict = second === null ? verdictOf(answers, claim) : 'away';
-  if (before !== null && isProven && isSameInclusion(before, claim)) {
-    const stated = withTransfer(claim, before.tokenTransfer);
-    const kept = { ...stated, confirmations: before.confirmations, finalized: false, secondNode: 'agrees' as const };
-    return verdict === 'away' ? { ...kept, ...alone } : kept;
+  const { feePaid, movements, movementCount, changes } = two ?? agreed ?? NO_CONTENTS;
+  const contents = { feePaid, movements, movementCount, changes };
+  if (agreed !== null && agreed.confirmations >= chain.confirmations) {
+    const stated = withTransfer({ ...claim, ...contents }, agreed.tokenTransfer);
+    const kept = { ...stated, confirmations: agreed.confirmations, finalized: false, secondNode: 'agrees' as const };
+    return { inclusion: verdict === 'away' ? { ...kept, ...alone } : kept, claim: null };
   }
   // An RPC node that contradicted earlier and does not answer now has not changed its answer.
   const stays = second === null && before?.secondNode === 'disagrees' && isSameInclusion(before, claim);
   const secondNode = stays && verdict === 'away' ? ('disagrees' as const) : verdict;
-  const stated = withTransfer(claim, claim.tokenTransfer === undefined ? undefined : 'unproven');
+  const stated = withTransfer({ ...claim, ...contents }, claim.tokenTransfer === undefined ? undefined : 'unproven');
   const unproven = { ...stated, confirmations: deepest, finalized: false, secondNode };
-  return secondNode === 'away' ? { ...unproven, ...alone } : unproven;
+  return { inclusion: secondNode === 'away' ? { ...unproven, ...alone } : unproven, claim: null };
 }
 
+type Contents = Pick<Inclusion, 'feePaid' | 'movements' | 'movementCount' | 'changes'>;
+
+/** What is recorded of an inclusion whose contents two RPC nodes have never stated. */
+const NO_CONTENTS: Contents = { feePaid: amountOf(0n), movements: [], movementCount: 0, changes: [] };
+
 /**
- * Returns the claim with what two RPC nodes prove of its token payment, and the movements of a node
- * that states the same. Without a proof, they are those of a node that saw no unlogged movement.
+ * Returns the statement of a token payment that two RPC nodes prove. Without a proof, it is that of
+ * a node that saw no unlogged movement. Null without statements.
  */
-function statedByTwo(statements: readonly Inclusion[], claim: Inclusion): Inclusion {
-  const transfer = transferAmong(statements);
-  const stated =
-    [claim, ...statements].find(({ tokenTransfer }) => tokenTransfer === transfer) ??
-    statements.find(({ tokenTransfer }) => tokenTransfer !== 'moved');
-  return withTransfer(stated ?? claim, transfer);
+function statedAs(
+  statements: readonly InclusionStatement[],
+  transfer: TokenTransfer | undefined,
+): InclusionStatement | null {
+  return (
+    statements.find(({ tokenTransfer }) => tokenTransfer === transfer) ??
+    statements.find(({ tokenTransfer }) => tokenTransfer !== 'moved') ??
+    statements[0] ??
+    null
+  );
 }
 
 /**

@@ -52,6 +52,7 @@ export function solanaClient(
     accountNonce: async () => accepted({ latest: 0n, pending: 0n }),
     provenHead: () => provenHead(pool, chain, BLOCK_CALLS.getHead),
     broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),
+    provenClaim: async () => [],
     activity: (hash, found) => activityFromPool(pool, found, (node) => readActivity(node, chain, { hash, found })),
     scan: (address, since) =>
       readFromPool(pool, (node) => scanCluster(node, { address, since: since === null ? null : BigInt(since) })),

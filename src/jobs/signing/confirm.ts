@@ -141,6 +141,10 @@ async function recordObservation(watch: Watch, seen: Observation): Promise<void>
         lookedFor,
       },
     });
+  } else if (seen.type === 'lapsed' && inclusion !== null) {
+    // The recorded block is gone first. The next poll reports that no attempt can be included.
+    const event = { type: 'miss', inMempool: false, nonceTaken: false, lookedFor } as const;
+    await vault.report({ type: 'recordEvent', id, event });
   } else if (seen.type === 'lapsed') {
     const newest = newestAttempt(work.transaction);
     if (newest !== null)

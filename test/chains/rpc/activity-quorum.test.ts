@@ -23,7 +23,7 @@ const at = (block: Partial<ActivityBlock> | null = {}): ChainTransaction => ({
   block: block === null ? null : { ...BLOCK, ...block },
   movements: [],
 });
-const UNPROVEN = 'No two RPC nodes state the same contents of the recorded block.';
+const UNPROVEN = 'No two RPC nodes state the same block and contents of the transaction.';
 const NOWHERE = accepted(null);
 const UNREACHABLE: Answer = noAnswer('No response in time.');
 const BEHIND: Answer = unusable('The RPC node is behind the recorded block.');
@@ -54,10 +54,10 @@ test('a single configured RPC node is believed, and otherwise two must agree', a
   }
 });
 
-test('a block that only one of two RPC nodes reports has no confirmation, and is not final', async () => {
+test('a block that only one of two RPC nodes reports is recorded nowhere', async () => {
   for (const other of [NOWHERE, UNREACHABLE, BEHIND, DENIES]) {
-    expect(await seen([accepted(at()), other])).toEqual(at({ confirmations: 0, isFinal: false }));
-    expect(await seen([other, accepted(at())])).toEqual(at({ confirmations: 0, isFinal: false }));
+    expect(await seen([accepted(at()), other])).toBe(UNPROVEN);
+    expect(await seen([other, accepted(at())])).toBe(UNPROVEN);
     // The record of this block stays as it is.
     const found = { ...BLOCK, confirmations: 4, isFinal: false };
     expect(await seen([other, accepted(at())], found)).toBe(UNPROVEN);
@@ -92,7 +92,7 @@ test('a movement that one RPC node adds, leaves out or changes is not proven by 
       [moving(PAID), lie],
     ]) {
       const answers = order.map((one) => accepted(one));
-      expect(await seen(answers)).toMatchObject({ block: { ...BLOCK, confirmations: 0, isFinal: false } });
+      expect(await seen(answers)).toBe(UNPROVEN);
       // A record with proven contents keeps them.
       expect(await seen(answers, { ...BLOCK, isFinal: false })).toBe(UNPROVEN);
     }
@@ -113,7 +113,13 @@ test('nodes that order, trace or read the state differently agree about the cont
     { ...token, kind: 'erc20' },
     { ...token, kind: 'erc721', tokenId: '7', amount: amountOf(1n) },
   ] as const;
-  expect(await seen([accepted(moving(PAID)), accepted(moving(traced, PAID))])).toEqual(moving(traced, PAID));
+  // What one node alone traces comes apart, with its host.
+  expect(await seen([accepted(moving(PAID)), accepted(moving(traced, PAID))])).toEqual({
+    ...moving(PAID),
+    claim: { by: 1, host: 'node.test', movements: [traced] },
+  });
+  const both = accepted(moving(traced, PAID));
+  expect(await seen([both, accepted(moving(PAID)), both])).toEqual(moving(PAID, traced));
   expect(await seen([accepted(moving(PAID, asAmount)), accepted(moving(asAmount, PAID))])).toEqual(
     moving(PAID, asAmount),
   );

@@ -9,6 +9,9 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Inclusion } from '#domain/transaction/transaction.ts';
 import { inclusion, OTHER_HASH } from '../../domain/cast.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { ChainMovement } from '#domain/activity/movement.ts';
+import { movementsOf, NATIVE } from '#domain/activity/movement.ts';
 import { anvilChain } from '../evm/local-chain.ts';
 
 /** Covers the combined reports of several RPC nodes. */
@@ -52,6 +55,10 @@ const lives = (liveUntil: string) =>
   accepted<Observation>({ type: 'absent', inMempool: false, nonceTaken: false, liveUntil });
 const included = (differences: Partial<Inclusion> = {}) =>
   accepted<Observation>({ type: 'included', inclusion: inclusion({ confirmations: 3, ...differences }) });
+
+/** An inclusion whose contents no two RPC nodes have stated. */
+const claimed = (differences: Partial<Inclusion> = {}) =>
+  included({ feePaid: amountOf(0n), movements: [], movementCount: 0, changes: [], ...differences });
 
 /**
  * Returns the combined observation of RPC nodes that give these answers in order, and the requests
@@ -135,9 +142,9 @@ test('an inclusion that only one RPC node reports is checked with the others by 
     { node: 1, seenBefore: null },
     { node: 1, seenBefore: inclusion({ confirmations: 3, finalized: true }) },
   ]);
-  expect(before.seen).toEqual(included({ secondNode: 'disagrees' }));
+  expect(before.seen).toEqual(claimed({ secondNode: 'disagrees' }));
   const unreachable = await seenBy(UNREACHABLE, included({ finalized: true }));
-  expect(unreachable).toEqual(included({ secondNode: 'away', isFinalForOneNode: true }));
+  expect(unreachable).toEqual(claimed({ secondNode: 'away', isFinalForOneNode: true }));
   const alone = await said([included({ finalized: true })]);
   expect([alone.seen, alone.requests.length]).toEqual([included({ finalized: true }), 1]);
 });
@@ -207,7 +214,7 @@ test('an inclusion that two RPC nodes confirmed keeps its depth while only one r
     );
   }
   const moved = await said([included({ blockHash: '0xb2' }), NOTHING], before);
-  expect(moved.seen).toEqual(included({ blockHash: '0xb2', secondNode: 'disagrees' }));
+  expect(moved.seen).toEqual(claimed({ blockHash: '0xb2', secondNode: 'disagrees' }));
   const shallow = inclusion({ confirmations: 2, secondNode: 'agrees' });
   expect((await said([included({ confirmations: 9 }), UNREACHABLE], shallow)).seen).toEqual(
     included({ confirmations: 9, secondNode: 'away' }),
@@ -242,7 +249,7 @@ test('a recorded inclusion is void when every RPC node that answers denies it', 
 test('a contradiction is kept until the contradicting RPC node reports something else', async () => {
   const before = inclusion({ confirmations: 3, secondNode: 'disagrees' });
   for (const silent of [UNREACHABLE, BEHIND]) {
-    expect((await said([included(), silent], before)).seen).toEqual(included({ secondNode: 'disagrees' }));
+    expect((await said([included(), silent], before)).seen).toEqual(claimed({ secondNode: 'disagrees' }));
   }
   expect((await said([included(), included()], before)).seen).toEqual(included({ secondNode: 'agrees' }));
   // The contradicting RPC node now reports the same inclusion at a smaller depth, so it only lags
@@ -266,4 +273,77 @@ test('a lifetime is shortened only by all RPC nodes, to the latest block that on
     expect(await seenBy(lives('9'), other)).toEqual(NOTHING);
     expect(await seenBy(other, lives('9'))).toEqual(NOTHING);
   }
+});
+
+const WALLET = '0x1';
+const movement = (differences: Partial<ChainMovement>): ChainMovement => ({
+  ...NATIVE,
+  kind: 'native',
+  uid: 'top',
+  from: WALLET,
+  to: '0x2',
+  amount: amountOf(7n),
+  ...differences,
+});
+const paying = movement({});
+const receipt = movement({ uid: 'log:0', kind: 'erc20', tokenAddress: '0x3', from: '0x9', to: WALLET });
+const byContract = movement({
+  uid: 'trace:0',
+  kind: 'internal',
+  from: '0x9',
+  to: WALLET,
+  amount: amountOf(10n ** 21n),
+});
+const final = (movements: readonly ChainMovement[], fee = 21n) =>
+  included({ finalized: true, feePaid: amountOf(fee), ...movementsOf(WALLET, movements, anvilChain()) });
+/** Returns what is recorded of an inclusion: fee, ids of the movements, and finality. */
+async function recorded(answers: readonly Answer[], proven: readonly ChainMovement[] = []) {
+  const nodes: readonly RpcNode[] = answers.map((_, i) => ({
+    host: `node${i}.test`,
+    request: async () => noAnswer('unused'),
+  }));
+  const newest = { payload: '0x', validUntil: null };
+  const watched: WatchedAttempts = { from: WALLET, nonce: 0n, hashes: [], newest, inclusion: null };
+  const claims: string[] = [];
+  const watch = {
+    chain: anvilChain({ confirmations: 3 }),
+    watched,
+    prove: async (_inclusion: Inclusion, { host }: { readonly host: string }) => {
+      claims.push(host);
+      return proven;
+    },
+  };
+  const pool = { nodes, nodeProblem: async () => null };
+  const seen = await observeWithQuorum(pool, watch, async (node) => answers[nodes.indexOf(node)] ?? UNREACHABLE);
+  if (!seen.ok || seen.value.type !== 'included') throw new Error('it is included');
+  const { feePaid, movements, finalized } = seen.value.inclusion;
+  return [feePaid, movements.map(({ uid }) => uid), finalized, claims];
+}
+
+test('a fee or a movement that one RPC node adds, omits or changes is in no record, and nothing is final', async () => {
+  for (const order of [
+    [final([paying, receipt]), final([paying])],
+    [final([paying]), final([paying, receipt])],
+    [final([paying]), final([paying, movement({ ...receipt, amount: amountOf(1n) })])],
+  ]) {
+    expect(await recorded(order)).toEqual(['21', ['top'], false, []]);
+  }
+  expect(await recorded([final([paying], 9n), final([paying])])).toEqual(['9', ['top'], false, []]);
+  const honest = final([paying]);
+  for (const liar of [final([paying, receipt]), final([paying], 10n ** 18n), final([])]) {
+    for (const order of [
+      [liar, honest, honest],
+      [honest, liar, honest],
+      [honest, honest, liar],
+    ]) {
+      expect(await recorded(order)).toEqual(['21', ['top'], true, []]);
+    }
+  }
+});
+
+test('a payment by a contract counts when two RPC nodes trace it, or the balances of another one prove it', async () => {
+  const [traced, untraced] = [final([paying, byContract]), final([paying])];
+  expect(await recorded([traced, traced])).toEqual(['21', ['top', 'trace:0'], true, []]);
+  expect(await recorded([untraced, traced])).toEqual(['21', ['top'], true, ['node1.test']]);
+  expect(await recorded([traced, untraced], [byContract])).toEqual(['21', ['top', 'trace:0'], true, ['node0.test']]);
 });

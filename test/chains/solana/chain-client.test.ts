@@ -208,7 +208,7 @@ test('a cancellation uses the nonce, and the cancelled payment can never be exec
   await client().broadcast(cancel.raw, cancel.hash);
   await client().broadcast(unwanted.raw, unwanted.hash);
   expect(balance(intent.to as Wallet['address'])).toBe(0n);
-  expect(await observed(wallet, [unwanted])).toEqual({ type: 'absent', inMempool: false, nonceTaken: true });
+  expect(await observed(wallet, [unwanted])).toMatchObject({ type: 'absent', inMempool: false, nonceTaken: true });
   const seen = await observed(wallet, [unwanted, cancel]);
   expect(seen.type === 'included' && seen.inclusion.changes.map((one) => one.units)).toEqual([]);
 });

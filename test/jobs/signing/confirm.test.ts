@@ -74,6 +74,12 @@ test('resting bytes are broadcast again, and quoted first if a lower price can h
   }
 });
 
+test('an inclusion that is gone when its attempts have lapsed is removed first, and then they are signed again', async () => {
+  const lapsed = { type: 'lapsed' } as const;
+  expect(await confirmed('', lapsed, { state: 'CONFIRMING', inclusion: inclusion() })).toEqual(['miss']);
+  expect(await confirmed('REORGED', lapsed, { inclusion: null })).toEqual(['lapse']);
+});
+
 test('bytes that a mempool has, or that are not at rest, are not broadcast again', async () => {
   expect(await confirmed('FEE_CAP_EXCEEDED', { inMempool: true })).toEqual(['miss']);
   expect(await confirmed('REFUSED_BY_NODE', {})).toEqual(['miss']);

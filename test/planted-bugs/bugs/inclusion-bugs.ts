@@ -82,8 +82,8 @@ export const INCLUSION_BUGS: readonly Bug[] = [
   {
     name: 'observations: one node alone makes a block final',
     file: 'src/chains/rpc/observation-quorum.ts',
-    was: 'const finalized = finals >= 2;',
-    is: 'const finalized = finals >= 1;',
+    was: 'const finalized = finals >= 2 && isWhole;',
+    is: 'const finalized = finals >= 1 && isWhole;',
     caughtBy: AGREED,
   },
   {

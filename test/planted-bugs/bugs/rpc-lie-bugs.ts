@@ -107,8 +107,8 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
   {
     name: 'observations: the nonce slot of a payment whose inclusion a node contradicts is assigned to another one',
     file: 'src/chains/rpc/observation-quorum.ts',
-    was: "return secondNode === 'away' ? { ...unproven, ...alone } : unproven;",
-    is: 'return { ...unproven, ...alone };',
+    was: "secondNode === 'away' ? { ...unproven, ...alone } : unproven,",
+    is: '{ ...unproven, ...alone },',
     caughtBy: AGREED,
   },
   {
@@ -184,22 +184,15 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
   {
     name: 'observations: a block that one of two nodes states alone counts for what came in',
     file: 'src/chains/rpc/activity-quorum.ts',
-    was: 'block.confirmations)) ?? 0;',
-    is: 'block.confirmations)) ?? fullest.block.confirmations;',
-    caughtBy: ['test/chains/rpc/activity-quorum.test.ts'],
-  },
-  {
-    name: 'observations: one node replaces what two nodes proved of the recorded block',
-    file: 'src/chains/rpc/activity-quorum.ts',
-    was: 'if (agreeing.length === 0 && isSame(fullest.block, found)) return UNPROVEN;',
-    is: '',
+    was: 'const agreeing = alike.find(({ length }) => length > 1) ?? [];',
+    is: 'const agreeing = alike[0] ?? [];',
     caughtBy: ['test/chains/rpc/activity-quorum.test.ts'],
   },
   {
     name: 'observations: a movement that one node adds is proven by the block that two nodes state',
     file: 'src/chains/rpc/activity-quorum.ts',
-    was: 'Map.groupBy(group, contentsOf)',
-    is: "Map.groupBy(group, () => '')",
+    was: 'Map.groupBy(group ?? [], contentsOf)',
+    is: "Map.groupBy(group ?? [], () => '')",
     caughtBy: ['test/chains/rpc/activity-quorum.test.ts'],
   },
   {
@@ -299,5 +292,19 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
     was: "if (agreement.outcome === 'accepted') return { ...agreement, ...objectionAmong(verdicts) };",
     is: "if (agreement.outcome === 'accepted') return agreement;",
     caughtBy: ['test/chains/rpc/broadcast-to-all.test.ts'],
+  },
+  {
+    name: 'observations: what one node adds to an own payment becomes final',
+    file: 'src/chains/rpc/observation-quorum.ts',
+    was: 'const finalized = finals >= 2 && isWhole;',
+    is: 'const finalized = finals >= 2;',
+    caughtBy: AGREED,
+  },
+  {
+    name: 'observations: the balances of another node need not show what one node traces',
+    file: 'src/chains/evm/watch/balance-proof.ts',
+    was: 'if (!before.ok || !after.ok || after.value - before.value !== net) return false;',
+    is: 'if (!before.ok || !after.ok) return false;',
+    caughtBy: ['test/chains/evm/watch/activity.test.ts'],
   },
 ];

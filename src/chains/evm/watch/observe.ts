@@ -1,4 +1,5 @@
 import { checkOwnAbsence, denial } from '#chains/rpc/absence-check.ts';
+import { isByContract } from '#chains/rpc/contents.ts';
 import type { Observation, WatchedAttempts } from '#chains/chain-client.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
@@ -149,8 +150,8 @@ interface Moved {
 /**
  * Returns the movements. They are read with the first observation of the block, again when it has
  * the chain's confirmations, and again when it is final, so an RPC node that temporarily cannot
- * trace delays nothing. For the same block the larger number of movements counts. Payments that no
- * RPC node traced by then are missing, and the reconciliation of the balance finds them.
+ * trace delays nothing: it states the recorded payments by contracts again. Payments that no RPC
+ * node traced by then are missing, and the reconciliation of the balance finds them.
  */
 async function moved({ node, chain, watched }: View, included: Included): Promise<Moved> {
   const { hash, receipt, known, confirmations, isFinal, unlogged } = included;
@@ -165,8 +166,8 @@ async function moved({ node, chain, watched }: View, included: Included): Promis
   const trace = receipt.succeeded ? await node.request(traceTransaction(hash)) : null;
   const all = movementsIn(receipt, known, { trace: trace?.ok === true ? trace.value : null, chain });
   const read = await withCollectibles(node, all, { chain, block: receipt.blockNumber });
-  const now = movementsOf(watched.from, [...read, ...unlogged], chain);
-  const movements = isKnown && now.movementCount <= before.movementCount ? movedBefore(before) : now;
+  const kept = isKnown && trace?.ok === false ? before.movements.filter(isByContract) : [];
+  const movements = movementsOf(watched.from, [...read, ...unlogged, ...kept], chain);
   return { movements, isTraced: trace?.ok !== false };
 }
 

@@ -245,3 +245,49 @@ test('payments by contracts to the caller are found by the last scan if the firs
   expect(units(await observation({ ...last, finalized: false }, 'cut'))).toEqual(['-5']);
   await node.stop();
 });
+
+test('a payment by a contract that one RPC node alone states is proven by the balances of the other one', async () => {
+  const hash = await call('splitter', 'split', [bob, carol], 10n);
+  await chain.mined(hash);
+  const node = await startFalseNode(chain.url);
+  const internal = (seen: readonly { readonly uid: string }[]) => seen.map(({ uid }) => uid);
+  for (const order of [
+    [node.url, chain.url],
+    [chain.url, node.url],
+  ]) {
+    const client = clientFor(anvilChain(), order);
+    const claimOf = async () => {
+      const seen = await client.activity(hash, null);
+      if (!seen.ok || seen.value === null) throw new Error('it is mined');
+      const { movements, claim } = seen.value;
+      const proven = await client.provenClaim(seen.value, [bob, carol]);
+      return { movements: internal(movements), claimed: internal(claim?.movements ?? []), proven: internal(proven) };
+    };
+    node.follow(() => 'forward');
+    expect(await claimOf()).toEqual({ movements: ['top', 'trace:0', 'trace:1'], claimed: [], proven: [] });
+    node.follow((method) => (method === 'debug_traceTransaction' ? { error: REFUSED } : 'forward'));
+    expect(await claimOf()).toMatchObject({
+      movements: ['top'],
+      claimed: ['trace:0', 'trace:1'],
+      proven: ['trace:0', 'trace:1'],
+    });
+    // A false trace, and no balance that changed by it.
+    const paying = { type: 'CALL', from: splitter, to: bob, value: '0x3635c9adc5dea00000', input: '0x' };
+    const calls = [paying, paying, paying];
+    const lie = { type: 'CALL', from: alice, to: splitter, value: '0xa', input: '0x', calls };
+    node.follow((method) => (method === 'debug_traceTransaction' ? { result: lie } : 'forward'));
+    expect(await claimOf()).toEqual({
+      movements: ['top'],
+      claimed: ['trace:0', 'trace:1', 'trace:2'],
+      proven: [],
+    });
+    // Without the state before the block nothing is proven.
+    node.follow((method) =>
+      method === 'eth_getBalance' || method === 'debug_traceTransaction' ? { error: REFUSED } : 'forward',
+    );
+    expect((await claimOf()).proven).toEqual([]);
+  }
+  await node.stop();
+});
+
+const REFUSED = { code: -32601, message: 'the method does not exist' };

@@ -1,0 +1,61 @@
+import type { Amount } from '#domain/asset/amount.ts';
+import { unitsOf } from '#domain/asset/amount.ts';
+import type { ChainMovement } from '#domain/activity/movement.ts';
+
+/** What RPC nodes state of the contents of a transaction whose block is proven. */
+
+/**
+ * Reports whether a movement is a payment by a contract, which only RPC nodes with traces show. An
+ * RPC node without them states nothing about it.
+ */
+export function isByContract({ kind }: ChainMovement): boolean {
+  return kind === 'internal';
+}
+
+/**
+ * Returns the same text for the same movements, in any order. A collectible from before ERC-721 has
+ * its id as its amount where a node does not have the state that shows the difference.
+ */
+export function textOfMovements(movements: readonly ChainMovement[]): string {
+  const lines = movements.map(({ uid, kind, tokenAddress, tokenId, from, to, amount }) => {
+    const units = kind === 'erc721' ? [tokenId, null] : [amount, tokenId];
+    return JSON.stringify([uid, tokenAddress, from, to, ...units]);
+  });
+  return JSON.stringify(lines.toSorted());
+}
+
+/** Movements that one RPC node states. */
+export interface Claim {
+  /** The index of the RPC node in `RPC_URLS`. */
+  readonly by: number;
+  readonly host: string;
+  readonly movements: readonly ChainMovement[];
+}
+
+/**
+ * Returns the payments by contracts that two RPC nodes state alike, or else the largest statement
+ * of one of them, which the balances around the block must prove.
+ */
+export function tracedAmong(statements: readonly Claim[]): {
+  readonly agreed: readonly ChainMovement[];
+  readonly claim: Claim | null;
+} {
+  const traced = statements
+    .map((one) => ({ ...one, movements: one.movements.filter(isByContract) }))
+    .filter(({ movements }) => movements.length > 0);
+  const alike = [...Map.groupBy(traced, ({ movements }) => textOfMovements(movements)).values()];
+  const [agreed] = alike.find(({ length }) => length > 1) ?? [];
+  if (agreed !== undefined) return { agreed: agreed.movements, claim: null };
+  const [fullest] = traced.toSorted((a, b) => b.movements.length - a.movements.length);
+  return { agreed: [], claim: fullest ?? null };
+}
+
+/** Returns the fee that two RPC nodes state; null when no two do. */
+export function feeOfTwo(fees: readonly Amount[]): Amount | null {
+  return fees.find((fee, i) => fees.indexOf(fee) !== i) ?? null;
+}
+
+/** Returns the smallest of fees that RPC nodes state differently; null without one. */
+export function smallestFee(fees: readonly Amount[]): Amount | null {
+  return fees.toSorted((a, b) => (unitsOf(a) < unitsOf(b) ? -1 : 1))[0] ?? null;
+}
