@@ -24,6 +24,7 @@ export const ALERT_CODES = [
 export const LOGGED_ALERT_CODES = [
   'state-unreadable',
   'sweep-step-failed',
+  'sweep-behind',
   'vault-alarm-failing',
   'trace-unavailable',
   'token-decimals-changed',

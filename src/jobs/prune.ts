@@ -30,17 +30,41 @@ const MAX_ROWS = 200;
 const MAX_OBJECTS = 100;
 const EMPTIED_AT_ONCE = 20;
 
-type Prune = (env: CoordinatorEnv, nowMs: number) => Promise<void>;
+/** Returns `behind` when it left rows to the next run. */
+type Prune = (env: CoordinatorEnv, nowMs: number) => Promise<'behind' | void>;
+
+/** The maximum number of statements for one table in one run: a thousand rows of each state. */
+const MAX_ROUNDS = 5;
+
+/**
+ * Repeats a statement until it processes fewer rows than its limit. A service that has more than
+ * one statement's worth of rows a minute would never catch up otherwise.
+ *
+ * @param run returns the number of rows that one statement processed
+ */
+export async function repeated(
+  rounds: number,
+  limit: number,
+  run: () => Promise<number>,
+): Promise<'behind' | undefined> {
+  for (let round = 0; round < rounds; round++) if ((await run()) < limit) return undefined;
+  return 'behind';
+}
 
 /** What is deleted, each by the name of its step of the sweep. */
 export const PRUNES = {
-  'prune-deliveries': (env, nowMs) => pruneEnded(env.DB, 'deliveries', endedBefore(nowMs)),
-  'prune-scans': (env, nowMs) => pruneEnded(env.DB, 'scans', endedBefore(nowMs)),
+  'prune-deliveries': (env, nowMs) =>
+    repeated(MAX_ROUNDS, MAX_ROWS, () => pruneEnded(env.DB, 'deliveries', endedBefore(nowMs))),
+  'prune-scans': (env, nowMs) => repeated(MAX_ROUNDS, MAX_ROWS, () => pruneEnded(env.DB, 'scans', endedBefore(nowMs))),
   'prune-dead-letters': (env, nowMs) => pruneDeadLetters(env.DB, nowMs - FAILED_RETENTION_MS),
   'prune-prices': (env, nowMs) =>
-    prunePrices(env.DB, { requestedBeforeMs: nowMs - VALUATION_RETENTION_MS, limit: MAX_ROWS }),
+    repeated(MAX_ROUNDS, MAX_ROWS, () =>
+      prunePrices(env.DB, { requestedBeforeMs: nowMs - VALUATION_RETENTION_MS, limit: MAX_ROWS }),
+    ),
   'prune-tokens': (env, nowMs) =>
-    pruneTokens(env.DB, { readBeforeMs: nowMs - VALUATION_RETENTION_MS, limit: MAX_ROWS }),
+    repeated(MAX_ROUNDS, MAX_ROWS, () =>
+      pruneTokens(env.DB, { readBeforeMs: nowMs - VALUATION_RETENTION_MS, limit: MAX_ROWS }),
+    ),
   'prune-sessions': pruneSessions,
   'prune-access-tokens': pruneAccessTokens,
 } as const satisfies Readonly<Record<string, Prune>>;
@@ -54,14 +78,16 @@ function endedBefore(nowMs: number) {
 }
 
 /** Every session of this age has expired. */
-async function pruneSessions({ DB, SESSION }: CoordinatorEnv, nowMs: number): Promise<void> {
+async function pruneSessions({ DB, SESSION }: CoordinatorEnv, nowMs: number): Promise<'behind' | void> {
   const old = await sessionsBefore(DB, { beforeMs: nowMs - SESSION_SECONDS * 1000, limit: MAX_OBJECTS });
   await deleteSessions(DB, await emptied(old, (id) => SESSION.getByName(`session:${id}`).erase()));
+  return old.length < MAX_OBJECTS ? undefined : 'behind';
 }
 
-async function pruneAccessTokens({ DB, ACCESS_TOKEN }: CoordinatorEnv, nowMs: number): Promise<void> {
+async function pruneAccessTokens({ DB, ACCESS_TOKEN }: CoordinatorEnv, nowMs: number): Promise<'behind' | void> {
   const old = await tokensDeletedBefore(DB, { beforeMs: nowMs - ENDED_RETENTION_MS, limit: MAX_OBJECTS });
   await removeAccessTokens(DB, await emptied(old, (id) => ACCESS_TOKEN.getByName(`token:${id}`).erase()));
+  return old.length < MAX_OBJECTS ? undefined : 'behind';
 }
 
 /**

@@ -2,7 +2,7 @@ import type { VaultId } from '#domain/id.ts';
 import { parseVaultId } from '#domain/id.ts';
 import { sendActivity } from '#jobs/activity-queue.ts';
 import { raiseCosignerAlerts, raiseWorkAlerts } from '#jobs/alerts.ts';
-import { PRUNES } from '#jobs/prune.ts';
+import { PRUNES, repeated } from '#jobs/prune.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { logAlert } from '#objects/metrics.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
@@ -11,13 +11,10 @@ import { errorText } from '#store/error-text.ts';
 import { unreadableText } from '#store/object-schema.ts';
 import { inGroups } from '#store/batched-query.ts';
 import { claimDue } from '#store/retried-rows.ts';
-import { stalledVaults } from '#store/transactions.ts';
+import { claimStalledVaults } from '#store/transactions.ts';
 import { claimVaultsToWake, updateVaultSizes } from '#store/vaults.ts';
 
-/**
- * The vault of a watched transaction that has not changed for this long is woken, whatever its
- * alarm was doing.
- */
+/** The vault of a record that was due this long ago is woken, whatever its alarm was doing. */
 const STALLED_AFTER_MS = 60_000;
 
 /**
@@ -27,8 +24,8 @@ const STALLED_AFTER_MS = 60_000;
 const EVERY_VAULT_MS = 60 * 60 * 1000;
 
 /**
- * The maximum number of each in one run; the others follow a minute later, the ones quiet for
- * longest first. Together with the statements for D1 they stay below the thousand subrequests of an
+ * The maximum number of each in one run; the others follow a minute later, the ones due for longest
+ * first. Together with the statements for D1 they stay below the thousand subrequests of an
  * invocation, and a hundred thousand vaults are all woken within 125 minutes.
  */
 const MAX_STALLED = 100;
@@ -38,15 +35,20 @@ const MAX_ROWS = 200;
 /** A sleeping vault takes time to wake: a minute is too short to wake all of them in sequence. */
 const WOKEN_AT_ONCE = 20;
 
-type Step = (env: CoordinatorEnv, nowMs: number) => Promise<void>;
+/** Returns `behind` when it left work to the next run. */
+type Step = (env: CoordinatorEnv, nowMs: number) => Promise<'behind' | void>;
 
+/** The maximum number of statements for one table in one run. */
+const MAX_ROUNDS = 5;
+
+// A claimed row is due again now, and no later round of the same run gets it.
 const overdueAt = (nowMs: number) => ({ dueBeforeMs: nowMs - STALLED_AFTER_MS, nowMs, limit: MAX_ROWS });
 
 /** In their order: the vaults are awake, and lost messages sent, whatever the others find. */
 const STEPS = {
   'wake-stalled-vaults': async (env, nowMs) => {
-    const query = { updatedBeforeMs: nowMs - STALLED_AFTER_MS, limit: MAX_STALLED };
-    await wakeVaults(env, await stalledVaults(env.DB, query));
+    const query = { dueBeforeMs: nowMs - STALLED_AFTER_MS, nowMs, limit: MAX_STALLED };
+    await wakeVaults(env, await claimStalledVaults(env.DB, query));
   },
   'wake-vaults-in-turn': async (env, nowMs) => {
     const query = { wokenBeforeMs: nowMs - EVERY_VAULT_MS, nowMs, limit: MAX_IN_TURN };
@@ -54,18 +56,24 @@ const STEPS = {
   },
   // The message of a due row was lost, or the row waits for its chain.
   'resend-deliveries': async (env, nowMs) => {
-    const deliveries = await claimDue(env.DB, 'deliveries', overdueAt(nowMs));
-    await sendActivity(
-      env,
-      deliveries.map((deliveryId) => ({ deliveryId })),
-    );
+    return repeated(MAX_ROUNDS, MAX_ROWS, async () => {
+      const deliveries = await claimDue(env.DB, 'deliveries', overdueAt(nowMs));
+      await sendActivity(
+        env,
+        deliveries.map((deliveryId) => ({ deliveryId })),
+      );
+      return deliveries.length;
+    });
   },
   'resend-scans': async (env, nowMs) => {
-    const scans = await claimDue(env.DB, 'scans', overdueAt(nowMs));
-    await sendActivity(
-      env,
-      scans.map((scanId) => ({ scanId })),
-    );
+    return repeated(MAX_ROUNDS, MAX_ROWS, async () => {
+      const scans = await claimDue(env.DB, 'scans', overdueAt(nowMs));
+      await sendActivity(
+        env,
+        scans.map((scanId) => ({ scanId })),
+      );
+      return scans.length;
+    });
   },
   ...PRUNES,
   'alert-work': raiseWorkAlerts,
@@ -84,16 +92,19 @@ export type SweepStep = keyof typeof STEPS;
  */
 export async function sweep(env: CoordinatorEnv, nowMs: number): Promise<void> {
   const failed: string[] = [];
+  const behind: string[] = [];
   for (const [step, run] of Object.entries<Step>(STEPS)) {
     try {
-      await run(env, nowMs);
+      if ((await run(env, nowMs)) === 'behind') behind.push(step);
     } catch (error) {
       failed.push(step);
       console.error(JSON.stringify({ event: 'sweep-step-failed', step, error: errorText(error) }));
     }
   }
-  if (failed.length === 0) return;
-  logAlert(env, { code: 'sweep-step-failed', detail: `Steps of the sweep that failed: ${failed.join(', ')}.` });
+  if (failed.length > 0)
+    logAlert(env, { code: 'sweep-step-failed', detail: `Steps of the sweep that failed: ${failed.join(', ')}.` });
+  if (behind.length > 0)
+    logAlert(env, { code: 'sweep-behind', detail: `Steps of the sweep that left work: ${behind.join(', ')}.` });
 }
 
 /** Wakes vaults, and stores the sizes of their objects. */

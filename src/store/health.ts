@@ -21,7 +21,7 @@ const MAX_SIZES = 3;
  */
 export async function readHealth(db: D1Database, { limit }: { readonly limit: number }): Promise<ServiceHealth> {
   const orm = drizzle(db);
-  const watched = eq(transactions.watched, true);
+  const watched = isNotNull(transactions.dueAtMs);
   const moving = and(watched, inArray(transactions.state, MOVING));
   const results = await orm.batch([
     orm

@@ -38,7 +38,8 @@ export function reopenFailed(db: D1Database, table: RetriedTable, nowMs: number)
 
 /**
  * Deletes completed rows and failed rows from before a time, up to a limit of each. The results of
- * completed ones are in the vaults; failed ones stayed long enough to be reopened.
+ * completed ones are in the vaults; failed ones stayed long enough to be reopened. Returns the
+ * larger of the two numbers.
  */
 export async function pruneEnded(
   db: D1Database,
@@ -48,13 +49,14 @@ export async function pruneEnded(
     failedBeforeMs,
     limit,
   }: { readonly doneBeforeMs: number; readonly failedBeforeMs: number; readonly limit: number },
-): Promise<void> {
+): Promise<number> {
   const prune = (state: 'done' | 'failed') => {
     const old = `SELECT id FROM ${table} WHERE state = '${state}' AND ${SINCE[table]} < ? LIMIT ?`;
     return db.prepare(`DELETE FROM ${table} WHERE id IN (${old})`);
   };
-  await prune('done').bind(doneBeforeMs, limit).run();
-  await prune('failed').bind(failedBeforeMs, limit).run();
+  const done = await prune('done').bind(doneBeforeMs, limit).run();
+  const failed = await prune('failed').bind(failedBeforeMs, limit).run();
+  return Math.max(done.meta.changes, failed.meta.changes);
 }
 
 async function idsOf(statement: D1PreparedStatement): Promise<readonly string[]> {

@@ -125,10 +125,13 @@ export const transactions = sqliteTable(
     updatedAtMs: integer('updated_at_ms').notNull(),
     txHash: text('tx_hash'),
     externalId: text('external_id'),
-    /**
-     * A job is pending: the sweep wakes the vault when the transaction has not changed for a while.
-     */
+    /** A job is pending. Release 0.2.0 reads it; `due_at_ms` has taken its place. */
     watched: integer('watched', { mode: 'boolean' }).notNull(),
+    /**
+     * When the vault acts next on the pending job, unless its alarm was lost: then the sweep wakes
+     * it. Null without a job.
+     */
+    dueAtMs: integer('due_at_ms'),
     record: text('record').notNull(),
   },
   (table) => [
@@ -142,9 +145,9 @@ export const transactions = sqliteTable(
     index('transactions_direction').on(table.vaultId, table.direction, table.visible, table.id),
     index('transactions_updated').on(table.vaultId, table.updatedAtMs),
     index('transactions_hash').on(table.txHash),
-    index('transactions_watched')
-      .on(table.updatedAtMs)
-      .where(sql`watched = 1`),
+    index('transactions_due')
+      .on(table.dueAtMs)
+      .where(sql`due_at_ms is not null`),
     check('transactions_version', sql`version >= 1`),
   ],
 );

@@ -1,5 +1,4 @@
-import { and, asc, eq, getTableColumns, lt, sql } from 'drizzle-orm';
-import { drizzle } from 'drizzle-orm/d1';
+import { getTableColumns } from 'drizzle-orm';
 import type { VaultId } from '#domain/id.ts';
 import { firstTransactionId } from '#domain/id.ts';
 import { insertRows, jsonTexts } from '#store/json-rows.ts';
@@ -176,20 +175,31 @@ function textOf(filters: readonly Filter[]): string {
   return filters.map(([condition]) => condition).join(' AND ');
 }
 
+/** The maximum number of due records that one claim reads. */
+const MAX_DUE = 5_000;
+
 /**
- * Returns vaults with a watched transaction that has not changed since, the longest unchanged
- * first.
+ * The interval at which a record that stays due is woken: a tenth of its age, from a minute to an
+ * hour. So records that nothing changes take no places of others.
  */
-export async function stalledVaults(
+const AGAIN = 'MAX(60000, MIN(3600000, (?1 - updated_at_ms) / 10))';
+
+/**
+ * Returns vaults with a record that was due before a time, the longest due first, and postpones
+ * these records: the next caller gets others.
+ */
+export async function claimStalledVaults(
   db: D1Database,
-  query: { readonly updatedBeforeMs: number; readonly limit: number },
+  query: { readonly dueBeforeMs: number; readonly nowMs: number; readonly limit: number },
 ): Promise<readonly number[]> {
-  const found = await drizzle(db)
-    .select({ vaultId: transactions.vaultId })
-    .from(transactions)
-    .where(and(eq(transactions.watched, true), lt(transactions.updatedAtMs, query.updatedBeforeMs)))
-    .groupBy(transactions.vaultId)
-    .orderBy(asc(sql`min(${transactions.updatedAtMs})`))
-    .limit(query.limit);
-  return found.map((row) => row.vaultId);
+  const due = `SELECT id, vault_id, due_at_ms FROM transactions WHERE due_at_ms <= ?2 ORDER BY due_at_ms LIMIT ${MAX_DUE}`;
+  const first = 'SELECT vault_id FROM due GROUP BY vault_id ORDER BY MIN(due_at_ms) LIMIT ?3';
+  const claim = `WITH due AS MATERIALIZED (${due}), first AS MATERIALIZED (${first})
+    UPDATE transactions SET due_at_ms = ?1 + ${AGAIN}
+    WHERE id IN (SELECT id FROM due WHERE vault_id IN (SELECT vault_id FROM first)) RETURNING vault_id`;
+  const { results } = await db
+    .prepare(claim)
+    .bind(query.nowMs, query.dueBeforeMs, query.limit)
+    .all<{ vault_id: number }>();
+  return [...new Set(results.map((row) => row.vault_id))];
 }

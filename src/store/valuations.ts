@@ -30,32 +30,34 @@ export function cachedPrices(db: D1Database, assets: readonly string[]): Promise
   );
 }
 
-/** Deletes prices that were not requested since a time, up to a limit. */
+/** Deletes prices that were not requested since a time, up to a limit. Returns their number. */
 export async function prunePrices(
   db: D1Database,
   query: { readonly requestedBeforeMs: number; readonly limit: number },
-): Promise<void> {
+): Promise<number> {
   const orm = drizzle(db);
   const oldPrices = orm
     .select({ asset: prices.asset })
     .from(prices)
     .where(lt(prices.requestedAtMs, query.requestedBeforeMs))
     .limit(query.limit);
-  await orm.delete(prices).where(inArray(prices.asset, oldPrices));
+  const deleted = await orm.delete(prices).where(inArray(prices.asset, oldPrices));
+  return deleted.meta.changes;
 }
 
 /**
  * Deletes tokens that were read before a time, up to a limit: strangers create tokens by the
- * thousand.
+ * thousand. Returns their number.
  */
 export async function pruneTokens(
   db: D1Database,
   query: { readonly readBeforeMs: number; readonly limit: number },
-): Promise<void> {
+): Promise<number> {
   const isOld = lt(tokens.readAtMs, query.readBeforeMs);
-  await drizzle(db)
+  const deleted = await drizzle(db)
     .delete(tokens)
     .where(sql`rowid in (select rowid from ${tokens} where ${isOld} limit ${query.limit})`);
+  return deleted.meta.changes;
 }
 
 /** Stores a valuation. The newest answer prevails. */

@@ -10,7 +10,7 @@ import { asService, coordinator } from '../http/scene.worker.ts';
 const DAY_MS = 24 * 60 * 60 * 1000;
 const [STALLED, IN_TURN] = [71, 72];
 const STALLED_TRANSACTION =
-  "INSERT INTO transactions (id, vault_id, version, state, display_type, chain, direction, visible, created_at_ms, updated_at_ms, watched, record) VALUES ('stalled', 71, 1, 'SIGNING', 'transfer', 'anvil', 'out', 1, 0, 0, 1, '{}')";
+  "INSERT INTO transactions (id, vault_id, version, state, display_type, chain, direction, visible, created_at_ms, updated_at_ms, watched, due_at_ms, record) VALUES ('stalled', 71, 1, 'SIGNING', 'transfer', 'anvil', 'out', 1, 0, 0, 1, 0, '{}')";
 const CREDENTIAL = '0'.repeat(16);
 const ACTIVITY = 'tries, due_at_ms';
 
@@ -49,6 +49,8 @@ interface Fault {
   readonly query?: RegExp;
   /** Settings of the coordinator that differ. */
   readonly env?: Partial<CoordinatorEnv>;
+  /** Further statements that insert rows. */
+  readonly rows?: readonly string[];
 }
 
 function databaseWithout(failing: RegExp | undefined): Pick<D1Database, 'prepare' | 'batch'> {
@@ -62,11 +64,14 @@ function databaseWithout(failing: RegExp | undefined): Pick<D1Database, 'prepare
 }
 
 /** Runs a sweep on new rows, by default one that logs alerts. Returns what it has done. */
-async function sweptWith({ query, env = {} }: Fault, nowMs = 900_000 * Math.ceil((Date.now() + DAY_MS) / 900_000)) {
+async function sweptWith(
+  { query, env = {}, rows = [] }: Fault,
+  nowMs = 900_000 * Math.ceil((Date.now() + DAY_MS) / 900_000),
+) {
   // The first request creates the tables of this file.
   await asService('GET /internal/vault/1');
   await coordinator.DB.batch(TABLES.map((table) => coordinator.DB.prepare(`DELETE FROM ${table}`)));
-  await coordinator.DB.batch(ROWS.map((row) => coordinator.DB.prepare(row)));
+  await coordinator.DB.batch([...ROWS, ...rows].map((row) => coordinator.DB.prepare(row)));
   const woken: string[] = [];
   const sent: ActivityMessage[] = [];
   const counted: string[] = [];
@@ -105,11 +110,13 @@ async function sweptWith({ query, env = {} }: Fault, nowMs = 900_000 * Math.ceil
   const done = Object.entries(isDone).flatMap(([step, seen]) => (seen ? [step] : []));
   const failed = logged.flatMap(({ event, step }) => (event === 'sweep-step-failed' ? [step] : []));
   const alerts = logged.filter(({ code }) => code === 'sweep-step-failed').map(({ detail }) => detail);
-  return { done, failed, alerts, counted, steps: Object.keys(isDone) };
+  const behind = logged.filter(({ code }) => code === 'sweep-behind').map(({ detail }) => detail);
+  const deliveries = sent.filter((message) => 'deliveryId' in message).length;
+  return { done, failed, alerts, behind, counted, sent: deliveries, steps: Object.keys(isDone) };
 }
 
 const FAULTS: Readonly<Record<SweepStep, Fault>> = {
-  'wake-stalled-vaults': { query: /^select "vault_id" from "transactions"/ },
+  'wake-stalled-vaults': { query: /^WITH due AS/ },
   'wake-vaults-in-turn': { query: /^update "vaults"/ },
   'resend-deliveries': { query: /^UPDATE deliveries/ },
   'resend-scans': { query: /^UPDATE scans/ },
@@ -145,4 +152,15 @@ test('one alert names all steps that failed, in any minute, while the vaults of 
   expect((await sweptWith({ query: /^DELETE FROM scans/ }, quarterMs + 60_000)).alerts).toEqual([
     'Steps of the sweep that failed: prune-scans.',
   ]);
+});
+
+test('lost messages beyond one statement are sent in one run, and what is left is an alert', async () => {
+  const deliveries = (count: number) =>
+    Array.from({ length: count }, (_, i) => [
+      `INSERT INTO deliveries (id, provider, endpoint_id, body, received_at_ms, state, ${ACTIVITY}) VALUES ('more-${i}', 'alchemy', 'e', '{}', 0, 'open', 0, 0)`,
+    ]);
+  const some = await sweptWith({ rows: deliveries(450).flat() });
+  expect([some.sent, some.behind]).toEqual([451, []]);
+  const many = await sweptWith({ rows: deliveries(1_100).flat() });
+  expect([many.sent, many.behind]).toEqual([1_000, ['Steps of the sweep that left work: resend-deliveries.']]);
 });

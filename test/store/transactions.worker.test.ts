@@ -6,7 +6,7 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 import { jsonTexts } from '#store/json-rows.ts';
 import { audit, transactions } from '#store/schema.ts';
 import type { AuditRow, ProjectedRow } from '#store/transactions.ts';
-import { project } from '#store/transactions.ts';
+import { claimStalledVaults, project } from '#store/transactions.ts';
 
 const { DB } = env as unknown as CoordinatorEnv;
 
@@ -25,6 +25,7 @@ const row = (version: number, state: string): ProjectedRow => ({
   txHash: null,
   externalId: null,
   watched: true,
+  dueAtMs: 1,
   record: JSON.stringify({ state }),
 });
 const line: AuditRow = { vaultId: 7, seq: 1, transactionId: null, atMs: 1, entry: '{}', hash: 'first' };
@@ -51,6 +52,7 @@ test('a projection is as large as necessary, and keeps every character', async (
     externalId: '42',
     visible: i % 2 === 0,
     watched: false,
+    dueAtMs: null,
     record: record(i),
   }));
   const lines = Array.from({ length: 200 }, (_, i) => ({ ...line, vaultId: 8, seq: i + 1, entry: record(i) }));
@@ -66,6 +68,51 @@ test('a projection is as large as necessary, and keeps every character', async (
   const kept = await drizzle(DB).select().from(audit).where(eq(audit.vaultId, 8)).orderBy(audit.seq);
   expect(kept).toEqual(lines);
   expect(jsonTexts([])).toEqual([]);
+});
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Stores one record of a vault, which changed last at a time and is due at another one. */
+async function storeDue(vaultId: number, updatedAtMs: number, dueAtMs: number | null): Promise<void> {
+  const id = `${vaultId}.${String(vaultId).padStart(26, '0')}`;
+  await project(DB, { records: [{ ...row(1, 'SIGNING'), id, vaultId, updatedAtMs, dueAtMs }], lines: [] });
+}
+
+test('records that wait for people or for finality take no places of the vault whose alarm was lost', async () => {
+  await DB.prepare('DELETE FROM transactions').run();
+  const nowMs = 100 * HOUR_MS;
+  // Unchanged for days, and due at the end of their decision period.
+  for (let i = 0; i < 150; i++) await storeDue(1000 + i, i, nowMs + HOUR_MS);
+  await storeDue(3000, 0, null);
+  await storeDue(2000, nowMs - 2 * MINUTE_MS, nowMs - 2 * MINUTE_MS);
+  const claimed = await claimStalledVaults(DB, { dueBeforeMs: nowMs - MINUTE_MS, nowMs, limit: 100 });
+  expect(claimed).toEqual([2000]);
+});
+
+test('records that stay due are claimed in turn, and the older they are the less often', async () => {
+  await DB.prepare('DELETE FROM transactions').run();
+  const nowMs = 100 * HOUR_MS;
+  const claim = (atMs: number) => claimStalledVaults(DB, { dueBeforeMs: atMs - MINUTE_MS, nowMs: atMs, limit: 2 });
+  for (const [vaultId, ageMs] of [
+    [1, 50 * HOUR_MS],
+    [2, 2 * HOUR_MS],
+    [3, 5 * MINUTE_MS],
+  ] as const) {
+    await storeDue(vaultId, nowMs - ageMs, nowMs - ageMs);
+  }
+  expect(await claim(nowMs)).toEqual([1, 2]);
+  expect(await claim(nowMs)).toEqual([3]);
+  expect(await claim(nowMs)).toEqual([]);
+  expect(await claim(nowMs + 2 * MINUTE_MS)).toEqual([3]);
+  expect(await claim(nowMs + 15 * MINUTE_MS)).toEqual(expect.arrayContaining([2, 3]));
+  await claim(nowMs + 62 * MINUTE_MS);
+  expect(await claim(nowMs + 62 * MINUTE_MS)).toEqual([1]);
+  // A new version of the record is due by itself.
+  const id = `1.${'1'.padStart(26, '0')}`;
+  const newer = { ...row(2, 'BROADCAST'), id, vaultId: 1, updatedAtMs: nowMs, dueAtMs: nowMs };
+  await project(DB, { records: [newer], lines: [] });
+  expect(await claim(nowMs + 64 * MINUTE_MS)).toContain(1);
 });
 
 function bytesIn(text: string): number {

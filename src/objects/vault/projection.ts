@@ -1,7 +1,7 @@
 import type { Activity } from '#domain/activity/activity.ts';
 import { isWatched } from '#domain/activity/activity.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
-import { transactionHash } from '#domain/transaction/transaction.ts';
+import { isFinal, isPending, transactionHash } from '#domain/transaction/transaction.ts';
 import { isWatchedAfterFailure, outstandingJob } from '#domain/transaction/job.ts';
 import type { PublicTransaction } from '#objects/vault/documents/listed-document.ts';
 import { listedCodec } from '#objects/vault/documents/listed-document.ts';
@@ -21,8 +21,10 @@ export interface ProjectedTransaction {
   readonly updatedAtMs: number;
   readonly txHash: string | null;
   readonly externalId: string | null;
-  /** A job is pending: the sweep wakes the vault when the record has not changed for a while. */
+  /** A job is pending. */
   readonly watched: boolean;
+  /** When the sweep may have to wake the vault for it; null without a job. */
+  readonly dueAtMs: number | null;
   readonly record: string;
 }
 
@@ -43,6 +45,7 @@ export function projectedActivity(activity: Activity): ProjectedTransaction {
     txHash: activity.hash,
     externalId: null,
     watched: isWatched(activity),
+    dueAtMs: isWatched(activity) ? dueAtMs(activity) : null,
     record: listedCodec.encode({ kind: 'activity', ...activity }),
   };
 }
@@ -53,6 +56,26 @@ export function publicTransaction(transaction: Transaction): PublicTransaction {
     signed: signed === null ? null : { hash: signed.hash, atMs: signed.atMs },
   }));
   return { ...transaction, attempts };
+}
+
+/** A given-up transaction is polled at its own times and must not precede those in flight. */
+function isWatchedBySweep(transaction: Transaction): boolean {
+  return outstandingJob(transaction) !== null && !isWatchedAfterFailure(transaction);
+}
+
+/**
+ * Most blocks are final an hour after the record. Polls until then change nothing that the sweep
+ * could miss.
+ */
+const FINALITY_DUE_MS = 60 * 60_000;
+
+/**
+ * Returns when the vault acts next on a record: at the end of its decision period while people
+ * decide, at once while it is in flight.
+ */
+function dueAtMs(record: Transaction | Activity): number {
+  if ('intent' in record && isPending(record.state)) return record.intent.expiresAtMs;
+  return isFinal(record.state) ? record.updatedAtMs + FINALITY_DUE_MS : record.updatedAtMs;
 }
 
 export function projectedTransaction(transaction: Transaction): ProjectedTransaction {
@@ -70,8 +93,8 @@ export function projectedTransaction(transaction: Transaction): ProjectedTransac
     updatedAtMs: transaction.updatedAtMs,
     txHash: transactionHash(transaction),
     externalId: transaction.externalId,
-    // A given-up transaction is polled at its own times and must not precede those in flight.
-    watched: outstandingJob(transaction) !== null && !isWatchedAfterFailure(transaction),
+    watched: isWatchedBySweep(transaction),
+    dueAtMs: isWatchedBySweep(transaction) ? dueAtMs(transaction) : null,
     record: listedCodec.encode({ kind: 'transaction', ...publicTransaction(transaction) }),
   };
 }

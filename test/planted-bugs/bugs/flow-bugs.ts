@@ -286,4 +286,18 @@ export const FLOW_BUGS: readonly Bug[] = [
     is: '',
     caughtBy: ['test/objects/vault/commands/key.test.ts'],
   },
+  {
+    name: 'sweep: proposals that wait for people take every place of the vaults that are woken',
+    file: 'src/objects/vault/projection.ts',
+    was: "if ('intent' in record && isPending(record.state)) return record.intent.expiresAtMs;",
+    is: '',
+    caughtBy: ['test/objects/vault/projection.test.ts'],
+  },
+  {
+    name: 'sweep: records that nothing changes take every place in each run',
+    file: 'src/store/transactions.ts',
+    was: 'UPDATE transactions SET due_at_ms = ?1 + ${AGAIN}',
+    is: 'UPDATE transactions SET due_at_ms = due_at_ms + 0 * (?1 + ${AGAIN})',
+    caughtBy: ['test/store/transactions.worker.test.ts'],
+  },
 ];
