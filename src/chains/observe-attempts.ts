@@ -61,6 +61,7 @@ export function leavesEndUnknown(seen: Observation, reason: UnknownEndReason): b
     case 'COIN_UNKNOWN':
       return isCoinUnknown || nonceTaken;
     case 'REJECTED_BY_NODE':
+    case 'NOT_SHOWN':
       return !inMempool;
     default:
       return unreachable(reason);

@@ -1,4 +1,4 @@
-import { COIN_UNKNOWN, NONCE_USED_UNEXPLAINED } from '#domain/transaction/job.ts';
+import { COIN_UNKNOWN, NONCE_USED_UNEXPLAINED, NOT_SHOWN } from '#domain/transaction/job.ts';
 
 /** The conditions of a running service that need an operator and that nothing else reports. */
 
@@ -113,7 +113,7 @@ const STUCK_MS = 60 * MINUTE_MS;
  * RPC nodes contradict each other, one of two does not answer, or none has the history. An operator
  * must change the RPC nodes.
  */
-const UNEXPLAINED = [NONCE_USED_UNEXPLAINED, 'NODES_DISAGREE', 'SECOND_NODE_AWAY'] as const;
+const UNEXPLAINED = [NONCE_USED_UNEXPLAINED, NOT_SHOWN, 'NODES_DISAGREE', 'SECOND_NODE_AWAY'] as const;
 /**
  * Reasons for which a transaction stays in its state because the RPC nodes do not show its outcome.
  */

@@ -26,6 +26,7 @@ const SEEN: Readonly<Record<string, Observation>> = {
 test.each<[UnknownEndReason, readonly string[]]>([
   ['NONCE_USED_UNEXPLAINED', ['unexplained', 'taken']],
   ['COIN_UNKNOWN', ['unknownUtxo', 'taken']],
+  ['NOT_SHOWN', ['unused', 'disputed', 'unexplained', 'unknownUtxo', 'taken']],
   ['REJECTED_BY_NODE', ['unused', 'disputed', 'unexplained', 'unknownUtxo', 'taken']],
 ])('with %s a person can end a transaction only while RPC nodes report %j', (reason, allowed) => {
   const found = Object.keys(SEEN).filter((name) => leavesEndUnknown(SEEN[name] ?? absent(), reason));

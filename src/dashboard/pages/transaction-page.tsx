@@ -107,6 +107,7 @@ function Proposal({ transaction: { createdBy, note } }: { readonly transaction: 
 const UNKNOWN_ENDS = {
   COIN_UNKNOWN: 'No RPC node shows a UTXO that this payment spends. Its UTXOs stay reserved for 14 days.',
   NONCE_USED_UNEXPLAINED: 'The nonce of this payment is used, and no RPC node shows by which transaction.',
+  NOT_SHOWN: 'For an hour no RPC node has shown this payment, nor its cancellation.',
   REJECTED_BY_NODE: 'Every RPC node refuses this payment. It may still be mined.',
 } as const;
 

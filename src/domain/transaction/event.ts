@@ -159,6 +159,8 @@ export type TransactionEvent =
       readonly liveUntil?: string;
       readonly lookedFor?: LookedFor;
     }
+  /** No RPC node that answers shows any attempt, or none answers. */
+  | { readonly type: 'unshown' }
   /** The time limit of the intent may have passed. */
   | { readonly type: 'endByTime' }
   /** A delivery names a hash of a failed transaction: it is polled again. */

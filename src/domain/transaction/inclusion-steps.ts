@@ -10,6 +10,7 @@ import { isPastNotAfterTime } from '#domain/transaction/intent.ts';
 import {
   COIN_UNKNOWN,
   NONCE_USED_UNEXPLAINED,
+  NOT_SHOWN,
   isWatchedAfterFailure,
   keepsReservation,
   mayEndUnknown,
@@ -124,6 +125,41 @@ function isOutdated(
 /** Reasons of records that wait because RPC nodes do not show the outcome, or disagree on it. */
 const UNSHOWN: ReadonlySet<string | null> = new Set([NONCE_USED_UNEXPLAINED, COIN_UNKNOWN, NODES_DISAGREE]);
 
+/** Reasons that people see while the bytes are sent again and again, or none. */
+const SENDING: ReadonlySet<string | null> = new Set([
+  null,
+  'CANCELLING',
+  'REBROADCASTING',
+  'REORGED',
+  'REFUSED_BY_NODE',
+  'REPRICING',
+  'SIGNERS_REFUSED',
+  'SIGNING_AGAIN',
+  'SIGNING_TIMEOUT',
+]);
+
+/** Ours: no chain includes a payment so late by itself. */
+const NOT_SHOWN_MS = 60 * 60_000;
+/** The resends of bytes take about as long until they are this many. */
+const NOT_SHOWN_TIMES = 10;
+
+/**
+ * Reports whether a transaction in flight has waited for so long that `NOT_SHOWN` is its reason,
+ * when no RPC node explains it: neither that it waits, nor that it is excluded.
+ */
+export function hasWaitedUnshown(transaction: Transaction, nowMs: number): boolean {
+  const newest = signedAttempts(transaction).at(-1);
+  const { state, stateReason, updatedAtMs } = transaction;
+  if (newest === undefined || state !== 'BROADCAST' || !SENDING.has(stateReason)) return false;
+  const isUnchanged = nowMs - updatedAtMs >= NOT_SHOWN_MS;
+  const isSentOften = (newest.sent?.times ?? 0) >= NOT_SHOWN_TIMES;
+  return nowMs - newest.signed.atMs >= NOT_SHOWN_MS && (isUnchanged || isSentOften);
+}
+
+/** People cancel the transaction, and may end it when no cancellation helps. */
+export const nameUnshown: TransitionStep<'unshown'> = (transaction, _event, { nowMs }) =>
+  hasWaitedUnshown(transaction, nowMs) ? { stateReason: NOT_SHOWN } : null;
+
 /** Reasons that only a price, a balance or a member can change, and no repetition. */
 const AT_REST: ReadonlySet<string | null> = new Set<FailureReason>([
   'REJECTED_BY_NODE',
@@ -181,14 +217,17 @@ export const notFoundInBroadcast: TransitionStep<'miss'> = (transaction, event, 
   const isTakenAgain = stateReason === 'REJECTED_BY_NODE' && inMempool && transaction.givenUp === null;
   // Every RPC node has the bytes that one of them refused.
   const isRelayed = stateReason === 'REFUSED_BY_NODE' && inMempool && event.isWithheld !== true;
-  const isHealed = UNSHOWN.has(stateReason) || isFairAgain || isTakenAgain || isRelayed;
+  const isShown = stateReason === NOT_SHOWN && inMempool;
+  const isHealed = UNSHOWN.has(stateReason) || isShown || isFairAgain || isTakenAgain || isRelayed;
   const healed = isHealed ? { stateReason: cancelling ? 'CANCELLING' : null } : null;
   const newest = newestAttempt(transaction);
   if (inMempool || newest === null || newest.sent === null) return healed;
   // A payment whose time limit has passed is not sent again.
   if (newest.purpose === 'intent' && isPastNotAfterTime(transaction.intent, nowMs)) return healed;
   if (newest.sent.outcome !== 'accepted' && newest.sent.outcome !== 'refused') return healed;
-  if (isAtRest(transaction) || !isResendDue(newest, nowMs)) return stateReason === NODES_DISAGREE ? null : healed;
+  // Without a record of it, the confirmation job sends these bytes again.
+  const isSentSilently = isAtRest(transaction) || stateReason === NOT_SHOWN;
+  if (isSentSilently || !isResendDue(newest, nowMs)) return stateReason === NODES_DISAGREE ? null : healed;
   // The mempool dropped the transaction: the same bytes are broadcast again.
   const sent = { ...newest.sent, outcome: 'unknown' as const, answer: 'The transaction is not in the mempool.' };
   return { stateReason: 'REBROADCASTING', attempts: replaceNewest(transaction, { ...newest, sent }) };

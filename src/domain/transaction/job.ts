@@ -53,23 +53,29 @@ export const COIN_UNKNOWN = 'COIN_UNKNOWN';
 /** The nonce of the transaction is used, and no RPC node shows by which transaction. */
 export const NONCE_USED_UNEXPLAINED = 'NONCE_USED_UNEXPLAINED';
 
+/** For an hour no RPC node has shown the transaction, in a mempool or in a block. */
+export const NOT_SHOWN = 'NOT_SHOWN';
+
 /**
  * Why a transaction in BROADCAST may never end by itself: RPC nodes do not show its outcome, or the
  * network accepts none of its bytes.
  */
-export const UNKNOWN_END_REASONS = [COIN_UNKNOWN, NONCE_USED_UNEXPLAINED, 'REJECTED_BY_NODE'] as const;
+export const UNKNOWN_END_REASONS = [COIN_UNKNOWN, NONCE_USED_UNEXPLAINED, 'REJECTED_BY_NODE', NOT_SHOWN] as const;
 export type UnknownEndReason = (typeof UNKNOWN_END_REASONS)[number];
 
 /**
  * Reports whether a member may end a transaction although it may still be included. A transaction
- * that is given up after a refusal ends by the attempt that uses its nonce.
+ * that is given up after a refusal ends by the attempt that uses its nonce. One that RPC nodes do
+ * not show is cancelled first: its bytes may be valid, and the cancellation excludes them.
  */
 export function mayEndUnknown({
   state,
   stateReason,
   givenUp,
-}: Pick<Transaction, 'state' | 'stateReason' | 'givenUp'>): boolean {
-  const endsByItself = stateReason === 'REJECTED_BY_NODE' && givenUp !== null;
+  cancelling,
+}: Pick<Transaction, 'state' | 'stateReason' | 'givenUp' | 'cancelling'>): boolean {
+  const endsByItself =
+    (stateReason === 'REJECTED_BY_NODE' && givenUp !== null) || (stateReason === NOT_SHOWN && !cancelling);
   return state === 'BROADCAST' && !endsByItself && UNKNOWN_END_REASONS.some((reason) => reason === stateReason);
 }
 
@@ -79,8 +85,8 @@ export function mayEndUnknown({
  * would fail.
  */
 export function keepsReservation(transaction: Transaction): boolean {
-  const { stateReason } = transaction;
-  return isWatchedAfterFailure(transaction) && (stateReason === COIN_UNKNOWN || stateReason === NONCE_USED_UNEXPLAINED);
+  const reasons: readonly (string | null)[] = [COIN_UNKNOWN, NONCE_USED_UNEXPLAINED, NOT_SHOWN];
+  return isWatchedAfterFailure(transaction) && reasons.includes(transaction.stateReason);
 }
 
 function inBroadcast(attempt: Attempt | null, cancelling: boolean): TransactionJob {

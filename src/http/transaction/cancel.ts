@@ -5,7 +5,7 @@ import { chainsFrom, findChain } from '#chains/registry.ts';
 import { mayCancelTransaction } from '#domain/access/member.ts';
 import type { TransactionId } from '#domain/id.ts';
 import type { UnknownEndReason } from '#domain/transaction/job.ts';
-import { mayEndUnknown, UNKNOWN_END_REASONS } from '#domain/transaction/job.ts';
+import { mayEndUnknown, NOT_SHOWN, UNKNOWN_END_REASONS } from '#domain/transaction/job.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { actorOf, route } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
@@ -92,6 +92,8 @@ async function objectionOfNodes(
   const client = chain === null ? null : chainClientFor(context.env, chain);
   if (client === null) return null;
   const seen = await observeAttempts(client, transaction);
+  // No RPC node has explained this transaction for an hour, and none may ever do.
+  if (!seen.ok && reason === NOT_SHOWN) return null;
   if (!seen.ok) return chainProblem(context, { kind: 'transient', detail: seen.refusal.detail });
   if (leavesEndUnknown(seen.value, reason)) return null;
   const detail = 'An RPC node states that the transaction is made, or can still be made. Read the transaction again.';

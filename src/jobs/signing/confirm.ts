@@ -2,8 +2,8 @@ import type { ChainClient, Observation } from '#chains/chain-client.ts';
 import { acceptanceOf } from '#jobs/signing/broadcast.ts';
 import { observeAttempts } from '#chains/observe-attempts.ts';
 import type { FailureReason } from '#domain/transaction/event.ts';
-import { isAtRest } from '#domain/transaction/inclusion-steps.ts';
-import { COIN_UNKNOWN } from '#domain/transaction/job.ts';
+import { hasWaitedUnshown, isAtRest } from '#domain/transaction/inclusion-steps.ts';
+import { COIN_UNKNOWN, NOT_SHOWN } from '#domain/transaction/job.ts';
 import { labelsOf, usdValueOf } from '#domain/asset/valuation.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { isPastNotAfter } from '#domain/transaction/not-after.ts';
@@ -40,7 +40,10 @@ export async function observeAndAct(watch: Watch): Promise<void> {
   const { id } = work.transaction;
   const observed = await observeAttempts(client, work.transaction);
   // An unreachable RPC node shows nothing; the vault's alarm sends this job again.
-  if (!observed.ok) return;
+  if (!observed.ok) {
+    await recordUnshown(watch);
+    return;
+  }
   await recordObservation(watch, observed.value);
   const { value: seen } = observed;
   // An inclusion that an RPC node contradicts from the start is not recorded, like an absent one.
@@ -49,7 +52,8 @@ export async function observeAndAct(watch: Watch): Promise<void> {
   const isAbsent = isUnrecorded || (seen.type === 'absent' && !seen.nonceTaken);
   const isWithheld = seen.type === 'absent' && isAbsent && seen.isWithheld === true;
   const isUseDisputed = seen.type === 'absent' && seen.isUseDisputed === true;
-  const isResting = seen.type === 'absent' && isAbsent && !seen.inMempool && isAtRest(work.transaction);
+  const isSilent = isAtRest(work.transaction) || work.transaction.stateReason === NOT_SHOWN;
+  const isResting = seen.type === 'absent' && isAbsent && !seen.inMempool && isSilent;
   const isDear = isResting && waitsForPriceAgain(work.transaction);
   if (seen.type === 'absent' && (seen.isTooCheap === true || isDear)) {
     await reprice({ env, vault, client, transaction: work.transaction });
@@ -57,6 +61,7 @@ export async function observeAndAct(watch: Watch): Promise<void> {
   if (isAbsent && isPastNotAfter(work.transaction, Date.now()))
     await vault.report({ type: 'recordEvent', id, event: { type: 'endByTime' } });
   else if (isUnrecorded || isUseDisputed || isResting || isWithheld) await offerAgain(watch);
+  if (seen.type === 'absent' && isAbsent && !seen.inMempool) await recordUnshown(watch);
   if (isAbsent) await recordBlocker({ env, vault, client, transaction: work.transaction });
 }
 
@@ -98,11 +103,21 @@ export async function isDecided(watch: Watch): Promise<boolean> {
   const { transaction } = watch.work;
   if (signedAttempts(transaction).length === 0) return false;
   const seen = await observeAttempts(watch.client, transaction);
-  if (!seen.ok) return false;
+  if (!seen.ok) {
+    await recordUnshown(watch);
+    return false;
+  }
   const isOver = decides(seen.value);
   const isCoinUnknown = seen.value.type === 'absent' && seen.value.isCoinUnknown === true;
   if (isOver || isCoinUnknown || transaction.stateReason === COIN_UNKNOWN) await recordObservation(watch, seen.value);
+  if (!isOver && seen.value.type === 'absent' && !seen.value.inMempool) await recordUnshown(watch);
   return isOver;
+}
+
+/** Reports that no RPC node explains a transaction in flight, once that has lasted. */
+async function recordUnshown({ vault, work: { transaction } }: Watch): Promise<void> {
+  if (!hasWaitedUnshown(transaction, Date.now())) return;
+  await vault.report({ type: 'recordEvent', id: transaction.id, event: { type: 'unshown' } });
 }
 
 /**

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
-import { outstandingJob, UNKNOWN_END_REASONS } from '#domain/transaction/job.ts';
+import { NOT_SHOWN, outstandingJob, UNKNOWN_END_REASONS } from '#domain/transaction/job.ts';
 import type { Transaction, TransactionState } from '#domain/transaction/transaction.ts';
 import { isFinal, TRANSACTION_STATES } from '#domain/transaction/transaction.ts';
 import { decide } from '#domain/transaction/transition.ts';
@@ -90,7 +90,10 @@ const WAITING: Readonly<Partial<Record<TransactionState, readonly Waiting[]>>> =
       },
       byPerson: (stateReason) => {
         const reason = UNKNOWN_END_REASONS.find((one) => one === stateReason);
-        return reason === undefined ? CANCELLATION : [{ type: 'endUnknown', actor: alice, reason }];
+        // Bytes that may be valid are cancelled first.
+        return reason === undefined || reason === NOT_SHOWN
+          ? CANCELLATION
+          : [{ type: 'endUnknown', actor: alice, reason }];
       },
     },
     {
@@ -104,6 +107,14 @@ const WAITING: Readonly<Partial<Record<TransactionState, readonly Waiting[]>>> =
         }),
       ways: { SUCCEEDED: [included()] },
       byPerson: () => CANCELLATION,
+    },
+    {
+      // No RPC node shows the cancellation either.
+      reasons: [NOT_SHOWN],
+      waiting: (stateReason) =>
+        transactionIn('BROADCAST', { stateReason, cancelling: true, attempts: [sentWith('accepted')] }),
+      ways: { SUCCEEDED: [included()] },
+      byPerson: () => [{ type: 'endUnknown', actor: alice, reason: NOT_SHOWN }],
     },
     {
       // A cancellation is in flight: for a person, for the end that the intent names, or for the

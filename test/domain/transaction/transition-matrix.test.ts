@@ -44,6 +44,7 @@ const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
   waitForNonce: { type: 'waitForNonce', blocker: { transactionId: transactionIn('SUBMITTED').id } },
   include: { type: 'include', inclusion: inclusion({ confirmations: 9, finalized: true }), confirmationsNeeded: 3 },
   miss: { type: 'miss', inMempool: false, nonceTaken: false },
+  unshown: { type: 'unshown' },
   endByTime: { type: 'endByTime' },
   watch: { type: 'watch' },
   lapse: { type: 'lapse', attempt: 1 },
@@ -138,6 +139,9 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
   // The transactions of this row have an inclusion. given-up.test.ts has those without.
   watch: row(
     '       .            .            .            .             .            .            .            .        .         .',
+  ),
+  unshown: row(
+    '       .            .            .            BROADCAST     .            .            .            .        .         .',
   ),
   lapse: row(
     '       .            .            .            BROADCAST     .            .            .            .        .         .',

@@ -221,3 +221,31 @@ test('a person can end bytes with UTXOs that every server refuses, also after a 
   expect(after(stuck, endFor('REJECTED_BY_NODE')).state).toBe('FAILED');
   expect(after(stuck, miss({ inMempool: true })).stateReason).toBe('CANCELLING');
 });
+
+const HOUR_MS = 60 * 60_000;
+const unshown: TransactionEvent = { type: 'unshown' };
+
+test('a payment that no RPC node explains for an hour gets a reason, and a person ends it after a cancellation', () => {
+  const sent = transactionIn('BROADCAST', { updatedAtMs: NOON_MS });
+  expect(after(sent, unshown, NOON_MS + HOUR_MS - 1)).toBe(sent);
+  const named = after(sent, unshown, NOON_MS + HOUR_MS);
+  expect(stand(named)).toEqual(['BROADCAST', 'NOT_SHOWN', 'confirm', true]);
+  // The bytes may be valid, and another payment could be made beside them.
+  expect(decided(named, endFor('NOT_SHOWN'))).toMatchObject({ refusal: { code: 'end-not-unknown' } });
+  // What is sent again leaves the record as it is, so that it looks stuck to operators.
+  expect(after(named, miss(), NOON_MS + 2 * HOUR_MS)).toBe(named);
+  expect(after(named, miss({ inMempool: true })).stateReason).toBeNull();
+  expect(after(named, found()).state).toBe('SUCCEEDED');
+  const signed = withSignedCancellation(named);
+  const stuck = after(signed, unshown, NOON_MS + 3 * HOUR_MS);
+  expect(stuck.stateReason).toBe('NOT_SHOWN');
+  const ended = settled(after(stuck, endFor('NOT_SHOWN')));
+  expect([...stand(ended), keepsReservation(ended)]).toEqual(['FAILED', 'NOT_SHOWN', 'confirm', false, true]);
+});
+
+test('a reason that explains why a payment waits stays', () => {
+  for (const stateReason of ['WAITS_FOR_NONCE', 'FEE_ABOVE_CAP', 'NONCE_USED_UNEXPLAINED', 'NODES_DISAGREE']) {
+    const waits = transactionIn('BROADCAST', { stateReason, updatedAtMs: NOON_MS });
+    expect(after(waits, unshown, NOON_MS + DAY_MS)).toBe(waits);
+  }
+});

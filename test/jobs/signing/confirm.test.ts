@@ -34,7 +34,7 @@ type Terms = Partial<Transaction> & { readonly isAffordable?: boolean };
 
 function sceneOf(stateReason: string, seen: Partial<Observation>, { isAffordable = true, ...differences }: Terms) {
   const done: string[] = [];
-  const record = { stateReason, attempts: [sentWith('refused')], ...differences };
+  const record = { stateReason, updatedAtMs: Date.now(), attempts: [sentWith('refused')], ...differences };
   const transaction = transactionIn(differences.state ?? 'BROADCAST', record);
   const observed = { type: 'absent', inMempool: false, nonceTaken: false, ...seen } as Observation;
   const client: ChainClient = {
@@ -78,6 +78,14 @@ test('an inclusion that is gone when its attempts have lapsed is removed first, 
   const lapsed = { type: 'lapsed' } as const;
   expect(await confirmed('', lapsed, { state: 'CONFIRMING', inclusion: inclusion() })).toEqual(['miss']);
   expect(await confirmed('REORGED', lapsed, { inclusion: null })).toEqual(['lapse']);
+});
+
+test('a payment that no RPC node explains for an hour is named, and its bytes are sent again without a record', async () => {
+  const old = { attempts: [sentWith('accepted')], updatedAtMs: 0 };
+  expect(await confirmed('REBROADCASTING', {}, old)).toEqual(['miss', 'unshown']);
+  expect(await confirmed('REBROADCASTING', {}, { ...old, updatedAtMs: Date.now() })).toEqual(['miss']);
+  expect(await confirmed('REBROADCASTING', { inMempool: true }, old)).toEqual(['miss']);
+  expect(await confirmed('NOT_SHOWN', {}, old)).toEqual(['miss', 'broadcast']);
 });
 
 test('bytes that a mempool has, or that are not at rest, are not broadcast again', async () => {

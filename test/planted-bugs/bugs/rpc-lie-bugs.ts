@@ -72,15 +72,15 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
   {
     name: 'observations: what waits for a price is retried for ever',
     file: 'src/domain/transaction/inclusion-steps.ts',
-    was: 'if (isAtRest(transaction) || !isResendDue(newest, nowMs))',
+    was: 'if (isSentSilently || !isResendDue(newest, nowMs))',
     is: 'if (!isResendDue(newest, nowMs))',
     caughtBy: domain('transaction/replacement'),
   },
   {
     name: 'observations: bytes that a node drops each time go out with each poll',
     file: 'src/domain/transaction/inclusion-steps.ts',
-    was: 'if (isAtRest(transaction) || !isResendDue(newest, nowMs))',
-    is: 'if (isAtRest(transaction))',
+    was: 'if (isSentSilently || !isResendDue(newest, nowMs))',
+    is: 'if (isSentSilently)',
     caughtBy: domain('transaction/replacement'),
   },
   {
@@ -156,8 +156,8 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
   {
     name: 'observations: what its time has given up has no end by a person',
     file: 'src/domain/transaction/job.ts',
-    was: "const endsByItself = stateReason === 'REJECTED_BY_NODE' && givenUp !== null;",
-    is: 'const endsByItself = givenUp !== null;',
+    was: "(stateReason === 'REJECTED_BY_NODE' && givenUp !== null) ||",
+    is: 'givenUp !== null ||',
     caughtBy: domain('transaction/unknown-end'),
   },
   {
@@ -306,5 +306,19 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
     was: 'if (!before.ok || !after.ok || after.value - before.value !== net) return false;',
     is: 'if (!before.ok || !after.ok) return false;',
     caughtBy: ['test/chains/evm/watch/activity.test.ts'],
+  },
+  {
+    name: 'observations: a payment that no node explains has no reason, and no person can end it',
+    file: 'src/domain/transaction/inclusion-steps.ts',
+    was: 'return nowMs - newest.signed.atMs >= NOT_SHOWN_MS && (isUnchanged || isSentOften);',
+    is: 'return nowMs < 0 && (isUnchanged || isSentOften);',
+    caughtBy: domain('transaction/unknown-end'),
+  },
+  {
+    name: 'observations: a person ends a payment whose bytes are valid',
+    file: 'src/domain/transaction/job.ts',
+    was: '(stateReason === NOT_SHOWN && !cancelling);',
+    is: 'false;',
+    caughtBy: domain('transaction/unknown-end'),
   },
 ];

@@ -93,8 +93,8 @@ export const UTXO_BUGS: readonly Bug[] = [
   {
     name: 'UTXOs: what a person ended releases its UTXOs to others while it is observed',
     file: 'src/domain/transaction/job.ts',
-    was: 'return isWatchedAfterFailure(transaction) && (stateReason === COIN_UNKNOWN ||',
-    is: 'return isWatchedAfterFailure(transaction) === null && (stateReason === COIN_UNKNOWN ||',
+    was: 'return isWatchedAfterFailure(transaction) && reasons.includes(transaction.stateReason);',
+    is: 'return isWatchedAfterFailure(transaction) === null && reasons.includes(transaction.stateReason);',
     caughtBy: ENDED,
   },
 ];
