@@ -133,6 +133,34 @@ export function underWay(world: World): string {
   return [...lines, `owed: ${queued.join()}`, ...held].join('; ');
 }
 
+/**
+ * Checks that every record with a final block says what the transaction moved and cost. It holds at
+ * any time, also while an RPC node lies, because a final record is never read again.
+ */
+export function judgeRecords(world: World): void {
+  for (const [chain, wallet] of world.wallets) {
+    const own = transactionsOf(world).flatMap(({ id, chain: name, inclusion }) =>
+      name === chain.row.name && inclusion?.finalized === true ? [{ id, ...inclusion, fee: inclusion.feePaid }] : [],
+    );
+    const rows = rowsOf(vaultDb(world), `SELECT document FROM activity WHERE chain = '${chain.row.name}'`);
+    const others = rows.flatMap(({ document }) => {
+      const { id, hash, block, changes, movements } = activityCodec.decode(document);
+      return block?.isFinal === true ? [{ id, hash, changes, movements, fee: null }] : [];
+    });
+    for (const { id, hash, changes, movements, fee } of [...own, ...others]) {
+      const truth = chain.movedBy(hash, wallet);
+      const net = changes.reduce((sum, one) => sum + (one.tokenAddress === null ? BigInt(one.units) : 0n), 0n);
+      const isTrue = truth !== null && truth.net === net && (fee === null || truth.fee === BigInt(fee));
+      const hasToken = movements.some(({ tokenAddress }) => tokenAddress !== null);
+      if (isTrue && !hasToken) continue;
+      const said = `${net} and the fee ${fee ?? 'of others'}${hasToken ? ', with a token' : ''}`;
+      world.oracle.fault(
+        `I15: ${id} says ${said}; the chain says ${truth?.net ?? 'nothing'} and ${truth?.fee ?? 'none'}`,
+      );
+    }
+  }
+}
+
 /** Checks the invariants that hold once every transaction is in a final state. */
 export function judge(world: World): void {
   const { oracle } = world;
@@ -168,6 +196,7 @@ export function judge(world: World): void {
     if (lost.length > 0 && !oracle.hasChanged) oracle.fault(`I4: ${payment.key} has lost an approval that counted`);
     if (record.approvals.length > approvers.size) oracle.fault(`I4: ${payment.key} has an approval twice`);
   }
+  judgeRecords(world);
   const kept = new Set(transactions.filter(keepsReservation).map(({ id }) => id as string));
   for (const [chain, wallet] of world.wallets) judgeAllocator(world, { chain, wallet, kept });
   judgeHistory(world);

@@ -2,7 +2,7 @@ import type { ChainNode } from './chains/chain-node.ts';
 import type { SimulatedChain } from './chains/chain.ts';
 import type { Lie } from './chains/lies.ts';
 import { LIES } from './chains/lies.ts';
-import { isQuiet, isSettled, judge, judgeCircles, stateOf, underWay } from './final-checks.ts';
+import { isQuiet, isSettled, judge, judgeCircles, judgeRecords, stateOf, underWay } from './final-checks.ts';
 import type { Outcome } from './history.ts';
 import { inWorld, keepMining, keepSweeping, letPeopleAct, settledBy } from './history.ts';
 import type { PaymentRequest } from './oracle.ts';
@@ -22,18 +22,25 @@ export interface LieStory {
   /** The state of the first payment at which the lie begins. */
   readonly since: (typeof STATES)[number];
   readonly end: 'truth' | 'removal';
+  /** What the RPC node after the liar does: nothing, leave each third call open, or stay behind. */
+  readonly beside: Beside | null;
 }
+
+const BESIDE = ['failing', 'behind'] as const;
+type Beside = (typeof BESIDE)[number];
 
 const STATES = ['SUBMITTED', 'SIGNING', 'BROADCAST', 'CONFIRMING', 'SUCCEEDED'] as const;
 export const FAMILIES = ['evm', 'solana', 'bitcoin'] as const;
 /** The lies that do not apply to a family. */
 const UNKNOWN_TO: Readonly<Record<(typeof FAMILIES)[number], readonly Lie[]>> = {
-  evm: ['false-nonce', 'false-coin'],
-  solana: ['false-coin', 'false-count'],
-  bitcoin: ['false-nonce', 'false-count', 'false-finality'],
+  evm: ['false-nonce', 'false-coin', 'old-list', 'false-account'],
+  solana: ['false-coin', 'false-count', 'false-gas', 'old-list'],
+  bitcoin: ['false-nonce', 'false-count', 'false-finality', 'false-gas', 'false-account'],
 };
 const MAX_NODES = 3;
 const FALSE_INCLUSIONS: readonly Lie[] = ['false-inclusion', 'far-inclusion', 'flickering'];
+/** The lies that fail no payment while another RPC node is right. */
+const HARMLESS: readonly Lie[] = ['false-contents', 'false-gas', 'old-list', 'false-account'];
 const LIE_MS = 3 * 60_000;
 /**
  * The maximum number of times that a transaction may return to a state and reason during the lie:
@@ -44,27 +51,24 @@ const RECOVERY_MS = 3 * 60 * 60_000;
 
 /**
  * Returns the stories of every lie on each family, by each RPC node of lists of one to three, from
- * each state of a payment on, and with both ends.
+ * each state of a payment on, and with both ends. Those of a whole payment also have a second RPC
+ * node that is not quite well.
  */
 export function lieStories(): readonly LieStory[] {
   return FAMILIES.flatMap((family) =>
     LIES.filter((lie) => !UNKNOWN_TO[family].includes(lie)).flatMap((lie) =>
       Array.from({ length: MAX_NODES }, (_, i) => i + 1).flatMap((nodes) =>
-        Array.from({ length: nodes }, (_, liar) => liar).flatMap((liar) =>
-          STATES.flatMap((since) =>
-            (nodes === 1 ? (['truth'] as const) : (['truth', 'removal'] as const)).map((end) => ({
-              family,
-              lie,
-              nodes,
-              liar,
-              since,
-              end,
-            })),
-          ),
-        ),
+        Array.from({ length: nodes }, (_, liar) => ({ family, lie, nodes, liar })).flatMap(storiesOf),
       ),
     ),
   );
+}
+
+function storiesOf(who: Pick<LieStory, 'family' | 'lie' | 'nodes' | 'liar'>): readonly LieStory[] {
+  const ends = who.nodes === 1 ? (['truth'] as const) : (['truth', 'removal'] as const);
+  const well = STATES.flatMap((since) => ends.map((end) => ({ ...who, since, end, beside: null })));
+  const besides = who.nodes === 1 ? [] : BESIDE;
+  return [...well, ...besides.map((beside) => ({ ...who, since: 'SUBMITTED', end: 'truth', beside }) as const)];
 }
 
 /**
@@ -108,8 +112,9 @@ async function playBurst(world: World, count: number): Promise<void> {
   judge(world);
 }
 
-export function nameOf({ family, lie, nodes, liar, since, end }: LieStory): string {
-  return `${family}: ${lie} by node ${liar + 1} of ${nodes} since ${since}, until its ${end}`;
+export function nameOf({ family, lie, nodes, liar, since, end, beside }: LieStory): string {
+  const other = beside === null ? '' : `, beside one that is ${beside}`;
+  return `${family}: ${lie} by node ${liar + 1} of ${nodes} since ${since}${other}, until its ${end}`;
 }
 
 /** Runs one story and checks its invariants. */
@@ -126,6 +131,9 @@ async function play(story: LieStory, world: World): Promise<void> {
   await createVault(world, chain);
   const [liar] = (world.nodes.get(chain) ?? []).slice(story.liar);
   if (liar === undefined) throw new Error('the liar is one of them');
+  const besides = neighbourOf(story, world.nodes.get(chain) ?? []);
+  if (besides !== null && story.beside === 'failing') besides.failsEach = 3;
+  if (besides !== null && story.beside === 'behind') besides.behind = 2;
   const first = await paymentOn(world, chain, 1n);
   const rank = (state: string | null) => STATES.findIndex((one) => one === state);
   if (story.since !== 'SUBMITTED') {
@@ -137,10 +145,18 @@ async function play(story: LieStory, world: World): Promise<void> {
     begin(story, liar, chain);
     await settledBy(world, approvedBy(world, first));
   }
+  // No payment claims the UTXOs of the first one any more.
+  if (story.lie === 'old-list') await schedule.run(() => isQuiet(world), RECOVERY_MS);
   const second = oracle.paymentRequest(chain, chain.recipients[0] ?? '', chain.unit * 2n);
   const paid = paidBy(world, second);
+  // A stranger's payment comes in, and a monitor reports it.
+  const wallet = world.wallets.get(chain);
+  if (wallet !== undefined)
+    await settledBy(world, world.report(chain, chain.deposit(wallet, chain.unit * 7n), 'deposit'));
   await schedule.run(() => oracle.faults.length > 0, LIE_MS);
+  if (story.nodes > 1) judgeRecords(world);
   liar.recover();
+  besides?.recover();
   if (story.end === 'removal') world.remove(chain, liar);
   await settledBy(world, paid);
   const third = await paymentOn(world, chain, 3n);
@@ -154,8 +170,17 @@ async function play(story: LieStory, world: World): Promise<void> {
     const state = stateOf(world, payment.id);
     if (state !== 'SUCCEEDED' && oracle.paid(payment) > 0) oracle.fault(`${payment.key} is ${state}, and is paid`);
   }
+  const isHarmless = story.nodes > 1 && HARMLESS.includes(story.lie);
+  for (const payment of isHarmless ? [first, second] : []) {
+    if (oracle.paid(payment) !== 1) oracle.fault(`${payment.key} is not paid, although another RPC node is right`);
+  }
   if (oracle.paid(third) !== 1) oracle.fault('the wallet does not pay any more');
   judgeCircles(world, MAX_RETURNS);
+}
+
+/** Returns the RPC node that is not quite well beside the liar; null when all others are. */
+function neighbourOf({ liar, nodes, beside }: LieStory, all: readonly ChainNode[]): ChainNode | null {
+  return beside === null ? null : (all[(liar + 1) % nodes] ?? null);
 }
 
 /**

@@ -5,7 +5,7 @@ import { scriptOf, segwitAddressOf } from '#chains/bitcoin/rules/address.ts';
 import { GENESIS, networkOf } from '#chains/bitcoin/rules/network.ts';
 import { LocalBitcoinChain } from '#local/bitcoin/chain.ts';
 import type { AcceptedTransaction, TxOut } from '#local/bitcoin/transaction.ts';
-import type { Payment, SimulatedChain } from './chain.ts';
+import type { Moved, Payment, SimulatedChain } from './chain.ts';
 import type { Schedule } from '../schedule.ts';
 import { CALM } from '../schedule.ts';
 
@@ -142,6 +142,18 @@ export class BitcoinChain implements SimulatedChain {
 
   nonce(): null {
     return null;
+  }
+
+  movedBy(hash: string, wallet: string): Moved | null {
+    const transaction = this.chain.heightOf(hash) === null ? null : this.chain.find(hash);
+    if (transaction === null) return null;
+    const own = Buffer.from(scriptFor(wallet));
+    const sum = (outputs: readonly (TxOut | null)[]) =>
+      outputs.reduce((total, one) => total + (one !== null && own.equals(one.script) ? one.amount : 0n), 0n);
+    const { fee, inputs, outputs } = transaction;
+    const spent = sum(inputs.map((input) => input.spent));
+    const net = sum(outputs) - spent;
+    return { fee, net: spent > 0n ? net + fee : net };
   }
 
   /** Excludes outputs that pay the address itself. */

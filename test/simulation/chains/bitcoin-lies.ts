@@ -14,6 +14,8 @@ const FAR_HEIGHT = Number.parseInt(FAR.toString(), 10);
  * spends it first.
  */
 const FALSE_AMOUNT = 100_000_000n;
+/** A thousand bitcoin. */
+const MUCH = 100_000_000_000n;
 
 interface View {
   readonly chain: LocalBitcoinChain;
@@ -46,10 +48,35 @@ export function lyingServer(lie: FalseAnswer, { chain, rates }: View, wallet: Ui
       };
     case 'false-coin':
       return { rates, chain: wallet === null ? chain : withFalseUtxo(chain, wallet) };
+    case 'false-contents':
+      return { rates, chain: lyingAs(chain, { find: (hash: string) => withMore(chain.find(hash), wallet) }) };
+    case 'old-list':
+      return { rates, chain: wallet === null ? chain : withSpentUtxos(chain, wallet) };
     case 'false-finality':
     case 'false-nonce':
+    case 'false-gas':
+    case 'false-account':
       return { chain, rates };
   }
+}
+
+/** Returns a chain in which the wallet has the UTXOs that it has spent, and no others. */
+function withSpentUtxos(chain: LocalBitcoinChain, wallet: Uint8Array): LocalBitcoinChain {
+  const own = Buffer.from(wallet);
+  const spent = chain
+    .confirmed()
+    .filter(({ hash, outputs }) =>
+      outputs.some(({ script }, vout) => own.equals(script) && chain.spenderOf(hash, vout) !== null),
+    );
+  return spent.length === 0
+    ? chain
+    : lyingAs(chain, { confirmed: () => spent, waiting: () => [], spenderOf: () => null });
+}
+
+/** Returns a transaction with one more output, which pays the wallet, and a larger fee. */
+function withMore(made: AcceptedTransaction | null, wallet: Uint8Array | null): AcceptedTransaction | null {
+  if (made === null || wallet === null) return made;
+  return { ...made, fee: made.fee * 3n, outputs: [...made.outputs, { script: wallet, amount: MUCH }] };
 }
 
 /**

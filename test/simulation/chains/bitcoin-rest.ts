@@ -29,8 +29,9 @@ export class BitcoinRest implements ChainApi {
     const known = behind === 0 ? chain : chain.before(behind);
     // A server that is behind still forwards transactions. The false UTXO is in the list of UTXOs
     // and in no transaction history, because the simulation does not test the vault's balances with
-    // it.
-    const lieNow = lie === 'false-coin' && path.includes('/txs/') ? null : lie;
+    // it. An old list is in no other answer.
+    const isApart = lie === 'false-coin' ? path.includes('/txs/') : lie === 'old-list' && !path.endsWith('/utxo');
+    const lieNow = isApart ? null : lie;
     const seen =
       lieNow === null ? { chain: known, rates } : lyingServer(lieNow, { chain: known, rates }, this.#chain.wallet);
     const view = { ...seen, send: async (raw: string) => chain.send(raw) };

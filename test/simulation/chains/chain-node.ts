@@ -21,6 +21,9 @@ export class ChainNode {
   /** The number that the RPC node adds to the transaction count of an account. */
   miscount = 0;
   isUnreachable = false;
+  /** The RPC node leaves each of this many calls unanswered; 0 for none. */
+  failsEach = 0;
+  #calls = 0;
   /** True when the RPC node was started from a snapshot, without transaction history. */
   isForgetful = false;
   lie: Lie | null = null;
@@ -58,7 +61,7 @@ export class ChainNode {
   /** Makes the RPC node honest and complete from now on. */
   recover(): void {
     this.onPassBy = () => {};
-    Object.assign(this, { behind: 0, miscount: 0, isUnreachable: false, isForgetful: false, lie: null });
+    Object.assign(this, { behind: 0, miscount: 0, failsEach: 0, isUnreachable: false, isForgetful: false, lie: null });
   }
 
   async serve(path: string, init: RequestInit): Promise<Response> {
@@ -68,7 +71,9 @@ export class ChainNode {
     const isForgetful = this.lie === 'history-lost' || this.isForgetful;
     const query = () => ({ path, sent: init.body == null ? null : textSent(init), behind, miscount, isForgetful, lie });
     const answered = this.#schedule.call(`${this.#name}.${this.#api.methodOf(query())}`, async () => {
-      if (this.isUnreachable || this.lie === 'silence') return new Response('upstream is away', { status: 502 });
+      const isLeft = this.failsEach > 0 && ++this.#calls % this.failsEach === 0;
+      if (isLeft || this.isUnreachable || this.lie === 'silence')
+        return new Response('upstream is away', { status: 502 });
       // A failing RPC node returns its error either before or after it has carried out the request.
       const illness = this.#schedule.isLuck(this.#schedule.weather.lost) ? this.#schedule.upTo(3) : null;
       if (illness === 0) return new Response('<html>', { status: 200 });

@@ -9,6 +9,13 @@ export interface Payment {
   readonly amount: bigint;
 }
 
+/** What a transaction moved, in the smallest units. */
+export interface Moved {
+  readonly fee: bigint;
+  /** The change of the wallet's native asset, without the fee. */
+  readonly net: bigint;
+}
+
 /** A request to an RPC node, with the faults of the node. */
 export interface Query {
   /** The path of the URL, without the host. */
@@ -68,6 +75,8 @@ export interface SimulatedChain {
    * them.
    */
   nonce(address: string): bigint | null;
+  /** Returns what a mined transaction moved to or from a wallet; null when no block has it. */
+  movedBy(hash: string, wallet: string): Moved | null;
   /** Returns the payments from this address to others in blocks from a height on, oldest first. */
   paymentsFrom(address: string, height: number): readonly Payment[];
   /** Returns the hash of a transaction that never existed. */

@@ -1,6 +1,6 @@
 import { keccak256, parseTransaction, recoverTransactionAddress } from 'viem';
 import type { Hex } from 'viem';
-import type { Payment, SimulatedChain } from './chain.ts';
+import type { Moved, Payment, SimulatedChain } from './chain.ts';
 import type { Schedule } from '../schedule.ts';
 import { CALM } from '../schedule.ts';
 
@@ -116,6 +116,15 @@ export class EvmChain implements SimulatedChain {
       .flatMap(({ transfers }) => transfers)
       .filter(({ from, to, value }) => from === payer && !(to === payer && value === 0n))
       .map(({ hash, to, value }) => ({ hash, to, amount: value }));
+  }
+
+  movedBy(hash: string, wallet: string): Moved | null {
+    const mined = this.mined(hash, this.height);
+    if (mined === null) return null;
+    const { transfer, block } = mined;
+    const own = addressOf(wallet);
+    const net = (transfer.to === own ? transfer.value : 0n) - (transfer.from === own ? transfer.value : 0n);
+    return { fee: TRANSFER_GAS * pricePaid(transfer, block.baseFeePerGas), net };
   }
 
   forged(number: number): string {

@@ -1,4 +1,6 @@
-import { numberToHex } from 'viem/utils';
+import type { Hex } from 'viem';
+import { numberToHex, pad } from 'viem/utils';
+import { TRANSFER } from '#chains/evm/rules/transfer-topics.ts';
 import type { Block, EvmChain } from './evm-chain.ts';
 import { TRANSFER_GAS } from './evm-chain.ts';
 import type { FalseAnswer } from './lies.ts';
@@ -16,6 +18,10 @@ const FAR_POSITION: Position = { number: FAR, hash: `0x${'5e'.repeat(32)}` };
 /** The number of blocks by which the RPC node's claimed head is ahead of the chain. */
 const AHEAD = 1_000n;
 const DEAR = 1_000_000n;
+const LITTLE_GAS = 10_000n;
+/** A thousand ether. */
+const MUCH = 10n ** 21n;
+const TOKEN = `0x${'7'.repeat(40)}`;
 
 /**
  * Returns the answer of an EVM RPC node with this lie. @param honest returns the true answer to
@@ -44,8 +50,14 @@ export async function lyingResult(
       return honest(tag === 'finalized' ? { method, params: ['latest', ...params.slice(1)] } : call);
     case 'false-rate':
       return dear(method, await honest(call));
+    case 'false-contents':
+      return falseContents(call, honest);
+    case 'false-gas':
+      return method === 'eth_estimateGas' ? numberToHex(LITTLE_GAS) : honest(call);
     case 'false-nonce':
     case 'false-coin':
+    case 'old-list':
+    case 'false-account':
       return honest(call);
   }
 }
@@ -68,6 +80,29 @@ function farBlock(tag: string, honest: unknown): unknown {
   if (number !== null) return { ...(honest as object), number: numberToHex(number) };
   const isFar = tag === numberToHex(FAR);
   return isFar ? { ...(honest as object), number: tag, hash: FAR_POSITION.hash } : honest;
+}
+
+/**
+ * Returns a receipt with a token that was never sent and a larger fee, and a trace in which a
+ * contract pays the recipient.
+ */
+async function falseContents(call: Call, honest: (call: Call) => Promise<unknown>): Promise<unknown> {
+  const { method, params } = call;
+  const transfer = () => honest({ method: 'eth_getTransactionByHash', params: params.slice(0, 1) });
+  if (method === 'debug_traceTransaction') {
+    const { from, to, value } = Object(await transfer()) as { from: Hex; to: Hex; value: Hex };
+    const paying = { type: 'CALL', from, to, value: numberToHex(MUCH), input: '0x' };
+    return { type: 'CALL', from, to, value, input: '0x', calls: [paying] };
+  }
+  const answer = await honest(call);
+  if (method !== 'eth_getTransactionReceipt' || answer === null) return answer;
+  const receipt = answer as { readonly effectiveGasPrice: Hex; readonly blockHash: Hex; readonly blockNumber: Hex };
+  const { from, to } = Object(await transfer()) as { from: Hex; to: Hex };
+  const { blockHash, blockNumber } = receipt;
+  const position = { blockHash, blockNumber, transactionHash: params[0], transactionIndex: '0x0', logIndex: '0x0' };
+  const topics = [TRANSFER, pad(from), pad(to)];
+  const log = { address: TOKEN, topics, data: numberToHex(MUCH, { size: 32 }), removed: false, ...position };
+  return { ...receipt, effectiveGasPrice: numberToHex(BigInt(receipt.effectiveGasPrice) * 3n), logs: [log] };
 }
 
 /** Returns null for a call that is not about a transaction that was sent to this chain. */

@@ -17,6 +17,14 @@ const FALSE_ANSWERS = [
   'false-rate',
   /** The wallet has a UTXO that does not exist. */
   'false-coin',
+  /** Every transaction moved more than it did, and cost another fee. */
+  'false-contents',
+  /** A call takes less gas than it does. */
+  'false-gas',
+  /** The wallet still has the UTXOs that it has spent. */
+  'old-list',
+  /** Every nonce account of the wallet is open. */
+  'false-account',
 ] as const;
 export type FalseAnswer = (typeof FALSE_ANSWERS)[number];
 

@@ -12,7 +12,7 @@ import { durableNonce } from '#local/solana/durable-nonce.ts';
 import type { Entry } from '#local/solana/rpc.ts';
 import { hashOf } from '#local/solana/rpc.ts';
 import { ED25519 } from '#mpc/ed25519.ts';
-import type { Payment, SimulatedChain } from './chain.ts';
+import type { Moved, Payment, SimulatedChain } from './chain.ts';
 import { ed25519Key } from '../../mpc/ed25519-key.ts';
 import type { Schedule } from '../schedule.ts';
 import { CALM } from '../schedule.ts';
@@ -100,7 +100,11 @@ export class SolanaChain implements SimulatedChain {
     return this.#price;
   }
 
+  /** The vault's wallet; null before it exists. */
+  wallet: Address | null = null;
+
   endow(wallet: string): void {
+    this.wallet = walletOf(wallet);
     this.deposit(wallet, 10n * SOL);
     // Buries the funds deeper than any reorganisation reaches.
     for (let i = 0; i <= FINAL_BLOCKS; i++) this.mine();
@@ -239,6 +243,15 @@ export class SolanaChain implements SimulatedChain {
 
   nonce(): null {
     return null;
+  }
+
+  movedBy(hash: string, wallet: string): Moved | null {
+    const entry = this.blocks.flatMap(({ landed }) => landed).find((one) => one.hash === hash);
+    if (entry === undefined) return null;
+    const { accounts, before, after, fee, waited } = entry;
+    const at = accounts.findIndex((one) => one === wallet);
+    const net = (after[at]?.lamports ?? 0n) - (before[at]?.lamports ?? 0n);
+    return { fee, net: waited.signer === wallet ? net + fee : net };
   }
 
   paymentsFrom(address: string, height: number): readonly Payment[] {
