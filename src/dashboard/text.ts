@@ -17,6 +17,8 @@ const REASON_TEXTS: Readonly<Record<string, string>> = {
   TRANSFER_NOT_LOGGED:
     'A block has the payment, and the token shows no transfer. Ask the recipient, or look at the token’s balances. ' +
     'Do not pay again before that.',
+  FINAL_BLOCK_GONE:
+    'The chain no longer has the block that ended this payment. It may be included again. Do not pay again.',
   TOKEN_NOT_MOVED: 'A block has the call, and the balances prove that the token did not move.',
 };
 

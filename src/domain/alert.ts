@@ -28,6 +28,7 @@ export const LOGGED_ALERT_CODES = [
   'vault-alarm-failing',
   'trace-unavailable',
   'token-decimals-changed',
+  'final-payment-gone',
 ] as const;
 export type LoggedAlertCode = (typeof LOGGED_ALERT_CODES)[number];
 export const STATE_UNREADABLE = 'state-unreadable' satisfies LoggedAlertCode;

@@ -7,7 +7,7 @@ import type { UserId } from '#domain/id.ts';
 import { MIN_SHOWN_VALUE, parseUsdPrice, usdValueAtPrice } from '#domain/asset/price.ts';
 import type { UsdValue } from '#domain/asset/valuation.ts';
 import { unreachable } from '#domain/result.ts';
-import { TRANSFER_NOT_LOGGED } from '#domain/transaction/inclusion.ts';
+import { FINAL_BLOCK_GONE, TRANSFER_NOT_LOGGED } from '#domain/transaction/inclusion.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { isPending } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
@@ -43,6 +43,7 @@ export function notificationOf(transaction: Transaction, vault: Vault, chain: Ch
 }
 
 function outcomeText({ state, stateReason }: Transaction): string {
+  if (stateReason === FINAL_BLOCK_GONE) return 'no longer in the chain, do not pay again';
   if (state === 'FAILED') return 'failed';
   return stateReason === TRANSFER_NOT_LOGGED ? 'sent, check that the token arrived' : 'succeeded';
 }

@@ -161,6 +161,8 @@ export type TransactionEvent =
     }
   /** No RPC node that answers shows any attempt, or none answers. */
   | { readonly type: 'unshown' }
+  /** The chain no longer has the final block of the transaction. */
+  | { readonly type: 'gone' }
   /** The time limit of the intent may have passed. */
   | { readonly type: 'endByTime' }
   /** A delivery names a hash of a failed transaction: it is polled again. */

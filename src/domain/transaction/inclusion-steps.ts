@@ -1,5 +1,6 @@
 import type { EventOf, FailureReason, PriceObstacle } from '#domain/transaction/event.ts';
 import {
+  FINAL_BLOCK_GONE,
   hasSameProof,
   isRecorded,
   isSameInclusion,
@@ -258,6 +259,13 @@ export const handleReorg: TransitionStep<'miss'> = (transaction, _event, { nowMs
   const isUnproven = inclusion.secondNode !== undefined && inclusion.secondNode !== 'agrees';
   return isUnproven && hasJustChanged(transaction, nowMs) ? null : withoutInclusion(transaction);
 };
+
+/**
+ * A fork deeper than what counts as final removed the block. The record keeps its state, because
+ * members have acted on it; they are notified.
+ */
+export const nameGone: TransitionStep<'gone'> = ({ inclusion, stateReason }) =>
+  inclusion?.finalized === true && stateReason !== FINAL_BLOCK_GONE ? { stateReason: FINAL_BLOCK_GONE } : null;
 
 function withoutInclusion(transaction: Transaction) {
   return {

@@ -8,6 +8,12 @@ import type { DisplayType, Inclusion, Transaction } from '#domain/transaction/tr
 export const TRANSFER_NOT_LOGGED = 'TRANSFER_NOT_LOGGED';
 
 /**
+ * The `stateReason` of a transaction that ended in a final block which the chain no longer has. A
+ * person decides what follows: its bytes may be included again.
+ */
+export const FINAL_BLOCK_GONE = 'FINAL_BLOCK_GONE';
+
+/**
  * Returns the display type after an inclusion. The effect of a call is known when a block includes
  * it, and unknown again when the block is removed.
  */

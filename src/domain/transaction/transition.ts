@@ -25,6 +25,7 @@ import {
   include,
   includeAgain,
   notFoundAfterFailure,
+  nameGone,
   nameUnshown,
   notFoundInBroadcast,
   handleReorg,
@@ -256,10 +257,17 @@ const TABLE: Record<TransactionState, Row> = {
     miss: handleReorg,
     setVisibility,
   },
-  SUCCEEDED: { include: includeAgain, miss: handleReorg, settle, setVisibility },
-  FAILED: { include: includeAgain, miss: notFoundAfterFailure, watch: resumeWatching, settle, setVisibility },
+  SUCCEEDED: { include: includeAgain, miss: handleReorg, gone: nameGone, settle, setVisibility },
+  FAILED: {
+    include: includeAgain,
+    miss: notFoundAfterFailure,
+    gone: nameGone,
+    watch: resumeWatching,
+    settle,
+    setVisibility,
+  },
   REJECTED: { setVisibility },
-  CANCELLED: { include: includeAgain, miss: handleReorg, settle, setVisibility },
+  CANCELLED: { include: includeAgain, miss: handleReorg, gone: nameGone, settle, setVisibility },
   EXPIRED: { setVisibility },
 };
 

@@ -138,6 +138,14 @@ export class VaultStorage {
     return found.filter((one) => one.nonceHeld || keepsReservation(one));
   }
 
+  /** Returns the newest transactions that ended in a final block, the newest block first. */
+  newestFinal(limit: number): readonly Transaction[] {
+    const newest = `pending = 0 AND id IN (SELECT id FROM tx ORDER BY id DESC LIMIT ${limit})`;
+    const found = readableTransactions(this.#documentsWhere(newest)).filter((one) => one.inclusion?.finalized === true);
+    const numberOf = ({ inclusion }: Transaction) => BigInt(inclusion?.blockNumber ?? 0);
+    return found.toSorted((a, b) => (numberOf(a) > numberOf(b) ? -1 : 1));
+  }
+
   #documentsWithJobs(jobs: string): readonly string[] {
     return this.#documentsWhere(`id IN (SELECT tx_id FROM outbox WHERE job IN (${jobs}))`);
   }

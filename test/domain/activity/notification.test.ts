@@ -137,3 +137,11 @@ test('a payment whose token shows no transfer asks for a check, and is not calle
   expect(titleOf(null)).toBe('Treasury: succeeded');
   expect(titleOf('TRANSFER_NOT_LOGGED')).toBe('Treasury: sent, check that the token arrived');
 });
+
+test('the notification of a payment whose final block is gone warns against a second payment', () => {
+  const gone = transactionIn('SUCCEEDED', { stateReason: 'FINAL_BLOCK_GONE' });
+  expect(notificationOf(gone, vault, ethereum)).toMatchObject({
+    title: 'Treasury: no longer in the chain, do not pay again',
+    userIds: everybody,
+  });
+});

@@ -196,6 +196,7 @@ test('a payment without a decision expires', () => {
 const OF_ENDS = [
   'CONFLICTED',
   'OVERTAKEN_BY_OWN',
+  'FINAL_BLOCK_GONE',
   'REVERTED',
   'TOKEN_NOT_MOVED',
   'TRANSFER_NOT_LOGGED',

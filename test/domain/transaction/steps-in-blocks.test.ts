@@ -172,3 +172,14 @@ test('a nonce is settled when the block is final, or when the transaction has fa
   expect(step(transactionIn('SUCCEEDED', { ...final, nonceHeld: false }), settle)).toBeNull();
   expect(step(transactionIn('SUCCEEDED'), settle)).toBeNull();
 });
+
+test('a final block that the chain no longer has is named once, and the state of the record stays', () => {
+  const gone: TransactionEvent = { type: 'gone' };
+  const final = { inclusion: inclusion({ finalized: true }) };
+  for (const state of ['SUCCEEDED', 'FAILED', 'CANCELLED'] as const) {
+    expect(step(transactionIn(state, final), gone)).toEqual({ stateReason: 'FINAL_BLOCK_GONE' });
+    expect(step(transactionIn(state, { ...final, stateReason: 'FINAL_BLOCK_GONE' }), gone)).toBeNull();
+    // Its own polls report what happens to a block that is not final.
+    expect(step(transactionIn(state), gone)).toBeNull();
+  }
+});

@@ -45,6 +45,7 @@ const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
   include: { type: 'include', inclusion: inclusion({ confirmations: 9, finalized: true }), confirmationsNeeded: 3 },
   miss: { type: 'miss', inMempool: false, nonceTaken: false },
   unshown: { type: 'unshown' },
+  gone: { type: 'gone' },
   endByTime: { type: 'endByTime' },
   watch: { type: 'watch' },
   lapse: { type: 'lapse', attempt: 1 },
@@ -139,6 +140,10 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
   // The transactions of this row have an inclusion. given-up.test.ts has those without.
   watch: row(
     '       .            .            .            .             .            .            .            .        .         .',
+  ),
+  // The blocks of this row are not final. inclusion tests cover final ones.
+  gone: row(
+    '.         .            .            .             .            .            .            .        .         .',
   ),
   unshown: row(
     '       .            .            .            BROADCAST     .            .            .            .        .         .',

@@ -321,4 +321,11 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
     is: 'false;',
     caughtBy: domain('transaction/unknown-end'),
   },
+  {
+    name: 'observations: a deep fork is searched for behind a payment that still stands',
+    file: 'src/jobs/gone-payments.ts',
+    was: "if (!seen.ok || seen.value.type === 'included') break;",
+    is: "if (!seen.ok || seen.value.type === 'included') continue;",
+    caughtBy: ['test/jobs/gone-payments.test.ts'],
+  },
 ];

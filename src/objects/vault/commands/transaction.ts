@@ -348,6 +348,25 @@ export function heldNonces(
   });
 }
 
+/**
+ * A fork removes recent blocks. RPC nodes without the history of older ones would seem to deny
+ * them. Both are ours.
+ */
+const MAX_FINAL = 100;
+const RECENT_MS = 24 * 60 * 60 * 1000;
+
+/** Returns recent transactions of a wallet that ended in a final block, the newest first. */
+export function finalTransactions(
+  context: VaultContext,
+  _consumer: null,
+  { chain, address }: Wallet,
+): readonly Transaction[] {
+  if (context.vault() === null) return [];
+  const isRecent = ({ updatedAtMs }: Transaction) => Date.now() - updatedAtMs < RECENT_MS;
+  const newest = context.storage.newestFinal(MAX_FINAL).filter(isRecent);
+  return newest.filter(({ chain: name, intent }) => name === chain && intent.from === address);
+}
+
 function decisionContext({ storage, vault: vaultNow }: VaultContext): DecisionContext {
   const vault = vaultNow();
   if (vault === null) throw new Error('a vault that was not created has no transactions');

@@ -7,6 +7,7 @@ import { listedToken } from '#domain/asset/chain.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import { isWatchedAfterFailure, outstandingJob } from '#domain/transaction/job.ts';
 import type { Actor, Transaction } from '#domain/transaction/transaction.ts';
+import { FINAL_BLOCK_GONE } from '#domain/transaction/inclusion.ts';
 import { isFinal, newestAttempt } from '#domain/transaction/transaction.ts';
 import type { Decision, Effect } from '#domain/transaction/transition.ts';
 import { effectsOfCreation } from '#domain/transaction/transition.ts';
@@ -73,7 +74,8 @@ export function writeDecision(
   }
   appendHistory(storage, { before, after, cause });
   schedule(storage, after, effects);
-  if (after.state !== before.state && isFinal(after.state)) enqueueNotification(storage, after);
+  const isGone = after.stateReason === FINAL_BLOCK_GONE && before.stateReason !== FINAL_BLOCK_GONE;
+  if ((after.state !== before.state && isFinal(after.state)) || isGone) enqueueNotification(storage, after);
 }
 
 export interface VaultChange {
