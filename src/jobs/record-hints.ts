@@ -130,7 +130,7 @@ async function recordInVaults(
   const { chain } = client;
   const parties = partiesOf({ ...read, movements: [...read.movements, ...(read.claim?.movements ?? [])] });
   const known = await walletsAt(env.DB, chain.name, parties);
-  const { seen, isClaimed } = await provenTransaction(
+  const { seen, isClaimed, byBalances } = await provenTransaction(
     client,
     read,
     known.map(({ address }) => address),
@@ -142,28 +142,37 @@ async function recordInVaults(
   const valuation = await valueAssets(env, { chain, client }, { movements: seen.movements, wallets });
   const outcomes: ActivityOutcome[] = [];
   for (const vault of vaultObjects(env, new Set(concerned.map(({ vaultId }) => vaultId)))) {
-    outcomes.push(await vault.report({ type: 'recordActivity', chain: chain.name, hash: seen.hash, seen, valuation }));
+    const report = { chain: chain.name, hash: seen.hash, seen, valuation, byBalances };
+    outcomes.push(await vault.report({ type: 'recordActivity', ...report }));
   }
   return outcomes.find((one) => one === 'recorded') ?? outcomes[0] ?? 'none';
 }
 
+interface Proven {
+  readonly seen: ChainTransaction;
+  /** One RPC node states more, and nothing proves it. */
+  readonly isClaimed: boolean;
+  /** The ids of the movements that only balances prove. */
+  readonly byBalances: readonly string[];
+}
+
 /**
  * Returns a transaction as it is recorded: with the payments by contracts that two RPC nodes state,
- * or that one states and the balances of another one prove. `isClaimed`: one node states more.
+ * or that one states and the balances of another one prove.
  */
 export async function provenTransaction(
   client: ChainClient,
   read: ReadTransaction,
   wallets: readonly string[],
-): Promise<{ readonly seen: ChainTransaction; readonly isClaimed: boolean }> {
+): Promise<Proven> {
   const seen = transactionIn(read);
   const claimed = read.claim?.movements.filter((one) => wallets.some((wallet) => concerns(wallet, one))) ?? [];
-  if (read.claim === undefined || claimed.length === 0) return { seen, isClaimed: false };
+  if (read.claim === undefined || claimed.length === 0) return { seen, isClaimed: false, byBalances: [] };
   const proven = await client.provenClaim(read, wallets);
   const movements = [...new Map([...seen.movements, ...proven].map((one) => [one.uid, one])).values()];
   const isClaimed = claimed.some(({ uid }) => !proven.some((one) => one.uid === uid));
   if (isClaimed) logClaim(client.chain, read.hash, read.claim.host);
-  return { seen: { ...seen, movements }, isClaimed };
+  return { seen: { ...seen, movements }, isClaimed, byBalances: proven.map(({ uid }) => uid) };
 }
 
 /** Logs what one RPC node alone states: it is in no record, and an operator compares the nodes. */

@@ -23,9 +23,10 @@ export async function refreshActivity(env: CoordinatorEnv, vault: VaultDoors, id
     return;
   }
   raiseUntraced(env, { chain: chain.name, hosts: read.value?.untracedBy }, Date.now());
-  const seen = read.value === null ? null : (await provenTransaction(client, read.value, [wallet])).seen;
+  const proven = read.value === null ? null : await provenTransaction(client, read.value, [wallet]);
+  const { seen, byBalances } = proven ?? { seen: null, byBalances: [] };
   const isValued = needsValuation && seen !== null && seen.block !== null;
   const { movements = [] } = seen ?? {};
   const valuation = isValued ? await valueAssets(env, { chain, client }, { movements, wallets: [wallet] }) : null;
-  await vault.report({ type: 'recordActivity', chain: chain.name, hash, seen, valuation });
+  await vault.report({ type: 'recordActivity', chain: chain.name, hash, seen, valuation, byBalances });
 }

@@ -57,9 +57,9 @@ export function evmClient(
       requiresProof ? provenNonce(pool, chain, address) : accountNonce(pool, address),
     provenHead: () => provenHead(pool, chain, BLOCK_CALLS.getHead),
     broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),
-    provenClaim: async ({ claim, block, signer, fee, movements }, wallets) => {
+    provenClaim: async ({ hash, claim, block, signer, fee, movements }, wallets) => {
       if (claim === undefined || block === null) return [];
-      const claimed = { claim, block, signer, movements, fee: fee === null ? 0n : unitsOf(fee) };
+      const claimed = { hash, claim, block, signer, movements, fee: fee === null ? 0n : unitsOf(fee) };
       return (await Promise.all(wallets.map((one) => provenByBalances(pool, claimed, one)))).flat();
     },
     activity: (hash, found) => activityFromPool(pool, found, (node) => readActivity(node, chain, { hash, found })),
@@ -77,9 +77,9 @@ export function evmClient(
         {
           chain,
           watched,
-          prove: ({ blockNumber, blockHash, feePaid, movements }, claim) => {
+          prove: ({ hash, blockNumber, blockHash, feePaid, movements }, claim) => {
             const block = { number: blockNumber, hash: blockHash };
-            const claimed = { claim, block, signer: watched.from, fee: unitsOf(feePaid), movements };
+            const claimed = { hash, claim, block, signer: watched.from, fee: unitsOf(feePaid), movements };
             return provenByBalances(pool, claimed, watched.from);
           },
         },

@@ -53,7 +53,7 @@ function provenOf(mined: readonly Mined[], found: ActivityBlock | null): Result<
   }
   const confirmations = reachedByTwo(agreeing.map(({ block }) => block.confirmations)) ?? 0;
   const isFinal = agreeing.filter(({ block }) => block.isFinal).length > 1;
-  const { agreed, claim } = tracedAmong(group);
+  const { agreed, claim } = tracedAmong(group.map((one) => ({ ...one, isUntraced: one.isUntraced === true })));
   const fees = agreeing.flatMap(({ fee }) => fee ?? []);
   return accepted({
     ...transactionIn(first),

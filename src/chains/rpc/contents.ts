@@ -32,11 +32,17 @@ export interface Claim {
   readonly movements: readonly ChainMovement[];
 }
 
+/** What one RPC node states; `isUntraced` when it has no readable trace. */
+export interface Statement extends Claim {
+  readonly isUntraced: boolean;
+}
+
 /**
- * Returns the payments by contracts that two RPC nodes state alike, or else the largest statement
- * of one of them, which the balances around the block must prove.
+ * Returns the payments by contracts that two RPC nodes state alike, or else those of the only node
+ * that traces, which the balances around the block must prove. Nodes whose traces differ prove
+ * nothing.
  */
-export function tracedAmong(statements: readonly Claim[]): {
+export function tracedAmong(statements: readonly Statement[]): {
   readonly agreed: readonly ChainMovement[];
   readonly claim: Claim | null;
 } {
@@ -46,8 +52,9 @@ export function tracedAmong(statements: readonly Claim[]): {
   const alike = [...Map.groupBy(traced, ({ movements }) => textOfMovements(movements)).values()];
   const [agreed] = alike.find(({ length }) => length > 1) ?? [];
   if (agreed !== undefined) return { agreed: agreed.movements, claim: null };
-  const [fullest] = traced.toSorted((a, b) => b.movements.length - a.movements.length);
-  return { agreed: [], claim: fullest ?? null };
+  const [first] = traced;
+  const isAlone = statements.filter(({ isUntraced }) => !isUntraced).length === 1;
+  return { agreed: [], claim: isAlone && first !== undefined ? first : null };
 }
 
 /** Returns the fee that two RPC nodes state; null when no two do. */

@@ -9,6 +9,8 @@ import type { Inclusion } from '#domain/transaction/transaction.ts';
 export interface InclusionStatement extends Inclusion {
   readonly by: number;
   readonly host: string;
+  /** The node has no readable trace. */
+  readonly isUntraced: boolean;
 }
 
 /** Whose movements they are, and on which chain. */

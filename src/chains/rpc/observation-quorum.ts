@@ -123,11 +123,11 @@ function judge(
   { answers, hosts }: Seconds,
   { chain, watched: { inclusion: before, from: wallet } }: Watch,
 ): Judged {
-  const statements = answers.flatMap((answer, by) =>
-    inclusionsIn([answer]).flatMap((one) =>
-      isSameInclusion(one, claim) ? [{ ...one, by, host: hosts[by] ?? '' }] : [],
-    ),
-  );
+  const statements = answers.flatMap((answer, by) => {
+    const isUntraced = untracedIn([answer]).untracedBy !== undefined;
+    const alike = inclusionsIn([answer]).filter((one) => isSameInclusion(one, claim));
+    return alike.map((one) => ({ ...one, by, host: hosts[by] ?? '', isUntraced }));
+  });
   const depths = statements.map(({ confirmations }) => confirmations);
   const [deepest, second] = [Math.max(0, ...depths), reachedByTwo(depths)];
   const finals = statements.filter(({ finalized }) => finalized).length;

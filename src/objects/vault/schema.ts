@@ -1,5 +1,6 @@
 import {
   ACTIVITY_TABLES,
+  BALANCE_PROOF_TABLE,
   DAILY_LIMIT_TABLES,
   LISTING_TABLE,
   SPAM_TABLE,
@@ -77,6 +78,9 @@ export const VAULT_SCHEMA: ObjectSchema = {
     },
     (sql) => {
       sql.exec(DAILY_LIMIT_TABLES);
+    },
+    (sql) => {
+      sql.exec(BALANCE_PROOF_TABLE);
     },
   ],
 };

@@ -4,6 +4,7 @@ import { noAnswer } from '#chains/rpc/json-rpc.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
+import type { ReadTransaction } from '#chains/chain-client.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
 import type { ChainMovement } from '#domain/activity/movement.ts';
 import { NATIVE } from '#domain/activity/movement.ts';
@@ -13,7 +14,7 @@ import { accepted, refused } from '#domain/result.ts';
 
 /** Covers the combined reports of several RPC nodes on foreign payments. */
 
-type Answer = Result<ChainTransaction | null, NodeProblem>;
+type Answer = Result<ReadTransaction | null, NodeProblem>;
 
 const BLOCK: ActivityBlock = { number: '100', hash: '0xb1', confirmations: 9, isFinal: true };
 const at = (block: Partial<ActivityBlock> | null = {}): ChainTransaction => ({
@@ -114,10 +115,14 @@ test('nodes that order, trace or read the state differently agree about the cont
     { ...token, kind: 'erc721', tokenId: '7', amount: amountOf(1n) },
   ] as const;
   // What one node alone traces comes apart, with its host.
-  expect(await seen([accepted(moving(PAID)), accepted(moving(traced, PAID))])).toEqual({
+  const untraced = { untracedBy: ['node.test'], isUntraced: true as const };
+  expect(await seen([accepted({ ...moving(PAID), ...untraced }), accepted(moving(traced, PAID))])).toEqual({
     ...moving(PAID),
+    untracedBy: ['node.test'],
     claim: { by: 1, host: 'node.test', movements: [traced] },
   });
+  // Another node that traces as well contradicts it.
+  expect(await seen([accepted(moving(PAID)), accepted(moving(traced, PAID))])).toEqual(moving(PAID));
   const both = accepted(moving(traced, PAID));
   expect(await seen([both, accepted(moving(PAID)), both])).toEqual(moving(PAID, traced));
   expect(await seen([accepted(moving(PAID, asAmount)), accepted(moving(asAmount, PAID))])).toEqual(

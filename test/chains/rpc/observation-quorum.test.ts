@@ -342,8 +342,11 @@ test('a fee or a movement that one RPC node adds, omits or changes is in no reco
 });
 
 test('a payment by a contract counts when two RPC nodes trace it, or the balances of another one prove it', async () => {
-  const [traced, untraced] = [final([paying, byContract]), final([paying])];
+  const [traced, without] = [final([paying, byContract]), final([paying])];
+  const untraced = without.ok ? accepted({ ...without.value, untracedBy: ['node.test'] } as Observation) : without;
   expect(await recorded([traced, traced])).toEqual(['21', ['top', 'trace:0'], true, []]);
+  // Another node that traces as well contradicts it.
+  expect(await recorded([without, traced], [byContract])).toEqual(['21', ['top'], true, []]);
   expect(await recorded([untraced, traced])).toEqual(['21', ['top'], true, ['node1.test']]);
   expect(await recorded([traced, untraced], [byContract])).toEqual(['21', ['top', 'trace:0'], true, ['node0.test']]);
 });

@@ -328,4 +328,18 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
     is: "if (!seen.ok || seen.value.type === 'included') continue;",
     caughtBy: ['test/jobs/gone-payments.test.ts'],
   },
+  {
+    name: 'observations: a deposit proves the false trace of another transaction of its block',
+    file: 'src/chains/evm/watch/balance-proof.ts',
+    was: '  if (touches) return false;\n',
+    is: '',
+    caughtBy: ['test/chains/evm/watch/activity.test.ts'],
+  },
+  {
+    name: 'observations: one change of the balance proves the traces of two transactions',
+    file: 'src/objects/vault/commands/activity.ts',
+    was: 'if (activities.claimBlock(chain, { blockHash: seen.block.hash, hash })) return seen;',
+    is: 'if (hash !== seen.block.hash) return seen;',
+    caughtBy: ['test/objects/vault/commands/activity.test.ts'],
+  },
 ];

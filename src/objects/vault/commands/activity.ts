@@ -42,6 +42,8 @@ export interface ActivityReport {
    * enough for an existing record.
    */
   readonly valuation: Valuation | null;
+  /** The ids of movements that only the balances around the block prove; none when absent. */
+  readonly byBalances?: readonly string[];
 }
 
 /**
@@ -54,8 +56,9 @@ export type ActivityOutcome = 'recorded' | 'unchanged' | 'own' | 'omitted' | 'no
  * Records a transaction. There is one record for a hash, whatever the source, order and number of
  * reports.
  */
-export async function recordActivity(context: VaultContext, report: ActivityReport): Promise<ActivityOutcome> {
+export async function recordActivity(context: VaultContext, stated: ActivityReport): Promise<ActivityOutcome> {
   const { storage, commits, chains, changes } = context;
+  const report = { ...stated, seen: believed(storage, stated) };
   const { hash, seen } = report;
   const vault = context.vault();
   const chain = findChain(chains, report.chain);
@@ -82,6 +85,14 @@ export async function recordActivity(context: VaultContext, report: ActivityRepo
   if (after.isOmitted === true) return 'omitted';
   changes.wake(after.id);
   return 'recorded';
+}
+
+/** Returns what was seen without what the balances prove for another transaction of the block. */
+function believed({ activities }: VaultStorage, report: ActivityReport): ChainTransaction | null {
+  const { chain, hash, seen, byBalances = [] } = report;
+  if (seen === null || seen.block === null || byBalances.length === 0) return seen;
+  if (activities.claimBlock(chain, { blockHash: seen.block.hash, hash })) return seen;
+  return { ...seen, movements: seen.movements.filter(({ uid }) => !byBalances.includes(uid)) };
 }
 
 interface Reported {

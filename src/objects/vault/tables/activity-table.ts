@@ -27,6 +27,14 @@ export const DAILY_LIMIT_TABLES = `
 `;
 
 /**
+ * The one transaction of a block whose payments by contracts the balances around the block prove.
+ * Another transaction of the block would be proven by the same change of the balance.
+ */
+export const BALANCE_PROOF_TABLE = `
+  CREATE TABLE balance_proof (chain TEXT NOT NULL, block_hash TEXT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (chain, block_hash)) WITHOUT ROWID;
+`;
+
+/**
  * The listed tokens of each chain at the last judgement of its records, as a list in JSON, and the
  * record before which the next batch goes on; null when each record was judged.
  */
@@ -116,6 +124,17 @@ export class ActivityStorage {
     const read = 'SELECT tokens, before_id FROM listing WHERE chain = ?';
     const row = this.#sql.exec<{ tokens: string; before_id: string | null }>(read, chain).toArray()[0];
     return row === undefined ? null : { tokens: tokenList.parse(JSON.parse(row.tokens)), before: row.before_id };
+  }
+
+  /**
+   * Reports whether the balances around a block prove payments of this transaction, and of no other
+   * one. The first transaction of a block that rests on them keeps them.
+   */
+  claimBlock(chain: string, { blockHash, hash }: { readonly blockHash: string; readonly hash: string }): boolean {
+    const put = 'INSERT OR IGNORE INTO balance_proof (chain, block_hash, hash) VALUES (?, ?, ?)';
+    this.#sql.exec(put, chain, blockHash, hash);
+    const read = 'SELECT hash FROM balance_proof WHERE chain = ? AND block_hash = ?';
+    return this.#sql.exec<{ hash: string }>(read, chain, blockHash).toArray()[0]?.hash === hash;
   }
 
   putListing(chain: string, { tokens, before }: Listing): void {

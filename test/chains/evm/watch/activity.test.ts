@@ -276,11 +276,8 @@ test('a payment by a contract that one RPC node alone states is proven by the ba
     const calls = [paying, paying, paying];
     const lie = { type: 'CALL', from: alice, to: splitter, value: '0xa', input: '0x', calls };
     node.follow((method) => (method === 'debug_traceTransaction' ? { result: lie } : 'forward'));
-    expect(await claimOf()).toEqual({
-      movements: ['top'],
-      claimed: ['trace:0', 'trace:1', 'trace:2'],
-      proven: [],
-    });
+    // Both nodes trace, and differ.
+    expect(await claimOf()).toEqual({ movements: ['top'], claimed: [], proven: [] });
     // Without the state before the block nothing is proven.
     node.follow((method) =>
       method === 'eth_getBalance' || method === 'debug_traceTransaction' ? { error: REFUSED } : 'forward',
@@ -288,6 +285,36 @@ test('a payment by a contract that one RPC node alone states is proven by the ba
     expect((await claimOf()).proven).toEqual([]);
   }
   await node.stop();
+});
+
+test('a false trace is not proven by a payment of the same block, in whatever order the nodes are configured', async () => {
+  const [liar, untraced] = [await startFalseNode(chain.url), await startFalseNode(chain.url)];
+  await chain.client.setAutomine(false);
+  const terms = { account: alice, chain: null, value: 1_000n } as const;
+  const [stranger, deposit] = [
+    await chain.client.sendTransaction({ ...terms, to: carol }),
+    await chain.client.sendTransaction({ ...terms, to: bob }),
+  ];
+  await chain.client.mine({ blocks: 1 });
+  await chain.client.setAutomine(true);
+  await chain.mined(deposit);
+  untraced.follow((method) => (method === 'debug_traceTransaction' ? { error: REFUSED } : 'forward'));
+  // The stranger's transaction is said to pay the wallet what the deposit paid.
+  const paying = { type: 'CALL', from: carol, to: bob, value: '0x3e8', input: '0x' };
+  const lie = { type: 'CALL', from: alice, to: carol, value: '0x3e8', input: '0x', calls: [paying] };
+  liar.follow((method) => (method === 'debug_traceTransaction' ? { result: lie } : 'forward'));
+  for (const order of [
+    [liar.url, untraced.url],
+    [untraced.url, liar.url],
+  ]) {
+    const client = clientFor(anvilChain(), order);
+    const seen = await client.activity(stranger, null);
+    if (!seen.ok || seen.value === null) throw new Error('it is mined');
+    expect(seen.value.claim?.movements.map(({ uid }) => uid)).toEqual(['trace:0']);
+    expect(await client.provenClaim(seen.value, [bob])).toEqual([]);
+  }
+  await liar.stop();
+  await untraced.stop();
 });
 
 const REFUSED = { code: -32601, message: 'the method does not exist' };

@@ -36,8 +36,8 @@ function newScene() {
   return {
     storage,
     isWatched: (id: string) => (storage.transaction(id)?.watchedSinceMs ?? null) !== null,
-    reported: (seen: ChainTransaction) =>
-      recordActivity(host, { chain: 'anvil', hash: seen.hash, seen, valuation: UNPRICED }),
+    reported: (seen: ChainTransaction, byBalances: readonly string[] = []) =>
+      recordActivity(host, { chain: 'anvil', hash: seen.hash, seen, valuation: UNPRICED, byBalances }),
     /** A poll of a record, without prices; by default the chain does not have it any more. */
     polledAgain: (hash: string, seen: ChainTransaction | null = null) =>
       recordActivity(host, { chain: 'anvil', hash, seen, valuation: null }),
@@ -304,4 +304,21 @@ test('a token of a stranger enters the default balances when its price is known,
   await report(TOKEN, { state: 'unknown' });
   await report(CAROL, { state: 'known', usdE12: '1000000000000', atMs: 7 });
   expect([listed(TOKEN), listed(CAROL)]).toEqual([false, true]);
+});
+
+test('the balances around a block prove the payments of one of its transactions, and of no other one', async () => {
+  const { reported, records, units } = newScene();
+  const traced = (hash: string, block: ActivityBlock = BLOCK) => {
+    const seen = paid(hash, block);
+    return { ...seen, movements: seen.movements.map((one) => ({ ...one, uid: 'trace:0', kind: 'internal' as const })) };
+  };
+  const byBalances = ['trace:0'];
+  expect(await reported(traced('0xa'), byBalances)).toBe('recorded');
+  // The same change of the balance would prove it as well.
+  expect(await reported(traced('0xb'), byBalances)).toBe('none');
+  expect([records().length, units()]).toEqual([1, PAID]);
+  expect(await reported(traced('0xa'), byBalances)).toBe('unchanged');
+  expect(await reported(traced('0xb', { ...BLOCK, number: '8', hash: '0xb8' }), byBalances)).toBe('recorded');
+  // Two RPC nodes state this one.
+  expect(await reported(traced('0xc'))).toBe('recorded');
 });
