@@ -46,8 +46,8 @@ export function contentsOfTwo(
   const { agreed, claim } = tracedAmong(statements);
   const isWhole = alike !== undefined && agreedFee !== null;
   // A record has the first hundred movements alone, so its changes cannot be made again.
-  if (isCut(base)) return { ...movedIn(base), feePaid, isWhole, claim: null };
-  const unlogged = base === preferred || alike !== undefined ? preferred.movements.filter(isWithoutLog) : [];
+  if (alike !== undefined && isCut(base)) return { ...movedIn(base), feePaid, isWhole, claim: null };
+  const unlogged = preferred.movements.filter(isWithoutLog);
   const outer = (alike === undefined ? commonTo(statements) : base.movements).filter(isOuter);
   const movements = movementsOf(owner.wallet, [...outer, ...unlogged, ...agreed], owner.chain);
   return { ...movements, feePaid, isWhole, claim };
@@ -81,10 +81,12 @@ function movedIn({ movements, movementCount, changes }: WalletMovements): Wallet
   return { movements, movementCount, changes };
 }
 
-/** Returns the movements that two of the statements have. */
+/** Returns the movements that two of the statements have; one that a node repeats counts once. */
 function commonTo(statements: readonly InclusionStatement[]): readonly ChainMovement[] {
-  const all = statements.flatMap(({ movements }) => movements);
-  const byText = Map.groupBy(all, (one) => textOfMovements([one]));
+  const each = statements.flatMap(({ movements }) => [
+    ...new Map(movements.map((one) => [textOfMovements([one]), one])).values(),
+  ]);
+  const byText = Map.groupBy(each, (one) => textOfMovements([one]));
   return [...byText.values()].flatMap(([first, second]) =>
     first === undefined || second === undefined ? [] : [first],
   );

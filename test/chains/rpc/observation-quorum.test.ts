@@ -328,6 +328,11 @@ test('a fee or a movement that one RPC node adds, omits or changes is in no reco
   ]) {
     expect(await recorded(order)).toEqual(['21', ['top'], false, []]);
   }
+  // One node that states a movement twice is still one.
+  expect(await recorded([final([paying, receipt, receipt]), final([paying])])).toEqual(['21', ['top'], false, []]);
+  // More movements than a record holds.
+  const many = [paying, ...Array.from({ length: 150 }, (_, i) => movement({ ...receipt, uid: `log:${i}` }))];
+  expect(await recorded([final(many), final([paying])])).toEqual(['21', ['top'], false, []]);
   expect(await recorded([final([paying], 9n), final([paying])])).toEqual(['9', ['top'], false, []]);
   const honest = final([paying]);
   for (const liar of [final([paying, receipt]), final([paying], 10n ** 18n), final([])]) {
