@@ -80,7 +80,7 @@ const FOREIGN_UTXOS = 12;
 
 /**
  * Sends many payments in a row while the second of two RPC nodes does not answer. They must finish
- * only when it answers again.
+ * only when it answers again, and on Solana they are signed only then.
  */
 export function liveBurst(family: Family, count = BURST[family]): Promise<Outcome> {
   return inWorld({ seed: 1, families: [family] }, (world) => playBurst(world, count));
@@ -100,9 +100,12 @@ async function playBurst(world: World, count: number): Promise<void> {
     oracle.paymentRequest(chain, chain.recipients[0] ?? '', chain.unit / 10n + BigInt(i)),
   );
   for (const payment of payments) await settledBy(world, paidBy(world, payment));
-  const arePaid = () => payments.every((payment) => oracle.paid(payment) === 1);
-  await schedule.run(() => arePaid() || oracle.faults.length > 0, RECOVERY_MS);
-  if (!arePaid()) oracle.fault(`only ${payments.filter((one) => oracle.paid(one) === 1).length} went out`);
+  // On Solana one RPC node alone signs nothing, because it may invent the nonce accounts.
+  const expected = chain.row.family === 'solana' ? 0 : count;
+  const sentOut = () => payments.filter((payment) => oracle.paid(payment) === 1).length;
+  const isDone = () => expected > 0 && sentOut() === expected;
+  await schedule.run(() => isDone() || oracle.faults.length > 0, expected === 0 ? LIE_MS : RECOVERY_MS);
+  if (sentOut() !== expected) oracle.fault(`${sentOut()} went out, and ${expected} should have`);
   const hasEnded = payments.some(({ id }) => stateOf(world, id) === 'SUCCEEDED');
   if (hasEnded) oracle.fault('one payment ended by the answer of one RPC node');
   second.recover();
