@@ -43,9 +43,9 @@ const MAX_ROUNDS = 5;
  * @param run returns the number of rows that one statement processed
  */
 export async function repeated(
-  rounds: number,
   limit: number,
   run: () => Promise<number>,
+  rounds = MAX_ROUNDS,
 ): Promise<'behind' | undefined> {
   for (let round = 0; round < rounds; round++) if ((await run()) < limit) return undefined;
   return 'behind';
@@ -53,18 +53,15 @@ export async function repeated(
 
 /** What is deleted, each by the name of its step of the sweep. */
 export const PRUNES = {
-  'prune-deliveries': (env, nowMs) =>
-    repeated(MAX_ROUNDS, MAX_ROWS, () => pruneEnded(env.DB, 'deliveries', endedBefore(nowMs))),
-  'prune-scans': (env, nowMs) => repeated(MAX_ROUNDS, MAX_ROWS, () => pruneEnded(env.DB, 'scans', endedBefore(nowMs))),
+  'prune-deliveries': (env, nowMs) => repeated(MAX_ROWS, () => pruneEnded(env.DB, 'deliveries', endedBefore(nowMs))),
+  'prune-scans': (env, nowMs) => repeated(MAX_ROWS, () => pruneEnded(env.DB, 'scans', endedBefore(nowMs))),
   'prune-dead-letters': (env, nowMs) => pruneDeadLetters(env.DB, nowMs - FAILED_RETENTION_MS),
   'prune-prices': (env, nowMs) =>
-    repeated(MAX_ROUNDS, MAX_ROWS, () =>
+    repeated(MAX_ROWS, () =>
       prunePrices(env.DB, { requestedBeforeMs: nowMs - VALUATION_RETENTION_MS, limit: MAX_ROWS }),
     ),
   'prune-tokens': (env, nowMs) =>
-    repeated(MAX_ROUNDS, MAX_ROWS, () =>
-      pruneTokens(env.DB, { readBeforeMs: nowMs - VALUATION_RETENTION_MS, limit: MAX_ROWS }),
-    ),
+    repeated(MAX_ROWS, () => pruneTokens(env.DB, { readBeforeMs: nowMs - VALUATION_RETENTION_MS, limit: MAX_ROWS })),
   'prune-sessions': pruneSessions,
   'prune-access-tokens': pruneAccessTokens,
 } as const satisfies Readonly<Record<string, Prune>>;

@@ -3,6 +3,7 @@ import { parseVaultId } from '#domain/id.ts';
 import { sendActivity } from '#jobs/activity-queue.ts';
 import { raiseCosignerAlerts, raiseWorkAlerts } from '#jobs/alerts.ts';
 import { PRUNES, repeated } from '#jobs/prune.ts';
+import type { ActivityMessage } from '#objects/configuration.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { logAlert } from '#objects/metrics.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
@@ -38,9 +39,6 @@ const WOKEN_AT_ONCE = 20;
 /** Returns `behind` when it left work to the next run. */
 type Step = (env: CoordinatorEnv, nowMs: number) => Promise<'behind' | void>;
 
-/** The maximum number of statements for one table in one run. */
-const MAX_ROUNDS = 5;
-
 // A claimed row is due again now, and no later round of the same run gets it.
 const overdueAt = (nowMs: number) => ({ dueBeforeMs: nowMs - STALLED_AFTER_MS, nowMs, limit: MAX_ROWS });
 
@@ -55,26 +53,8 @@ const STEPS = {
     await wakeVaults(env, await claimVaultsToWake(env.DB, query));
   },
   // The message of a due row was lost, or the row waits for its chain.
-  'resend-deliveries': async (env, nowMs) => {
-    return repeated(MAX_ROUNDS, MAX_ROWS, async () => {
-      const deliveries = await claimDue(env.DB, 'deliveries', overdueAt(nowMs));
-      await sendActivity(
-        env,
-        deliveries.map((deliveryId) => ({ deliveryId })),
-      );
-      return deliveries.length;
-    });
-  },
-  'resend-scans': async (env, nowMs) => {
-    return repeated(MAX_ROUNDS, MAX_ROWS, async () => {
-      const scans = await claimDue(env.DB, 'scans', overdueAt(nowMs));
-      await sendActivity(
-        env,
-        scans.map((scanId) => ({ scanId })),
-      );
-      return scans.length;
-    });
-  },
+  'resend-deliveries': (env, nowMs) => resend(env, nowMs, 'deliveries', (deliveryId) => ({ deliveryId })),
+  'resend-scans': (env, nowMs) => resend(env, nowMs, 'scans', (scanId) => ({ scanId })),
   ...PRUNES,
   'alert-work': raiseWorkAlerts,
   'alert-cosigners': raiseCosignerAlerts,
@@ -105,6 +85,20 @@ export async function sweep(env: CoordinatorEnv, nowMs: number): Promise<void> {
     logAlert(env, { code: 'sweep-step-failed', detail: `Steps of the sweep that failed: ${failed.join(', ')}.` });
   if (behind.length > 0)
     logAlert(env, { code: 'sweep-behind', detail: `Steps of the sweep that left work: ${behind.join(', ')}.` });
+}
+
+/** Sends the messages of the due rows of a table again. */
+function resend(
+  env: CoordinatorEnv,
+  nowMs: number,
+  table: 'deliveries' | 'scans',
+  messageOf: (id: string) => ActivityMessage,
+): Promise<'behind' | undefined> {
+  return repeated(MAX_ROWS, async () => {
+    const due = await claimDue(env.DB, table, overdueAt(nowMs));
+    await sendActivity(env, due.map(messageOf));
+    return due.length;
+  });
 }
 
 /** Wakes vaults, and stores the sizes of their objects. */

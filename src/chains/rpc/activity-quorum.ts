@@ -1,7 +1,7 @@
 import { asChainFault } from '#chains/rpc/node-fallback.ts';
 import type { ChainFault } from '#chains/chain-rules.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
-import { feeOfTwo, isByContract, smallestFee, textOfMovements, tracedAmong } from '#chains/rpc/contents.ts';
+import { alikeOfTwo, feeOfTwo, isByContract, smallestFee, textOfMovements, tracedAmong } from '#chains/rpc/contents.ts';
 import { denialOf, NO_NODE, onEveryNode, reachedByTwo } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { ReadTransaction } from '#chains/chain-client.ts';
@@ -44,8 +44,7 @@ function provenOf(mined: readonly Mined[], found: ActivityBlock | null): Result<
   const groups = mined.map(({ block }) => mined.filter((one) => isSame(one.block, block)));
   const group =
     groups.find(({ length }) => length > 1) ?? groups.find(([one]) => one && isSame(one.block, found)) ?? groups[0];
-  const alike = [...Map.groupBy(group ?? [], contentsOf).values()];
-  const agreeing = alike.find(({ length }) => length > 1) ?? [];
+  const agreeing = alikeOfTwo(group ?? [], contentsOf);
   const [first] = agreeing;
   if (group === undefined || first === undefined) {
     const claimedBy = group?.[0]?.host ?? '';
@@ -61,7 +60,7 @@ function provenOf(mined: readonly Mined[], found: ActivityBlock | null): Result<
     block: { ...first.block, confirmations, isFinal },
     movements: [...first.movements.filter((one) => !isByContract(one)), ...agreed],
     ...tracesOf(group),
-    ...(claim === null ? {} : { claim: { by: claim.by, host: claim.host, movements: claim.movements } }),
+    ...(claim === null ? {} : { claim }),
   });
 }
 

@@ -24,6 +24,18 @@ export function textOfMovements(movements: readonly ChainMovement[]): string {
   return JSON.stringify(lines.toSorted());
 }
 
+/** The id of the movement that no log shows and that is read from balances (`TokenTransfer`). */
+export const UNLOGGED_UID = 'call';
+
+export function isUnlogged({ uid }: ChainMovement): boolean {
+  return uid === UNLOGGED_UID;
+}
+
+/** Returns the statements of two or more RPC nodes with the same text; none when no two agree. */
+export function alikeOfTwo<T>(statements: readonly T[], textOf: (statement: T) => string): readonly T[] {
+  return [...Map.groupBy(statements, textOf).values()].find(({ length }) => length > 1) ?? [];
+}
+
 /** Movements that one RPC node states. */
 export interface Claim {
   /** The index of the RPC node in `RPC_URLS`. */
@@ -47,10 +59,9 @@ export function tracedAmong(statements: readonly Statement[]): {
   readonly claim: Claim | null;
 } {
   const traced = statements
-    .map((one) => ({ ...one, movements: one.movements.filter(isByContract) }))
+    .map(({ by, host, movements }) => ({ by, host, movements: movements.filter(isByContract) }))
     .filter(({ movements }) => movements.length > 0);
-  const alike = [...Map.groupBy(traced, ({ movements }) => textOfMovements(movements)).values()];
-  const [agreed] = alike.find(({ length }) => length > 1) ?? [];
+  const [agreed] = alikeOfTwo(traced, ({ movements }) => textOfMovements(movements));
   if (agreed !== undefined) return { agreed: agreed.movements, claim: null };
   const [first] = traced;
   const isAlone = statements.filter(({ isUntraced }) => !isUntraced).length === 1;

@@ -1,5 +1,13 @@
 import type { Claim } from '#chains/rpc/contents.ts';
-import { feeOfTwo, isByContract, smallestFee, textOfMovements, tracedAmong } from '#chains/rpc/contents.ts';
+import {
+  alikeOfTwo,
+  feeOfTwo,
+  isByContract,
+  isUnlogged,
+  smallestFee,
+  textOfMovements,
+  tracedAmong,
+} from '#chains/rpc/contents.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { ChainMovement, WalletMovements } from '#domain/activity/movement.ts';
 import { movementsOf } from '#domain/activity/movement.ts';
@@ -38,17 +46,18 @@ export function contentsOfTwo(
   preferred: InclusionStatement,
   owner: Owner,
 ): ProvenContents {
-  const alike = [...Map.groupBy(statements, outerText).values()].find(({ length }) => length > 1);
-  const base = alike?.find((one) => one === preferred) ?? alike?.[0] ?? preferred;
+  const alike = alikeOfTwo(statements, outerText);
+  const isAgreed = alike.length > 0;
+  const base = alike.find((one) => one === preferred) ?? alike[0] ?? preferred;
   const fees = statements.map(({ feePaid }) => feePaid);
   const agreedFee = feeOfTwo(fees);
   const feePaid = agreedFee ?? smallestFee(fees) ?? base.feePaid;
   const { agreed, claim } = tracedAmong(statements);
-  const isWhole = alike !== undefined && agreedFee !== null;
+  const isWhole = isAgreed && agreedFee !== null;
   // A record has the first hundred movements alone, so its changes cannot be made again.
-  if (alike !== undefined && isCut(base)) return { ...movedIn(base), feePaid, isWhole, claim: null };
-  const unlogged = preferred.movements.filter(isWithoutLog);
-  const outer = (alike === undefined ? commonTo(statements) : base.movements).filter(isOuter);
+  if (isAgreed && isCut(base)) return { ...movedIn(base), feePaid, isWhole, claim: null };
+  const unlogged = preferred.movements.filter(isUnlogged);
+  const outer = (isAgreed ? base.movements : commonTo(statements)).filter(isOuter);
   const movements = movementsOf(owner.wallet, [...outer, ...unlogged, ...agreed], owner.chain);
   return { ...movements, feePaid, isWhole, claim };
 }
@@ -59,13 +68,8 @@ export function withProven(inclusion: Inclusion, proven: readonly ChainMovement[
   return { ...inclusion, ...movementsOf(owner.wallet, [...inclusion.movements, ...proven], owner.chain) };
 }
 
-/** Reports whether a movement is read from balances (`TokenTransfer`). */
-function isWithoutLog({ uid }: ChainMovement): boolean {
-  return uid === 'call';
-}
-
 function isOuter(one: ChainMovement): boolean {
-  return !isByContract(one) && !isWithoutLog(one);
+  return !isByContract(one) && !isUnlogged(one);
 }
 
 function outerText(one: InclusionStatement): string {
@@ -77,7 +81,8 @@ function isCut({ movements, movementCount }: WalletMovements): boolean {
   return movementCount > movements.length;
 }
 
-function movedIn({ movements, movementCount, changes }: WalletMovements): WalletMovements {
+/** Returns the movements of an inclusion alone. */
+export function movedIn({ movements, movementCount, changes }: WalletMovements): WalletMovements {
   return { movements, movementCount, changes };
 }
 

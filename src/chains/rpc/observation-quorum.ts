@@ -6,7 +6,7 @@ import { denialOf, NO_NODE, onEveryNode, onNode, reachedByTwo } from '#chains/rp
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Claim } from '#chains/rpc/contents.ts';
 import type { InclusionStatement } from '#chains/rpc/inclusion-contents.ts';
-import { contentsOfTwo, withProven } from '#chains/rpc/inclusion-contents.ts';
+import { contentsOfTwo, movedIn, withProven } from '#chains/rpc/inclusion-contents.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { ChainMovement } from '#domain/activity/movement.ts';
 import type { Chain } from '#domain/asset/chain.ts';
@@ -147,12 +147,17 @@ function judge(
   // its depth or change its contents.
   const agreed = before?.secondNode === 'agrees' && isSameInclusion(before, claim) ? before : null;
   const verdict = second === null ? verdictOf(answers, claim) : 'away';
-  const { feePaid, movements, movementCount, changes } = two ?? agreed ?? NO_CONTENTS;
-  const contents = { feePaid, movements, movementCount, changes };
+  const kept = two ?? agreed ?? NO_CONTENTS;
+  const contents = { feePaid: kept.feePaid, ...movedIn(kept) };
   if (agreed !== null && agreed.confirmations >= chain.confirmations) {
     const stated = withTransfer({ ...claim, ...contents }, agreed.tokenTransfer);
-    const kept = { ...stated, confirmations: agreed.confirmations, finalized: false, secondNode: 'agrees' as const };
-    return { inclusion: verdict === 'away' ? { ...kept, ...alone } : kept, claim: null };
+    const confirmed = {
+      ...stated,
+      confirmations: agreed.confirmations,
+      finalized: false,
+      secondNode: 'agrees' as const,
+    };
+    return { inclusion: verdict === 'away' ? { ...confirmed, ...alone } : confirmed, claim: null };
   }
   // An RPC node that contradicted earlier and does not answer now has not changed its answer.
   const stays = second === null && before?.secondNode === 'disagrees' && isSameInclusion(before, claim);

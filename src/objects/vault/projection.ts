@@ -58,11 +58,6 @@ export function publicTransaction(transaction: Transaction): PublicTransaction {
   return { ...transaction, attempts };
 }
 
-/** A given-up transaction is polled at its own times and must not precede those in flight. */
-function isWatchedBySweep(transaction: Transaction): boolean {
-  return outstandingJob(transaction) !== null && !isWatchedAfterFailure(transaction);
-}
-
 /**
  * Most blocks are final an hour after the record. Polls until then change nothing that the sweep
  * could miss.
@@ -79,6 +74,8 @@ function dueAtMs(record: Transaction | Activity): number {
 }
 
 export function projectedTransaction(transaction: Transaction): ProjectedTransaction {
+  // A given-up transaction is polled at its own times and must not precede those in flight.
+  const isWatchedBySweep = outstandingJob(transaction) !== null && !isWatchedAfterFailure(transaction);
   return {
     id: transaction.id,
     vaultId: transaction.vaultId,
@@ -93,8 +90,8 @@ export function projectedTransaction(transaction: Transaction): ProjectedTransac
     updatedAtMs: transaction.updatedAtMs,
     txHash: transactionHash(transaction),
     externalId: transaction.externalId,
-    watched: isWatchedBySweep(transaction),
-    dueAtMs: isWatchedBySweep(transaction) ? dueAtMs(transaction) : null,
+    watched: isWatchedBySweep,
+    dueAtMs: isWatchedBySweep ? dueAtMs(transaction) : null,
     record: listedCodec.encode({ kind: 'transaction', ...publicTransaction(transaction) }),
   };
 }

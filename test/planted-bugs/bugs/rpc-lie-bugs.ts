@@ -184,15 +184,15 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
   {
     name: 'observations: a block that one of two nodes states alone counts for what came in',
     file: 'src/chains/rpc/activity-quorum.ts',
-    was: 'const agreeing = alike.find(({ length }) => length > 1) ?? [];',
-    is: 'const agreeing = alike[0] ?? [];',
+    was: 'const agreeing = alikeOfTwo(group ?? [], contentsOf);',
+    is: 'const agreeing = group ?? [];',
     caughtBy: ['test/chains/rpc/activity-quorum.test.ts'],
   },
   {
     name: 'observations: a movement that one node adds is proven by the block that two nodes state',
     file: 'src/chains/rpc/activity-quorum.ts',
-    was: 'Map.groupBy(group ?? [], contentsOf)',
-    is: "Map.groupBy(group ?? [], () => '')",
+    was: 'alikeOfTwo(group ?? [], contentsOf)',
+    is: "alikeOfTwo(group ?? [], () => '')",
     caughtBy: ['test/chains/rpc/activity-quorum.test.ts'],
   },
   {

@@ -1,5 +1,6 @@
 import { checkOwnAbsence, denial } from '#chains/rpc/absence-check.ts';
-import { isByContract } from '#chains/rpc/contents.ts';
+import { isByContract, isUnlogged } from '#chains/rpc/contents.ts';
+import { movedIn } from '#chains/rpc/inclusion-contents.ts';
 import type { Observation, WatchedAttempts } from '#chains/chain-client.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
@@ -10,7 +11,7 @@ import { executionFailure, feeOf } from '#chains/evm/watch/execution.ts';
 import { withCollectibles } from '#chains/evm/watch/collectibles.ts';
 import { movementsIn } from '#chains/evm/watch/movements.ts';
 import type { TransferEvidence } from '#chains/evm/watch/token-transfer.ts';
-import { DESCRIBED, isUnlogged, transferEvidence } from '#chains/evm/watch/token-transfer.ts';
+import { DESCRIBED, transferEvidence } from '#chains/evm/watch/token-transfer.ts';
 import { findNonceConsumer } from '#chains/evm/watch/nonce-consumer.ts';
 import type { BlockTransaction, WholeBlock } from '#chains/evm/client/block-contents.ts';
 import { getReceiptInBlock } from '#chains/evm/client/block-contents.ts';
@@ -162,17 +163,13 @@ async function moved({ node, chain, watched }: View, included: Included): Promis
     !isKnown ||
     (unlogged.length > 0 && !before.movements.some(isUnlogged)) ||
     (before.confirmations < chain.confirmations && confirmations >= chain.confirmations);
-  if (!isTurn) return { movements: movedBefore(before), isTraced: true };
+  if (!isTurn) return { movements: movedIn(before), isTraced: true };
   const trace = receipt.succeeded ? await node.request(traceTransaction(hash)) : null;
   const all = movementsIn(receipt, known, { trace: trace?.ok === true ? trace.value : null, chain });
   const read = await withCollectibles(node, all, { chain, block: receipt.blockNumber });
   const kept = isKnown && trace?.ok === false ? before.movements.filter(isByContract) : [];
   const movements = movementsOf(watched.from, [...read, ...unlogged, ...kept], chain);
   return { movements, isTraced: trace?.ok !== false };
-}
-
-function movedBefore({ movements, movementCount, changes }: Inclusion): WalletMovements {
-  return { movements, movementCount, changes };
 }
 
 async function observeAbsence(view: View): Promise<Result<Observation, NodeProblem>> {

@@ -1,6 +1,7 @@
 import type { Hex } from 'viem';
 import { getAddress } from 'viem/utils';
 import type { TokenPayment } from '#chains/chain-client.ts';
+import { UNLOGGED_UID } from '#chains/rpc/contents.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Log, Receipt } from '#chains/evm/client/rpc-calls.ts';
 import { ethCall, getBlock } from '#chains/evm/client/rpc-calls.ts';
@@ -93,13 +94,6 @@ async function balancesAround(
   const block = await node.request(getBlock(blockNumber));
   if (!block.ok || block.value?.hash !== blockHash) return null;
   return { held, has, had, received, isRefused: returned === 0n };
-}
-
-/** The id of the movement that no log shows. */
-const UNLOGGED_UID = 'call';
-
-export function isUnlogged({ uid }: ChainMovement): boolean {
-  return uid === UNLOGGED_UID;
 }
 
 function movementOf(wallet: string, { tokenAddress, to, amount }: TokenPayment): ChainMovement {
