@@ -248,6 +248,8 @@ export interface ReadTransaction extends ChainTransaction {
   readonly isUntraced?: true;
   /** Payments by contracts that one RPC node alone states; they are not among the movements. */
   readonly claim?: Claim;
+  /** Two RPC nodes state its payments by contracts alike, and none otherwise. */
+  readonly isTracedAlike?: true;
 }
 
 /** The token payment of an intent. */

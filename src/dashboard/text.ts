@@ -19,6 +19,8 @@ const REASON_TEXTS: Readonly<Record<string, string>> = {
     'Do not pay again before that.',
   FINAL_BLOCK_GONE:
     'The chain no longer has the block that ended this payment. It may be included again. Do not pay again.',
+  CONTENTS_CORRECTED: 'The amounts of this record were false and have been corrected. See its history.',
+  DISPROVEN: 'The transaction moved nothing of this wallet. The record was false.',
   TOKEN_NOT_MOVED: 'A block has the call, and the balances prove that the token did not move.',
 };
 

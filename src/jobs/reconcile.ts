@@ -1,6 +1,6 @@
 import { chainClientFor } from '#chains/client-for.ts';
 import type { VaultId } from '#domain/id.ts';
-import { nameGonePayments } from '#jobs/gone-payments.ts';
+import { recheckFinalPayments } from '#jobs/recheck-final.ts';
 import { valueTokens } from '#jobs/value-assets.ts';
 import { isFungible } from '#domain/activity/movement.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
@@ -37,7 +37,7 @@ export async function reconcile(env: CoordinatorEnv, vault: VaultDoors, vaultId:
       const request = { vaultId, chain: chain.caip2, address, sinceBlock: range.since, ...differsAt };
       const scanId = await requestScan(env.DB, request, Date.now());
       if (scanId !== null) await env.ACTIVITY_QUEUE.send({ scanId });
-      if (client !== null) await nameGonePayments({ env, vault, client }, address);
+      if (client !== null) await recheckFinalPayments({ env, vault, client, since: range.since }, address);
     }
     // This refreshes the prices, so that balances show their market value.
     const tokens = assets.filter(isFungible).flatMap(({ tokenAddress }) => tokenAddress ?? []);

@@ -1,4 +1,6 @@
-import { chainClientFor } from '#chains/client-for.ts';
+import type { ReadTransaction } from '#chains/chain-client.ts';
+import { chainClientFor, chainsWithOneNode } from '#chains/client-for.ts';
+import type { ReadingProof } from '#domain/activity/correction.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { logClaim, provenTransaction } from '#jobs/record-hints.ts';
 import { raiseUntraced } from '#jobs/untraced-alert.ts';
@@ -28,5 +30,11 @@ export async function refreshActivity(env: CoordinatorEnv, vault: VaultDoors, id
   const isValued = needsValuation && seen !== null && seen.block !== null;
   const { movements = [] } = seen ?? {};
   const valuation = isValued ? await valueAssets(env, { chain, client }, { movements, wallets: [wallet] }) : null;
-  await vault.report({ type: 'recordActivity', chain: chain.name, hash, seen, valuation, byBalances });
+  const proof = proofOf(read.value, !chainsWithOneNode(env).includes(chain.name));
+  await vault.report({ type: 'recordActivity', chain: chain.name, hash, seen, valuation, byBalances, proof });
+}
+
+/** With two or more RPC nodes, a reading against a recorded block is a statement of two. */
+function proofOf(read: ReadTransaction | null, hasTwoNodes: boolean): ReadingProof {
+  return { isByTwo: hasTwoNodes, isTraced: read?.isTracedAlike === true };
 }

@@ -1,7 +1,15 @@
 import { asChainFault } from '#chains/rpc/node-fallback.ts';
 import type { ChainFault } from '#chains/chain-rules.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
-import { alikeOfTwo, feeOfTwo, isByContract, smallestFee, textOfMovements, tracedAmong } from '#chains/rpc/contents.ts';
+import {
+  alikeOfTwo,
+  areTracedAlike,
+  feeOfTwo,
+  isByContract,
+  smallestFee,
+  textOfMovements,
+  tracedAmong,
+} from '#chains/rpc/contents.ts';
 import { denialOf, NO_NODE, onEveryNode, reachedByTwo } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { ReadTransaction } from '#chains/chain-client.ts';
@@ -18,7 +26,7 @@ type Mined = ReadTransaction & { readonly block: ActivityBlock; readonly by: num
  * movement that only one of several nodes reports is a fault that names its host: a single node is
  * not trusted with a receipt, so nothing is recorded or shown by it. Payments by contracts that one
  * node alone traces come apart (`claim`). Returns null when no node that answers has the
- * transaction, or every one of them denies the recorded block.
+ * transaction, or every one of them denies the recorded block; two of them when it was final.
  *
  * @param found the recorded block, or null
  */
@@ -35,9 +43,21 @@ export async function activityFromPool(
     return stated === null || block === null ? [] : [{ ...stated, block, by, host: pool.nodes[by]?.host ?? '' }];
   });
   if (mined.length > 0 && pool.nodes.length > 1) return provenOf(mined, found);
-  const isGone = answers.some((answer) => (answer.ok ? answer.value === null : denialOf(answer) !== null));
-  if (seen.length > 0 || isGone) return accepted(seen[0] ?? null);
+  if (seen.length > 0 || isGone(answers, { found, isAlone: pool.nodes.length === 1 })) return accepted(seen[0] ?? null);
   return asChainFault(answers.find((answer) => !answer.ok) ?? refused(NO_NODE));
+}
+
+/**
+ * Reports whether the recorded block is gone. Two RPC nodes must show that of a final one: a node
+ * without the history of the block denies it as well.
+ */
+function isGone(
+  answers: readonly Answer[],
+  { found, isAlone }: { readonly found: ActivityBlock | null; readonly isAlone: boolean },
+): boolean {
+  const shown = answers.filter((answer) => (answer.ok ? answer.value === null : denialOf(answer) === 'block'));
+  if (found?.isFinal === true && !isAlone) return shown.length > 1;
+  return shown.length > 0 || answers.some((answer) => denialOf(answer) !== null);
 }
 
 function provenOf(mined: readonly Mined[], found: ActivityBlock | null): Result<ReadTransaction, ChainFault> {
@@ -52,7 +72,8 @@ function provenOf(mined: readonly Mined[], found: ActivityBlock | null): Result<
   }
   const confirmations = reachedByTwo(agreeing.map(({ block }) => block.confirmations)) ?? 0;
   const isFinal = agreeing.filter(({ block }) => block.isFinal).length > 1;
-  const { agreed, claim } = tracedAmong(group.map((one) => ({ ...one, isUntraced: one.isUntraced === true })));
+  const statements = group.map((one) => ({ ...one, isUntraced: one.isUntraced === true }));
+  const { agreed, claim } = tracedAmong(statements);
   const fees = agreeing.flatMap(({ fee }) => fee ?? []);
   return accepted({
     ...transactionIn(first),
@@ -61,6 +82,7 @@ function provenOf(mined: readonly Mined[], found: ActivityBlock | null): Result<
     movements: [...first.movements.filter((one) => !isByContract(one)), ...agreed],
     ...tracesOf(group),
     ...(claim === null ? {} : { claim }),
+    ...(areTracedAlike(statements) ? { isTracedAlike: true as const } : {}),
   });
 }
 

@@ -68,6 +68,13 @@ export function tracedAmong(statements: readonly Statement[]): {
   return { agreed: [], claim: isAlone && first !== undefined ? first : null };
 }
 
+/** Reports whether two RPC nodes state the same payments by contracts, and none states others. */
+export function areTracedAlike(statements: readonly Omit<Statement, 'by' | 'host'>[]): boolean {
+  const traced = statements.filter(({ isUntraced }) => !isUntraced);
+  const texts = new Set(traced.map(({ movements }) => textOfMovements(movements.filter(isByContract))));
+  return traced.length > 1 && texts.size === 1;
+}
+
 /** Returns the fee that two RPC nodes state; null when no two do. */
 export function feeOfTwo(fees: readonly Amount[]): Amount | null {
   return fees.find((fee, i) => fees.indexOf(fee) !== i) ?? null;

@@ -5,7 +5,9 @@ import type { Chain } from '#domain/asset/chain.ts';
 import { displayTypeOf } from '#domain/transaction/classification.ts';
 import type { TransactionId, VaultId } from '#domain/id.ts';
 import type { ChainMovement, WalletMovements } from '#domain/activity/movement.ts';
-import { assetKey, movementsOf } from '#domain/activity/movement.ts';
+import type { ReadingProof } from '#domain/activity/correction.ts';
+import { hasOtherContents, isFinalRecord, UNPROVEN } from '#domain/activity/correction.ts';
+import { changedAssets, movementsOf } from '#domain/activity/movement.ts';
 import type { HiddenPart } from '#domain/activity/shown-part.ts';
 import { directionOf, shownPart } from '#domain/activity/shown-part.ts';
 import type { HiddenReason, Judgement, KnownCounterparties } from '#domain/activity/spam.ts';
@@ -42,6 +44,16 @@ export interface ChainTransaction {
 }
 
 /**
+ * - `REORGED`: its block was removed.
+ * - `DROPPED`: it was unconfirmed and moved nothing, because it was replaced, dropped or mined
+ *   without success.
+ * - `DISPROVEN`: it is in the chain and moves nothing of the wallet, unlike the record stated.
+ * - `CONTENTS_CORRECTED`: the contents of the final record were false, and have been replaced.
+ */
+export const ACTIVITY_REASONS = ['REORGED', 'DROPPED', 'DISPROVEN', 'CONTENTS_CORRECTED'] as const;
+type ActivityReason = (typeof ACTIVITY_REASONS)[number];
+
+/**
  * The maximum number of unconfirmed activities that one wallet shows. The signer of such a
  * transaction can replace it, at no cost. Ours.
  */
@@ -57,15 +69,11 @@ export interface Activity extends Omit<ChainTransaction, 'movements'>, WalletMov
   /** Increases by one with every change. */
   readonly version: number;
   /**
-   * BROADCAST: it waits to be mined. FAILED: its block was removed, or no block ever had it, and
-   * its movements do not count.
+   * BROADCAST: it waits to be mined. FAILED: its movements do not count, because no block has it
+   * (any more), or because it moved nothing of the wallet.
    */
   readonly state: 'BROADCAST' | 'CONFIRMING' | 'SUCCEEDED' | 'FAILED';
-  /**
-   * `REORGED`, or `DROPPED`: it was unconfirmed and moved nothing, because it was replaced, dropped
-   * or mined without success.
-   */
-  readonly stateReason: 'REORGED' | 'DROPPED' | null;
+  readonly stateReason: ActivityReason | null;
   readonly displayType: DisplayType;
   readonly direction: 'in' | 'out';
   readonly visible: boolean;
@@ -163,6 +171,8 @@ function partOf(
 export interface ObservedTransaction {
   /** Null when the chain does not show the transaction (any more). */
   readonly seen: ChainTransaction | null;
+  /** Not proven when absent. */
+  readonly proof?: ReadingProof;
   /** Null when no price source was called this time. */
   readonly valuation: Valuation | null;
   readonly chain: Chain;
@@ -188,25 +198,33 @@ const PROPAGATION_POLLS = 20;
  * state goes from BROADCAST to CONFIRMING, to SUCCEEDED and to final. An activity whose block is
  * removed is FAILED until a block has it again. An unconfirmed activity that no RPC node knows any
  * more is FAILED, too. That a transaction is (again) unconfirmed does not change a record that was
- * further. A final record changes only by its valuation.
+ * further. A final record changes by its valuation, and by what two RPC nodes state otherwise.
  */
 export function updatedActivity(activity: Activity, observed: ObservedTransaction): Activity {
-  const { seen, chain, nowMs } = observed;
+  const { seen, chain, nowMs, proof = UNPROVEN } = observed;
+  const isEnded = isFinalRecord(activity);
   const changed = (change: Partial<Activity>): Activity => {
     const { version } = activity;
     return shown({ ...activity, ...change, version: version + 1, updatedAtMs: nowMs });
   };
   if (seen === null) {
-    if (activity.state === 'FAILED' || activity.block?.isFinal === true) return activity;
+    if (activity.state === 'FAILED' || (isEnded && !proof.isByTwo)) return activity;
     if (activity.block !== null) return changed({ state: 'FAILED', stateReason: 'REORGED' });
     const isYoung = nowMs - activity.updatedAtMs < PROPAGATION_POLLS * chain.pollIntervalMs;
     return isYoung ? activity : changed({ state: 'FAILED', stateReason: 'DROPPED' });
   }
-  const fuller = fullerTransaction(activity, seen);
+  const fuller = fullerTransaction(activity, seen, proof);
   const view = viewFor(activity.wallet, fuller, chain, observed.acquaintance);
-  if (view === null || seen.block === null) return activity;
-  const assessed = assessAgain(activity, view, { ...observed, seen: fuller });
-  if (activity.block?.isFinal === true) return assessed === null ? activity : changed(assessed);
+  if (seen.block === null) return activity;
+  if (view === null) {
+    const isDisproven = activity.state !== 'FAILED' && (isEnded ? proof.isByTwo && seen.block.isFinal : proof.isTraced);
+    return isDisproven ? changed({ state: 'FAILED', stateReason: 'DISPROVEN' }) : activity;
+  }
+  const isCorrection = isEnded && proof.isByTwo && seen.block.isFinal && hasOtherContents(activity, fuller, view);
+  const assessed = assessAgain(activity, view, { ...observed, seen: fuller, isFixed: isEnded && !isCorrection });
+  if (isCorrection)
+    return changed({ ...seen, ...view, ...assessed, state: 'SUCCEEDED', stateReason: 'CONTENTS_CORRECTED' });
+  if (isEnded) return assessed === null ? activity : changed(assessed);
   // The movements were only predicted. Without a new valuation the transaction is polled once more.
   if (activity.block === null && assessed === null) return activity;
   const state = stateAt(seen.block, chain);
@@ -223,10 +241,10 @@ export function updatedActivity(activity: Activity, observed: ObservedTransactio
  * Returns the transaction with what was observed before and needs the state of the block: payments
  * by contracts, and the ids of collectibles from before ERC-721. An RPC node has the state only for
  * a time, which often ends before the block is final. When a poll of the same block shows no such
- * payment, the known ones still hold, and an id is not read as an amount. Everything else is in the
- * receipt.
+ * payment, the known ones still hold unless each node traced it, and an id is not read as an
+ * amount. Everything else is in the receipt.
  */
-function fullerTransaction(activity: Activity, seen: ChainTransaction): ChainTransaction {
+function fullerTransaction(activity: Activity, seen: ChainTransaction, { isTraced }: ReadingProof): ChainTransaction {
   const collectibles = new Map(activity.movements.filter(({ kind }) => kind === 'erc721').map((one) => [one.uid, one]));
   const asBefore = (one: ChainMovement) => {
     const before = one.kind === 'erc20' ? collectibles.get(one.uid) : undefined;
@@ -234,7 +252,8 @@ function fullerTransaction(activity: Activity, seen: ChainTransaction): ChainTra
   };
   const isInternal = ({ kind }: ChainMovement) => kind === 'internal';
   const isSameBlock = activity.block !== null && activity.block.hash === seen.block?.hash;
-  const known = isSameBlock && !seen.movements.some(isInternal) ? activity.movements.filter(isInternal) : [];
+  const isKept = isSameBlock && !isTraced && !seen.movements.some(isInternal);
+  const known = isKept ? activity.movements.filter(isInternal) : [];
   const movements = isSameBlock ? seen.movements.map(asBefore) : seen.movements;
   return { ...seen, movements: [...movements, ...known] };
 }
@@ -251,23 +270,16 @@ function stateAt(block: ActivityBlock | null, chain: Pick<Chain, 'confirmations'
 function assessAgain(
   activity: Activity,
   view: WalletView,
-  observed: ObservedTransaction & { readonly seen: ChainTransaction },
+  observed: ObservedTransaction & { readonly seen: ChainTransaction; readonly isFixed: boolean },
 ): Partial<Assessment> | null {
-  const { valuation, nowMs } = observed;
-  const movedOtherwise = activity.block?.isFinal !== true && changedAssets(activity, view).size > 0;
+  const { valuation, nowMs, isFixed } = observed;
+  const movedOtherwise = !isFixed && changedAssets(activity, view).size > 0;
   if (!needsValuation(activity) && !movedOtherwise) return null;
   const assessed = valuation === null ? null : assess(activity.wallet, view, { ...observed, valuation });
   if (activity.block === null) return assessed;
   if (movedOtherwise) return assessed ?? carriedOver(activity, view, observed);
   if (nowMs - activity.createdAtMs > VALUATION_MS) return { appraisalPending: false };
   return assessed?.appraisalPending === false ? assessed : null;
-}
-
-/** Returns the tokens, and null for the native asset, whose amounts are not those of the record. */
-function changedAssets(before: WalletMovements, after: WalletMovements): ReadonlySet<string | null> {
-  const amounts = new Map(before.changes.map((change) => [assetKey(change), change.units]));
-  const other = after.changes.filter((change) => amounts.get(assetKey(change)) !== change.units);
-  return new Set(other.map(({ tokenAddress }) => tokenAddress));
 }
 
 /**
@@ -351,7 +363,9 @@ export function needsValuation({ block, appraisalPending, isOmitted }: Activity)
  * Its type and direction are those of the assets that are shown.
  */
 export function shown(activity: Activity): Activity {
-  const hiddenReason = activity.state === 'FAILED' ? activity.stateReason : activity.suspicion;
+  const { state, stateReason, suspicion } = activity;
+  const isRefuted = state === 'FAILED' && stateReason !== 'CONTENTS_CORRECTED';
+  const hiddenReason = isRefuted ? stateReason : suspicion;
   const visible = activity.visibilityChoice ?? hiddenReason === null;
   const judged = { ...activity, hiddenReason, visible };
   // Records of before keep the type that they were given.

@@ -163,3 +163,10 @@ function firstThose<T>(all: readonly T[], isFirst: (one: T) => boolean): readonl
 export function assetKey({ tokenAddress, tokenId }: Omit<Asset, 'kind'>): string {
   return `${tokenAddress ?? ''}/${tokenId ?? ''}`;
 }
+
+/** Returns the tokens, and null for the native asset, whose amounts differ from those before. */
+export function changedAssets(before: WalletMovements, after: WalletMovements): ReadonlySet<string | null> {
+  const amounts = new Map(before.changes.map((change) => [assetKey(change), change.units]));
+  const other = after.changes.filter((change) => amounts.get(assetKey(change)) !== change.units);
+  return new Set(other.map(({ tokenAddress }) => tokenAddress));
+}

@@ -7,7 +7,7 @@ import type { UserId } from '#domain/id.ts';
 import { MIN_SHOWN_VALUE, parseUsdPrice, usdValueAtPrice } from '#domain/asset/price.ts';
 import type { UsdValue } from '#domain/asset/valuation.ts';
 import { unreachable } from '#domain/result.ts';
-import { FINAL_BLOCK_GONE, TRANSFER_NOT_LOGGED } from '#domain/transaction/inclusion.ts';
+import { CONTENTS_CORRECTED, FINAL_BLOCK_GONE, TRANSFER_NOT_LOGGED } from '#domain/transaction/inclusion.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { isPending } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
@@ -44,24 +44,34 @@ export function notificationOf(transaction: Transaction, vault: Vault, chain: Ch
 
 function outcomeText({ state, stateReason }: Transaction): string {
   if (stateReason === FINAL_BLOCK_GONE) return 'no longer in the chain, do not pay again';
+  if (stateReason === CONTENTS_CORRECTED) return 'its recorded amounts were corrected';
   if (state === 'FAILED') return 'failed';
   return stateReason === TRANSFER_NOT_LOGGED ? 'sent, check that the token arrived' : 'succeeded';
 }
 
 /**
  * Returns the notification of an activity. Returns null when the activity is hidden, failed or
- * dust: a stranger can send a wei at almost no cost, any number of times.
+ * dust: a stranger can send a wei at almost no cost, any number of times. Of a payment that was
+ * final, members are notified when it is gone, too: they may have acted on it.
  */
 export function notificationOfActivity(activity: Activity, vault: Vault, chain: Chain): Notification | null {
-  if (!activity.visible || activity.state === 'FAILED') return null;
-  const { changes, usdValue, direction } = shownPart(activity);
+  const { state, block, suspicion } = activity;
+  const wasFinal = state === 'FAILED' && block?.isFinal === true && suspicion === null;
+  if (!wasFinal && (!activity.visible || state === 'FAILED')) return null;
+  const { changes, usdValue } = shownPart(activity);
   if (isDust(usdValue)) return null;
   const moved = changes.find(({ units }) => units !== '0');
-  const event = direction === 'in' ? 'received' : 'outgoing, not by this vault';
-  const title = `${vault.configuration.name}: ${event}`;
+  const title = `${vault.configuration.name}: ${eventOf(activity)}`;
   const what =
     moved === undefined ? 'A transaction' : isCollectible(moved) ? 'A collectible' : amountText(moved, chain);
   return { kind: 'activity', userIds: membersOf(vault), title, body: `${what} on ${chain.name}` };
+}
+
+function eventOf(activity: Activity): string {
+  const { state, stateReason } = activity;
+  if (state === 'FAILED') return 'a final payment does not count any more';
+  if (stateReason === 'CONTENTS_CORRECTED') return 'a final payment was corrected';
+  return shownPart(activity).direction === 'in' ? 'received' : 'outgoing, not by this vault';
 }
 
 /**

@@ -20,6 +20,7 @@ import { MIN_SHOWN_VALUE, ONE_DOLLAR } from '#domain/asset/price.ts';
  *   never dealt with it. A collectible has no price.
  * - `REORGED`: the transaction is no longer in its chain.
  * - `DROPPED`: the transaction was unconfirmed and was never mined successfully.
+ * - `DISPROVEN`: the transaction moves nothing of the wallet, unlike its record stated.
  */
 export const HIDDEN_REASONS = [
   'ZERO_VALUE',
@@ -31,6 +32,7 @@ export const HIDDEN_REASONS = [
   'UNKNOWN_TOKEN',
   'REORGED',
   'DROPPED',
+  'DISPROVEN',
 ] as const;
 export type HiddenReason = (typeof HIDDEN_REASONS)[number];
 

@@ -4,7 +4,14 @@ import type { TransactionId } from '#domain/id.ts';
 import type { UnknownEndReason } from '#domain/transaction/job.ts';
 import type { AttemptPurpose } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import type { Actor, ValuedInclusion, Attempt, UtxoParent, SendOutcome } from '#domain/transaction/transaction.ts';
+import type {
+  Actor,
+  Inclusion,
+  ValuedInclusion,
+  Attempt,
+  UtxoParent,
+  SendOutcome,
+} from '#domain/transaction/transaction.ts';
 
 /**
  * Why a transaction failed permanently, as `stateReason`. The set is open to clients and closed
@@ -163,6 +170,8 @@ export type TransactionEvent =
   | { readonly type: 'unshown' }
   /** The chain no longer has the final block of the transaction. */
   | { readonly type: 'gone' }
+  /** RPC nodes state the contents of the final inclusion again. */
+  | { readonly type: 'correct'; readonly inclusion: Inclusion }
   /** The time limit of the intent may have passed. */
   | { readonly type: 'endByTime' }
   /** A delivery names a hash of a failed transaction: it is polled again. */

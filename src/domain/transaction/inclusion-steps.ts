@@ -1,6 +1,8 @@
 import type { EventOf, FailureReason, PriceObstacle } from '#domain/transaction/event.ts';
 import {
+  CONTENTS_CORRECTED,
   FINAL_BLOCK_GONE,
+  hasSameContents,
   hasSameProof,
   isRecorded,
   isSameInclusion,
@@ -266,6 +268,24 @@ export const handleReorg: TransitionStep<'miss'> = (transaction, _event, { nowMs
  */
 export const nameGone: TransitionStep<'gone'> = ({ inclusion, stateReason }) =>
   inclusion?.finalized === true && stateReason !== FINAL_BLOCK_GONE ? { stateReason: FINAL_BLOCK_GONE } : null;
+
+/**
+ * Two RPC nodes state other contents of the final inclusion than the record has. Members have
+ * acted on them, so they are notified.
+ */
+export const correctContents: TransitionStep<'correct'> = (transaction, { inclusion: seen }) => {
+  const { inclusion: before, stateReason } = transaction;
+  const isProven = seen.finalized && seen.secondNode === 'agrees';
+  if (before?.finalized !== true || !isProven || !isSameInclusion(before, seen)) return null;
+  if (hasSameContents(before, seen)) return null;
+  const { feePaid, movements, movementCount, changes } = seen;
+  const inclusion = { ...before, feePaid, movements, movementCount, changes, usdValue: null };
+  return {
+    inclusion,
+    displayType: typeAfter(transaction, inclusion),
+    stateReason: stateReason ?? CONTENTS_CORRECTED,
+  };
+};
 
 function withoutInclusion(transaction: Transaction) {
   return {

@@ -1,3 +1,4 @@
+import { changedAssets } from '#domain/activity/movement.ts';
 import { displayTypeOfCall } from '#domain/transaction/classification.ts';
 import type { DisplayType, Inclusion, Transaction } from '#domain/transaction/transaction.ts';
 
@@ -12,6 +13,9 @@ export const TRANSFER_NOT_LOGGED = 'TRANSFER_NOT_LOGGED';
  * person decides what follows: its bytes may be included again.
  */
 export const FINAL_BLOCK_GONE = 'FINAL_BLOCK_GONE';
+
+/** The `stateReason` of a record whose final contents were false, and have been replaced. */
+export const CONTENTS_CORRECTED = 'CONTENTS_CORRECTED';
 
 /**
  * Returns the display type after an inclusion. The effect of a call is known when a block includes
@@ -49,4 +53,9 @@ export function isSameInclusion(one: Inclusion | null, other: Inclusion): boolea
     one.blockNumber === other.blockNumber &&
     one.succeeded === other.succeeded
   );
+}
+
+/** Reports whether two inclusions have the same fee and change the same amounts. */
+export function hasSameContents(one: Inclusion, other: Inclusion): boolean {
+  return one.feePaid === other.feePaid && changedAssets(one, other).size === 0 && changedAssets(other, one).size === 0;
 }

@@ -28,9 +28,18 @@ const UNPROVEN = 'No two RPC nodes state the same block and contents of the tran
 const NOWHERE = accepted(null);
 const UNREACHABLE: Answer = noAnswer('No response in time.');
 const BEHIND: Answer = unusable('The RPC node is behind the recorded block.');
+const WITHOUT_HISTORY: Answer = refused({ kind: 'unusable', detail: 'no', deniesInclusion: 'no-block' });
 const DENIES: Answer = refused({ kind: 'unusable', detail: 'no', deniesInclusion: 'block' });
 
+/** What two nodes state, without what they state of its payments by contracts. */
 async function seen(answers: readonly Answer[], found: ActivityBlock | null = null) {
+  const value = await read(answers, found);
+  if (typeof value === 'string' || value === null) return value;
+  const { isTracedAlike: _, ...rest } = value;
+  return rest;
+}
+
+async function read(answers: readonly Answer[], found: ActivityBlock | null = null) {
   const nodes: readonly RpcNode[] = answers.map(() => ({
     host: 'node.test',
     request: async () => noAnswer('not asked in this test'),
@@ -133,11 +142,39 @@ test('nodes that order, trace or read the state differently agree about the cont
 
 test('a payment is gone when an RPC node reports it as gone and none still has it', async () => {
   expect(await seen([NOWHERE, UNREACHABLE])).toBeNull();
-  expect(await seen([DENIES, UNREACHABLE], BLOCK)).toBeNull();
-  expect(await seen([DENIES, DENIES], BLOCK)).toBeNull();
+  const recent = { ...BLOCK, isFinal: false };
+  expect(await seen([DENIES, UNREACHABLE], recent)).toBeNull();
+  expect(await seen([WITHOUT_HISTORY, UNREACHABLE], recent)).toBeNull();
+  expect(await seen([DENIES, DENIES], recent)).toBeNull();
   expect(await seen([accepted(at(null)), NOWHERE])).toEqual(at(null));
   expect(await seen([BEHIND, UNREACHABLE], BLOCK)).toBe('The RPC node is behind the recorded block.');
   expect(await seen([])).toBe('No RPC node is configured for this chain.');
+});
+
+test('a final payment is gone when two RPC nodes show it, and not for lack of their history', async () => {
+  for (const shows of [DENIES, NOWHERE]) {
+    for (const other of [UNREACHABLE, BEHIND, WITHOUT_HISTORY]) {
+      expect(await seen([shows, other], BLOCK)).not.toBeNull();
+      expect(await seen([other, shows], BLOCK)).not.toBeNull();
+      expect(await seen([other, shows, shows], BLOCK)).toBeNull();
+    }
+    expect(await seen([shows], BLOCK)).toBeNull();
+  }
+  expect(await seen([WITHOUT_HISTORY, WITHOUT_HISTORY], BLOCK)).not.toBeNull();
+});
+
+test('payments by contracts are known when two RPC nodes trace alike and none traces otherwise', async () => {
+  const paid = { ...PAID, uid: 'trace:0', kind: 'internal' } as const;
+  const untraced = { ...at(), untracedBy: ['node.test'], isUntraced: true as const };
+  const isTracedAlike = async (...answers: readonly ReadTransaction[]) => {
+    const value = await read(answers.map((one) => accepted(one)));
+    return value !== null && typeof value !== 'string' && value.isTracedAlike === true;
+  };
+  expect(await isTracedAlike(at(), at())).toBe(true);
+  expect(await isTracedAlike(moving(paid), moving(paid), untraced)).toBe(true);
+  expect(await isTracedAlike(moving(paid), at())).toBe(false);
+  expect(await isTracedAlike(moving(paid), at(), at())).toBe(false);
+  expect(await isTracedAlike(at(), untraced)).toBe(false);
 });
 
 test('a node without a trace is named, and nothing is missing while another one traced the same block', async () => {

@@ -145,3 +145,19 @@ test('the notification of a payment whose final block is gone warns against a se
     userIds: everybody,
   });
 });
+
+test('members are notified when a final payment is gone or corrected, unless a rule hid it', () => {
+  const received = [change({}, 10n ** 18n)];
+  const block = { number: '7', hash: '0xb7', confirmations: 70, isFinal: true };
+  const titleOf = (differences: Partial<Activity>) =>
+    notificationOfActivity(activity(received, { block, suspicion: null, ...differences }), vault, ethereum)?.title;
+  const gone = { state: 'FAILED', visible: false, hiddenReason: 'REORGED' } as const;
+  expect(titleOf(gone)).toBe('Treasury: a final payment does not count any more');
+  expect(titleOf({ ...gone, suspicion: 'FAKE_TOKEN' })).toBeUndefined();
+  expect(titleOf({ ...gone, block: { ...block, isFinal: false } })).toBeUndefined();
+  expect(titleOf({ state: 'SUCCEEDED', stateReason: 'CONTENTS_CORRECTED' })).toBe(
+    'Treasury: a final payment was corrected',
+  );
+  const own = transactionIn('SUCCEEDED', { stateReason: 'CONTENTS_CORRECTED' });
+  expect(notificationOf(own, vault, ethereum)?.title).toBe('Treasury: its recorded amounts were corrected');
+});

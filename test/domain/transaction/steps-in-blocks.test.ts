@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { signedAmountOf } from '#domain/asset/amount.ts';
 import type { FailureReason, TransactionEvent } from '#domain/transaction/event.ts';
 import type { BalanceChange } from '#domain/activity/movement.ts';
-import type { TokenTransfer } from '#domain/transaction/transaction.ts';
+import { NATIVE } from '#domain/activity/movement.ts';
+import type { Inclusion, TokenTransfer } from '#domain/transaction/transaction.ts';
 import { amount, inclusion, NOON_MS, OTHER_HASH, sentAttempt, signedAttempt, transactionIn } from '../cast.ts';
 import { broadcast, cancellation, second, sentOnce, sentWith, step } from './step.ts';
 
@@ -182,4 +183,37 @@ test('a final block that the chain no longer has is named once, and the state of
     // Its own polls report what happens to a block that is not final.
     expect(step(transactionIn(state), gone)).toBeNull();
   }
+});
+
+test('a final record takes the contents that two RPC nodes state otherwise, and keeps its state', () => {
+  const paid = {
+    ...NATIVE,
+    isMinted: false,
+    isCash: true,
+    units: signedAmountOf(-7n),
+  };
+  const final = inclusion({ finalized: true, usdValue: { usd: '5.00', pricedAtMs: 1 }, changes: [paid] });
+  const stated = (differences: Partial<Inclusion>): TransactionEvent => ({
+    type: 'correct',
+    inclusion: inclusion({ finalized: true, secondNode: 'agrees', changes: [paid], ...differences }),
+  });
+  const other = { feePaid: amount('22') };
+  for (const state of ['SUCCEEDED', 'FAILED', 'CANCELLED'] as const) {
+    expect(step(transactionIn(state, { inclusion: final, stateReason: null }), stated(other))).toMatchObject({
+      inclusion: { ...final, ...other, usdValue: null },
+      stateReason: 'CONTENTS_CORRECTED',
+    });
+  }
+  const changes = [{ ...paid, units: signedAmountOf(-8n) }];
+  const record = transactionIn('SUCCEEDED', { inclusion: final, stateReason: 'TRANSFER_NOT_LOGGED' });
+  // The reason that asks for a check stays.
+  expect(Object.keys(step(record, stated({ changes })) ?? {})).toEqual(['inclusion']);
+  expect(step(record, stated({ changes: [] }))).toMatchObject({ inclusion: { changes: [] } });
+  // What one node states, of this or another block, corrects nothing.
+  expect(step(record, stated({}))).toBeNull();
+  expect(step(record, stated({ ...other, finalized: false }))).toBeNull();
+  expect(step(record, stated({ ...other, secondNode: 'away' }))).toBeNull();
+  expect(step(record, stated({ ...other, blockHash: '0xb2' }))).toBeNull();
+  const open = transactionIn('SUCCEEDED', { inclusion: { ...final, finalized: false } });
+  expect(step(open, stated(other))).toBeNull();
 });

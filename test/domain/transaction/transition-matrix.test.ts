@@ -46,6 +46,7 @@ const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
   miss: { type: 'miss', inMempool: false, nonceTaken: false },
   unshown: { type: 'unshown' },
   gone: { type: 'gone' },
+  correct: { type: 'correct', inclusion: inclusion({ finalized: true, secondNode: 'agrees' }) },
   endByTime: { type: 'endByTime' },
   watch: { type: 'watch' },
   lapse: { type: 'lapse', attempt: 1 },
@@ -144,6 +145,9 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
   // The blocks of this row are not final. inclusion tests cover final ones.
   gone: row(
     '.         .            .            .             .            .            .            .        .         .',
+  ),
+  correct: row(
+    '       .            .            .            .             .            .            .            .        .         .',
   ),
   unshown: row(
     '       .            .            .            BROADCAST     .            .            .            .        .         .',

@@ -322,11 +322,11 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
     caughtBy: domain('transaction/unknown-end'),
   },
   {
-    name: 'observations: a deep fork is searched for behind a payment that still stands',
-    file: 'src/jobs/gone-payments.ts',
-    was: "if (!seen.ok || seen.value.type === 'included') break;",
-    is: "if (!seen.ok || seen.value.type === 'included') continue;",
-    caughtBy: ['test/jobs/gone-payments.test.ts'],
+    name: 'observations: a deep fork is searched for behind an old payment that still stands',
+    file: 'src/jobs/recheck-final.ts',
+    was: 'if (BigInt(inclusion?.blockNumber ?? 0) <= BigInt(since ?? 0)) break;',
+    is: '',
+    caughtBy: ['test/jobs/recheck-final.test.ts'],
   },
   {
     name: 'observations: a deposit proves the false trace of another transaction of its block',

@@ -13,6 +13,8 @@ import {
   shown,
   needsValuation,
 } from '#domain/activity/activity.ts';
+import type { ReadingProof } from '#domain/activity/correction.ts';
+import { isCorrected, isFinalRecord, UNPROVEN } from '#domain/activity/correction.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { newTransactionId } from '#domain/id.ts';
 import type { Permission } from '#domain/access/member.ts';
@@ -44,6 +46,8 @@ export interface ActivityReport {
   readonly valuation: Valuation | null;
   /** The ids of movements that only the balances around the block prove; none when absent. */
   readonly byBalances?: readonly string[];
+  /** How well it is proven; not at all when absent. */
+  readonly proof?: ReadingProof;
 }
 
 /**
@@ -78,7 +82,9 @@ export async function recordActivity(context: VaultContext, stated: ActivityRepo
   if (after === null && counted.length === 0) return 'none';
   await commits.run(() => {
     for (const kind of counted) countRecord(storage, vault, { chain, kind, nowMs });
-    if (after !== null) writeActivity(storage, { before, after, action: 'observe', actor: null }, chain);
+    if (after === null) return;
+    const action = before !== null && isCorrected(before, after) ? 'correct' : 'observe';
+    writeActivity(storage, { before, after, action, actor: null }, chain);
   });
   if (after === null) return 'none';
   if (after === before) return 'unchanged';
@@ -113,10 +119,10 @@ interface Judged {
 
 /** Returns the record after a report. A new record above a daily limit is for the ledger alone. */
 function judgeReport(storage: VaultStorage, report: ActivityReport, reported: Reported): Judged {
-  const { seen, valuation } = report;
+  const { seen, valuation, proof = UNPROVEN } = report;
   const { vault, chain, wallet, before, nowMs } = reported;
   const acquaintance = knownCounterparties(storage, vault, chain);
-  const observed = { valuation, chain, acquaintance, nowMs };
+  const observed = { valuation, chain, acquaintance, nowMs, proof };
   if (before !== null && before.isOmitted !== true)
     return { after: updatedActivity(before, { ...observed, seen }), kinds: [] };
   const posted = new Set(before?.changes.map(({ tokenAddress }) => tokenAddress));
@@ -178,11 +184,14 @@ async function pollOwnNow(context: VaultContext, transactionId: string): Promise
   if (row !== null) await commits.run(() => storage.enqueueJob({ ...row, dueAtMs: Date.now() }));
 }
 
-/** Returns what the consumers must poll again, or null. */
+/**
+ * Returns what the consumers must poll again, or null. A final record is polled again when the
+ * balances differ, or a member requests it.
+ */
 export function followWork(context: VaultContext, _consumer: null, { id }: { readonly id: string }): FollowWork | null {
   const activity = context.storage.activities.read(id);
   const chain = activity === null ? null : findChain(context.chains, activity.chain);
-  return activity === null || chain === null || !isWatched(activity)
+  return activity === null || chain === null || !(isWatched(activity) || isFinalRecord(activity))
     ? null
     : {
         chain,

@@ -19,7 +19,7 @@ import { RESEND_MS } from '#objects/vault/outbox.ts';
 import type { Wallet } from '#objects/vault/wallets.ts';
 import { walletsOf } from '#objects/vault/wallets.ts';
 import { judgeListed } from '#objects/vault/writes/listed-tokens.ts';
-import { enqueueReconciliation, writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
+import { enqueueReconciliation, recheckFinal, writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 
 /** The assets of one wallet that must be compared with its chain. */
 export interface ReconcileWork {
@@ -55,6 +55,8 @@ export interface BlockRange {
  * tokens.
  */
 const MAX_COMPARED_AT_ONCE = 50;
+/** The maximum number of final records of an asset or a chain that are polled again at once. */
+const MAX_RECHECKED = 100;
 /** The number of polls after which an unavailable chain is read again. */
 const UNREACHABLE_POLLS = 60;
 
@@ -87,19 +89,23 @@ export function balancesOf(context: VaultContext, vault: Vault, assets: readonly
 
 /**
  * Returns the existing wallets for a requested scan. The next poll of each record that is not
- * final, and the comparison with the chains, are due at once. Refuses `forbidden`.
+ * final, and the comparison with the chains, are due at once. The newest final records of each
+ * chain are polled again, too. Refuses `forbidden`.
  */
 export async function requestRescan(context: VaultContext, actor: Actor): Promise<Result<readonly Wallet[], Refusal>> {
   const entered = authorize(context.vault(), actor, 'curate');
   if (!entered.ok) return entered;
   const { storage, commits } = context;
+  const wallets = walletsOf(entered.value.vault);
   const nowMs = Date.now();
   await commits.run(() => {
     storage.pollRecordsNow(nowMs, nowMs + RESEND_MS);
     storage.balances.pollNow(nowMs);
+    for (const { chain } of wallets)
+      recheckFinal(storage, storage.balances.newestFinalRecords(chain, MAX_RECHECKED), nowMs);
     enqueueReconciliation(storage);
   });
-  return accepted(walletsOf(entered.value.vault));
+  return accepted(wallets);
 }
 
 function viewOf(
@@ -175,7 +181,11 @@ export async function recordHoldings(
       });
       storage.balances.put(name, after);
       storage.balances.schedule(asset, nextComparisonMs(after, nowMs, pollIntervalMs));
-      if (needsScan(before, after, isMoving)) agreedAt.push(before.check?.blockNumber ?? null);
+      if (needsScan(before, after, isMoving)) {
+        const since = before.check?.blockNumber ?? null;
+        agreedAt.push(since);
+        recheckFinal(storage, storage.balances.finalRecordsOf(asset, since, MAX_RECHECKED), nowMs);
+      }
       if (after.adjustment !== before.adjustment) logDifference(storage, vault, { ...after, chain: name });
     }
     judgeListed(storage, chain, nowMs);

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Activity, ActivityBlock } from '#domain/activity/activity.ts';
+import { ACTIVITY_REASONS } from '#domain/activity/activity.ts';
 import type { HiddenPart } from '#domain/activity/shown-part.ts';
 import type { HiddenAsset } from '#domain/activity/spam.ts';
 import { HIDDEN_REASONS } from '#domain/activity/spam.ts';
@@ -42,7 +43,7 @@ export const activityFields = {
     isFinal: z.boolean(),
   }).nullable(),
   state: z.enum(['BROADCAST', 'CONFIRMING', 'SUCCEEDED', 'FAILED']),
-  stateReason: z.enum(['REORGED', 'DROPPED']).nullable(),
+  stateReason: z.enum(ACTIVITY_REASONS).nullable(),
   displayType,
   direction: z.enum(['in', 'out']),
   visible: z.boolean(),

@@ -207,6 +207,28 @@ export class BalanceTable {
     return this.#lines('WHERE chain = ? AND token_address = ? AND token_id = ? AND final = 0', ...key);
   }
 
+  /** Returns the records with final lines of an asset after a block, the largest amounts first. */
+  finalRecordsOf({ chain, tokenAddress, tokenId }: ChainAsset, since: string | null, limit: number): readonly string[] {
+    const of = 'WHERE chain = ? AND token_address = ? AND token_id = ? AND final = 1 AND block > cast(? AS INTEGER)';
+    // The order is approximate for huge amounts, which decides nothing but the order.
+    const largest = 'ORDER BY abs(cast(units AS REAL)) DESC LIMIT ?';
+    return this.#recordIds(`${of} ${largest}`, chain, tokenAddress ?? '', tokenId ?? '', since ?? '-1', limit);
+  }
+
+  /** Returns the records of a chain with final lines, the newest blocks first. */
+  newestFinalRecords(chain: string, limit: number): readonly string[] {
+    return this.#recordIds(
+      'WHERE chain = ? AND final = 1 GROUP BY record_id ORDER BY max(block) DESC LIMIT ?',
+      chain,
+      limit,
+    );
+  }
+
+  #recordIds(clause: string, ...bindings: (string | number)[]): readonly string[] {
+    const rows = this.#sql.exec<{ id: string }>(`SELECT record_id AS id FROM ledger ${clause}`, ...bindings).toArray();
+    return rows.map(({ id }) => id);
+  }
+
   /** Returns the assets whose comparison is due, the oldest first. */
   due(nowMs: number, limit: number): readonly (ChainAsset & Balance)[] {
     return this.#balances('WHERE due_at_ms <= ? ORDER BY due_at_ms LIMIT ?', nowMs, limit);

@@ -1,13 +1,14 @@
 import type { Activity } from '#domain/activity/activity.ts';
 import { isWatched } from '#domain/activity/activity.ts';
+import { isFinalRecord } from '#domain/activity/correction.ts';
 import { showsAsset } from '#domain/activity/shown-part.ts';
 import { counterpartiesOf } from '#chains/inspect/counterparties.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { listedToken } from '#domain/asset/chain.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import { isWatchedAfterFailure, outstandingJob } from '#domain/transaction/job.ts';
-import type { Actor, Transaction } from '#domain/transaction/transaction.ts';
-import { FINAL_BLOCK_GONE } from '#domain/transaction/inclusion.ts';
+import type { Actor, Inclusion, Transaction } from '#domain/transaction/transaction.ts';
+import { CONTENTS_CORRECTED, FINAL_BLOCK_GONE } from '#domain/transaction/inclusion.ts';
 import { isFinal, newestAttempt } from '#domain/transaction/transaction.ts';
 import type { Decision, Effect } from '#domain/transaction/transition.ts';
 import { effectsOfCreation } from '#domain/transaction/transition.ts';
@@ -44,6 +45,9 @@ export interface Cause {
 /** States in which the amount has left the wallet, or may still do so. */
 const SPENDING: ReadonlySet<Transaction['state']> = new Set(['SIGNING', 'BROADCAST', 'CONFIRMING', 'SUCCEEDED']);
 
+/** Reasons that contradict an outcome of which members were notified. */
+const REVISIONS: ReadonlySet<string | null> = new Set([FINAL_BLOCK_GONE, CONTENTS_CORRECTED]);
+
 /** Writes a new record: its row, its first audit entry, its job and its projection. */
 export function writeCreation(storage: VaultStorage, transaction: Transaction, cause: Cause): void {
   storage.insertTransaction(transaction);
@@ -73,9 +77,10 @@ export function writeDecision(
     storage.addCounterparties(counterpartiesOf(after.intent));
   }
   appendHistory(storage, { before, after, cause });
+  if (cause.action === 'correct') logCorrection(after);
   schedule(storage, after, effects);
-  const isGone = after.stateReason === FINAL_BLOCK_GONE && before.stateReason !== FINAL_BLOCK_GONE;
-  if ((after.state !== before.state && isFinal(after.state)) || isGone) enqueueNotification(storage, after);
+  const isRevised = after.stateReason !== before.stateReason && REVISIONS.has(after.stateReason);
+  if ((after.state !== before.state && isFinal(after.state)) || isRevised) enqueueNotification(storage, after);
 }
 
 export interface VaultChange {
@@ -152,6 +157,7 @@ export function writeActivity(
     showsAsset(after, asset) || (asset.tokenAddress !== null && listedToken(chain, asset.tokenAddress) !== null);
   post(storage, after, postingOfActivity(after), isSeen);
   if (after.isOmitted === true) return;
+  if (action === 'correct') logCorrection(after);
   // An omitted payment has no line of the history, so this is its first one.
   const recorded = wasOmitted ? null : before;
   if (needsNotification({ ...change, before: recorded })) enqueueNotification(storage, after);
@@ -164,7 +170,7 @@ export function writeActivity(
     to: after.state,
     reason: after.stateReason,
     digest: null,
-    detail: after.hash,
+    detail: action === 'correct' && before !== null ? correctionText(before, after) : after.hash,
     atMs: after.updatedAtMs,
   });
   enqueueProjection(storage, transactionId, version);
@@ -185,6 +191,26 @@ function scheduleOmitted(storage: VaultStorage, after: Activity, nowMs: number):
   storage.enqueueJob({ transactionId: next.id, job: 'follow-omitted', version: 0, dueAtMs, tries: 0 });
 }
 
+/** Ours: a history line is short, and a transaction may move any number of assets. */
+const MAX_CORRECTED_ASSETS = 20;
+
+function logCorrection({ id, vaultId, chain }: Activity | Transaction): void {
+  console.error(JSON.stringify({ event: 'final-record-corrected', vaultId, chain, transactionId: id }));
+}
+
+/** Returns what a correction of a final record replaced and by what, for auditors. */
+function correctionText(before: Corrected, after: Corrected): string {
+  const contentsOf = ({ changes, fee }: Corrected) => ({
+    fee,
+    changes: changes
+      .slice(0, MAX_CORRECTED_ASSETS)
+      .map(({ tokenAddress, tokenId, units }) => ({ tokenAddress, tokenId, units })),
+  });
+  return JSON.stringify({ hash: before.hash, before: contentsOf(before), after: contentsOf(after) });
+}
+
+type Corrected = Pick<Activity, 'hash' | 'fee' | 'changes'>;
+
 /**
  * Reports whether members are notified. An unconfirmed transaction may be replaced, so they are
  * notified when it is in a block, and when a rule no longer hides it: a payment that was found
@@ -192,7 +218,7 @@ function scheduleOmitted(storage: VaultStorage, after: Activity, nowMs: number):
  */
 function needsNotification({ before, after, action }: ActivityChange): boolean {
   if (after.block === null) return false;
-  if (before === null || before.block === null) return true;
+  if (before === null || before.block === null || action === 'correct') return true;
   return action === 'observe' && !before.visible && after.visible && before.state !== 'FAILED';
 }
 
@@ -228,6 +254,19 @@ function enqueueNotification(storage: VaultStorage, { id, version }: Activity | 
   if (!storage.notificationsEnabled) return;
   const dueAtMs = Date.now() + PROJECTION_DELAY_MS;
   storage.enqueueJob({ transactionId: id, job: 'notify', version, dueAtMs, tries: 0 });
+}
+
+/** Ours: RPC nodes are not called for a hundred old records at once. */
+const RECHECK_PAUSE_MS = 500;
+
+/** Polls final records again, whose contents RPC nodes may have stated falsely. */
+export function recheckFinal(storage: VaultStorage, recordIds: readonly string[], nowMs: number): void {
+  for (const [index, id] of recordIds.entries()) {
+    const activity = storage.activities.read(id);
+    if (activity === null || !isFinalRecord(activity) || activity.isOmitted === true) continue;
+    const dueAtMs = nowMs + index * RECHECK_PAUSE_MS;
+    storage.enqueueJob({ transactionId: activity.id, job: 'follow', version: activity.version, dueAtMs, tries: 0 });
+  }
 }
 
 /** Enqueues the comparison that is due first. */
@@ -291,10 +330,15 @@ function appendHistory(
     to: after.state,
     reason: after.stateReason,
     digest: after.digest,
-    detail: detailOf(after, cause),
+    detail: cause.action === 'correct' ? correctionOf(before?.inclusion, after.inclusion) : detailOf(after, cause),
     atMs: after.updatedAtMs,
   });
   enqueueProjection(storage, after.id, after.version);
+}
+
+function correctionOf(before: Inclusion | null | undefined, after: Inclusion | null): string | null {
+  if (before === null || before === undefined || after === null) return null;
+  return correctionText({ ...before, fee: before.feePaid }, { ...after, fee: after.feePaid });
 }
 
 /**

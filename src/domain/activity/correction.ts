@@ -1,0 +1,46 @@
+import type { Activity, ChainTransaction } from '#domain/activity/activity.ts';
+import type { ChainMovement, WalletMovements } from '#domain/activity/movement.ts';
+import { changedAssets } from '#domain/activity/movement.ts';
+
+/** When a final record is wrong. Two RPC nodes, or one of an earlier release, stated it falsely. */
+
+/** How well a reading of the chain is proven. */
+export interface ReadingProof {
+  /** Two RPC nodes state it alike, also that the transaction is gone. */
+  readonly isByTwo: boolean;
+  /** Two RPC nodes state its payments by contracts alike, and none otherwise. */
+  readonly isTraced: boolean;
+}
+
+/** A reading by one RPC node, or by nodes without traces. */
+export const UNPROVEN: ReadingProof = { isByTwo: false, isTraced: false };
+
+/** Reports whether no reorg can remove the block of a record that counts. */
+export function isFinalRecord({ state, block }: Pick<Activity, 'state' | 'block'>): boolean {
+  return state !== 'FAILED' && block?.isFinal === true;
+}
+
+/** Reports whether a final record was given other contents, or none, and not only a valuation. */
+export function isCorrected(before: Activity, after: Activity): boolean {
+  return isFinalRecord(before) && (after.state !== before.state || after.movements !== before.movements);
+}
+
+/**
+ * Reports whether the chain states another block, signer, amount or party than the record has. Of
+ * a long list the record has the first movements alone, so only its sums are compared.
+ */
+export function hasOtherContents(before: Activity, seen: ChainTransaction, view: WalletMovements): boolean {
+  if (before.block?.hash !== seen.block?.hash || before.signer !== seen.signer) return true;
+  if (before.signer === before.wallet && before.fee !== seen.fee) return true;
+  if (changedAssets(before, view).size > 0 || changedAssets(view, before).size > 0) return true;
+  if (before.movementCount !== view.movementCount) return true;
+  const isCut = view.movementCount > view.movements.length;
+  return !isCut && partiesText(before.movements) !== partiesText(view.movements);
+}
+
+function partiesText(movements: readonly ChainMovement[]): string {
+  const lines = movements.map(({ tokenAddress, tokenId, from, to, amount }) =>
+    JSON.stringify([tokenAddress, tokenId, from, to, amount]),
+  );
+  return lines.toSorted().join();
+}
