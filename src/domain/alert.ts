@@ -10,6 +10,7 @@ export const ALERT_CODES = [
   'failed-deliveries',
   'late-scans',
   'failed-scans',
+  'unproven-claims',
   'dead-letters',
   'late-sweep',
   'storage-filling',
@@ -57,6 +58,8 @@ export interface ServiceHealth {
   readonly deliveries: ActivityHealth;
   /** Scans of blocks. */
   readonly scans: ActivityHealth;
+  /** What one RPC node alone states at present, the oldest first. */
+  readonly claims: readonly UnprovenClaim[];
   readonly deadLetters: number;
   readonly newestDeadLetterAtMs: number | null;
   readonly vaults: number;
@@ -90,6 +93,15 @@ interface StalledTransaction {
   readonly state: string;
   readonly stateReason: string | null;
   readonly updatedAtMs: number;
+}
+
+/** A transaction that one RPC node alone states, or that it alone states so. */
+interface UnprovenClaim {
+  readonly chain: string;
+  readonly hash: string;
+  readonly host: string;
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
 }
 
 interface UnexplainedTransactions {
@@ -149,6 +161,7 @@ export function alertsOfWork(condition: ServiceHealth, nowMs: number): readonly 
   const quiet = condition.unexplained.filter(({ updatedAtMs }) => isBefore(updatedAtMs, UNEXPLAINED_MS));
   const unexplained = quiet.filter(({ stateReason }) => UNEXPLAINED.some((reason) => reason === stateReason));
   const unknown = quiet.filter(({ stateReason }) => stateReason === COIN_UNKNOWN);
+  const unproven = condition.claims.filter(({ firstAtMs }) => isBefore(firstAtMs, UNEXPLAINED_MS));
   const filling = condition.stores.filter((store) => percentOf(store) >= FILLING_PERCENT);
   const found: (Alert | null)[] = [
     stuck.length === 0
@@ -182,6 +195,14 @@ export function alertsOfWork(condition: ServiceHealth, nowMs: number): readonly 
         isSince(newestFailureAtMs, REPORTED_FOR_MS) ? { code: `failed-${kind}`, detail: lost } : null,
       ];
     }),
+    unproven.length === 0
+      ? null
+      : {
+          code: 'unproven-claims',
+          detail:
+            `Transactions that one RPC node alone states: at least ${unproven.length}. The oldest is claimed for ` +
+            `${minutes(unproven[0]?.firstAtMs ?? null)} minutes.`,
+        },
     isSince(newestDeadLetterAtMs, REPORTED_FOR_MS)
       ? {
           code: 'dead-letters',

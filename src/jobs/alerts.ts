@@ -3,7 +3,7 @@ import { cosignersOf } from '#cosigner-client/client.ts';
 import { statesOfCosigners } from '#cosigner-client/pair-states.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { logAlert } from '#objects/metrics.ts';
-import { readHealth } from '#store/health.ts';
+import { readHealth } from '#store/operations/health.ts';
 
 const EVERY_MS = 15 * 60_000;
 const MINUTE_MS = 60_000;
@@ -15,7 +15,7 @@ const isAlertMinute = (nowMs: number) => nowMs % EVERY_MS < MINUTE_MS;
 export async function raiseWorkAlerts(env: CoordinatorEnv, nowMs: number): Promise<void> {
   if (!isAlertMinute(nowMs)) return;
   // The transactions that have not changed for the longest time show whether any is stuck.
-  const condition = await readHealth(env.DB, { limit: 20 });
+  const condition = await readHealth(env.DB, { limit: 20, nowMs });
   for (const alert of alertsOfWork(condition, nowMs)) logAlert(env, alert);
 }
 

@@ -1,5 +1,5 @@
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { addDeadLetter } from '#store/dead-letters.ts';
+import { addDeadLetter } from '#store/operations/dead-letters.ts';
 
 /**
  * Stores a message that a queue has given up on, so that an operator can read it (GET

@@ -4,7 +4,8 @@ import type { TokenId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { removeAccessTokens, tokensDeletedBefore } from '#store/access-tokens.ts';
 import { inGroups } from '#store/batched-query.ts';
-import { pruneDeadLetters } from '#store/dead-letters.ts';
+import { pruneClaims } from '#store/operations/claims.ts';
+import { pruneDeadLetters } from '#store/operations/dead-letters.ts';
 import { logUnreadable } from '#store/document.ts';
 import { errorText } from '#store/error-text.ts';
 import { unreadableText } from '#store/object-schema.ts';
@@ -16,7 +17,7 @@ import { prunePrices, pruneTokens } from '#store/valuations.ts';
 
 /**
  * How long processed deliveries and scans are stored, for operators who need to know what they came
- * to, and deleted tokens.
+ * to, and claims and deleted tokens.
  */
 const ENDED_RETENTION_MS = 30 * DAY_MS;
 /** How long failed deliveries, failed scans and dead letters wait for an operator. */
@@ -62,6 +63,8 @@ export const PRUNES = {
     ),
   'prune-tokens': (env, nowMs) =>
     repeated(MAX_ROWS, () => pruneTokens(env.DB, { readBeforeMs: nowMs - VALUATION_RETENTION_MS, limit: MAX_ROWS })),
+  'prune-claims': (env, nowMs) =>
+    repeated(MAX_ROWS, () => pruneClaims(env.DB, { beforeMs: nowMs - ENDED_RETENTION_MS, limit: MAX_ROWS })),
   'prune-sessions': pruneSessions,
   'prune-access-tokens': pruneAccessTokens,
 } as const satisfies Readonly<Record<string, Prune>>;

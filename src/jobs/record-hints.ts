@@ -13,6 +13,7 @@ import type { Hint } from '#monitors/monitor.ts';
 import type { ActivityOutcome } from '#objects/vault/commands/activity.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
+import { storeClaim } from '#store/operations/claims.ts';
 import type { StoredDelivery } from '#store/deliveries.ts';
 import { vaultsWithTransaction, walletsAt } from '#store/deliveries.ts';
 
@@ -99,7 +100,7 @@ async function recordHint({ env, clientOf }: Reading, hint: Hint, isPatient: boo
   if (!seen.ok) {
     const { claimedBy } = seen.refusal;
     if (claimedBy === undefined) return 'away';
-    logClaim(chain, hint.hash, claimedBy);
+    await keepClaim(env, { chain: chain.name, hash: hint.hash, host: claimedBy });
     return 'claimed';
   }
   raiseUntraced(env, { chain: chain.name, hosts: seen.value?.untracedBy }, Date.now());
@@ -130,14 +131,15 @@ async function recordInVaults(
   const { chain } = client;
   const parties = partiesOf({ ...read, movements: [...read.movements, ...(read.claim?.movements ?? [])] });
   const known = await walletsAt(env.DB, chain.name, parties);
-  const { seen, isClaimed, byBalances } = await provenTransaction(
+  const { seen, claimedBy, byBalances } = await provenTransaction(
     client,
     read,
     known.map(({ address }) => address),
   );
+  if (claimedBy !== null) await keepClaim(env, { chain: chain.name, hash: read.hash, host: claimedBy });
   const shown = new Set(partiesOf(seen));
   const concerned = known.filter(({ address }) => shown.has(address));
-  if (concerned.length === 0) return isClaimed ? 'claimed' : 'none';
+  if (concerned.length === 0) return claimedBy === null ? 'none' : 'claimed';
   const wallets = concerned.map(({ address }) => address);
   const valuation = await valueAssets(env, { chain, client }, { movements: seen.movements, wallets });
   const outcomes: ActivityOutcome[] = [];
@@ -150,8 +152,8 @@ async function recordInVaults(
 
 interface Proven {
   readonly seen: ChainTransaction;
-  /** One RPC node states more, and nothing proves it. */
-  readonly isClaimed: boolean;
+  /** The host of an RPC node that states more, which nothing proves; null without one. */
+  readonly claimedBy: string | null;
   /** The ids of the movements that only balances prove. */
   readonly byBalances: readonly string[];
 }
@@ -167,17 +169,21 @@ export async function provenTransaction(
 ): Promise<Proven> {
   const seen = transactionIn(read);
   const claimed = read.claim?.movements.filter((one) => wallets.some((wallet) => concerns(wallet, one))) ?? [];
-  if (read.claim === undefined || claimed.length === 0) return { seen, isClaimed: false, byBalances: [] };
+  if (read.claim === undefined || claimed.length === 0) return { seen, claimedBy: null, byBalances: [] };
   const proven = await client.provenClaim(read, wallets);
   const movements = [...new Map([...seen.movements, ...proven].map((one) => [one.uid, one])).values()];
   const isClaimed = claimed.some(({ uid }) => !proven.some((one) => one.uid === uid));
-  if (isClaimed) logClaim(client.chain, read.hash, read.claim.host);
-  return { seen: { ...seen, movements }, isClaimed, byBalances: proven.map(({ uid }) => uid) };
+  const claimedBy = isClaimed ? read.claim.host : null;
+  return { seen: { ...seen, movements }, claimedBy, byBalances: proven.map(({ uid }) => uid) };
 }
 
-/** Logs what one RPC node alone states: it is in no record, and an operator compares the nodes. */
-export function logClaim({ name }: Chain, hash: string, host: string): void {
-  console.error(JSON.stringify({ event: 'claim-unproven', chain: name, hash, host }));
+/** Keeps what one RPC node alone states. It is in no record, and operators compare the nodes. */
+export async function keepClaim(
+  { DB }: Pick<CoordinatorEnv, 'DB'>,
+  claim: { readonly chain: string; readonly hash: string; readonly host: string },
+): Promise<void> {
+  console.error(JSON.stringify({ event: 'claim-unproven', ...claim }));
+  await storeClaim(DB, claim, Date.now());
 }
 
 function vaultObjects(env: CoordinatorEnv, numbers: ReadonlySet<number>) {

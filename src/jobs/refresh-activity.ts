@@ -2,7 +2,7 @@ import type { ReadTransaction } from '#chains/chain-client.ts';
 import { chainClientFor, chainsWithOneNode } from '#chains/client-for.ts';
 import type { ReadingProof } from '#domain/activity/correction.ts';
 import type { TransactionId } from '#domain/id.ts';
-import { logClaim, provenTransaction } from '#jobs/record-hints.ts';
+import { keepClaim, provenTransaction } from '#jobs/record-hints.ts';
 import { raiseUntraced } from '#jobs/untraced-alert.ts';
 import { valueAssets } from '#jobs/value-assets.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
@@ -21,12 +21,14 @@ export async function refreshActivity(env: CoordinatorEnv, vault: VaultDoors, id
   const read = await client.activity(hash, block);
   // An unreachable RPC node shows nothing; the vault's alarm sends this job again.
   if (!read.ok) {
-    if (read.refusal.claimedBy !== undefined) logClaim(chain, hash, read.refusal.claimedBy);
+    const { claimedBy: host } = read.refusal;
+    if (host !== undefined) await keepClaim(env, { chain: chain.name, hash, host });
     return;
   }
   raiseUntraced(env, { chain: chain.name, hosts: read.value?.untracedBy }, Date.now());
   const proven = read.value === null ? null : await provenTransaction(client, read.value, [wallet]);
-  const { seen, byBalances } = proven ?? { seen: null, byBalances: [] };
+  const { seen, claimedBy, byBalances } = proven ?? { seen: null, claimedBy: null, byBalances: [] };
+  if (claimedBy !== null) await keepClaim(env, { chain: chain.name, hash, host: claimedBy });
   const isValued = needsValuation && seen !== null && seen.block !== null;
   const { movements = [] } = seen ?? {};
   const valuation = isValued ? await valueAssets(env, { chain, client }, { movements, wallets: [wallet] }) : null;

@@ -313,3 +313,20 @@ export const scans = sqliteTable(
     check('scans_state', sql`state in ('open', 'done', 'failed')`),
   ],
 );
+
+/**
+ * What one RPC node alone states of a transaction. Nothing of it is in a record, a list, a balance
+ * or a notification; operators compare the RPC nodes.
+ */
+export const claims = sqliteTable(
+  'claims',
+  {
+    chain: text('chain').notNull(),
+    hash: text('hash').notNull(),
+    /** The host of the RPC node. */
+    host: text('host').notNull(),
+    firstAtMs: integer('first_at_ms').notNull(),
+    lastAtMs: integer('last_at_ms').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.chain, table.hash, table.host] }), index('claims_age').on(table.lastAtMs)],
+);

@@ -12,6 +12,7 @@ const FINE: ServiceHealth = {
   unexplained: [],
   deliveries: IDLE,
   scans: IDLE,
+  claims: [],
   deadLetters: 0,
   newestDeadLetterAtMs: null,
   vaults: 1,
@@ -29,6 +30,13 @@ const quiet = (minutes: number) => ({
   stateReason: null,
   updatedAtMs: ago(minutes),
 });
+const claim = (minutes: number) => ({
+  chain: 'anvil',
+  hash: '0xaa',
+  host: 'node.test',
+  firstAtMs: ago(minutes),
+  lastAtMs: NOW_MS,
+});
 const THERE: readonly CosignerState[] = [1, 2, 3].map((node) => ({ node, fault: null, banned: [] }));
 const codes = (condition: Partial<ServiceHealth>, cosigners = THERE) =>
   alertsFor({ ...FINE, ...condition }, cosigners, NOW_MS).map(({ code }) => code);
@@ -44,6 +52,7 @@ test.each<[string, Partial<ServiceHealth>]>([
   ['failed-deliveries', { deliveries: { ...IDLE, failed: 1, newestFailureAtMs: ago(5) } }],
   ['late-scans', { scans: { ...IDLE, open: 1, oldestDueAtMs: ago(16) } }],
   ['failed-scans', { scans: { ...IDLE, failed: 1, newestFailureAtMs: ago(5) } }],
+  ['unproven-claims', { claims: [claim(11), claim(3)] }],
   ['dead-letters', { deadLetters: 1, newestDeadLetterAtMs: ago(5) }],
   ['late-sweep', { longestUnsweptAtMs: ago(131) }],
   ['storage-filling', { stores: [{ store: 'vault 1', bytes: 0.71 * STORE_BYTES }] }],
@@ -97,6 +106,7 @@ test('simultaneous alerts are sorted, those with the most risk for the assets fi
       })),
       deliveries: overdue,
       scans: overdue,
+      claims: [claim(100)],
       newestDeadLetterAtMs: ago(100),
       longestUnsweptAtMs: ago(200),
       stores: [{ store: 'D1', bytes: STORE_BYTES }],

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { listDeadLetters } from '#store/dead-letters.ts';
+import { listDeadLetters } from '#store/operations/dead-letters.ts';
 import { allocateVault, claimVaultsToWake } from '#store/vaults.ts';
 import { consumed } from '../worker/queue-batch.ts';
 import { call, coordinator, created, foundTreasury } from '../http/scene.worker.ts';

@@ -24,6 +24,7 @@ const ROWS = [
   ]),
   `INSERT INTO sessions (id, user_id, created_at_ms) VALUES ('${CREDENTIAL}', 'alice', 0)`,
   `INSERT INTO access_tokens (id, user_id, created_at_ms, deleted_at_ms) VALUES ('${CREDENTIAL}', 'alice', 0, 0)`,
+  "INSERT INTO claims (chain, hash, host, first_at_ms, last_at_ms) VALUES ('anvil', '0x', 'h', 0, 0)",
   "INSERT INTO dead_letters (id, queue, body, at_ms) VALUES ('old', 'q', '{}', 0)",
   "INSERT INTO tokens (chain, address, read_at_ms) VALUES ('anvil', '0x', 0)",
   "INSERT INTO prices (asset, state, at_ms, asked_at_ms) VALUES ('old', 'unknown', 0, 0)",
@@ -35,6 +36,7 @@ const TABLES = [
   'scans',
   'sessions',
   'access_tokens',
+  'claims',
   'dead_letters',
   'tokens',
   'prices',
@@ -99,6 +101,7 @@ async function sweptWith(
     'resend-scans': sent.some((message) => 'scanId' in message && message.scanId === 'open'),
     'prune-deliveries': await isGone('deliveries', "state = 'done'"),
     'prune-scans': await isGone('scans', "state = 'done'"),
+    'prune-claims': await isGone('claims', 'true'),
     'prune-sessions': await isGone('sessions', 'true'),
     'prune-access-tokens': await isGone('access_tokens', 'true'),
     'prune-dead-letters': await isGone('dead_letters', 'true'),
@@ -122,6 +125,7 @@ const FAULTS: Readonly<Record<SweepStep, Fault>> = {
   'resend-scans': { query: /^UPDATE scans/ },
   'prune-deliveries': { query: /^DELETE FROM deliveries/ },
   'prune-scans': { query: /^DELETE FROM scans/ },
+  'prune-claims': { query: /^DELETE FROM claims/ },
   'prune-sessions': { query: /^DELETE FROM sessions/ },
   'prune-access-tokens': { query: /^DELETE FROM access_tokens/ },
   'prune-dead-letters': { query: /^delete from "dead_letters"/ },
@@ -147,7 +151,7 @@ test('one alert names all steps that failed, in any minute, while the vaults of 
   const quarterMs = 900_000 * Math.ceil((Date.now() + DAY_MS) / 900_000);
   const { done, failed, alerts } = await sweptWith({ query: /./ }, quarterMs);
   expect(done).toEqual(['alert-cosigners']);
-  expect(failed.length).toBe(12);
+  expect(failed.length).toBe(13);
   expect(alerts).toEqual([`Steps of the sweep that failed: ${failed.join(', ')}.`]);
   expect((await sweptWith({ query: /^DELETE FROM scans/ }, quarterMs + 60_000)).alerts).toEqual([
     'Steps of the sweep that failed: prune-scans.',

@@ -1,4 +1,4 @@
-import type { Activity, ChainTransaction } from '#domain/activity/activity.ts';
+import type { Amount } from '#domain/asset/amount.ts';
 import type { ChainMovement, WalletMovements } from '#domain/activity/movement.ts';
 import { changedAssets } from '#domain/activity/movement.ts';
 
@@ -15,13 +15,26 @@ export interface ReadingProof {
 /** A reading by one RPC node, or by nodes without traces. */
 export const UNPROVEN: ReadingProof = { isByTwo: false, isTraced: false };
 
+/** What a record or RPC nodes state of a transaction in a block. */
+interface Stated {
+  readonly signer: string | null;
+  readonly fee: Amount | null;
+  readonly block: { readonly hash: string; readonly isFinal: boolean } | null;
+}
+
+/** A record, as far as a correction reads it. */
+interface Recorded extends Stated, WalletMovements {
+  readonly state: string;
+  readonly wallet: string;
+}
+
 /** Reports whether no reorg can remove the block of a record that counts. */
-export function isFinalRecord({ state, block }: Pick<Activity, 'state' | 'block'>): boolean {
+export function isFinalRecord({ state, block }: Pick<Recorded, 'state' | 'block'>): boolean {
   return state !== 'FAILED' && block?.isFinal === true;
 }
 
 /** Reports whether a final record was given other contents, or none, and not only a valuation. */
-export function isCorrected(before: Activity, after: Activity): boolean {
+export function isCorrected(before: Recorded, after: Recorded): boolean {
   return isFinalRecord(before) && (after.state !== before.state || after.movements !== before.movements);
 }
 
@@ -29,7 +42,7 @@ export function isCorrected(before: Activity, after: Activity): boolean {
  * Reports whether the chain states another block, signer, amount or party than the record has. Of
  * a long list the record has the first movements alone, so only its sums are compared.
  */
-export function hasOtherContents(before: Activity, seen: ChainTransaction, view: WalletMovements): boolean {
+export function hasOtherContents(before: Recorded, seen: Stated, view: WalletMovements): boolean {
   if (before.block?.hash !== seen.block?.hash || before.signer !== seen.signer) return true;
   if (before.signer === before.wallet && before.fee !== seen.fee) return true;
   if (changedAssets(before, view).size > 0 || changedAssets(view, before).size > 0) return true;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { route } from '#http/edge/context.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
-import { listDeadLetters } from '#store/dead-letters.ts';
+import { listDeadLetters } from '#store/operations/dead-letters.ts';
 
 const SHOWN = 100;
 

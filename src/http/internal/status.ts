@@ -8,7 +8,7 @@ import { rfc3339 } from '#http/encode/rfc3339.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import { statesOfCosigners } from '#cosigner-client/pair-states.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { readHealth } from '#store/health.ts';
+import { readHealth } from '#store/operations/health.ts';
 
 /** The maximum number of transactions in the response. */
 const SHOWN = 20;
@@ -37,6 +37,9 @@ const statusSchema = z
     }),
     deliveries: activitySchema.meta({ description: 'Deliveries of monitors' }),
     scans: activitySchema.meta({ description: 'Scans of blocks for activity that no monitor reported' }),
+    claims: z
+      .array(z.strictObject({ chain: z.string(), hash: z.string(), host: z.string(), firstAt: time, lastAt: time }))
+      .meta({ description: 'Transactions that one RPC node alone states, or whose contents it alone states' }),
     deadLetters: z.strictObject({ count: z.int(), newestAt: time.nullable() }),
     singleNodeChains: z.array(z.string()).meta({
       description: 'Chains with one RPC node; no second node confirms what it reports of payments',
@@ -87,7 +90,7 @@ function chainsOnOneNode(env: CoordinatorEnv): string[] {
 
 async function show(context: HttpContext): Promise<Response> {
   const [condition, cosigners] = await Promise.all([
-    readHealth(context.env.DB, { limit: SHOWN }),
+    readHealth(context.env.DB, { limit: SHOWN, nowMs: Date.now() }),
     statesOfCosigners(cosignersOf(context.env)),
   ]);
   const timeOrNull = (atMs: number | null) => (atMs === null ? null : rfc3339(atMs));
@@ -105,6 +108,11 @@ async function show(context: HttpContext): Promise<Response> {
     },
     deliveries: activityOf(condition.deliveries),
     scans: activityOf(condition.scans),
+    claims: condition.claims.map(({ firstAtMs, lastAtMs, ...claim }) => ({
+      ...claim,
+      firstAt: rfc3339(firstAtMs),
+      lastAt: rfc3339(lastAtMs),
+    })),
     deadLetters: { count: condition.deadLetters, newestAt: timeOrNull(condition.newestDeadLetterAtMs) },
     singleNodeChains: chainsOnOneNode(context.env),
     vaults: {

@@ -206,7 +206,7 @@ test('a final record takes the contents that two RPC nodes state otherwise, and 
   }
   const changes = [{ ...paid, units: signedAmountOf(-8n) }];
   const record = transactionIn('SUCCEEDED', { inclusion: final, stateReason: 'TRANSFER_NOT_LOGGED' });
-  // The reason that asks for a check stays.
+  // The reason that requires a check stays.
   expect(Object.keys(step(record, stated({ changes })) ?? {})).toEqual(['inclusion']);
   expect(step(record, stated({ changes: [] }))).toMatchObject({ inclusion: { changes: [] } });
   // What one node states, of this or another block, corrects nothing.

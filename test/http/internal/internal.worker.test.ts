@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { expect, test } from 'vitest';
 import { parseKeyId } from '#domain/id.ts';
-import { addDeadLetter } from '#store/dead-letters.ts';
+import { addDeadLetter } from '#store/operations/dead-letters.ts';
 import {
   anotherToken,
   call,

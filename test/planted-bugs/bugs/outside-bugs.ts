@@ -278,8 +278,8 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   {
     name: 'a later read of a block forgets what it did',
     file: 'src/domain/activity/activity.ts',
-    was: 'const known = isSameBlock && !seen.movements.some(isInternal) ?',
-    is: 'const known = !isSameBlock && !seen.movements.some(isInternal) ?',
+    was: 'const isKept = isSameBlock && !isTraced &&',
+    is: 'const isKept = !isSameBlock && !isTraced &&',
     caughtBy: domain('activity/activity'),
   },
   {

@@ -329,6 +329,27 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
     caughtBy: ['test/jobs/recheck-final.test.ts'],
   },
   {
+    name: 'corrections: one RPC node replaces the contents of a final record',
+    file: 'src/domain/activity/activity.ts',
+    was: 'const isCorrection = isEnded && proof.isByTwo &&',
+    is: 'const isCorrection = isEnded &&',
+    caughtBy: ['test/objects/vault/commands/corrections.test.ts'],
+  },
+  {
+    name: 'corrections: RPC nodes without the history of a final block remove its payment',
+    file: 'src/chains/rpc/activity-quorum.ts',
+    was: "denialOf(answer) === 'block'));",
+    is: 'denialOf(answer) !== null));',
+    caughtBy: ['test/chains/rpc/activity-quorum.test.ts'],
+  },
+  {
+    name: 'corrections: a node that leaves out a payment by a contract removes it from a final record',
+    file: 'src/chains/rpc/contents.ts',
+    was: 'return traced.length > 1 && texts.size === 1;',
+    is: 'return traced.length > 1;',
+    caughtBy: ['test/chains/rpc/activity-quorum.test.ts'],
+  },
+  {
     name: 'observations: a deposit proves the false trace of another transaction of its block',
     file: 'src/chains/evm/watch/balance-proof.ts',
     was: '  if (touches) return false;\n',

@@ -1,14 +1,17 @@
-import { and, asc, count, desc, eq, inArray, isNotNull, max, min, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, gte, inArray, isNotNull, max, min, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import type { ServiceHealth } from '#domain/alert.ts';
 import { UNEXPLAINED_REASONS } from '#domain/alert.ts';
-import { deadLetters, deliveries, scans, transactions, vaults } from '#store/schema.ts';
+import { claims, deadLetters, deliveries, scans, transactions, vaults } from '#store/schema.ts';
 
 /**
  * Decided and not done. A transaction that waits for members, or only for depth, may stay unchanged
  * for days.
  */
 const MOVING = ['SIGNING', 'BROADCAST', 'CONFIRMING'];
+
+/** Longer than the delay between two readings of a claimed transaction. Ours. */
+const CLAIMED_STILL_MS = 15 * 60_000;
 
 /** The number of vault objects whose size is reported. */
 const MAX_SIZES = 3;
@@ -17,9 +20,12 @@ const MAX_SIZES = 3;
  * Returns the state of all pending work by the read model, which may lag behind by the changes that
  * a vault is about to write.
  *
- * @param limit the number of transactions that are named
+ * @param limit the number of transactions and of claims that are named
  */
-export async function readHealth(db: D1Database, { limit }: { readonly limit: number }): Promise<ServiceHealth> {
+export async function readHealth(
+  db: D1Database,
+  { limit, nowMs }: { readonly limit: number; readonly nowMs: number },
+): Promise<ServiceHealth> {
   const orm = drizzle(db);
   const watched = isNotNull(transactions.dueAtMs);
   const moving = and(watched, inArray(transactions.state, MOVING));
@@ -78,10 +84,27 @@ export async function readHealth(db: D1Database, { limit }: { readonly limit: nu
       .where(isNotNull(vaults.sizeBytes))
       .orderBy(desc(vaults.sizeBytes))
       .limit(MAX_SIZES),
+    orm
+      .select()
+      .from(claims)
+      .where(gte(claims.lastAtMs, nowMs - CLAIMED_STILL_MS))
+      .orderBy(asc(claims.firstAtMs))
+      .limit(limit),
   ]);
   const { meta } = await db.prepare('SELECT 1').run();
-  const [states, quietest, unexplained, [open], [failed], [openScans], [failedScans], [dead], [swept], largest] =
-    results;
+  const [
+    states,
+    quietest,
+    unexplained,
+    [open],
+    [failed],
+    [openScans],
+    [failedScans],
+    [dead],
+    [swept],
+    largest,
+    unproven,
+  ] = results;
   return {
     outstanding: Object.fromEntries(states.map(({ state, number }) => [state, number])),
     quietest,
@@ -98,6 +121,7 @@ export async function readHealth(db: D1Database, { limit }: { readonly limit: nu
       failed: failedScans?.number ?? 0,
       newestFailureAtMs: failedScans?.atMs ?? null,
     },
+    claims: unproven,
     deadLetters: dead?.number ?? 0,
     newestDeadLetterAtMs: dead?.atMs ?? null,
     vaults: swept?.number ?? 0,
