@@ -22,12 +22,15 @@ export interface LieStory {
   /** The state of the first payment at which the lie begins. */
   readonly since: (typeof STATES)[number];
   readonly end: 'truth' | 'removal';
-  /** What the RPC node after the liar does: nothing, leave each third call open, or stay behind. */
+  /**
+   * What the RPC node after the liar does: nothing, leave each third call open, stay behind, or
+   * not answer at the beginning of the lie.
+   */
   readonly beside: Beside | null;
 }
 
 const BESIDE = ['failing', 'behind'] as const;
-type Beside = (typeof BESIDE)[number];
+type Beside = (typeof BESIDE)[number] | 'silent';
 
 const STATES = ['SUBMITTED', 'SIGNING', 'BROADCAST', 'CONFIRMING', 'SUCCEEDED'] as const;
 export const FAMILIES = ['evm', 'solana', 'bitcoin'] as const;
@@ -40,8 +43,13 @@ const UNKNOWN_TO: Readonly<Record<(typeof FAMILIES)[number], readonly Lie[]>> = 
 const MAX_NODES = 3;
 const FALSE_INCLUSIONS: readonly Lie[] = ['false-inclusion', 'far-inclusion', 'flickering'];
 /** The lies that fail no payment while another RPC node is right. */
-const HARMLESS: readonly Lie[] = ['false-contents', 'false-gas', 'old-list', 'false-account'];
+const HARMLESS: readonly Lie[] = ['false-contents', 'false-gas', 'old-list', 'false-account', 'unrelayed'];
 const LIE_MS = 3 * 60_000;
+/**
+ * The time for which a silent RPC node does not answer at the beginning of a lie: half of what a
+ * blockhash of Solana lives, because one RPC node can delay the attempt after it.
+ */
+const SILENCE_MS = 30_000;
 /**
  * The maximum number of times that a transaction may return to a state and reason during the lie:
  * its record follows an RPC node that changes its answer every 15 seconds at most.
@@ -68,7 +76,14 @@ function storiesOf(who: Pick<LieStory, 'family' | 'lie' | 'nodes' | 'liar'>): re
   const ends = who.nodes === 1 ? (['truth'] as const) : (['truth', 'removal'] as const);
   const well = STATES.flatMap((since) => ends.map((end) => ({ ...who, since, end, beside: null })));
   const besides = who.nodes === 1 ? [] : BESIDE;
-  return [...well, ...besides.map((beside) => ({ ...who, since: 'SUBMITTED', end: 'truth', beside }) as const)];
+  const notWell = besides.map((beside) => ({ ...who, since: 'SUBMITTED', end: 'truth', beside }) as const);
+  if (who.nodes === 1 || who.lie !== 'unrelayed') return [...well, ...notWell];
+  // No other RPC node gets the bytes while the one after the liar is silent. On Solana nothing is
+  // signed meanwhile, so the silence begins after a signature, too.
+  const silent = (['SUBMITTED', 'BROADCAST'] as const).map((since) => {
+    return { ...who, since, end: 'truth', beside: 'silent' } as const;
+  });
+  return [...well, ...notWell, ...silent];
 }
 
 /**
@@ -143,9 +158,11 @@ async function play(story: LieStory, world: World): Promise<void> {
     const approved = approvedBy(world, first);
     await schedule.run(() => rank(stateOf(world, first.id)) >= rank(story.since), RECOVERY_MS);
     begin(story, liar, chain);
+    if (besides !== null && story.beside === 'silent') besides.lie = 'silence';
     await settledBy(world, approved);
   } else {
     begin(story, liar, chain);
+    if (besides !== null && story.beside === 'silent') besides.lie = 'silence';
     await settledBy(world, approvedBy(world, first));
   }
   // No payment claims the UTXOs of the first one any more.
@@ -156,7 +173,16 @@ async function play(story: LieStory, world: World): Promise<void> {
   const wallet = world.wallets.get(chain);
   if (wallet !== undefined)
     await settledBy(world, world.report(chain, chain.deposit(wallet, chain.unit * 7n), 'deposit'));
+  if (story.beside === 'silent') {
+    await schedule.run(() => oracle.faults.length > 0, SILENCE_MS);
+    besides?.recover();
+  }
   await schedule.run(() => oracle.faults.length > 0, LIE_MS);
+  // Each RPC node gets the bytes, so another one relays what the liar keeps.
+  const isRelayed = story.nodes > 1 && story.lie === 'unrelayed' && story.beside !== 'failing';
+  for (const payment of isRelayed ? [first, second] : []) {
+    if (oracle.paid(payment) !== 1) oracle.fault(`${payment.key} is not paid while one RPC node relays nothing`);
+  }
   if (story.nodes > 1) judgeRecords(world);
   liar.recover();
   besides?.recover();

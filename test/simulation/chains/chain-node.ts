@@ -27,6 +27,8 @@ export class ChainNode {
   /** True when the RPC node was started from a snapshot, without transaction history. */
   isForgetful = false;
   lie: Lie | null = null;
+  /** The transactions that the RPC node has accepted and not relayed. */
+  readonly #held = new Set<string>();
 
   constructor(
     schedule: Schedule,
@@ -61,6 +63,7 @@ export class ChainNode {
   /** Makes the RPC node honest and complete from now on. */
   recover(): void {
     this.onPassBy = () => {};
+    this.#held.clear();
     Object.assign(this, { behind: 0, miscount: 0, failsEach: 0, isUnreachable: false, isForgetful: false, lie: null });
   }
 
@@ -69,7 +72,8 @@ export class ChainNode {
     const lie = this.#answers();
     const miscount = this.lie === 'false-count' ? FALSE_COUNT : this.miscount;
     const isForgetful = this.lie === 'history-lost' || this.isForgetful;
-    const query = () => ({ path, sent: init.body == null ? null : textSent(init), behind, miscount, isForgetful, lie });
+    const condition = { behind, miscount, isForgetful, lie, held: this.#held };
+    const query = () => ({ path, sent: init.body == null ? null : textSent(init), ...condition });
     const answered = this.#schedule.call(`${this.#name}.${this.#api.methodOf(query())}`, async () => {
       const isLeft = this.failsEach > 0 && ++this.#calls % this.failsEach === 0;
       if (isLeft || this.isUnreachable || this.lie === 'silence')

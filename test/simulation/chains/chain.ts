@@ -32,6 +32,8 @@ export interface Query {
   readonly miscount: number;
   /** The false answer that the RPC node gives; null for an honest one. */
   readonly lie: FalseAnswer | null;
+  /** The transactions that the RPC node has accepted and not relayed, in the form of its family. */
+  readonly held: Set<string>;
 }
 
 /**

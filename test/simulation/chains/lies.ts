@@ -25,6 +25,11 @@ const FALSE_ANSWERS = [
   'old-list',
   /** Every nonce account of the wallet is open. */
   'false-account',
+  /**
+   * A transaction that was sent to the RPC node was accepted and waits to be mined. The RPC node
+   * relays it to no other node, so that no miner gets it.
+   */
+  'unrelayed',
 ] as const;
 export type FalseAnswer = (typeof FALSE_ANSWERS)[number];
 
