@@ -1,10 +1,12 @@
-import type { ChainApi, SimulatedChain } from './chain.ts';
+import type { ChainApi, Query, SimulatedChain } from './chain.ts';
 import type { FalseAnswer, Lie } from './lies.ts';
-import { isFalseAnswer } from './lies.ts';
+import { isFalseAnswer, SWALLOWED } from './lies.ts';
 import { textSent } from '../platform/clocks.ts';
 import type { Schedule } from '../schedule.ts';
 
 const FALSE_COUNT = 1_000;
+/** The methods that send a transaction, by the names of `ChainApi`. */
+const BROADCASTS = new Set(['eth_sendRawTransaction', 'sendTransaction', 'tx']);
 
 /**
  * One RPC node, which may be some blocks behind, without transaction history, failing, lying, or
@@ -29,6 +31,8 @@ export class ChainNode {
   lie: Lie | null = null;
   /** The transactions that the RPC node has accepted and not relayed. */
   readonly #held = new Set<string>();
+  /** The calls that sent them, oldest first, while the RPC node does not show them. */
+  readonly #swallowed: Query[] = [];
 
   constructor(
     schedule: Schedule,
@@ -67,6 +71,15 @@ export class ChainNode {
     Object.assign(this, { behind: 0, miscount: 0, failsEach: 0, isUnreachable: false, isForgetful: false, lie: null });
   }
 
+  /**
+   * Relays the first transaction that the RPC node has swallowed: a payment, and not the
+   * cancellation that followed it.
+   */
+  async release(): Promise<void> {
+    const [first] = this.#swallowed.splice(0);
+    if (first !== undefined) await this.#api.answer({ ...first, lie: null });
+  }
+
   async serve(path: string, init: RequestInit): Promise<Response> {
     const { behind } = this;
     const lie = this.#answers();
@@ -81,7 +94,9 @@ export class ChainNode {
       // A failing RPC node returns its error either before or after it has carried out the request.
       const illness = this.#schedule.isLuck(this.#schedule.weather.lost) ? this.#schedule.upTo(3) : null;
       if (illness === 0) return new Response('<html>', { status: 200 });
-      const answer = await this.#api.answer(query());
+      const isSwallowed = this.lie === SWALLOWED && BROADCASTS.has(this.#api.methodOf(query()));
+      if (isSwallowed) this.#swallowed.push(query());
+      const answer = await this.#api.answer(isSwallowed ? { ...query(), lie: 'unrelayed' } : query());
       if (illness === 1) return new Response('', { status: 500 });
       return illness === 2 ? this.#api.complaint(query()) : answer;
     });

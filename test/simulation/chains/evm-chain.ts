@@ -127,6 +127,10 @@ export class EvmChain implements SimulatedChain {
     return { fee: TRANSFER_GAS * pricePaid(transfer, block.baseFeePerGas), net };
   }
 
+  shows(hash: string): boolean {
+    return this.inPool(hash) !== null || this.mined(hash, this.height) !== null;
+  }
+
   forged(number: number): string {
     return `0x${'f'.repeat(63)}${number}`;
   }

@@ -50,7 +50,13 @@ export const LIES = [
   /** The RPC node finds no transaction by its hash. */
   'history-lost',
 ] as const;
-export type Lie = (typeof LIES)[number];
+export type Lie = (typeof LIES)[number] | typeof SWALLOWED;
+
+/**
+ * The RPC node accepts transactions, relays them to no other node, and does not show them. Only the
+ * stories in which this lasts for hours have this lie.
+ */
+export const SWALLOWED = 'swallowed';
 
 export function isFalseAnswer(lie: Lie | null): lie is FalseAnswer {
   return FALSE_ANSWERS.some((one) => one === lie);

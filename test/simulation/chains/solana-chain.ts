@@ -268,6 +268,11 @@ export class SolanaChain implements SimulatedChain {
       .flatMap(({ paid }) => paid);
   }
 
+  /** No RPC node shows a transaction before a block has it. */
+  shows(hash: string): boolean {
+    return this.blocks.some(({ landed }) => landed.some((one) => one.hash === hash));
+  }
+
   forged(number: number): string {
     return getBase58Decoder().decode(new Uint8Array(64).fill(200 + number));
   }
