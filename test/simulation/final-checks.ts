@@ -35,7 +35,7 @@ function vaultDb(world: World): Database {
   return world.vaults.host(`vault:${world.vaultId}`).db;
 }
 
-function transactionsOf(world: World): readonly Transaction[] {
+export function ownTransactions(world: World): readonly Transaction[] {
   const rows = rowsOf(vaultDb(world), 'SELECT document FROM tx ORDER BY id');
   return rows.map(({ document }) => transactionCodec.decode(document));
 }
@@ -50,7 +50,7 @@ function balanceOf(world: World, { row: { name } }: SimulatedChain): Balance | n
  * transaction is never observed again.
  */
 export function judgeFinality(world: World, { row, finalNumber }: SimulatedChain): void {
-  const own = transactionsOf(world).flatMap(({ id, chain, inclusion }) =>
+  const own = ownTransactions(world).flatMap(({ id, chain, inclusion }) =>
     chain === row.name && inclusion?.finalized === true ? [{ id, number: inclusion.blockNumber }] : [],
   );
   const rows = rowsOf(vaultDb(world), `SELECT document FROM activity WHERE chain = '${row.name}'`);
@@ -69,24 +69,24 @@ export function judgeFinality(world: World, { row, finalNumber }: SimulatedChain
  * next payment gets that nonce.
  */
 export function waitsForPayment(world: World, { row: { name } }: SimulatedChain): boolean {
-  return transactionsOf(world).some(
+  return ownTransactions(world).some(
     ({ chain, stateReason, waitsFor }) => chain === name && stateReason === WAITS_FOR_NONCE && waitsFor === null,
   );
 }
 
 /** Returns the state of a transaction; null when the vault does not have it. */
 export function stateOf(world: World, id: string | null): Transaction['state'] | null {
-  return transactionsOf(world).find((one) => one.id === id)?.state ?? null;
+  return ownTransactions(world).find((one) => one.id === id)?.state ?? null;
 }
 
 /** Returns the transactions that people may end because they have not changed for this time. */
 export function unknownEnds(world: World, forMs: number): readonly Transaction[] {
-  return transactionsOf(world).filter((one) => mayEndUnknown(one) && world.schedule.nowMs - one.updatedAtMs >= forMs);
+  return ownTransactions(world).filter((one) => mayEndUnknown(one) && world.schedule.nowMs - one.updatedAtMs >= forMs);
 }
 
 /** Reports whether every transaction is in a final state and has no outstanding job. */
 export function isQuiet(world: World): boolean {
-  return !transactionsOf(world).some(
+  return !ownTransactions(world).some(
     (one) => !isFinal(one.state) || (outstandingJob(one) !== null && !isWatchedAfterFailure(one)),
   );
 }
@@ -104,7 +104,7 @@ export function isIdle(world: World): boolean {
   const outbox = rowsOf(vaultDb(world), 'SELECT tx_id AS id, job FROM outbox');
   // A record is decoded only where a job needs it: a year has a thousand.
   const watched = outbox.some(({ job }) => job === 'confirm')
-    ? transactionsOf(world).filter(isWatchedAfterFailure)
+    ? ownTransactions(world).filter(isWatchedAfterFailure)
     : [];
   const queued = outbox.filter(({ id, job }) => job !== 'confirm' || !watched.some((one) => one.id === id));
   if (queued.some(({ job }) => job !== 'reconcile' && job !== 'expire-policy')) return false;
@@ -122,7 +122,7 @@ function agreesWithChain(world: World): boolean {
 
 /** Describes all transactions, outbox jobs and balances, for the person who reads the fault. */
 export function underWay(world: World): string {
-  const lines = transactionsOf(world).map(({ state, stateReason, attempts }) => {
+  const lines = ownTransactions(world).map(({ state, stateReason, attempts }) => {
     const tried = attempts.map(({ nonce, purpose, sent }) => `${purpose} at ${nonce} ${sent?.outcome ?? 'not sent'}`);
     return `${state} (${stateReason ?? 'no reason'}; ${tried.join(', ')})`;
   });
@@ -139,7 +139,7 @@ export function underWay(world: World): string {
  */
 export function judgeRecords(world: World): void {
   for (const [chain, wallet] of world.wallets) {
-    const own = transactionsOf(world).flatMap(({ id, chain: name, inclusion }) =>
+    const own = ownTransactions(world).flatMap(({ id, chain: name, inclusion }) =>
       name === chain.row.name && inclusion?.finalized === true ? [{ id, ...inclusion, fee: inclusion.feePaid }] : [],
     );
     const rows = rowsOf(vaultDb(world), `SELECT document FROM activity WHERE chain = '${chain.row.name}'`);
@@ -164,7 +164,7 @@ export function judgeRecords(world: World): void {
 /** Checks the invariants that hold once every transaction is in a final state. */
 export function judge(world: World): void {
   const { oracle } = world;
-  const transactions = transactionsOf(world);
+  const transactions = ownTransactions(world);
   for (const payment of oracle.payments) {
     const record = transactions.find(({ id }) => id === payment.id);
     const times = oracle.paid(payment);

@@ -1,11 +1,12 @@
 import type { ChainNode } from './chains/chain-node.ts';
 import type { SimulatedChain } from './chains/chain.ts';
 import type { Lie } from './chains/lies.ts';
-import { LIES } from './chains/lies.ts';
+import { LIES, SWALLOWED } from './chains/lies.ts';
 import { isQuiet, isSettled, judge, judgeCircles, judgeRecords, stateOf, underWay } from './final-checks.ts';
 import type { Outcome } from './history.ts';
 import { inWorld, keepMining, keepSweeping, letPeopleAct, settledBy } from './history.ts';
 import type { PaymentRequest } from './oracle.ts';
+import { keepPayingAgain } from './paying-again.ts';
 import { approve, create } from './people.ts';
 import type { Family, World } from './world.ts';
 
@@ -22,12 +23,17 @@ export interface LieStory {
   /** The state of the first payment at which the lie begins. */
   readonly since: (typeof STATES)[number];
   readonly end: 'truth' | 'removal';
-  /** What the RPC node after the liar does: nothing, leave each third call open, or stay behind. */
+  /**
+   * What the RPC node after the liar does: nothing, leave each third call open, stay behind, or
+   * not answer at the beginning of the lie.
+   */
   readonly beside: Beside | null;
+  /** Whether a person acknowledges each unknown end at once, and pays again. */
+  readonly paysAgain: boolean;
 }
 
 const BESIDE = ['failing', 'behind'] as const;
-type Beside = (typeof BESIDE)[number];
+type Beside = (typeof BESIDE)[number] | 'silent';
 
 const STATES = ['SUBMITTED', 'SIGNING', 'BROADCAST', 'CONFIRMING', 'SUCCEEDED'] as const;
 export const FAMILIES = ['evm', 'solana', 'bitcoin'] as const;
@@ -39,14 +45,34 @@ const UNKNOWN_TO: Readonly<Record<(typeof FAMILIES)[number], readonly Lie[]>> = 
 };
 const MAX_NODES = 3;
 const FALSE_INCLUSIONS: readonly Lie[] = ['false-inclusion', 'far-inclusion', 'flickering'];
+/** The lies about what became of a transaction, or of what it spends. */
+const UNSHOWING: readonly Lie[] = [
+  'false-inclusion',
+  'false-nonce',
+  'false-coin',
+  'false-count',
+  'history-lost',
+  'unrelayed',
+];
 /** The lies that fail no payment while another RPC node is right. */
-const HARMLESS: readonly Lie[] = ['false-contents', 'false-gas', 'old-list', 'false-account'];
+const HARMLESS: readonly Lie[] = ['false-contents', 'false-gas', 'old-list', 'false-account', 'unrelayed'];
 const LIE_MS = 3 * 60_000;
+/**
+ * The time in which two records become `NOT_SHOWN` in turn: a payment, and its cancellation.
+ */
+const SWALLOWED_MS = 150 * 60_000;
+/**
+ * The time for which a silent RPC node does not answer at the beginning of a lie: half of what a
+ * blockhash of Solana lives, because one RPC node can delay the attempt after it.
+ */
+const SILENCE_MS = 30_000;
 /**
  * The maximum number of times that a transaction may return to a state and reason during the lie:
  * its record follows an RPC node that changes its answer every 15 seconds at most.
  */
 const MAX_RETURNS = 12;
+/** The maximum where bytes are sent again for hours, each ten minutes at least. */
+const MAX_RETURNS_OF_HOURS = 30;
 const RECOVERY_MS = 3 * 60 * 60_000;
 
 /**
@@ -55,20 +81,57 @@ const RECOVERY_MS = 3 * 60 * 60_000;
  * node that is not quite well.
  */
 export function lieStories(): readonly LieStory[] {
-  return FAMILIES.flatMap((family) =>
+  const waiting = FAMILIES.flatMap((family) =>
     LIES.filter((lie) => !UNKNOWN_TO[family].includes(lie)).flatMap((lie) =>
       Array.from({ length: MAX_NODES }, (_, i) => i + 1).flatMap((nodes) =>
         Array.from({ length: nodes }, (_, liar) => ({ family, lie, nodes, liar })).flatMap(storiesOf),
       ),
     ),
   );
+  return [...waiting, ...FAMILIES.flatMap(paidAgain)];
+}
+
+/**
+ * Returns the stories of a person who acknowledges unknown ends and pays again: each lie of
+ * `UNSHOWING` by one of two RPC nodes and by the only one, and hours in which bytes are swallowed.
+ * None has an RPC node that leaves calls open: the statement of the other one alone then allows
+ * the acknowledgement, as docs/chains.md states, and the person pays twice.
+ */
+function paidAgain(family: Family): readonly LieStory[] {
+  const terms = { family, since: 'SUBMITTED', end: 'truth', beside: null, paysAgain: true } as const;
+  const positions = [
+    { nodes: 1, liar: 0 },
+    { nodes: 2, liar: 0 },
+    { nodes: 2, liar: 1 },
+  ] as const;
+  const alone = { since: 'BROADCAST', beside: 'silent', end: 'removal' } as const;
+  const swallowed = [
+    { ...terms, nodes: 1, liar: 0, lie: SWALLOWED },
+    { ...terms, ...alone, nodes: 2, liar: 1, lie: SWALLOWED },
+  ] as const;
+  const short = UNSHOWING.filter((lie) => !UNKNOWN_TO[family].includes(lie)).flatMap((lie) =>
+    positions.flatMap((position) => {
+      const besides = position.nodes === 1 ? [null] : [null, 'behind' as const];
+      return besides.map((beside) => ({ ...terms, ...position, lie, beside }));
+    }),
+  );
+  // The hours of a simulated cluster of Solana take minutes.
+  return family === 'solana' ? short : [...short, ...swallowed];
 }
 
 function storiesOf(who: Pick<LieStory, 'family' | 'lie' | 'nodes' | 'liar'>): readonly LieStory[] {
   const ends = who.nodes === 1 ? (['truth'] as const) : (['truth', 'removal'] as const);
-  const well = STATES.flatMap((since) => ends.map((end) => ({ ...who, since, end, beside: null })));
+  const well = STATES.flatMap((since) => ends.map((end) => ({ ...who, since, end, beside: null, paysAgain: false })));
   const besides = who.nodes === 1 ? [] : BESIDE;
-  return [...well, ...besides.map((beside) => ({ ...who, since: 'SUBMITTED', end: 'truth', beside }) as const)];
+  const quiet = { ...who, end: 'truth', paysAgain: false } as const;
+  const notWell = besides.map((beside) => ({ ...quiet, since: 'SUBMITTED', beside }) as const);
+  if (who.nodes === 1 || who.lie !== 'unrelayed') return [...well, ...notWell];
+  // No other RPC node gets the bytes while the one after the liar is silent. On Solana nothing is
+  // signed meanwhile, so the silence begins after a signature, too.
+  const silent = (['SUBMITTED', 'BROADCAST'] as const).map((since) => {
+    return { ...quiet, since, beside: 'silent' } as const;
+  });
+  return [...well, ...notWell, ...silent];
 }
 
 /**
@@ -115,9 +178,10 @@ async function playBurst(world: World, count: number): Promise<void> {
   judge(world);
 }
 
-export function nameOf({ family, lie, nodes, liar, since, end, beside }: LieStory): string {
+export function nameOf({ family, lie, nodes, liar, since, end, beside, paysAgain }: LieStory): string {
   const other = beside === null ? '' : `, beside one that is ${beside}`;
-  return `${family}: ${lie} by node ${liar + 1} of ${nodes} since ${since}${other}, until its ${end}`;
+  const again = paysAgain ? ', and a person pays again' : '';
+  return `${family}: ${lie} by node ${liar + 1} of ${nodes} since ${since}${other}, until its ${end}${again}`;
 }
 
 /** Runs one story and checks its invariants. */
@@ -137,15 +201,18 @@ async function play(story: LieStory, world: World): Promise<void> {
   const besides = neighbourOf(story, world.nodes.get(chain) ?? []);
   if (besides !== null && story.beside === 'failing') besides.failsEach = 3;
   if (besides !== null && story.beside === 'behind') besides.behind = 2;
+  const stopPaying = story.paysAgain ? keepPayingAgain(world, chain) : () => {};
   const first = await paymentOn(world, chain, 1n);
   const rank = (state: string | null) => STATES.findIndex((one) => one === state);
   if (story.since !== 'SUBMITTED') {
     const approved = approvedBy(world, first);
     await schedule.run(() => rank(stateOf(world, first.id)) >= rank(story.since), RECOVERY_MS);
     begin(story, liar, chain);
+    if (besides !== null && story.beside === 'silent') besides.lie = 'silence';
     await settledBy(world, approved);
   } else {
     begin(story, liar, chain);
+    if (besides !== null && story.beside === 'silent') besides.lie = 'silence';
     await settledBy(world, approvedBy(world, first));
   }
   // No payment claims the UTXOs of the first one any more.
@@ -156,8 +223,19 @@ async function play(story: LieStory, world: World): Promise<void> {
   const wallet = world.wallets.get(chain);
   if (wallet !== undefined)
     await settledBy(world, world.report(chain, chain.deposit(wallet, chain.unit * 7n), 'deposit'));
-  await schedule.run(() => oracle.faults.length > 0, LIE_MS);
+  if (story.beside === 'silent') {
+    await schedule.run(() => oracle.faults.length > 0, SILENCE_MS);
+    if (story.lie !== SWALLOWED) besides?.recover();
+  }
+  await schedule.run(() => oracle.faults.length > 0, story.lie === SWALLOWED ? SWALLOWED_MS : LIE_MS);
+  stopPaying();
+  // Each RPC node gets the bytes, so another one relays what the liar keeps.
+  const isRelayed = story.nodes > 1 && story.lie === 'unrelayed' && story.beside !== 'failing';
+  for (const payment of isRelayed ? [first, second] : []) {
+    if (oracle.paid(payment) !== 1) oracle.fault(`${payment.key} is not paid while one RPC node relays nothing`);
+  }
   if (story.nodes > 1) judgeRecords(world);
+  await liar.release();
   liar.recover();
   besides?.recover();
   if (story.end === 'removal') world.remove(chain, liar);
@@ -165,11 +243,13 @@ async function play(story: LieStory, world: World): Promise<void> {
   const third = await paymentOn(world, chain, 3n);
   await settledBy(world, approvedBy(world, third));
   letPeopleAct(world);
-  const isOver = story.nodes === 1 ? isQuiet : isSettled;
-  await schedule.run(() => isOver(world) || oracle.faults.length > 0, RECOVERY_MS);
-  if (!isOver(world)) oracle.fault(`it never ends: ${underWay(world)}`);
+  // A record that a person ended is watched, and says later that it was paid after all.
+  const isTrue = () => oracle.payments.every((one) => oracle.paid(one) === 0 || stateOf(world, one.id) === 'SUCCEEDED');
+  const isOver = () => (story.nodes === 1 ? isQuiet : isSettled)(world) && (!story.paysAgain || isTrue());
+  await schedule.run(() => isOver() || oracle.faults.length > 0, RECOVERY_MS);
+  if (!isOver()) oracle.fault(`it never ends: ${underWay(world)}`);
   if (story.nodes > 1) judge(world);
-  for (const payment of [first, second, third]) {
+  for (const payment of oracle.payments) {
     const state = stateOf(world, payment.id);
     if (state !== 'SUCCEEDED' && oracle.paid(payment) > 0) oracle.fault(`${payment.key} is ${state}, and is paid`);
   }
@@ -178,7 +258,7 @@ async function play(story: LieStory, world: World): Promise<void> {
     if (oracle.paid(payment) !== 1) oracle.fault(`${payment.key} is not paid, although another RPC node is right`);
   }
   if (oracle.paid(third) !== 1) oracle.fault('the wallet does not pay any more');
-  judgeCircles(world, MAX_RETURNS);
+  judgeCircles(world, story.lie === SWALLOWED ? MAX_RETURNS_OF_HOURS : MAX_RETURNS);
 }
 
 /** Returns the RPC node that is not quite well beside the liar; null when all others are. */

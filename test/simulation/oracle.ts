@@ -24,6 +24,11 @@ export interface PaymentRequest {
   isStopped: boolean;
   /** True when the service has refused the payment. */
   isRefused: boolean;
+  /**
+   * The payment that this one repeats, after a person ended it by acknowledgement; null for none.
+   * `isUnknown`: all RPC nodes stated that its end was unknown.
+   */
+  repeats: { readonly payment: PaymentRequest; readonly isUnknown: boolean } | null;
 }
 
 export interface Terms {
@@ -90,6 +95,7 @@ export class Oracle {
       notAfterMs: null,
       isStopped: false,
       isRefused: false,
+      repeats: null,
     };
     this.payments.push(paymentRequest);
     return paymentRequest;
@@ -166,7 +172,20 @@ export class Oracle {
       }
       const times = this.paid(paymentRequest);
       if (times > 1) this.fault(`I3: ${paymentRequest.key} is paid ${times} times`);
+      this.#judgeRepetitions(paymentRequest);
     }
+  }
+
+  /**
+   * Checks that a payment and its repetitions are paid once together. Another one is allowed for
+   * each repetition that follows an end which all RPC nodes stated as unknown.
+   */
+  #judgeRepetitions({ repeats, ...one }: PaymentRequest): void {
+    const key = repeats?.payment.key ?? one.key;
+    const family = this.payments.filter((other) => (other.repeats?.payment.key ?? other.key) === key);
+    const times = family.reduce((sum, other) => sum + this.paid(other), 0);
+    const allowed = 1 + family.filter((other) => other.repeats?.isUnknown === true).length;
+    if (times > allowed) this.fault(`I16: ${key} is paid ${times} times with its repetitions, not ${allowed} at most`);
   }
 
   /** Returns how many times the payment is in the chain. */

@@ -169,6 +169,10 @@ export class BitcoinChain implements SimulatedChain {
       );
   }
 
+  shows(hash: string): boolean {
+    return this.chain.find(hash) !== null;
+  }
+
   forged(number: number): string {
     return `${'f'.repeat(63)}${number}`;
   }

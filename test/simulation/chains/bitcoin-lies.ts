@@ -2,7 +2,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { RawTx } from '@scure/btc-signer';
 import type { LocalBitcoinChain } from '#local/bitcoin/chain.ts';
 import type { AcceptedTransaction } from '#local/bitcoin/transaction.ts';
-import { hashOf } from '#local/bitcoin/transaction.ts';
+import { hashOf, Rejected } from '#local/bitcoin/transaction.ts';
 import type { FalseAnswer } from './lies.ts';
 import { FAR, lyingAs } from './lies.ts';
 
@@ -52,12 +52,36 @@ export function lyingServer(lie: FalseAnswer, { chain, rates }: View, wallet: Ui
       return { rates, chain: lyingAs(chain, { find: (hash: string) => withMore(chain.find(hash), wallet) }) };
     case 'old-list':
       return { rates, chain: wallet === null ? chain : withSpentUtxos(chain, wallet) };
+    // The server answers truly of its own mempool: see `withHeld`.
+    case 'unrelayed':
     case 'false-finality':
     case 'false-nonce':
     case 'false-gas':
     case 'false-account':
       return { chain, rates };
   }
+}
+
+/**
+ * Adds the transactions that the server has accepted and not relayed to its own mempool, except for
+ * those that a block excludes by now. @param own a copy of the chain
+ */
+export function withHeld(own: LocalBitcoinChain, held: ReadonlySet<string>): LocalBitcoinChain {
+  for (const raw of held) {
+    try {
+      own.send(raw);
+    } catch (error) {
+      if (!(error instanceof Rejected)) throw error;
+    }
+  }
+  return own;
+}
+
+/** Accepts a transaction for the server's own mempool. Throws `Rejected` as Bitcoin Core would. */
+export function hold(own: LocalBitcoinChain, held: Set<string>, raw: string): string {
+  const hash = own.send(raw);
+  held.add(raw);
+  return hash;
 }
 
 /** Returns a chain in which the wallet has the UTXOs that it has spent, and no others. */

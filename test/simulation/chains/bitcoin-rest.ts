@@ -1,6 +1,6 @@
 import { answerEsplora } from '#local/bitcoin/node.ts';
 import type { BitcoinChain } from './bitcoin-chain.ts';
-import { lyingServer } from './bitcoin-lies.ts';
+import { hold, lyingServer, withHeld } from './bitcoin-lies.ts';
 import type { ChainApi, Query } from './chain.ts';
 
 /** The path of a request for one transaction. */
@@ -23,10 +23,11 @@ export class BitcoinRest implements ChainApi {
       .join('/');
   }
 
-  async answer({ path, sent, behind, isForgetful, lie }: Query): Promise<Response> {
+  async answer({ path, sent, behind, isForgetful, lie, held }: Query): Promise<Response> {
     if (isForgetful && BY_HASH.test(path)) return new Response('Not found', { status: 404 });
     const { chain, rates } = this.#chain;
-    const known = behind === 0 ? chain : chain.before(behind);
+    const known =
+      lie === 'unrelayed' ? withHeld(chain.before(behind), held) : behind === 0 ? chain : chain.before(behind);
     // A server that is behind still forwards transactions. The false UTXO is in the list of UTXOs
     // and in no transaction history, because the simulation does not test the vault's balances with
     // it. An old list is in no other answer.
@@ -34,7 +35,8 @@ export class BitcoinRest implements ChainApi {
     const lieNow = isApart ? null : lie;
     const seen =
       lieNow === null ? { chain: known, rates } : lyingServer(lieNow, { chain: known, rates }, this.#chain.wallet);
-    const view = { ...seen, send: async (raw: string) => chain.send(raw) };
+    const send = (raw: string) => (lie === 'unrelayed' ? hold(known, held, raw) : chain.send(raw));
+    const view = { ...seen, send: async (raw: string) => send(raw) };
     const { status, text } = await answerEsplora(view, path, sent);
     return new Response(text, { status });
   }

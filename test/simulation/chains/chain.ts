@@ -32,6 +32,8 @@ export interface Query {
   readonly miscount: number;
   /** The false answer that the RPC node gives; null for an honest one. */
   readonly lie: FalseAnswer | null;
+  /** The transactions that the RPC node has accepted and not relayed, in the form of its family. */
+  readonly held: Set<string>;
 }
 
 /**
@@ -77,6 +79,8 @@ export interface SimulatedChain {
   nonce(address: string): bigint | null;
   /** Returns what a mined transaction moved to or from a wallet; null when no block has it. */
   movedBy(hash: string, wallet: string): Moved | null;
+  /** Reports whether an honest RPC node shows a transaction, which waits or is in a block. */
+  shows(hash: string): boolean;
   /** Returns the payments from this address to others in blocks from a height on, oldest first. */
   paymentsFrom(address: string, height: number): readonly Payment[];
   /** Returns the hash of a transaction that never existed. */

@@ -127,6 +127,10 @@ export class EvmChain implements SimulatedChain {
     return { fee: TRANSFER_GAS * pricePaid(transfer, block.baseFeePerGas), net };
   }
 
+  shows(hash: string): boolean {
+    return this.inPool(hash) !== null || this.mined(hash, this.height) !== null;
+  }
+
   forged(number: number): string {
     return `0x${'f'.repeat(63)}${number}`;
   }
@@ -162,6 +166,13 @@ export class EvmChain implements SimulatedChain {
 
   /** Adds a signed transaction to the pool. Throws `Refused`. */
   async send(raw: Hex): Promise<Hex> {
+    const transfer = await this.read(raw);
+    this.#enter(transfer);
+    return transfer.hash;
+  }
+
+  /** Returns a signed transaction, which is not yet in the pool. Throws `Refused`. */
+  async read(raw: Hex): Promise<ChainTransfer> {
     const parsed = parseTransaction(raw);
     if (parsed.type !== 'eip1559' || parsed.chainId !== CHAIN_ID) throw new Refused('invalid chain id for signer');
     const from = addressOf(await recoverTransactionAddress({ serializedTransaction: raw as `0x02${string}` }));
@@ -176,8 +187,7 @@ export class EvmChain implements SimulatedChain {
       maxPriorityFeePerGas: parsed.maxPriorityFeePerGas ?? 0n,
     };
     this.shown.set(transfer.hash, transfer);
-    this.#enter(transfer);
-    return transfer.hash;
+    return transfer;
   }
 
   #enter(transfer: ChainTransfer): void {

@@ -1,6 +1,7 @@
 import type { Hex } from 'viem';
 import { numberToHex, pad } from 'viem/utils';
 import { TRANSFER } from '#chains/evm/rules/transfer-topics.ts';
+import type { Query } from './chain.ts';
 import type { Block, EvmChain } from './evm-chain.ts';
 import { TRANSFER_GAS } from './evm-chain.ts';
 import type { FalseAnswer } from './lies.ts';
@@ -9,6 +10,10 @@ import { FAR } from './lies.ts';
 interface Call {
   readonly method: string;
   readonly params: readonly unknown[];
+}
+
+interface Liar extends Pick<Query, 'held'> {
+  readonly chain: EvmChain;
 }
 
 /** The block in which the RPC node claims a transaction to be. */
@@ -21,6 +26,7 @@ const DEAR = 1_000_000n;
 const LITTLE_GAS = 10_000n;
 /** A thousand ether. */
 const MUCH = 10n ** 21n;
+const SEND = 'eth_sendRawTransaction';
 const TOKEN = `0x${'7'.repeat(40)}`;
 
 /**
@@ -28,7 +34,7 @@ const TOKEN = `0x${'7'.repeat(40)}`;
  * another call
  */
 export async function lyingResult(
-  chain: EvmChain,
+  { chain, held }: Liar,
   lie: FalseAnswer,
   { method, params }: Call,
   honest: (call: Call) => Promise<unknown>,
@@ -54,6 +60,8 @@ export async function lyingResult(
       return falseContents(call, honest);
     case 'false-gas':
       return method === 'eth_estimateGas' ? numberToHex(LITTLE_GAS) : honest(call);
+    case 'unrelayed':
+      return unrelayed({ chain, held }, call, await (method === SEND ? null : honest(call)));
     case 'false-nonce':
     case 'false-coin':
     case 'old-list':
@@ -118,6 +126,29 @@ function falseInclusion(chain: EvmChain, { method, params }: Call, position: Pos
   if (method !== 'eth_getTransactionReceipt') return null;
   const cost = { gasUsed: numberToHex(TRANSFER_GAS), effectiveGasPrice: numberToHex(maxFeePerGas) };
   return { transactionHash: hash, ...inBlock, ...cost, status: '0x1', logs: [] };
+}
+
+/**
+ * Returns the answer of an RPC node with a pool that it shares with no other node. @param answer
+ * the true one
+ */
+async function unrelayed({ chain, held }: Liar, { method, params }: Call, answer: unknown): Promise<unknown> {
+  const [first] = params.map(String);
+  if (method === SEND) {
+    const { hash } = await chain.read(first as Hex);
+    held.add(hash);
+    return hash;
+  }
+  const waiting = [...held].flatMap((hash) => chain.shown.get(hash as Hex) ?? []);
+  if (method === 'eth_getTransactionByHash') {
+    const own = waiting.find(({ hash }) => hash === first);
+    return answer ?? (own === undefined ? null : shown(own, null));
+  }
+  if (method !== 'eth_getTransactionCount' || params[1] !== 'pending') return answer;
+  let count = BigInt(answer as Hex);
+  const isUsed = () => waiting.some(({ from, nonce }) => from === first?.toLowerCase() && BigInt(nonce) === count);
+  while (isUsed()) count++;
+  return numberToHex(count);
 }
 
 function dear(method: string, answer: unknown): unknown {

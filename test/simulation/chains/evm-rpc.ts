@@ -31,14 +31,15 @@ export class EvmRpc implements ChainApi {
     return requestIn(sent).method;
   }
 
-  async answer({ sent, behind, miscount, isForgetful, lie }: Query): Promise<Response> {
+  async answer({ sent, behind, miscount, isForgetful, lie, held }: Query): Promise<Response> {
     const { id, method, params } = requestIn(sent);
     if (isForgetful && HISTORY.has(method)) return Response.json({ id, jsonrpc: JSONRPC, result: null });
     try {
       const view = new View(this.#chain, { behind, miscount });
       const honest = (question: Pick<RpcRequest, 'method' | 'params'>) => view.result(question.method, question.params);
       const question = { method, params };
-      const result = lie === null ? await honest(question) : await lyingResult(this.#chain, lie, question, honest);
+      const liar = { chain: this.#chain, held };
+      const result = lie === null ? await honest(question) : await lyingResult(liar, lie, question, honest);
       return Response.json({ id, jsonrpc: JSONRPC, result });
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
@@ -171,7 +172,7 @@ class View {
   }
 }
 
-function shown(transfer: ChainTransfer, block: Block | null) {
+export function shown(transfer: ChainTransfer, block: Block | null) {
   const { hash, from, to, value, gasLimit, nonce } = transfer;
   const position = block === null ? { blockHash: null, blockNumber: null } : { blockHash: block.hash };
   return {

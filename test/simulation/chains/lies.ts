@@ -25,6 +25,11 @@ const FALSE_ANSWERS = [
   'old-list',
   /** Every nonce account of the wallet is open. */
   'false-account',
+  /**
+   * A transaction that was sent to the RPC node was accepted and waits to be mined. The RPC node
+   * relays it to no other node, so that no miner gets it.
+   */
+  'unrelayed',
 ] as const;
 export type FalseAnswer = (typeof FALSE_ANSWERS)[number];
 
@@ -45,7 +50,13 @@ export const LIES = [
   /** The RPC node finds no transaction by its hash. */
   'history-lost',
 ] as const;
-export type Lie = (typeof LIES)[number];
+export type Lie = (typeof LIES)[number] | typeof SWALLOWED;
+
+/**
+ * The RPC node accepts transactions, relays them to no other node, and does not show them. Only the
+ * stories in which this lasts for hours have this lie.
+ */
+export const SWALLOWED = 'swallowed';
 
 export function isFalseAnswer(lie: Lie | null): lie is FalseAnswer {
   return FALSE_ANSWERS.some((one) => one === lie);

@@ -122,6 +122,13 @@ export class SolanaChain implements SimulatedChain {
    * null for a wrong signature.
    */
   send(wire: Uint8Array): string | null {
+    const read = this.read(wire);
+    if (read !== null) this.#waiting.set(read.hash, read);
+    return read?.hash ?? null;
+  }
+
+  /** Returns a signed transaction, which no leader gets; null for a wrong signature. */
+  read(wire: Uint8Array): Waiting | null {
     const { messageBytes, signatures } = getTransactionDecoder().decode(wire);
     const message = getCompiledTransactionMessageDecoder().decode(messageBytes);
     const [[signer, signature] = []] = Object.entries(signatures);
@@ -131,9 +138,8 @@ export class SolanaChain implements SimulatedChain {
     if (!verify(null, Uint8Array.from(messageBytes), ed25519Key(bytesOf(payer)), Uint8Array.from(signature)))
       return null;
     const hash = hashOf({ signatures });
-    this.#waiting.set(hash, { hash, signer: payer, message });
     this.#handedIn.set(hash, message);
-    return hash;
+    return { hash, signer: payer, message };
   }
 
   /**
@@ -260,6 +266,11 @@ export class SolanaChain implements SimulatedChain {
       .flatMap(({ landed }) => landed)
       .filter(({ waited }) => waited.signer === address)
       .flatMap(({ paid }) => paid);
+  }
+
+  /** No RPC node shows a transaction before a block has it. */
+  shows(hash: string): boolean {
+    return this.blocks.some(({ landed }) => landed.some((one) => one.hash === hash));
   }
 
   forged(number: number): string {

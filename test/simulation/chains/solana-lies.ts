@@ -4,6 +4,7 @@ import type { Account } from '#chains/solana/client/rpc-calls.ts';
 import { bytesOf } from '#chains/solana/rules/address.ts';
 import { NONCE_SLOTS, nonceAccountOf } from '#chains/solana/rules/payment-terms.ts';
 import type { ChainView, Entry } from '#local/solana/rpc.ts';
+import type { Query } from './chain.ts';
 import type { FalseAnswer } from './lies.ts';
 import { FAR, lyingAs } from './lies.ts';
 import type { SolanaChain } from './solana-chain.ts';
@@ -30,7 +31,11 @@ function openedBy(wallet: Address): Account {
 }
 
 /** Returns the view of a Solana RPC node with this lie. */
-export function lyingView(chain: SolanaChain, lie: FalseAnswer, view: ChainView): ChainView {
+export function lyingView(
+  { chain, held }: Pick<Query, 'held'> & { readonly chain: SolanaChain },
+  lie: FalseAnswer,
+  view: ChainView,
+): ChainView {
   const inBlock = (slot: bigint) => (hash: string) => {
     const entry = view.entry(hash) ?? chain.handedIn(hash);
     return entry === null ? null : { ...entry, slot };
@@ -84,6 +89,18 @@ export function lyingView(chain: SolanaChain, lie: FalseAnswer, view: ChainView)
           view.account(at, slot) ?? (wallet !== null && accounts.includes(at) ? openedBy(wallet) : null),
       });
     }
+    case 'unrelayed':
+      // A slot after the newest confirmed one has no votes yet: the transaction is `processed`.
+      return lyingAs(view, {
+        entry: (hash: string): Entry | null =>
+          view.entry(hash) ?? (held.has(hash) ? inBlock(view.slot + 1n)(hash) : null),
+        send: (wire: Uint8Array) => {
+          const read = chain.read(wire);
+          if (read === null) return 'signature';
+          held.add(read.hash);
+          return { hash: read.hash };
+        },
+      });
     case 'false-coin':
     case 'false-gas':
     case 'old-list':

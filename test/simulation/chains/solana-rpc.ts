@@ -25,9 +25,11 @@ export class SolanaRpc implements ChainApi {
     return (JSON.parse(sent ?? '') as { method: string }).method;
   }
 
-  async answer({ sent, behind, isForgetful, lie }: Query): Promise<Response> {
+  async answer({ sent, behind, isForgetful, lie, held }: Query): Promise<Response> {
     const view = new View(this.#chain, { behind, isForgetful });
-    return new Response(answerRpc(lie === null ? view : lyingView(this.#chain, lie, view), sent ?? ''));
+    return new Response(
+      answerRpc(lie === null ? view : lyingView({ chain: this.#chain, held }, lie, view), sent ?? ''),
+    );
   }
 
   complaint({ sent }: Query): Response {
