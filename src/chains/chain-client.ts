@@ -193,6 +193,8 @@ export type Observation =
        * earlier than the recorded one.
        */
       readonly liveUntil?: string;
+      /** The hosts of the RPC nodes that stated nothing; absent when each configured one answered. */
+      readonly unansweredBy?: readonly string[];
     }
   /**
    * No attempt can be included any more, and no other transaction replaced them: a new attempt is

@@ -26,7 +26,8 @@ export async function recheckFinalPayments({ env, vault, client, since }: Rechec
   let count = 0;
   for (const transaction of await vault.query(null, { type: 'finalTransactions', chain, address })) {
     const seen = await observeAttempts(client, transaction);
-    if (!seen.ok) break;
+    const isPartial = seen.ok && seen.value.type === 'absent' && seen.value.unansweredBy !== undefined;
+    if (!seen.ok || isPartial) break;
     const { id, inclusion } = transaction;
     if (seen.value.type === 'included') {
       const stated = withKnownTrace(client, transaction, seen.value.inclusion);

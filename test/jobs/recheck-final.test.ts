@@ -73,6 +73,11 @@ test('payments whose final block is gone are named, newest first, until an older
   expect(await polledWith(STANDS_EARLIER, GONE)).toEqual({ reported: ['correct'], alerts: 0, observed: 1 });
 });
 
+test('a payment is gone only when each RPC node states it', async () => {
+  const partly = { ...GONE, unansweredBy: ['node.test'] } as Observation;
+  expect(await polledWith(partly, GONE)).toEqual({ reported: [], alerts: 0, observed: 1 });
+});
+
 test('each payment since the last agreement is compared with what RPC nodes state of it', async () => {
   expect(await polledWith(STANDS, STANDS, STANDS_EARLIER, STANDS_EARLIER)).toEqual({
     reported: ['correct', 'correct', 'correct'],

@@ -94,8 +94,6 @@ export function lieStories(): readonly LieStory[] {
 /**
  * Returns the stories of a person who acknowledges unknown ends and pays again: each lie of
  * `UNSHOWING` by one of two RPC nodes and by the only one, and hours in which bytes are swallowed.
- * None has an RPC node that leaves calls open: the statement of the other one alone then allows
- * the acknowledgement, as docs/chains.md states, and the person pays twice.
  */
 function paidAgain(family: Family): readonly LieStory[] {
   const terms = { family, since: 'SUBMITTED', end: 'truth', beside: null, paysAgain: true } as const;
@@ -111,7 +109,7 @@ function paidAgain(family: Family): readonly LieStory[] {
   ] as const;
   const short = UNSHOWING.filter((lie) => !UNKNOWN_TO[family].includes(lie)).flatMap((lie) =>
     positions.flatMap((position) => {
-      const besides = position.nodes === 1 ? [null] : [null, 'behind' as const];
+      const besides = position.nodes === 1 ? [null] : [null, ...BESIDE];
       return besides.map((beside) => ({ ...terms, ...position, lie, beside }));
     }),
   );

@@ -47,7 +47,7 @@ export async function observeWithQuorum(
 ): Promise<Result<Observation, ChainFault>> {
   const answers = await onEveryNode(pool, (node) => observe(node, watch.watched));
   const claim = claimAmong(answers, watch);
-  if (claim === null) return asChainFault(absenceAmong(answers, watch));
+  if (claim === null) return asChainFault(withSilent(absenceAmong(answers, watch), { pool, answers }));
   if (pool.nodes.length === 1) return accepted({ type: 'included', inclusion: claim, ...untracedIn(answers) });
   // The nodes are read again with the claimed block: a node that does not have it yet reports that
   // it is behind, and not that the transaction is absent.
@@ -62,6 +62,16 @@ export async function observeWithQuorum(
   const hosts = pool.nodes.map(({ host }) => host);
   const inclusion = await provenInclusion(judge(claim, { answers: seconds, hosts }, watch), watch);
   return accepted({ type: 'included', inclusion, ...untracedIn(seconds) });
+}
+
+/** Adds which RPC nodes stated nothing: one of them may have the transaction. */
+function withSilent(
+  result: Result<Observation, NodeProblem>,
+  { pool, answers }: { readonly pool: NodePool; readonly answers: readonly Answer[] },
+): Result<Observation, NodeProblem> {
+  const silent = pool.nodes.filter((_, i) => answers[i]?.ok === false && denialOf(answers[i]) === null);
+  if (!result.ok || result.value.type !== 'absent' || silent.length === 0) return result;
+  return accepted({ ...result.value, unansweredBy: silent.map(({ host }) => host) });
 }
 
 async function provenInclusion(

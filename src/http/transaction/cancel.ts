@@ -95,6 +95,11 @@ async function objectionOfNodes(
   // No RPC node has explained this transaction for an hour, and none may ever do.
   if (!seen.ok && reason === NOT_SHOWN) return null;
   if (!seen.ok) return chainProblem(context, { kind: 'transient', detail: seen.refusal.detail });
+  const silent = seen.value.type === 'absent' ? (seen.value.unansweredBy ?? []) : [];
+  if (silent.length > 0) {
+    const detail = `An RPC node does not answer, and the transaction may be made there: ${silent.join(', ')}.`;
+    return chainProblem(context, { kind: 'transient', detail });
+  }
   if (leavesEndUnknown(seen.value, reason)) return null;
   const detail = 'An RPC node states that the transaction is made, or can still be made. Read the transaction again.';
   return problem(context, 'end-not-unknown', { detail, members: { state: transaction.state } });

@@ -165,7 +165,7 @@ async function recordObservation(watch: Watch, seen: Observation): Promise<void>
     if (newest !== null)
       await vault.report({ type: 'recordEvent', id, event: { type: 'lapse', attempt: newest.number } });
   } else {
-    const { type: _, ...found } = seen;
+    const { type: _, unansweredBy: __, ...found } = seen;
     await vault.report({ type: 'recordEvent', id, event: { type: 'miss', ...found, lookedFor } });
   }
 }

@@ -82,7 +82,14 @@ async function said(answers: readonly Answer[], before: Inclusion | null = null)
   return { seen, requests };
 }
 
-const seenBy = async (...answers: readonly Answer[]) => (await said(answers)).seen;
+/** Returns what nodes state, without the names of those that stated nothing. */
+function statedIn({ seen }: Awaited<ReturnType<typeof said>>) {
+  if (!seen.ok || seen.value.type !== 'absent') return seen;
+  const { unansweredBy: _, ...rest } = seen.value;
+  return accepted(rest);
+}
+
+const seenBy = async (...answers: readonly Answer[]) => statedIn(await said(answers));
 const secondNodeOf = async (...answers: readonly Answer[]) => {
   const seen = await seenBy(...answers);
   return seen.ok && seen.value.type === 'included' ? (seen.value.inclusion.secondNode ?? 'not asked') : seen;
@@ -103,6 +110,21 @@ test('an RPC node that knows the hash prevents an end, at any position in the li
       expect(await seenBy(...order)).toMatchObject({ value: { type: 'included' } });
     }
   }
+});
+
+test('an absence names the RPC nodes that stated nothing, and denials are statements', async () => {
+  const silentIn = async (answers: readonly Answer[], before: Inclusion | null = null) => {
+    const { seen } = await said(answers, before);
+    return seen.ok && seen.value.type === 'absent' ? seen.value.unansweredBy : 'no absence';
+  };
+  for (const silent of [UNREACHABLE, BEHIND, ILL]) {
+    for (const stated of [UNEXPLAINED, COIN_UNKNOWN, NOTHING, WAITING]) {
+      expect(await silentIn([stated, silent])).toEqual(['node.test']);
+      expect(await silentIn([silent, stated, silent])).toEqual(['node.test', 'node.test']);
+      expect(await silentIn([stated, stated])).toBeUndefined();
+    }
+  }
+  expect(await silentIn([DENIES, NOTHING], inclusion())).toBeUndefined();
 });
 
 test('a conflict or a lapsed attempt counts only when every configured RPC node reports it', async () => {
@@ -223,7 +245,7 @@ test('an inclusion that two RPC nodes confirmed keeps its depth while only one r
 
 test('a recorded inclusion is void when every RPC node that answers denies it', async () => {
   const before = inclusion({ secondNode: 'disagrees' });
-  const after = async (...answers: readonly Answer[]) => (await said(answers, before)).seen;
+  const after = async (...answers: readonly Answer[]) => statedIn(await said(answers, before));
   for (const answers of [[DENIES], [DENIES, DENIES], [DENIES, UNREACHABLE], [UNREACHABLE, DENIES], [NOTHING, DENIES]]) {
     expect(await after(...answers)).toEqual(NOTHING);
   }
@@ -263,7 +285,7 @@ test('a contradiction is kept until the contradicting RPC node reports something
 test('a denial by one RPC node does not undo an inclusion that two have confirmed', async () => {
   const before = inclusion({ secondNode: 'agrees' });
   expect((await said([UNREACHABLE, DENIES], before)).seen).toMatchObject({ ok: false });
-  expect((await said([DENIES, DENIES, UNREACHABLE], before)).seen).toEqual(NOTHING);
+  expect(statedIn(await said([DENIES, DENIES, UNREACHABLE], before))).toEqual(NOTHING);
 });
 
 test('a lifetime is shortened only by all RPC nodes, to the latest block that one of them states', async () => {

@@ -329,6 +329,13 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
     caughtBy: ['test/jobs/recheck-final.test.ts'],
   },
   {
+    name: 'acknowledgements: the RPC node that has the payment leaves the call open',
+    file: 'src/chains/rpc/observation-quorum.ts',
+    was: "if (!result.ok || result.value.type !== 'absent' || silent.length === 0) return result;",
+    is: 'if (silent.length >= 0) return result;',
+    caughtBy: ['test/chains/rpc/observation-quorum.test.ts'],
+  },
+  {
     name: 'corrections: one RPC node replaces the contents of a final record',
     file: 'src/domain/activity/activity.ts',
     was: 'const isCorrection = isEnded && proof.isByTwo &&',

@@ -1,5 +1,6 @@
 import { keccak256, parseTransaction, recoverTransactionAddress } from 'viem';
 import type { Hex } from 'viem';
+import { numberToHex } from 'viem/utils';
 import type { Moved, Payment, SimulatedChain } from './chain.ts';
 import type { Schedule } from '../schedule.ts';
 import { CALM } from '../schedule.ts';
@@ -292,4 +293,20 @@ export function pricePaid({ maxFeePerGas, maxPriorityFeePerGas }: ChainTransfer,
 
 function addressOf(text: string): Hex {
   return text.toLowerCase() as Hex;
+}
+
+/** Returns a transaction as RPC nodes state it; null without a block while it waits. */
+export function transactionJson(transfer: ChainTransfer, block: Block | null) {
+  const { hash, from, to, value, gasLimit, nonce } = transfer;
+  const position = block === null ? { blockHash: null, blockNumber: null } : { blockHash: block.hash };
+  return {
+    hash,
+    from,
+    to,
+    value: numberToHex(value),
+    gas: numberToHex(gasLimit),
+    nonce: numberToHex(nonce),
+    input: '0x',
+    ...position,
+  };
 }

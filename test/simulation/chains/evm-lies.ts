@@ -3,7 +3,7 @@ import { numberToHex, pad } from 'viem/utils';
 import { TRANSFER } from '#chains/evm/rules/transfer-topics.ts';
 import type { Query } from './chain.ts';
 import type { Block, EvmChain } from './evm-chain.ts';
-import { TRANSFER_GAS } from './evm-chain.ts';
+import { TRANSFER_GAS, transactionJson } from './evm-chain.ts';
 import type { FalseAnswer } from './lies.ts';
 import { FAR } from './lies.ts';
 
@@ -142,7 +142,7 @@ async function unrelayed({ chain, held }: Liar, { method, params }: Call, answer
   const waiting = [...held].flatMap((hash) => chain.shown.get(hash as Hex) ?? []);
   if (method === 'eth_getTransactionByHash') {
     const own = waiting.find(({ hash }) => hash === first);
-    return answer ?? (own === undefined ? null : shown(own, null));
+    return answer ?? (own === undefined ? null : transactionJson(own, null));
   }
   if (method !== 'eth_getTransactionCount' || params[1] !== 'pending') return answer;
   let count = BigInt(answer as Hex);

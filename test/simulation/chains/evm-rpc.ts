@@ -2,8 +2,8 @@ import type { Hex } from 'viem';
 import { numberToHex } from 'viem/utils';
 import type { ChainApi, Query } from './chain.ts';
 import { lyingResult } from './evm-lies.ts';
-import type { Block, ChainTransfer, EvmChain } from './evm-chain.ts';
-import { CHAIN_ID, pricePaid, Refused, TRANSFER_GAS } from './evm-chain.ts';
+import type { Block, EvmChain } from './evm-chain.ts';
+import { CHAIN_ID, pricePaid, Refused, TRANSFER_GAS, transactionJson } from './evm-chain.ts';
 
 const TIP = 10n ** 9n;
 const GENESIS_SECONDS = 1_700_000_000;
@@ -124,7 +124,7 @@ class View {
   #block(tag: string, isWhole: boolean): unknown {
     const block = this.#at(tag);
     if (block === null) return null;
-    const transactions = block.transfers.map((one) => (isWhole ? shown(one, block) : one.hash));
+    const transactions = block.transfers.map((one) => (isWhole ? transactionJson(one, block) : one.hash));
     return {
       number: numberToHex(block.number),
       hash: block.hash,
@@ -151,9 +151,9 @@ class View {
 
   #transaction(hash: string): unknown {
     const mined = this.#chain.mined(hash, this.#head.number);
-    if (mined !== null) return shown(mined.transfer, mined.block);
+    if (mined !== null) return transactionJson(mined.transfer, mined.block);
     const waiting = this.#chain.inPool(hash);
-    return waiting === null ? null : shown(waiting, null);
+    return waiting === null ? null : transactionJson(waiting, null);
   }
 
   #receipt(hash: string): unknown {
@@ -170,19 +170,4 @@ class View {
       logs: [],
     };
   }
-}
-
-export function shown(transfer: ChainTransfer, block: Block | null) {
-  const { hash, from, to, value, gasLimit, nonce } = transfer;
-  const position = block === null ? { blockHash: null, blockNumber: null } : { blockHash: block.hash };
-  return {
-    hash,
-    from,
-    to,
-    value: numberToHex(value),
-    gas: numberToHex(gasLimit),
-    nonce: numberToHex(nonce),
-    input: '0x',
-    ...position,
-  };
 }
