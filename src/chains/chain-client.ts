@@ -227,7 +227,13 @@ export type ScanMemory = Map<string, number>;
  */
 export type Reading =
   /** The wallet has exactly these units at the end of this block. */
-  | { readonly state: 'covered'; readonly units: Amount; readonly blockNumber: string }
+  | {
+      readonly state: 'covered';
+      readonly units: Amount;
+      readonly blockNumber: string;
+      /** The newer block of two RPC nodes that keep no older state, else the same block. */
+      readonly lastBlock: string;
+    }
   /** The contract ran and states no amount: it is no token, or it does not work. */
   | { readonly state: 'no-balance' }
   /** Nothing is known, for example because two RPC nodes disagree. It never stands for zero. */

@@ -1,5 +1,5 @@
 import type { Holdings, Reading } from '#chains/chain-client.ts';
-import { amountOf } from '#domain/asset/amount.ts';
+import { covered } from '#chains/rpc/holdings-quorum.ts';
 
 /** Returns the units of each reading, or the state of a reading without units. */
 export function unitsIn({ readings }: Pick<Holdings, 'readings'>): readonly string[] {
@@ -12,7 +12,7 @@ export type Stated = bigint | 'no-balance' | 'not-read';
 export function holdingsAt(block: number, stated: readonly Stated[], isDisputed = false): Holdings {
   const blockNumber = String(block);
   const readings = stated.map((one): Reading => {
-    return typeof one === 'bigint' ? { state: 'covered', units: amountOf(one), blockNumber } : { state: one };
+    return typeof one === 'bigint' ? covered(one, BigInt(block)) : { state: one };
   });
   return { blockNumber, readings, isDisputed };
 }

@@ -26,7 +26,8 @@ export const NOT_READ: Reading = { state: 'not-read' };
 
 /** Returns the reading of an asset of which a wallet has these units at the end of this block. */
 export function covered(units: bigint, blockNumber: bigint): Reading {
-  return { state: 'covered', units: amountOf(units), blockNumber: blockNumber.toString() };
+  const block = blockNumber.toString();
+  return { state: 'covered', units: amountOf(units), blockNumber: block, lastBlock: block };
 }
 
 /** An asset, and what RPC nodes state about it. A node that does not read it states nothing. */
@@ -85,8 +86,8 @@ function joined({ statements: [one, other] }: Tally, needed: 1 | 2): Reading {
   if (needed === 1) return one;
   if (other === undefined || !isAlike(one, other)) return NOT_READ;
   if (one.state === 'no-balance' || other.state === 'no-balance') return one;
-  // Where nodes keep no older state, they answer at two blocks.
-  return BigInt(other.blockNumber) < BigInt(one.blockNumber) ? other : one;
+  const [older, newer] = BigInt(other.blockNumber) < BigInt(one.blockNumber) ? [other, one] : [one, other];
+  return { ...older, lastBlock: newer.blockNumber };
 }
 
 function isAlike(one: Reading, other: Reading): boolean {

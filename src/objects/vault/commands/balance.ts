@@ -158,7 +158,7 @@ export async function recordHoldings(
         storage.balances.unschedule(asset);
         continue;
       }
-      if (reading?.state !== 'covered') {
+      if (reading?.state !== 'covered' || movesWithin(storage, asset, reading)) {
         storage.balances.schedule(asset, nowMs + UNREACHABLE_POLLS * chain.pollIntervalMs);
         continue;
       }
@@ -182,6 +182,19 @@ export async function recordHoldings(
     enqueueReconciliation(storage);
   });
   return agreedAt.length === 0 ? null : { since: oldestOf(agreedAt) };
+}
+
+/**
+ * Reports whether records change the balance between the blocks of two RPC nodes. One node can lie,
+ * also about its block, so the records of the other one's block must be the same.
+ */
+function movesWithin(
+  storage: VaultStorage,
+  asset: ChainAsset,
+  { blockNumber, lastBlock }: { readonly blockNumber: string; readonly lastBlock: string },
+): boolean {
+  const recordedAt = (block: string) => storage.balances.standAt(asset, block).recordedUnits;
+  return blockNumber !== lastBlock && recordedAt(blockNumber) !== recordedAt(lastBlock);
 }
 
 /** Reports whether the chain states that the wallet has nothing. What is not read may be there. */
