@@ -18,11 +18,10 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
 } from '@solana/kit';
 import { getTransferSolInstruction, SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
-import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { parseJsonWithBigInts, stringifyJsonWithBigInts } from '@solana/rpc-spec-types';
 import { FailedTransactionMetadata, LiteSVM } from 'litesvm';
 import { bytesOf } from '#chains/solana/rules/address.ts';
-import { mintIn, storedNonce, tokenAccountIn } from '#chains/solana/client/accounts.ts';
+import { mintIn, storedNonce, TOKEN_PROGRAMS, tokenAccountIn } from '#chains/solana/client/accounts.ts';
 import type { Account } from '#chains/solana/client/rpc-calls.ts';
 import type { LeaderRules, Waiting } from './leader.ts';
 import { chosenFor, isSignedBy, offeredPrice } from './leader.ts';
@@ -134,7 +133,8 @@ export class LocalSolanaChain implements ChainView {
   }
 
   tokenAccounts(owner: Address): readonly { readonly address: Address; readonly mint: Address }[] {
-    return this.#svm.getProgramAccounts(TOKEN_PROGRAM_ADDRESS).flatMap(({ address: at }) => {
+    const accounts = TOKEN_PROGRAMS.flatMap((program) => this.#svm.getProgramAccounts(program));
+    return accounts.flatMap(({ address: at }) => {
       const token = tokenAccountIn(this.account(at));
       return token?.owner === owner ? [{ address: at, mint: token.mint }] : [];
     });

@@ -1,6 +1,5 @@
 import type { Address, Transaction } from '@solana/kit';
 import { getBase58Decoder, getTransactionDecoder } from '@solana/kit';
-import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { stringifyJsonWithBigInts } from '@solana/rpc-spec-types';
 import { isPublicKey } from '#chains/solana/rules/address.ts';
 import { LOCAL_CLUSTER } from '#chains/solana/rules/cluster.ts';
@@ -124,18 +123,15 @@ const METHODS: Readonly<Record<string, Method>> = {
   getTokenAccountsByOwner: (chain, [owner, filter, options]) => {
     const { programId, mint: requested } = filter as { readonly programId?: string; readonly mint?: string };
     if ((programId === undefined) === (requested === undefined)) throw new Refusal(-32602, 'Invalid param: filter');
-    const isRequested = (mint: string) =>
-      requested === undefined ? programId === TOKEN_PROGRAM_ADDRESS : mint === requested;
-    const { encoding } = (options ?? {}) as { readonly encoding?: string };
-    const accounts = chain.tokenAccounts(addressOf(owner)).filter(({ mint }) => isRequested(mint));
-    const shown = accounts.map(({ address, mint }) => {
-      const parsed = { data: { parsed: { info: { mint } } } };
-      return {
-        pubkey: address,
-        account: encoding === 'base64' ? encoded(chain.account(address, chain.slot)) : parsed,
-      };
+    const { encoding, dataSlice } = (options ?? {}) as { readonly encoding?: string; readonly dataSlice?: Slice };
+    if (encoding !== 'base64') throw new Refusal(-32602, 'Invalid param: encoding');
+    const slot = headFor(chain, options);
+    const shown = chain.tokenAccounts(addressOf(owner)).flatMap(({ address, mint }) => {
+      const account = chain.account(address, slot);
+      const isRequested = requested === undefined ? account?.owner === programId : mint === requested;
+      return account !== null && isRequested ? [{ pubkey: address, account: encoded(account, dataSlice) }] : [];
     });
-    return inContext(chain, shown);
+    return inContext(chain, shown, slot);
   },
   simulateTransaction: (chain, [wire]) => {
     const { error, logs, units } = chain.simulate(bytesOf(wire));
@@ -229,13 +225,20 @@ function transactionOf({ hash, slot, error, fee, accounts, before, after, logs, 
   };
 }
 
-function encoded(account: Account | null) {
+interface Slice {
+  readonly offset: number | bigint;
+  readonly length: number | bigint;
+}
+
+function encoded(account: Account | null, slice?: Slice) {
   if (account === null) return null;
   const { lamports, owner, data, isExecutable } = account;
+  const offset = numberOf(slice?.offset ?? 0);
+  const shown = data.subarray(offset, slice === undefined ? data.length : offset + numberOf(slice.length));
   return {
     lamports,
     owner,
-    data: [Buffer.from(data).toString('base64'), 'base64'],
+    data: [Buffer.from(shown).toString('base64'), 'base64'],
     executable: isExecutable,
     rentEpoch: 18446744073709551615n,
     space: data.length,

@@ -223,12 +223,34 @@ export interface Scan {
 /** What scans remember of RPC nodes, by chain and host: the index of the range that worked. */
 export type ScanMemory = Map<string, number>;
 
-/** The holdings of a wallet at one block. */
-export interface Holdings {
+/**
+ * What a reading of a chain states about one asset. A balance is compared with, and set to, a
+ * covered value alone.
+ */
+export type Reading =
+  /** The wallet has exactly these units at the end of this block. */
+  | {
+      readonly state: 'covered';
+      readonly units: Amount;
+      readonly blockNumber: string;
+      /** The newer block of two RPC nodes that keep no older state, else the same block. */
+      readonly lastBlock: string;
+    }
+  /** The contract ran and states no amount: it is no token, or it does not work. */
+  | { readonly state: 'no-balance' }
+  /** Nothing is known, for example because two RPC nodes disagree. It never stands for zero. */
+  | { readonly state: 'not-read' };
+
+/** What one RPC node states about the assets of a wallet. */
+export interface NodeHoldings {
+  /** The newest block of the readings. */
   readonly blockNumber: string;
-  /** In the order of the requested assets; null for an asset that returns no balance. */
-  readonly amounts: readonly (Amount | null)[];
-  /** Two RPC nodes report different amounts for the same block. */
+  /** In the order of the requested assets. */
+  readonly readings: readonly Reading[];
+}
+
+export interface Holdings extends NodeHoldings {
+  /** Two RPC nodes state different amounts of an asset, so it is not read. */
   readonly isDisputed: boolean;
 }
 

@@ -13,6 +13,7 @@ import { mintTo, newToken } from '#local/solana/tokens.ts';
 import { present } from '../evm/cast.ts';
 import { ed25519Key } from '../../mpc/ed25519-key.ts';
 import { clientAt, attemptOf, message, payment, stranger, units, Wallet } from './cast.ts';
+import { unitsIn } from '../readings.ts';
 
 /** Covers each step of a payment, in the order of the jobs, on the real virtual machine. */
 
@@ -253,7 +254,7 @@ test('tokens move between token accounts, and a recipient without one gets an ac
   const intent = payment(wallet.address, { to, tokenAddress: mint, amount: units(1_500_000n) });
   const one = await sent(wallet, intent);
   const held = await client().holdings(to, [{ kind: 'spl', tokenAddress: mint, tokenId: null }], false);
-  expect(held.ok && held.value.amounts).toEqual(['1500000']);
+  expect(held.ok && unitsIn(held.value)).toEqual(['1500000']);
   const seen = await observed(wallet, [one]);
   if (seen.type !== 'included') throw new Error(seen.type);
   const { changes, movements } = seen.inclusion;

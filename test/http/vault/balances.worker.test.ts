@@ -5,6 +5,7 @@ import { amountOf } from '#domain/asset/amount.ts';
 import { UNPRICED } from '../../domain/cast.ts';
 import type { Treasury } from '../scene.worker.ts';
 import { call, coordinator, created, foundTreasury, RECIPIENT, WALLET } from '../scene.worker.ts';
+import { holdingsAt } from '../../chains/readings.ts';
 
 /**
  * Covers the balances of a vault, as its members see them. These tests have no chain. test/e2e has
@@ -112,7 +113,7 @@ test('a final payment may spend a deposit that is not final, and differs from th
   await happens('0xa', { block: 3, isFinal: false, from: RECIPIENT, to: WALLET, amount: 7n });
   await happens('0xb', { block: 4, isFinal: true, from: WALLET, to: RECIPIENT, amount: 2n });
   const native = { chain: 'anvil', kind: 'native', tokenAddress: null, tokenId: null } as const;
-  const held = { blockNumber: '5', amounts: [amountOf(4n)], isDisputed: false };
+  const held = holdingsAt(5, [4n]);
   await vault.report({ type: 'recordHoldings', chain: 'anvil', assets: [native], held, hasOpenScan: false });
   expect(await shown()).toEqual(['0', '4', '7', 'agrees']);
   await vault.report({ type: 'recordActivity', chain: 'anvil', hash: '0xa', seen: null, valuation: null });

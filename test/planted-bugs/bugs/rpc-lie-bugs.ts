@@ -370,4 +370,25 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
     is: 'if (hash !== seen.block.hash) return seen;',
     caughtBy: ['test/objects/vault/commands/activity.test.ts'],
   },
+  {
+    name: 'holdings: one of two nodes chooses the block of the balance',
+    file: 'src/objects/vault/commands/balance.ts',
+    was: ' || movesWithin(storage, asset, reading)',
+    is: '',
+    caughtBy: ['test/chains/rpc/readings.test.ts'],
+  },
+  {
+    name: 'holdings: a token that one node alone covers counts as proven',
+    file: 'src/chains/rpc/holdings-quorum.ts',
+    was: 'if (other === undefined || !isAlike(one, other)) return NOT_READ;',
+    is: 'if (other === undefined) return one;\n  if (!isAlike(one, other)) return NOT_READ;',
+    caughtBy: ['test/chains/solana/watch/token-2022.test.ts'],
+  },
+  {
+    name: 'holdings: an account that cannot be read counts as empty',
+    file: 'src/chains/solana/watch/holdings.ts',
+    was: 'if (held?.owner !== wallet) return null;',
+    is: 'if (held?.owner !== wallet) continue;',
+    caughtBy: ['test/chains/solana/watch/token-2022.test.ts'],
+  },
 ];

@@ -1,12 +1,12 @@
 import type { HoldingsQuery } from '#chains/rpc/holdings-quorum.ts';
-import type { Holdings } from '#chains/chain-client.ts';
+import { covered, NOT_READ } from '#chains/rpc/holdings-quorum.ts';
+import type { NodeHoldings } from '#chains/chain-client.ts';
 import { finalHeight } from '#chains/bitcoin/rules/depth.ts';
 import type { ChainTransfer } from '#chains/bitcoin/client/rpc-calls.ts';
 import { getBalance, getBlockHash, getConfirmedTransactions, getTip, PAGE } from '#chains/bitcoin/client/rpc-calls.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
-import { amountOf } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
@@ -23,7 +23,7 @@ export async function holdingsOn(
   node: RpcNode,
   chain: Chain,
   query: HoldingsQuery,
-): Promise<Result<Holdings, NodeProblem>> {
+): Promise<Result<NodeHoldings, NodeProblem>> {
   if (query.at !== null) return holdingsAt(node, query, BigInt(query.at));
   const tip = await node.request(getTip);
   if (!tip.ok) return tip;
@@ -34,7 +34,7 @@ async function holdingsAt(
   node: RpcNode,
   { address, assets }: HoldingsQuery,
   height: bigint,
-): Promise<Result<Holdings, NodeProblem>> {
+): Promise<Result<NodeHoldings, NodeProblem>> {
   const before = await headOf(node);
   if (!before.ok) return before;
   if (before.value.height < height) return unusable('The RPC node does not have the block yet.');
@@ -49,8 +49,7 @@ async function holdingsAt(
   if (units < 0n) return unusable('The balance and the history of the RPC node do not match.');
   return accepted({
     blockNumber: height.toString(),
-    amounts: assets.map(({ tokenAddress }) => amountOf(tokenAddress === null ? units : 0n)),
-    isDisputed: false,
+    readings: assets.map(({ tokenAddress }) => (tokenAddress === null ? covered(units, height) : NOT_READ)),
   });
 }
 

@@ -1,15 +1,15 @@
 import type { Hex } from 'viem';
 import { getAddress } from 'viem/utils';
 import { BALANCE_OF_SELECTOR, OWNER_OF_SELECTOR } from '#chains/evm/rules/call.ts';
+import { revertReason } from '#chains/evm/client/revert.ts';
 import type { HoldingsQuery } from '#chains/rpc/holdings-quorum.ts';
-import type { Holdings } from '#chains/chain-client.ts';
+import { covered, NOT_READ } from '#chains/rpc/holdings-quorum.ts';
+import type { NodeHoldings, Reading } from '#chains/chain-client.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { word } from '#chains/evm/rules/hex.ts';
 import { getBalanceAt, getBlock, ethCall } from '#chains/evm/client/rpc-calls.ts';
-import type { Amount } from '#domain/asset/amount.ts';
-import { amountOf } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { Asset } from '#domain/activity/movement.ts';
 import type { Result } from '#domain/result.ts';
@@ -27,7 +27,7 @@ export async function holdingsOn(
   node: RpcNode,
   chain: Chain,
   query: HoldingsQuery,
-): Promise<Result<Holdings, NodeProblem>> {
+): Promise<Result<NodeHoldings, NodeProblem>> {
   if (query.at !== null) return holdingsAt(node, query, BigInt(query.at));
   const head = await node.request(getBlock('latest'));
   if (!head.ok) return head;
@@ -40,14 +40,14 @@ async function holdingsAt(
   node: RpcNode,
   { address, assets }: HoldingsQuery,
   blockNumber: bigint,
-): Promise<Result<Holdings, NodeProblem>> {
-  const held = await Promise.all(assets.map((asset) => unitsHeld(node, { address, asset, blockNumber })));
-  const amounts: (Amount | null)[] = [];
-  for (const units of held) {
-    if (!units.ok) return units;
-    amounts.push(units.value === null ? null : amountOf(units.value));
+): Promise<Result<NodeHoldings, NodeProblem>> {
+  const held = await Promise.all(assets.map((asset) => readingOf(node, { address, asset, blockNumber })));
+  const readings: Reading[] = [];
+  for (const reading of held) {
+    if (!reading.ok) return reading;
+    readings.push(reading.value);
   }
-  return accepted({ blockNumber: blockNumber.toString(), amounts, isDisputed: false });
+  return accepted({ blockNumber: blockNumber.toString(), readings });
 }
 
 interface Held {
@@ -57,20 +57,22 @@ interface Held {
 }
 
 /**
- * Returns null for a token that returns no amount, or runs until the RPC node stops it: one token
- * must not prevent the reading of the others. The native balance is always available: an RPC node
- * that does not return it is unusable.
+ * Returns what a token states, also where it fails: one token must not prevent the reading of the
+ * others. A call that the RPC node stops or refuses by itself says nothing about the token. The
+ * native balance is always available: an RPC node that does not return it is unusable.
  */
-async function unitsHeld(
-  node: RpcNode,
-  { address, asset, blockNumber }: Held,
-): Promise<Result<bigint | null, NodeProblem>> {
-  if (asset.tokenAddress === null) return node.request(getBalanceAt(address, blockNumber));
+async function readingOf(node: RpcNode, { address, asset, blockNumber }: Held): Promise<Result<Reading, NodeProblem>> {
+  if (asset.tokenAddress === null) {
+    const balance = await node.request(getBalanceAt(address, blockNumber));
+    return balance.ok ? accepted(covered(balance.value, blockNumber)) : balance;
+  }
   const call = { to: getAddress(asset.tokenAddress), value: 0n, data: callOf(asset, address) };
   const answer = await node.request(ethCall(address, call, blockNumber));
-  if (!answer.ok || answer.value.length !== 2 + 64) return accepted(null);
+  if (!answer.ok && revertReason(answer.refusal) === null) return accepted(NOT_READ);
+  if (!answer.ok || answer.value.length !== 2 + 64) return accepted({ state: 'no-balance' });
   const returned = BigInt(answer.value);
-  return accepted(asset.kind === 'erc721' ? (returned === BigInt(address) ? 1n : 0n) : returned);
+  const units = asset.kind === 'erc721' ? (returned === BigInt(address) ? 1n : 0n) : returned;
+  return accepted(covered(units, blockNumber));
 }
 
 function callOf({ kind, tokenId }: Asset, address: string): Hex {

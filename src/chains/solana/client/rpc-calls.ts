@@ -82,32 +82,30 @@ export const getAccounts = (
   method: 'getMultipleAccounts',
   params: [addresses, { commitment, encoding: 'base64' }],
   read: (answer) => {
-    const slotted = withSlot(answer);
-    if (slotted === undefined || !Array.isArray(slotted.value) || slotted.value.length !== addresses.length)
-      return undefined;
-    const accounts = slotted.value.map(accountOf);
+    const rows = rowsIn(answer);
+    if (rows?.value.length !== addresses.length) return undefined;
+    const accounts = rows.value.map(accountOf);
     return accounts.includes(undefined)
       ? undefined
-      : { slot: slotted.slot, value: accounts.map((account) => account ?? null) };
+      : { slot: rows.slot, value: accounts.map((account) => account ?? null) };
   },
 });
 
+/**
+ * Returns every account of a token program that holds a token for a wallet, with the first bytes of
+ * its content. Refuses a list with an unreadable row, because it would state too little.
+ */
 export const getTokenAccounts = (
   owner: Address,
   program: Address,
-  commitment: Commitment,
-): RpcCall<readonly { readonly address: Address; readonly mint: Address }[]> => ({
+  { commitment, bytes }: { readonly commitment: Commitment; readonly bytes: number },
+): RpcCall<At<readonly { readonly address: Address; readonly account: Account }[]>> => ({
   method: 'getTokenAccountsByOwner',
-  params: [owner, { programId: program }, { commitment, encoding: 'jsonParsed' }],
+  params: [owner, { programId: program }, { commitment, encoding: 'base64', dataSlice: { offset: 0, length: bytes } }],
   read: (answer) => {
-    const slotted = withSlot(answer);
-    if (slotted === undefined || !Array.isArray(slotted.value)) return undefined;
-    const read = slotted.value.map((row: unknown) => {
-      const address = field(row, 'pubkey');
-      const mint = field(field(field(field(field(row, 'account'), 'data'), 'parsed'), 'info'), 'mint');
-      return isAddressText(address) && isAddressText(mint) ? [{ address, mint }] : [];
-    });
-    return read.flat();
+    const rows = rowsIn(answer);
+    const value = rows?.value.flatMap(holderOf);
+    return rows !== undefined && value?.length === rows.value.length ? { slot: rows.slot, value } : undefined;
   },
 });
 
@@ -118,14 +116,7 @@ export const getAccountsOfMint = (
 ): RpcCall<readonly { readonly address: Address; readonly account: Account }[]> => ({
   method: 'getTokenAccountsByOwner',
   params: [owner, { mint }, { commitment: 'confirmed', encoding: 'base64' }],
-  read: (answer) => {
-    const slotted = withSlot(answer);
-    if (slotted === undefined || !Array.isArray(slotted.value)) return undefined;
-    return slotted.value.flatMap((row: unknown) => {
-      const [address, account] = [field(row, 'pubkey'), accountOf(field(row, 'account'))];
-      return isAddressText(address) && account ? [{ address, account }] : [];
-    });
-  },
+  read: (answer) => rowsIn(answer)?.value.flatMap(holderOf),
 });
 
 export const getLatestBlockhash: RpcCall<{ readonly blockhash: string; readonly lastHeight: bigint }> = {
@@ -312,6 +303,11 @@ function withSlot(answer: unknown): At<unknown> | undefined {
   return typeof slot === 'bigint' ? { slot, value: field(answer, 'value') } : undefined;
 }
 
+function rowsIn(answer: unknown): At<readonly unknown[]> | undefined {
+  const slotted = withSlot(answer);
+  return Array.isArray(slotted?.value) ? { slot: slotted.slot, value: slotted.value } : undefined;
+}
+
 /** Returns undefined for a value that is neither an account nor null. */
 function accountOf(value: unknown): Account | null | undefined {
   if (value === null) return null;
@@ -319,6 +315,12 @@ function accountOf(value: unknown): Account | null | undefined {
   const [encoded] = Array.isArray(data) ? (data as readonly unknown[]) : [];
   if (typeof lamports !== 'bigint' || !isAddressText(owner) || typeof encoded !== 'string') return undefined;
   return { lamports, owner, data: bytesOfBase64(encoded), isExecutable: executable === true };
+}
+
+/** Returns the account of a row, or nothing for an unreadable row. */
+function holderOf(row: unknown): readonly { readonly address: Address; readonly account: Account }[] {
+  const [address, account] = [field(row, 'pubkey'), accountOf(field(row, 'account'))];
+  return isAddressText(address) && account ? [{ address, account }] : [];
 }
 
 function bytesOfBase64(text: string): Uint8Array {

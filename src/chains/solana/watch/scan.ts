@@ -1,8 +1,8 @@
 import type { Address } from '@solana/kit';
-import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import type { Scan } from '#chains/chain-client.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import { TOKEN_PROGRAMS } from '#chains/solana/client/accounts.ts';
 import { isPublicKey } from '#chains/solana/rules/address.ts';
 import type { Mention } from '#chains/solana/client/rpc-calls.ts';
 import {
@@ -18,7 +18,7 @@ import { accepted } from '#domain/result.ts';
 const RECENT_SLOTS = 216_000n;
 /** Pages of one account. Older ones are scanned after these are processed. */
 const MAX_PAGES = 5;
-/** An attacker can send any number of tokens. */
+/** The accounts of each token program. An attacker can send any number of tokens. */
 const MAX_ACCOUNTS = 50;
 
 /**
@@ -35,11 +35,15 @@ export async function scanCluster(
   if (!head.ok) return head;
   const least = head.value < RECENT_SLOTS ? 0n : head.value - RECENT_SLOTS;
   const from = since === null ? least : since + 1n;
-  const owned = await node.request(getTokenAccounts(address, TOKEN_PROGRAM_ADDRESS, 'confirmed'));
-  if (!owned.ok) return owned;
+  const accounts = [address];
+  for (const program of TOKEN_PROGRAMS) {
+    const owned = await node.request(getTokenAccounts(address, program, { commitment: 'confirmed', bytes: 0 }));
+    if (!owned.ok) return owned;
+    accounts.push(...owned.value.value.slice(0, MAX_ACCOUNTS).map((one) => one.address));
+  }
   const hashes = new Set<string>();
   let oldest = from;
-  for (const account of [address, ...owned.value.slice(0, MAX_ACCOUNTS).map((one) => one.address)]) {
+  for (const account of accounts) {
     const found = await mentionsSince(node, account, from);
     if (!found.ok) return found;
     for (const hash of found.value.hashes) hashes.add(hash);

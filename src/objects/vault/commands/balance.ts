@@ -1,5 +1,5 @@
 import { authorize } from '#domain/access/membership.ts';
-import type { Holdings } from '#chains/chain-client.ts';
+import type { Holdings, Reading } from '#chains/chain-client.ts';
 import { findChain } from '#chains/registry.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
@@ -158,17 +158,17 @@ export async function recordHoldings(
   await commits.run(() => {
     for (const [index, asset] of assets.entries()) {
       const before = storage.balances.balance(asset);
-      const units = held?.amounts[index] ?? null;
+      const reading = held?.readings[index];
       if (before === null) continue;
-      if (held !== null && (units === null || units === '0') && isUnused(storage, before, name)) {
+      if (showsNothing(reading) && isUnused(storage, before, name)) {
         storage.balances.unschedule(asset);
         continue;
       }
-      if (held === null || units === null) {
+      if (reading?.state !== 'covered' || movesWithin(storage, asset, reading)) {
         storage.balances.schedule(asset, nowMs + UNREACHABLE_POLLS * chain.pollIntervalMs);
         continue;
       }
-      const { blockNumber } = held;
+      const { blockNumber, units } = reading;
       const { pollIntervalMs } = chain;
       const after = compare(before, {
         blockNumber,
@@ -192,6 +192,24 @@ export async function recordHoldings(
     enqueueReconciliation(storage);
   });
   return agreedAt.length === 0 ? null : { since: oldestOf(agreedAt) };
+}
+
+/**
+ * Reports whether records change the balance between the blocks of two RPC nodes. One node can lie,
+ * also about its block, so the records of the other one's block must be the same.
+ */
+function movesWithin(
+  storage: VaultStorage,
+  asset: ChainAsset,
+  { blockNumber, lastBlock }: { readonly blockNumber: string; readonly lastBlock: string },
+): boolean {
+  const recordedAt = (block: string) => storage.balances.standAt(asset, block).recordedUnits;
+  return blockNumber !== lastBlock && recordedAt(blockNumber) !== recordedAt(lastBlock);
+}
+
+/** Reports whether the chain states that the wallet has nothing. What is not read may be there. */
+function showsNothing(reading: Reading | undefined): boolean {
+  return reading?.state === 'no-balance' || (reading?.state === 'covered' && reading.units === '0');
 }
 
 /** Reports whether nothing was ever recorded of a token, and no comparison found any. */

@@ -10,6 +10,7 @@ import type { FalseNode } from '../../false-node.ts';
 import { startFalseNode } from '../../false-node.ts';
 import type { LocalChain } from '../local-chain.ts';
 import { anvilChain, startLocalChain } from '../local-chain.ts';
+import { holdingsAt, unitsIn } from '../../readings.ts';
 
 /**
  * Covers the holdings of a wallet as reported by its chain: all of them at one block, and none from
@@ -44,25 +45,25 @@ async function pay(units: bigint): Promise<void> {
 
 test('native and token balances are read at the same block', async () => {
   await pay(7n);
-  const at = (await chain.client.getBlockNumber()).toString();
+  const at = Number.parseInt((await chain.client.getBlockNumber()).toString(), 10);
   const assets = [NATIVE, erc20(dollar), erc20(getAddress(`0x${'99'.repeat(20)}`))];
   expect(await held(assets)).toEqual({
     ok: true,
-    value: { blockNumber: at, amounts: ['7', '70', null], isDisputed: false },
+    value: holdingsAt(at, [7n, 70n, 'no-balance']),
   });
 });
 
 test('blocks that are not deep enough are not counted', async () => {
-  const before = await chain.client.getBlockNumber();
+  const before = Number.parseInt((await chain.client.getBlockNumber()).toString(), 10);
   await pay(1n);
   const deep = await held([NATIVE, erc20(dollar)], chain.chainClient({ confirmations: 3 }));
   expect(deep).toEqual({
     ok: true,
-    value: { blockNumber: before.toString(), amounts: ['7', '70'], isDisputed: false },
+    value: holdingsAt(before, [7n, 70n]),
   });
   // On a chain that is younger than the required depth only the first block counts.
   const young = await held([NATIVE], chain.chainClient({ confirmations: 1000 }));
-  expect(young).toEqual({ ok: true, value: { blockNumber: '0', amounts: ['0'], isDisputed: false } });
+  expect(young).toEqual({ ok: true, value: holdingsAt(0, [0n]) });
 });
 
 const collectible = (kind: 'erc721' | 'erc1155'): Asset => ({ kind, tokenAddress: dollar, tokenId: '9' });
@@ -70,7 +71,7 @@ const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`;
 const reported = async (rule: Parameters<FalseNode['follow']>[0], assets: readonly Asset[]) => {
   liar.follow(rule);
   const answer = await held(assets, evmClient(evmRules(anvilChain()), [liar.url]));
-  return answer.ok ? answer.value.amounts : answer.refusal;
+  return answer.ok ? unitsIn(answer.value) : answer.refusal;
 };
 
 test('an NFT has a balance of one if the wallet owns it, and an ERC-1155 token has the balance in its collection', async () => {
@@ -89,7 +90,7 @@ test('an NFT has a balance of one if the wallet owns it, and an ERC-1155 token h
 
 test('a token whose call does not return does not prevent the reading of the other assets', async () => {
   const rule = (method: string) => (method === 'eth_call' ? 'cut' : 'forward');
-  expect(await reported(rule, [erc20(dollar), NATIVE])).toEqual([null, '8']);
+  expect(await reported(rule, [erc20(dollar), NATIVE])).toEqual(['not-read', '8']);
 });
 
 test.each([
@@ -99,7 +100,7 @@ test.each([
 ] as const)('a token that %s has no reported balance', async (_name, rule) => {
   expect(await reported((method) => (method === 'eth_call' ? rule : 'forward'), [NATIVE, erc20(dollar)])).toEqual([
     '8',
-    null,
+    'no-balance',
   ]);
 });
 
@@ -118,11 +119,11 @@ const challenged = (urls: readonly string[]) =>
 
 test('a doubtful balance is read from two RPC nodes at the same block, and reported only if they agree', async () => {
   liar.follow(() => 'forward');
-  const at = (await chain.client.getBlockNumber()).toString();
-  const alike = { ok: true, value: { blockNumber: at, amounts: ['8', '80'], isDisputed: false } };
+  const at = Number.parseInt((await chain.client.getBlockNumber()).toString(), 10);
+  const alike = { ok: true, value: holdingsAt(at, [8n, 80n]) };
   expect(await challenged([chain.url, liar.url])).toEqual(alike);
   liar.follow((method) => (method === 'eth_getBalance' ? { result: '0x999' } : 'forward'));
-  const disputed = { ok: true, value: { blockNumber: at, amounts: [null, '80'], isDisputed: true } };
+  const disputed = { ok: true, value: holdingsAt(at, ['not-read', 80n], true) };
   expect([await challenged([chain.url, liar.url]), await challenged([liar.url, chain.url])]).toEqual([
     disputed,
     disputed,
@@ -131,7 +132,8 @@ test('a doubtful balance is read from two RPC nodes at the same block, and repor
 
 test('a single configured RPC node is believed, and of two configured ones both must answer', async () => {
   liar.follow((method) => (method === 'eth_getBalance' ? { result: '0x999' } : 'forward'));
-  expect(await challenged([liar.url])).toMatchObject({ ok: true, value: { amounts: ['2457', '80'] } });
+  const alone = await challenged([liar.url]);
+  expect(alone.ok && unitsIn(alone.value)).toEqual(['2457', '80']);
   liar.follow(() => 'cut');
   expect((await challenged([chain.url, liar.url])).ok).toBe(false);
   liar.follow((method) => (method === 'eth_chainId' ? { result: '0x1' } : 'forward'));

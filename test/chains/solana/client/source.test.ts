@@ -6,6 +6,7 @@ import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { account, mintTo, newToken } from '#local/solana/tokens.ts';
 import { attemptOf, payment, stranger, units, Wallet } from '../cast.ts';
 import { startLyingNode } from '../lying-node.ts';
+import { unitsIn } from '../../readings.ts';
 
 /**
  * Covers tokens of a wallet in other accounts than the associated one. Any party can create such an
@@ -62,10 +63,10 @@ async function paid(wallet: Wallet, intent: TransferIntent) {
   return node.chain.entry(assembled.value.hash)?.error === null ? 'paid' : 'failed';
 }
 
-async function held(of: Address, mint: Address): Promise<string | null | undefined> {
+async function held(of: Address, mint: Address): Promise<string | undefined> {
   const holdings = await lying().holdings(of, [{ kind: 'spl', tokenAddress: mint, tokenId: null }], false);
   if (!holdings.ok) throw new Error(holdings.refusal.detail);
-  return holdings.value.amounts[0];
+  return unitsIn(holdings.value)[0];
 }
 
 test('tokens in a non-associated account of the wallet are paid from that account', async () => {

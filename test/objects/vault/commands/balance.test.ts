@@ -10,6 +10,8 @@ import { listBalances, reconcileWork, recordHoldings, requestRescan } from '#obj
 import type { BalanceView } from '#objects/vault/views.ts';
 import { alice, mallory, NOON_MS, transactionIn, UNPRICED } from '../../../domain/cast.ts';
 import { BOB, CAROL, newVaultScene, WALLET } from '../vault-scene.ts';
+import type { Stated } from '../../../chains/readings.ts';
+import { holdingsAt } from '../../../chains/readings.ts';
 
 /**
  * Covers the balances of a vault while its chain advances, is reorganised, and is compared with the
@@ -74,12 +76,8 @@ function newScene({ chains = chainsFrom({}) } = {}) {
       };
       return recordActivity(host, { chain: 'anvil', hash, seen: isGone ? null : seen, valuation });
     },
-    compared: (block: number, units: bigint | null, asset: typeof native | typeof dollar = native) => {
-      const held = {
-        blockNumber: String(block),
-        amounts: [units === null ? null : amountOf(units)],
-        isDisputed: false,
-      };
+    compared: (block: number, stated: Stated, asset: typeof native | typeof dollar = native) => {
+      const held = holdingsAt(block, [stated]);
       return recordHoldings(host, { chain: 'anvil', assets: [asset], held, hasOpenScan: false });
     },
     shown: (): readonly BalanceView[] => {
@@ -285,7 +283,7 @@ test('an unreachable chain and a token that does not answer change nothing and a
     ['anvil', WALLET, 2],
   ]);
   expect(await recordHoldings(host, { chain: 'anvil', assets: [native], held: null, hasOpenScan: false })).toBeNull();
-  expect(await compared(10, null, dollar)).toBeNull();
+  expect(await compared(10, 'not-read', dollar)).toBeNull();
   expect([reconcileWork(host), storage.balances.balance(dollar)?.check]).toEqual([[], null]);
   vi.setSystemTime(NOON_MS + 60_000);
   expect(reconcileWork(host)).toHaveLength(1);

@@ -7,6 +7,7 @@ import { reconcileWork, recordHoldings } from '#objects/vault/commands/balance.t
 import { compareAfterCall } from '#objects/vault/writes/call-comparison.ts';
 import { NOON_MS, transactionIn } from '../../../domain/cast.ts';
 import { newVaultScene } from '../vault-scene.ts';
+import { holdingsAt } from '../../../chains/readings.ts';
 
 /** Covers the comparison of balances after a call of the vault, whose contract logs nothing. */
 
@@ -57,18 +58,14 @@ test('a payment, a call that failed, and a later change of the same call compare
 
 test('a contract that is no token, and a token that the wallet does not hold, are compared once', async () => {
   for (const amounts of [
-    [null, '0', '7'],
-    ['0', null, '7'],
+    ['no-balance', 0n, 7n],
+    [0n, 'no-balance', 7n],
   ] as const) {
     const scene = newScene();
     compareAfterCall(scene.storage, { before: callIn('CONFIRMING'), after: callIn('SUCCEEDED'), chain: scene.chain });
     const [work] = reconcileWork(scene.host);
     const assets = work?.assets ?? [];
-    const held = {
-      blockNumber: '9',
-      isDisputed: false,
-      amounts: amounts.map((one) => (one === null ? null : amountOf(BigInt(one)))),
-    };
+    const held = holdingsAt(9, amounts);
     await recordHoldings(scene.host, {
       chain: 'anvil',
       assets: [...assets].toSorted((a, b) => ((a.tokenAddress ?? 'x') < (b.tokenAddress ?? 'x') ? -1 : 1)),
@@ -81,11 +78,22 @@ test('a contract that is no token, and a token that the wallet does not hold, ar
   }
 });
 
+test('a token that the call may have moved stays compared while the chain does not cover it', async () => {
+  const scene = newScene();
+  compareAfterCall(scene.storage, { before: callIn('CONFIRMING'), after: callIn('SUCCEEDED'), chain: scene.chain });
+  const assets = [{ chain: 'anvil', kind: 'erc20', tokenAddress: CALLED, tokenId: null }] as const;
+  const held = holdingsAt(9, ['not-read'], true);
+  await recordHoldings(scene.host, { chain: 'anvil', assets, held, hasOpenScan: false });
+  expect(scene.storage.balances.balance(assets[0])?.check).toBeNull();
+  vi.setSystemTime(NOON_MS + 60 * 60 * 1000);
+  expect(dueAt(scene)).toContain(CALLED);
+});
+
 test('a token that the call moved without a log is found by the comparison, and stays compared', async () => {
   const scene = newScene();
   compareAfterCall(scene.storage, { before: callIn('CONFIRMING'), after: callIn('SUCCEEDED'), chain: scene.chain });
   const assets = [{ chain: 'anvil', kind: 'erc20', tokenAddress: CALLED, tokenId: null }] as const;
-  const held = { blockNumber: '9', isDisputed: false, amounts: [amountOf(5n)] };
+  const held = holdingsAt(9, [5n]);
   // The first difference starts a scan.
   expect(await recordHoldings(scene.host, { chain: 'anvil', assets, held, hasOpenScan: false })).toEqual({
     since: null,
@@ -94,7 +102,7 @@ test('a token that the call moved without a log is found by the comparison, and 
   await recordHoldings(scene.host, {
     chain: 'anvil',
     assets,
-    held: { ...held, blockNumber: '10' },
+    held: holdingsAt(10, [5n]),
     hasOpenScan: false,
   });
   expect(scene.storage.balances.balance(assets[0])).toMatchObject({ final: '5', adjustment: { reason: 'OPENING' } });
