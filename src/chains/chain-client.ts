@@ -193,7 +193,7 @@ export type Observation =
        * earlier than the recorded one.
        */
       readonly liveUntil?: string;
-      /** The hosts of the RPC nodes that stated nothing; absent when each configured one answered. */
+      /** The hosts of the RPC nodes that stated nothing; absent when each one answered. */
       readonly unansweredBy?: readonly string[];
     }
   /**

@@ -3,6 +3,7 @@ import type { Holdings, Reading } from '#chains/chain-client.ts';
 import { findChain } from '#chains/registry.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
+import { maxLagBlocks } from '#domain/asset/chain.ts';
 import type { Balance } from '#domain/asset/balance.ts';
 import { compare, nextComparisonMs } from '#domain/asset/balance.ts';
 import type { Refusal } from '#domain/refusal.ts';
@@ -157,8 +158,8 @@ export async function recordHoldings(
   const agreedAt: (string | null)[] = [];
   await commits.run(() => {
     for (const [index, asset] of assets.entries()) {
-      const before = storage.balances.balance(asset);
       const reading = held?.readings[index];
+      const before = trusted(storage.balances.balance(asset), reading, chain);
       if (before === null) continue;
       if (showsNothing(reading) && isUnused(storage, before, name)) {
         storage.balances.unschedule(asset);
@@ -192,6 +193,16 @@ export async function recordHoldings(
     enqueueReconciliation(storage);
   });
   return agreedAt.length === 0 ? null : { since: oldestOf(agreedAt) };
+}
+
+/**
+ * Returns the balance without its last check when that is impossibly far ahead of the reading. One
+ * RPC node can state such a block, and each later comparison would count as an older one.
+ */
+function trusted(balance: Balance | null, reading: Reading | undefined, chain: Chain): Balance | null {
+  if (reading?.state !== 'covered' || balance === null || balance.check === null) return balance;
+  const isFarAhead = BigInt(balance.check.blockNumber) - BigInt(reading.blockNumber) > maxLagBlocks(chain);
+  return isFarAhead ? { ...balance, check: null } : balance;
 }
 
 /**

@@ -88,6 +88,19 @@ test('an NFT has a balance of one if the wallet owns it, and an ERC-1155 token h
   expect(await reported(many, [collectible('erc1155')])).toEqual(['3']);
 });
 
+test('a collection whose balance is a number of ids has no fungible balance, and a listed token is no collection', async () => {
+  const rule = (method: string, [call]: readonly unknown[]) => {
+    if (method !== 'eth_call') return 'forward';
+    const { data } = call as { readonly data: string };
+    return { result: word(data.startsWith('0x01ffc9a7') ? 1n : 3n) };
+  };
+  expect(await reported(rule, [erc20(dollar), collectible('erc1155')])).toEqual(['no-balance', '3']);
+  const tokens = [{ address: dollar, symbol: 'DUSD', decimals: 6, isCash: true }];
+  liar.follow(rule);
+  const listed = await held([erc20(dollar)], evmClient(evmRules(anvilChain({ tokens })), [liar.url]));
+  expect(listed.ok && unitsIn(listed.value)).toEqual(['3']);
+});
+
 test('a token whose call does not return does not prevent the reading of the other assets', async () => {
   const rule = (method: string) => (method === 'eth_call' ? 'cut' : 'forward');
   expect(await reported(rule, [erc20(dollar), NATIVE])).toEqual(['not-read', '8']);

@@ -6,6 +6,7 @@ import { amountOf } from '#domain/asset/amount.ts';
 import { followWork, recordActivity } from '#objects/vault/commands/activity.ts';
 import { recordHoldings, requestRescan } from '#objects/vault/commands/balance.ts';
 import { alice, NOON_MS, UNPRICED } from '../../../domain/cast.ts';
+import { holdingsAt } from '../../../chains/readings.ts';
 import { BOB, CAROL, newVaultScene, WALLET } from '../vault-scene.ts';
 
 /** Covers final records whose contents were stated falsely, or whose block is gone after all. */
@@ -162,15 +163,15 @@ test('a payment that a reorg leaves without an effect ends, when RPC nodes trace
 test('a difference polls the final records of its asset since the last agreement, the largest first', async () => {
   const { host, states, polls } = newScene();
   await states([{}], { hash: '0x0', block: 3 });
-  const compared = (block: string, units: bigint) => {
-    const held = { blockNumber: block, amounts: [amountOf(units)], isDisputed: false };
+  const compared = (block: number, units: bigint) => {
+    const held = holdingsAt(block, [units]);
     return recordHoldings(host, { chain: 'anvil', assets: [native], held, hasOpenScan: false });
   };
-  await compared('5', 5n);
+  await compared(5, 5n);
   await states([{}], { hash: '0x1', block: 6 });
   await states([HUGE], { hash: '0x2', block: 7 });
   await states([{ kind: 'erc20', tokenAddress: CAROL }], { hash: '0x3', block: 7 });
-  await compared('8', 10n);
+  await compared(8, 10n);
   expect(['0x0', '0x1', '0x2', '0x3'].map(polls)).toEqual([undefined, NOON_MS + 500, NOON_MS, undefined]);
   const id = host.storage.activities.ofHash('anvil', '0x2')?.id ?? '';
   expect(followWork(host, null, { id })).toMatchObject({ hash: '0x2', block: { isFinal: true } });
@@ -184,4 +185,16 @@ test('a rescan polls the newest final records of a chain', async () => {
   for (let i = 0; i < 102; i++) await states([{}], { hash: `0x${i}`, block: i + 1 });
   await requestRescan(host, alice);
   expect(['0x101', '0x2', '0x1'].map(polls)).toEqual([NOON_MS, NOON_MS + 99 * 500, undefined]);
+});
+
+test('a block that an RPC node states far ahead of the chain does not end the comparisons', async () => {
+  const { host, storage, states } = newScene();
+  await states([{}], { block: 3 });
+  const compared = (block: number, units: bigint) =>
+    recordHoldings(host, { chain: 'anvil', assets: [native], held: holdingsAt(block, [units]), hasOpenScan: false });
+  await compared(1_000_000_000, 5n);
+  await compared(999_999_999, 5n);
+  expect(storage.balances.balance(native)?.difference).toBeNull();
+  await compared(9, 7n);
+  expect(storage.balances.balance(native)?.difference).toMatchObject({ units: '2' });
 });
