@@ -2,6 +2,9 @@ import type { Activity } from '#domain/activity/activity.ts';
 import { shown } from '#domain/activity/activity.ts';
 import type { HiddenAsset, HiddenReason } from '#domain/activity/spam.ts';
 import type { ListedToken } from '#domain/asset/chain.ts';
+import { ONE_DOLLAR } from '#domain/asset/price.ts';
+import type { Valuation } from '#domain/asset/valuation.ts';
+import { marketValueOf } from '#domain/asset/valuation.ts';
 
 /** The reasons that hold only for a token that no operator vouches for. */
 const UNLISTED_REASONS: ReadonlySet<HiddenReason> = new Set(['FAKE_TOKEN', 'BAIT', 'MASS_TRANSFER', 'UNKNOWN_TOKEN']);
@@ -12,25 +15,54 @@ const UNLISTED_REASONS: ReadonlySet<HiddenReason> = new Set(['FAKE_TOKEN', 'BAIT
  * price at that time. A reason such as a low value stays.
  */
 export function afterListing(activity: Activity, listed: readonly ListedToken[], nowMs: number): Activity {
-  const { movements, changes, version } = activity;
-  const assets = hiddenAssets(activity);
-  const lifted = new Map(
-    assets.flatMap(({ tokenAddress, reason }) => {
-      const token = UNLISTED_REASONS.has(reason) ? listed.find(({ address }) => address === tokenAddress) : undefined;
-      return token === undefined ? [] : [[token.address, token] as const];
-    }),
+  const tokens = new Map(listed.map((token) => [token.address, token]));
+  const tokenOf = (tokenAddress: string | null) => (tokenAddress === null ? undefined : tokens.get(tokenAddress));
+  const lifted = hiddenAssets(activity).filter(
+    ({ tokenAddress, reason }) => UNLISTED_REASONS.has(reason) && tokenOf(tokenAddress) !== undefined,
   );
-  if (lifted.size === 0) return activity;
-  const isLifted = (tokenAddress: string | null) => tokenAddress !== null && lifted.has(tokenAddress);
-  const rest = assets.filter(({ tokenAddress }) => !isLifted(tokenAddress));
-  const more = movements.filter(({ tokenAddress }) => isLifted(tokenAddress)).length;
+  const isLifted = new Set(lifted.map(({ tokenAddress }) => tokenAddress));
+  const changes = activity.changes.map((change) => {
+    const token = isLifted.has(change.tokenAddress) ? tokenOf(change.tokenAddress) : undefined;
+    return token === undefined ? change : { ...change, isCash: token.isCash };
+  });
+  return withoutReason({ ...activity, changes }, { lifted, unchanged: activity, nowMs });
+}
+
+/**
+ * Returns the record after a price by which an asset is worth a dollar or more, although an earlier
+ * price hid it as low value; returns the same object when there is none. One wrong answer of a price
+ * source must not hide a payment for good. Values between half a cent and a dollar stay hidden,
+ * because prices vary.
+ */
+export function afterPricing(activity: Activity, valuation: Valuation, nowMs: number): Activity {
+  const isWorthMore = (tokenAddress: string | null) => {
+    const moved = activity.changes.filter((change) => change.tokenAddress === tokenAddress);
+    const value = marketValueOf(moved, valuation);
+    return moved.length > 0 && value.state === 'known' && value.usdE30 >= ONE_DOLLAR;
+  };
+  const lifted = hiddenAssets(activity).filter(
+    ({ tokenAddress, reason }) => reason === 'LOW_VALUE' && isWorthMore(tokenAddress),
+  );
+  return withoutReason(activity, { lifted, unchanged: activity, nowMs });
+}
+
+interface Lift {
+  /** The hidden assets that are shown from now on. */
+  readonly lifted: readonly HiddenAsset[];
+  /** The record that is returned when nothing is lifted. */
+  readonly unchanged: Activity;
+  readonly nowMs: number;
+}
+
+function withoutReason(activity: Activity, { lifted, unchanged, nowMs }: Lift): Activity {
+  if (lifted.length === 0) return unchanged;
+  const { movements, version } = activity;
+  const isLifted = new Set(lifted.map(({ tokenAddress }) => tokenAddress));
+  const rest = hiddenAssets(activity).filter(({ tokenAddress }) => !isLifted.has(tokenAddress));
+  const more = movements.filter(({ tokenAddress }) => isLifted.has(tokenAddress)).length;
   const shownMovementCount = (activity.hiddenPart?.shownMovementCount ?? 0) + more;
   return shown({
     ...activity,
-    changes: changes.map((change) => {
-      const token = change.tokenAddress === null ? undefined : lifted.get(change.tokenAddress);
-      return token === undefined ? change : { ...change, isCash: token.isCash };
-    }),
     suspicion: null,
     hiddenPart: rest.length === 0 ? null : { assets: rest, shownMovementCount, usdValue: null },
     version: version + 1,

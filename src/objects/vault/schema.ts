@@ -3,6 +3,7 @@ import {
   BALANCE_PROOF_TABLE,
   DAILY_LIMIT_TABLES,
   LISTING_TABLE,
+  LOW_VALUE_INDEX,
   SPAM_TABLE,
 } from '#objects/vault/tables/activity-table.ts';
 import { BALANCE_TABLES, VISIBLE_BALANCE_INDEX } from '#objects/vault/tables/balance-table.ts';
@@ -81,6 +82,9 @@ export const VAULT_SCHEMA: ObjectSchema = {
     },
     (sql) => {
       sql.exec(BALANCE_PROOF_TABLE);
+    },
+    (sql) => {
+      sql.exec(LOW_VALUE_INDEX);
     },
   ],
 };

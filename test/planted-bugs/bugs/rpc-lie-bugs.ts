@@ -336,6 +336,13 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
     caughtBy: ['test/chains/rpc/observation-quorum.test.ts'],
   },
   {
+    name: 'prices: what a wrong price hid stays hidden',
+    file: 'src/domain/activity/listing.ts',
+    was: "reason === 'LOW_VALUE' && isWorthMore(tokenAddress)",
+    is: "reason === 'ZERO_VALUE' && isWorthMore(tokenAddress)",
+    caughtBy: ['test/objects/vault/writes/priced-records.test.ts'],
+  },
+  {
     name: 'corrections: one RPC node replaces the contents of a final record',
     file: 'src/domain/activity/activity.ts',
     was: 'const isCorrection = isEnded && proof.isByTwo &&',

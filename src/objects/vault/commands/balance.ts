@@ -6,6 +6,7 @@ import type { Chain } from '#domain/asset/chain.ts';
 import { maxLagBlocks } from '#domain/asset/chain.ts';
 import type { Balance } from '#domain/asset/balance.ts';
 import { compare, nextComparisonMs } from '#domain/asset/balance.ts';
+import type { Valuation } from '#domain/asset/valuation.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
@@ -20,6 +21,7 @@ import { RESEND_MS } from '#objects/vault/outbox.ts';
 import type { Wallet } from '#objects/vault/wallets.ts';
 import { walletsOf } from '#objects/vault/wallets.ts';
 import { judgeListed } from '#objects/vault/writes/listed-tokens.ts';
+import { judgePriced } from '#objects/vault/writes/priced-records.ts';
 import { enqueueReconciliation, recheckFinal, writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 
 /** The assets of one wallet that must be compared with its chain. */
@@ -41,6 +43,8 @@ export interface HoldingsReport {
    * read.
    */
   readonly hasOpenScan: boolean;
+  /** The prices of the assets; absent when no price source was called. */
+  readonly valuation?: Valuation;
 }
 
 /**
@@ -147,7 +151,7 @@ export function reconcileWork(context: VaultContext): readonly ReconcileWork[] {
 /** Records a comparison. Returns the blocks to scan for a new difference, or null without one. */
 export async function recordHoldings(
   context: VaultContext,
-  { chain: name, assets, held, hasOpenScan }: HoldingsReport,
+  { chain: name, assets, held, hasOpenScan, valuation }: HoldingsReport,
 ): Promise<BlockRange | null> {
   const { storage, commits, chains } = context;
   const vault = context.vault();
@@ -190,6 +194,7 @@ export async function recordHoldings(
       if (after.adjustment !== before.adjustment) logDifference(storage, vault, { ...after, chain: name });
     }
     judgeListed(storage, chain, nowMs);
+    if (valuation !== undefined) judgePriced(storage, chain, { valuation, nowMs });
     enqueueReconciliation(storage);
   });
   return agreedAt.length === 0 ? null : { since: oldestOf(agreedAt) };

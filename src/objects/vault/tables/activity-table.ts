@@ -34,6 +34,10 @@ export const BALANCE_PROOF_TABLE = `
   CREATE TABLE balance_proof (chain TEXT NOT NULL, block_hash TEXT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (chain, block_hash)) WITHOUT ROWID;
 `;
 
+/** Finds the records that a price hid: strangers can add hundreds of them a day. */
+export const LOW_VALUE_INDEX =
+  "CREATE INDEX activity_low_value ON activity (chain, id) WHERE document ->> '$.suspicion' = 'LOW_VALUE';";
+
 /**
  * The listed tokens of each chain at the last judgement of its records, as a list in JSON, and the
  * record before which the next batch goes on; null when each record was judged.
@@ -83,6 +87,19 @@ export class ActivityStorage {
       activity.hash,
       activityCodec.encode(activity),
     );
+  }
+
+  /** Returns the newest records that a price hid and that moved at least so many units of an asset. */
+  hiddenByValue(
+    chain: string,
+    { tokenAddress, units }: { readonly tokenAddress: string | null; readonly units: bigint },
+    limit: number,
+  ): readonly string[] {
+    // The comparison is approximate for huge amounts. The caller judges each record exactly.
+    const newest =
+      "SELECT activity.id FROM activity JOIN ledger ON ledger.record_id = activity.id WHERE activity.chain = ? AND activity.document ->> '$.suspicion' = 'LOW_VALUE' AND ledger.token_address = ? AND abs(cast(ledger.units AS REAL)) >= cast(? AS REAL) ORDER BY activity.id DESC LIMIT ?";
+    const rows = this.#sql.exec<{ id: string }>(newest, chain, tokenAddress ?? '', units.toString(), limit).toArray();
+    return rows.map(({ id }) => id);
   }
 
   /** Returns the number of records of a kind that were counted on a day. */
