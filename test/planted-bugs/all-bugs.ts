@@ -1,5 +1,5 @@
 import type { Bug } from './bug.ts';
-import { BITUTXO_BUGS } from './bugs/bitcoin-bugs.ts';
+import { BITCOIN_BUGS } from './bugs/bitcoin-bugs.ts';
 import { COSIGNER_BUGS } from './bugs/cosigner-bugs.ts';
 import { FEE_BUGS } from './bugs/fee-bugs.ts';
 import { FLOW_BUGS } from './bugs/flow-bugs.ts';
@@ -10,9 +10,9 @@ import { MESSAGE_BUGS } from './bugs/message-bugs.ts';
 import { OUTSIDE_BUGS } from './bugs/outside-bugs.ts';
 import { PAGE_BUGS } from './bugs/page-bugs.ts';
 import { PROTOCOL_BUGS } from './bugs/protocol-bugs.ts';
-import { UTXO_BUGS } from './bugs/utxo-bugs.ts';
 import { RESERVATION_BUGS } from './bugs/reservation-bugs.ts';
 import { INCLUSION_BUGS } from './bugs/inclusion-bugs.ts';
+import { CORRECTION_BUGS } from './bugs/correction-bugs.ts';
 import { RPC_LIE_BUGS } from './bugs/rpc-lie-bugs.ts';
 import { SOLANA_BUGS } from './bugs/solana-bugs.ts';
 import { STATEMENT_BUGS } from './bugs/statement-bugs.ts';
@@ -27,10 +27,10 @@ export const BUGS: readonly Bug[] = [
   ...APPROVAL_BUGS,
   ...COSIGNER_BUGS,
   ...PROTOCOL_BUGS,
-  ...UTXO_BUGS,
   ...RESERVATION_BUGS,
   ...INCLUSION_BUGS,
   ...RPC_LIE_BUGS,
+  ...CORRECTION_BUGS,
   ...SOLANA_BUGS,
   ...STATEMENT_BUGS,
   ...VAULT_BUGS,
@@ -41,5 +41,5 @@ export const BUGS: readonly Bug[] = [
   ...MEMBER_BUGS,
   ...PAGE_BUGS,
   ...ADVERSARY_BUGS,
-  ...BITUTXO_BUGS,
+  ...BITCOIN_BUGS,
 ];

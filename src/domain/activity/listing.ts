@@ -29,19 +29,19 @@ export function afterListing(activity: Activity, listed: readonly ListedToken[],
 }
 
 /**
- * Returns the record after a price by which an asset is worth a dollar or more, although an earlier
- * price hid it as low value; returns the same object when there is none. One wrong answer of a price
- * source must not hide a payment for good. Values between half a cent and a dollar stay hidden,
- * because prices vary.
+ * Returns the record after a price by which an asset has a market value of a dollar or more,
+ * although an earlier price hid it as low value; returns the same object when there is none. One
+ * wrong answer of a price source must not hide a payment forever. Values between half a cent and a
+ * dollar stay hidden, because prices vary.
  */
 export function afterPricing(activity: Activity, valuation: Valuation, nowMs: number): Activity {
-  const isWorthMore = (tokenAddress: string | null) => {
+  const hasValue = (tokenAddress: string | null) => {
     const moved = activity.changes.filter((change) => change.tokenAddress === tokenAddress);
     const value = marketValueOf(moved, valuation);
     return moved.length > 0 && value.state === 'known' && value.usdE30 >= ONE_DOLLAR;
   };
   const lifted = hiddenAssets(activity).filter(
-    ({ tokenAddress, reason }) => reason === 'LOW_VALUE' && isWorthMore(tokenAddress),
+    ({ tokenAddress, reason }) => reason === 'LOW_VALUE' && hasValue(tokenAddress),
   );
   return withoutReason(activity, { lifted, unchanged: activity, nowMs });
 }

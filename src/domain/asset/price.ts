@@ -58,7 +58,7 @@ export const MIN_SHOWN_VALUE = 5n * 10n ** BigInt(VALUE_DIGITS - 3);
 export const ONE_DOLLAR = 10n ** BigInt(VALUE_DIGITS);
 
 /** Returns the units that are worth a dollar, rounded down; null for a price of zero. */
-export function unitsWorthOneDollar(decimals: number, usdE12: string): bigint | null {
+export function unitsOfOneDollar(decimals: number, usdE12: string): bigint | null {
   const price = BigInt(usdE12);
   return price === 0n ? null : 10n ** BigInt(PRICE_DIGITS + decimals) / price;
 }

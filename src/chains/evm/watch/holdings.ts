@@ -86,8 +86,8 @@ async function readingOf(
 }
 
 /**
- * Reports whether a contract states that it is an ERC-721 collection: its `balanceOf` is a number of
- * ids, and records have the ids.
+ * Reports whether a contract states that it is an ERC-721 collection: its `balanceOf` is a number
+ * of ids, and records have the ids.
  */
 async function isErc721(
   node: RpcNode,

@@ -89,7 +89,9 @@ export class ActivityStorage {
     );
   }
 
-  /** Returns the newest records that a price hid and that moved at least so many units of an asset. */
+  /**
+   * Returns the newest records that a price hid and that moved at least so many units of an asset.
+   */
   hiddenByValue(
     chain: string,
     { tokenAddress, units }: { readonly tokenAddress: string | null; readonly units: bigint },

@@ -1,7 +1,7 @@
 import { afterPricing } from '#domain/activity/listing.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { Price } from '#domain/asset/price.ts';
-import { unitsWorthOneDollar } from '#domain/asset/price.ts';
+import { unitsOfOneDollar } from '#domain/asset/price.ts';
 import type { Valuation } from '#domain/asset/valuation.ts';
 import { readableOrNull } from '#store/document.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
@@ -25,7 +25,7 @@ export function judgePriced(storage: VaultStorage, chain: Chain, { valuation, no
   const tokens = valuation.tokens.map(({ address, ...token }) => ({ ...token, tokenAddress: address }));
   const assets: readonly Valued[] = [{ ...valuation.native, tokenAddress: null }, ...tokens];
   for (const { tokenAddress, decimals, price } of assets) {
-    const units = price.state === 'known' && decimals !== null ? unitsWorthOneDollar(decimals, price.usdE12) : null;
+    const units = price.state === 'known' && decimals !== null ? unitsOfOneDollar(decimals, price.usdE12) : null;
     if (units === null) continue;
     for (const id of storage.activities.hiddenByValue(chain.name, { tokenAddress, units }, MAX_JUDGED_AT_ONCE)) {
       const record = readableOrNull(() => storage.activities.read(id), { transactionId: id });
