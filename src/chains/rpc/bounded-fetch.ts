@@ -1,10 +1,16 @@
 import { MAX_RESPONSE_BYTES } from '#chains/rpc/json-rpc.ts';
+import type { Pruning } from '#chains/rpc/pruned-answer.ts';
+import { prunedResponse } from '#chains/rpc/pruned-answer.ts';
 import { declaredLength, readAtMost, readDeclared } from '#domain/bounded-read.ts';
 
 /** A text, without the URL, that explains why there is no answer. */
-interface NoAnswer {
+export interface NoAnswer {
   readonly fault: string;
+  /** A smaller query may have an answer. */
+  readonly isTooLong?: true;
 }
+
+const TOO_LONG: NoAnswer = { fault: 'The response is too long.', isTooLong: true };
 
 /** An answer with any status. */
 export type BoundedAnswer = { readonly status: number; readonly text: string } | NoAnswer;
@@ -14,6 +20,8 @@ const NETWORK: Pick<Fetcher, 'fetch'> = { fetch: (input: RequestInfo | URL, init
 
 interface Bounds {
   readonly timeoutMs: number;
+  /** What to keep of a long answer; absent for one that is never long. */
+  readonly pruning?: Pruning | undefined;
   readonly fetcher?: Pick<Fetcher, 'fetch'>;
 }
 
@@ -29,15 +37,17 @@ export async function boundedFetch(url: string, request: RequestInit, bounds: Bo
 export async function boundedBytes(
   url: string,
   request: RequestInit,
-  { timeoutMs, fetcher = NETWORK }: Bounds,
+  { timeoutMs, pruning, fetcher = NETWORK }: Bounds,
 ): Promise<{ readonly status: number; readonly type: string | null; readonly bytes: Uint8Array } | NoAnswer> {
   try {
     const signal = AbortSignal.timeout(timeoutMs);
-    const response = await fetcher.fetch(url, { ...request, redirect: 'manual', signal });
+    const whole = await fetcher.fetch(url, { ...request, redirect: 'manual', signal });
+    const response = pruning === undefined ? whole : await prunedResponse(whole, pruning);
     const bytes = await bytesOf(response);
-    if (bytes === null) return { fault: 'The response is too long.' };
+    if (bytes === null) return TOO_LONG;
     return { status: response.status, type: response.headers.get('content-type'), bytes };
   } catch (error) {
+    if (error instanceof Error && error.name === 'AnswerTooLong') return TOO_LONG;
     // Never the message: it may contain the URL, which contains a key.
     return { fault: error instanceof Error && error.name === 'TimeoutError' ? 'No response in time.' : 'No response.' };
   }

@@ -1,5 +1,6 @@
 import { JSONParser, TokenType } from '@streamparser/json';
 import { isObject } from '#chains/rpc/is-object.ts';
+import { SkippedFields } from '#chains/rpc/skipped-fields.ts';
 import { declaredLength } from '#domain/bounded-read.ts';
 
 /** What to keep of a long answer while it arrives. */
@@ -11,6 +12,11 @@ export interface Pruning {
    * remove it. The list is named by its field.
    */
   readonly keptItem: (item: Readonly<Record<string, unknown>>, list: string) => object | null | undefined;
+  /**
+   * The fields whose values are left out before they are parsed, where a stranger decides how many
+   * parts they have; absent when none are.
+   */
+  readonly skips?: ReadonlySet<string>;
   /** The answer is optional evidence: all such answers of a job share one budget of CPU time. */
   readonly isOptional?: true;
 }
@@ -91,11 +97,13 @@ async function withStart(body: ReadableStream<Uint8Array>) {
     start.push(value);
     length += value.length;
   }
-  const whole = new ReadableStream<Uint8Array>({
+  const whole = new ReadableStream({
+    type: 'bytes',
     pull: async (controller) => {
       const next = start.shift() ?? (await reader.read()).value;
-      if (next === undefined) controller.close();
-      else controller.enqueue(next);
+      if (next !== undefined) return controller.enqueue(next);
+      controller.close();
+      controller.byobRequest?.respond(0);
     },
     cancel: (reason) => reader.cancel(reason),
   });
@@ -107,9 +115,11 @@ async function keptOf(body: ReadableStream<Uint8Array>, pruning: Pruning, budget
   const pruned = new PrunedValue(pruning, budget);
   parser.onToken = ({ token }) => pruned.checkDepth(token);
   parser.onValue = (found) => pruned.take(found);
+  const skipped = new SkippedFields(pruning.skips ?? new Set());
   let [bytes, text] = [0, 0];
-  for await (const chunk of body) {
-    bytes += chunk.length;
+  for await (const all of body) {
+    bytes += all.length;
+    const chunk = pruning.skips === undefined ? all : skipped.write(all);
     const last = chunk.lastIndexOf(QUOTE);
     text = last < 0 ? text + chunk.length : chunk.length - last;
     if (bytes > MAX_BYTES || text > MAX_TEXT_BYTES) throw new AnswerTooLong('The response is too long.');

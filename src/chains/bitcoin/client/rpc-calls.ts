@@ -6,6 +6,7 @@ import type { Utxo } from '#chains/bitcoin/rules/utxo.ts';
 import { SEND } from '#chains/bitcoin/client/rpc-node.ts';
 import { isObject } from '#chains/rpc/is-object.ts';
 import type { RpcCall } from '#chains/rpc/json-rpc.ts';
+import type { Pruning } from '#chains/rpc/pruned-answer.ts';
 
 export interface UnspentOutput extends Utxo {
   readonly block: BlockRef;
@@ -29,6 +30,16 @@ export interface ChainTransfer {
   readonly spends: readonly Pick<Utxo, 'txid' | 'vout'>[];
   readonly outputs: readonly Output[];
   readonly block: BlockRef;
+}
+
+/** What a confirmed or waiting transaction does to one wallet. */
+export interface WalletTransfer {
+  readonly hash: string;
+  readonly block: BlockRef;
+  /** The wallet's UTXOs that it spends. */
+  readonly spends: readonly Utxo[];
+  /** The outputs that it makes for the wallet. */
+  readonly makes: readonly Pick<Utxo, 'vout' | 'amount'>[];
 }
 
 /** The transaction that spends an output. */
@@ -75,9 +86,57 @@ export const getUtxos = (address: string): RpcCall<readonly UnspentOutput[]> =>
     }),
   );
 
+/**
+ * Witnesses and scripts are most of a transaction, and a stranger decides what is in them. Of the
+ * rest, these fields are read.
+ */
+const SKIPPED = new Set([
+  'witness',
+  'inner_witnessscript_asm',
+  'inner_redeemscript_asm',
+  'scriptsig',
+  'scriptsig_asm',
+  'scriptpubkey',
+  'scriptpubkey_asm',
+]);
+const KEPT = new Set([
+  'txid',
+  'fee',
+  'weight',
+  'vin',
+  'vout',
+  'prevout',
+  'value',
+  'is_coinbase',
+  'scriptpubkey_address',
+  'status',
+  'confirmed',
+  'block_height',
+  'block_hash',
+]);
+
+const WHOLE: Pruning = { keeps: KEPT, skips: SKIPPED, keptItem: (item) => item };
+
+/**
+ * Keeps of a page of transactions what concerns one wallet. Anyone can send it transactions of any
+ * size, and the server decides how many are on a page. A position of an output is part of its name,
+ * so each one stays.
+ */
+const ofWallet = (address: string): Pruning => ({
+  keeps: KEPT,
+  skips: SKIPPED,
+  keptItem: (item, list) => (list === '' || addressOf(item) === address ? item : null),
+});
+
+function addressOf(item: Readonly<Record<string, unknown>>): unknown {
+  return fieldOf(fieldOf(item, 'prevout') ?? item, 'scriptpubkey_address');
+}
+
 /** Returns null for a transaction that the server has never received, or has dropped. */
-export const getTransaction = (hash: string): RpcCall<ChainTransfer | null> =>
-  esplora(`tx/${hash}`, (answer) => (answer === null ? null : transferIn(answer)));
+export const getTransaction = (hash: string): RpcCall<ChainTransfer | null> => ({
+  ...esplora(`tx/${hash}`, (answer) => (answer === null ? null : transferIn(answer))),
+  pruning: WHOLE,
+});
 
 /** Returns its bytes in hex; null when the server does not have it. */
 export const getRawTransaction = (hash: string): RpcCall<string | null> =>
@@ -98,12 +157,17 @@ export const getOutspend = ({ txid, vout }: Pick<Utxo, 'txid' | 'vout'>): RpcCal
  *
  * @param after the last one of the previous page, or null
  */
-export const getConfirmedTransactions = (address: string, after: string | null): RpcCall<readonly ChainTransfer[]> =>
-  esplora(`address/${address}/txs/chain${after === null ? '' : `/${after}`}`, (answer) => listIn(answer, transferIn));
+export const getConfirmedTransactions = (address: string, after: string | null): RpcCall<readonly WalletTransfer[]> =>
+  walletPage(`address/${address}/txs/chain${after === null ? '' : `/${after}`}`, address);
 
 /** Returns unconfirmed transactions, about 50 at most. */
-export const getMempoolTransactions = (address: string): RpcCall<readonly ChainTransfer[]> =>
-  esplora(`address/${address}/txs/mempool`, (answer) => listIn(answer, transferIn));
+export const getMempoolTransactions = (address: string): RpcCall<readonly WalletTransfer[]> =>
+  walletPage(`address/${address}/txs/mempool`, address);
+
+function walletPage(path: string, address: string): RpcCall<readonly WalletTransfer[]> {
+  const read = (answer: unknown) => listIn(answer, (one) => walletTransferIn(one, address));
+  return { ...esplora(path, read), pruning: ofWallet(address) };
+}
 
 /**
  * Returns an empty map when the server has no rates. An invalid entry (-1, null) does not affect
@@ -154,6 +218,18 @@ function transferIn(value: unknown): ChainTransfer | undefined {
   if (outputs === undefined || block === undefined) return undefined;
   const real = inputs.flatMap((input) => input ?? []);
   return { hash, fee, weight, inputs: real, spends: real, outputs, block };
+}
+
+/** Returns what concerns a wallet. Items that were not kept are null. */
+function walletTransferIn(value: unknown, address: string): WalletTransfer | undefined {
+  const [hash, block] = [hashIn(fieldOf(value, 'txid')), blockIn(fieldOf(value, 'status'))];
+  const own = <T extends object>(item: unknown, read: (item: unknown) => T | null | undefined) =>
+    isObject(item) && addressOf(item) === address ? read(item) : null;
+  const inputs = listIn(fieldOf(value, 'vin'), (item) => own(item, inputIn));
+  const outputs = listIn(fieldOf(value, 'vout'), (item) => own(item, outputIn));
+  if (hash === undefined || block === undefined || inputs === undefined || outputs === undefined) return undefined;
+  const makes = outputs.flatMap((output, vout) => (output === null ? [] : [{ vout, amount: output.amount }]));
+  return { hash, block, spends: inputs.flatMap((input) => input ?? []), makes };
 }
 
 interface Input extends Output {

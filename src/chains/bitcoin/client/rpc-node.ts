@@ -1,4 +1,5 @@
 import { parseJsonWithBigInts } from '@solana/rpc-spec-types';
+import type { NoAnswer } from '#chains/rpc/bounded-fetch.ts';
 import { boundedFetch } from '#chains/rpc/bounded-fetch.ts';
 import type { NodeFault, RpcNode } from '#chains/rpc/json-rpc.ts';
 import { noAnswer, TIMEOUT_MS } from '#chains/rpc/json-rpc.ts';
@@ -23,16 +24,21 @@ export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
   return {
     host: new URL(url).host,
     async request(call) {
-      const { method: path, params } = call;
+      const { method: path, params, pruning } = call;
       const request = path === SEND ? { method: 'POST', body: String(params[0]) } : { method: 'GET' };
-      const response = await boundedFetch(`${base}/${path}`, request, { timeoutMs });
-      if ('fault' in response) return noAnswer(`${path}: ${response.fault}`);
+      const response = await boundedFetch(`${base}/${path}`, request, { timeoutMs, pruning });
+      if ('fault' in response) return unanswered(path, response);
       const answer = bodyOf(response, secrets);
       if (!answer.ok) return answer;
       const value = call.read(answer.value);
       return value === undefined ? noAnswer(`${path}: The response of the RPC node is malformed.`) : accepted(value);
     },
   };
+}
+
+function unanswered(path: string, { fault, isTooLong }: NoAnswer): Result<never, NodeFault> {
+  const detail = `${path}: ${fault}`;
+  return isTooLong === true ? refused({ kind: 'no-answer', detail, because: 'too-long' }) : noAnswer(detail);
 }
 
 /** Returns the body as JSON, or else as text, because hashes arrive unquoted. */

@@ -1,8 +1,8 @@
-import type { ChainTransfer, UnspentOutput } from '#chains/bitcoin/client/rpc-calls.ts';
+import type { UnspentOutput, WalletTransfer } from '#chains/bitcoin/client/rpc-calls.ts';
 import { getUtxos, getConfirmedTransactions, getMempoolTransactions, PAGE } from '#chains/bitcoin/client/rpc-calls.ts';
 import { outpointText } from '#chains/bitcoin/rules/utxo.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
-import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import type { NodeFault, RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
@@ -25,14 +25,17 @@ export async function readUtxos(
   address: string,
 ): Promise<Result<readonly UnspentOutput[], NodeProblem>> {
   const listed = await node.request(getUtxos(address));
-  if (listed.ok || listed.refusal.kind !== 'error-answer' || !TOO_MANY.test(listed.refusal.detail)) return listed;
-  return utxosByHistory(node, address);
+  return listed.ok || !isTooLong(listed.refusal) ? listed : utxosByHistory(node, address);
+}
+
+function isTooLong(refusal: NodeFault): boolean {
+  return refusal.kind === 'no-answer' ? refusal.because === 'too-long' : TOO_MANY.test(refusal.detail);
 }
 
 async function utxosByHistory(node: RpcNode, address: string): Promise<Result<readonly UnspentOutput[], NodeProblem>> {
   const waiting = await node.request(getMempoolTransactions(address));
   if (!waiting.ok) return waiting;
-  const transfers: ChainTransfer[] = [];
+  const transfers: WalletTransfer[] = [];
   let isWhole = false;
   for (let page = 0; page < MAX_PAGES && !isWhole; page++) {
     const history = await node.request(getConfirmedTransactions(address, transfers.at(-1)?.hash ?? null));
@@ -43,12 +46,10 @@ async function utxosByHistory(node: RpcNode, address: string): Promise<Result<re
   // The rest of the oldest block may be on the next page, with transactions that spend its UTXOs.
   const oldest = isWhole ? null : transfers.at(-1)?.block?.hash;
   const spent = new Set([...waiting.value, ...transfers].flatMap(({ spends }) => spends.map(outpointText)));
-  const utxos = transfers.flatMap((transfer) => (transfer.block?.hash === oldest ? [] : madeFor(address, transfer)));
+  const utxos = transfers.flatMap((transfer) => (transfer.block?.hash === oldest ? [] : madeBy(transfer)));
   return accepted(utxos.filter((utxo) => !spent.has(outpointText(utxo))));
 }
 
-function madeFor(address: string, { hash, outputs, block }: ChainTransfer): readonly UnspentOutput[] {
-  return outputs.flatMap((output, vout) =>
-    output.address === address ? [{ txid: hash, vout, amount: output.amount, block }] : [],
-  );
+function madeBy({ hash, makes, block }: WalletTransfer): readonly UnspentOutput[] {
+  return makes.map((made) => ({ txid: hash, ...made, block }));
 }

@@ -2,7 +2,7 @@ import type { HoldingsQuery } from '#chains/rpc/holdings-quorum.ts';
 import { covered, NOT_READ } from '#chains/rpc/holdings-quorum.ts';
 import type { NodeHoldings } from '#chains/chain-client.ts';
 import { finalHeight } from '#chains/bitcoin/rules/depth.ts';
-import type { ChainTransfer } from '#chains/bitcoin/client/rpc-calls.ts';
+import type { WalletTransfer } from '#chains/bitcoin/client/rpc-calls.ts';
 import { getBalance, getBlockHash, getConfirmedTransactions, getTip, PAGE } from '#chains/bitcoin/client/rpc-calls.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
@@ -57,22 +57,21 @@ async function holdingsAt(
 async function changeSince(node: RpcNode, address: string, height: bigint): Promise<Result<bigint, NodeProblem>> {
   let [change, last]: [bigint, string | null] = [0n, null];
   for (let page = 0; page < MAX_PAGES; page++) {
-    const history: Result<readonly ChainTransfer[], NodeProblem> = await node.request(
+    const history: Result<readonly WalletTransfer[], NodeProblem> = await node.request(
       getConfirmedTransactions(address, last),
     );
     if (!history.ok) return history;
     const later = history.value.filter(({ block }) => block !== null && block.height > height);
-    for (const transfer of later) change += changeOf(transfer, address);
+    for (const transfer of later) change += changeOf(transfer);
     if (history.value.length < PAGE || later.length < history.value.length) return accepted(change);
     last = history.value.at(-1)?.hash ?? null;
   }
   return unusable('The wallet has too many transactions since the block.');
 }
 
-function changeOf({ inputs, outputs }: ChainTransfer, address: string): bigint {
-  const sum = (list: ChainTransfer['outputs']) =>
-    list.reduce((total, one) => (one.address === address ? total + one.amount : total), 0n);
-  return sum(outputs) - sum(inputs);
+function changeOf({ spends, makes }: WalletTransfer): bigint {
+  const sum = (list: readonly { readonly amount: bigint }[]) => list.reduce((total, { amount }) => total + amount, 0n);
+  return sum(makes) - sum(spends);
 }
 
 async function headOf(node: RpcNode): Promise<Result<{ readonly height: bigint; readonly hash: string }, NodeProblem>> {

@@ -1,5 +1,5 @@
 import type { Scan } from '#chains/chain-client.ts';
-import type { ChainTransfer } from '#chains/bitcoin/client/rpc-calls.ts';
+import type { WalletTransfer } from '#chains/bitcoin/client/rpc-calls.ts';
 import { getConfirmedTransactions, getTip, PAGE } from '#chains/bitcoin/client/rpc-calls.ts';
 import type { ChainFault } from '#chains/chain-rules.ts';
 import { asChainFault } from '#chains/rpc/node-fallback.ts';
@@ -55,7 +55,7 @@ async function scanNetwork(node: RpcNode, { address, since }: ScanRequest): Prom
   const hashes: string[] = [];
   let last: string | null = null;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const history: Result<readonly ChainTransfer[], NodeProblem> = await node.request(
+    const history: Result<readonly WalletTransfer[], NodeProblem> = await node.request(
       getConfirmedTransactions(address, last),
     );
     if (!history.ok) return history;

@@ -126,7 +126,11 @@ test('a UTXO is known when one server shows it, and its replacement when all ser
   node.chain.mine(9);
   forgetful.lost.add(back);
   expect(await observation([paid], [node.url, forgetful.url])).toEqual({ ...NOWHERE, isUnexplained: true });
-  expect(await observation([paid], [node.url, 'http://127.0.0.1:9'])).toEqual({ ...NOWHERE, isUnexplained: true });
+  expect(await observation([paid], [node.url, 'http://127.0.0.1:9'])).toEqual({
+    ...NOWHERE,
+    isUnexplained: true,
+    unansweredBy: ['127.0.0.1:9'],
+  });
   forgetful.lost.clear();
   expect(await observation([paid], [node.url, forgetful.url])).toEqual({
     ...NOWHERE,
