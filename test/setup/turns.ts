@@ -24,7 +24,11 @@ export function inTurn<T>(cases: readonly T[], parts: number): readonly T[] {
  * of CPU or more and find rare faults. Each group costs about 40 seconds.
  */
 const FILES_BY_TURNS: readonly (readonly string[])[] = [
-  ['test/cosigner/key/refresh.test.ts', 'test/e2e/faulty-monitor.test.ts'],
+  [
+    'test/cosigner/key/refresh.test.ts',
+    'test/e2e/faulty-monitor.test.ts',
+    'test/e2e/operations/stopped-wallet.test.ts',
+  ],
   [
     'test/cosigner/key/identity-rotation.test.ts',
     'test/cosigner/policy/many-policies.test.ts',

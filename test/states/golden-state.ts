@@ -77,16 +77,28 @@ function folderOf(release: string): string {
 
 /** Stores a folder of chains and Workers as the golden state of a release. */
 export function store(release: string, golden: Golden, folder: string): void {
-  const target = folderOf(release);
+  pack(folder, folderOf(release), ['chain.json', 'solana.json', 'bitcoin-2.json', ...RECOVERY_KEYS]);
+  writeFileSync(join(folderOf(release), 'golden.json'), `${JSON.stringify(golden, null, 2)}\n`);
+}
+
+/**
+ * Packs the Workers of a folder into `target`, with further files of that folder. The files of
+ * wrangler and the bundles follow from the project, and the logs are no state.
+ */
+export function pack(folder: string, target: string, furtherFiles: readonly string[]): void {
   mkdirSync(target, { recursive: true });
-  // The files of wrangler and the bundles follow from the project, and the logs are no state.
-  const files = ['chain.json', 'solana.json', 'bitcoin-2.json', ...RECOVERY_KEYS, 'stack/secrets.json', 'stack/state'];
+  const files = [...furtherFiles, 'stack/secrets.json', 'stack/state'];
   // No names, owners or times of the machine, so that the same state gives the same bytes.
   const plain = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--mtime=@0'];
   const packed = execFileSync('tar', ['-C', folder, ...plain, '-c', ...files], { maxBuffer: MAX_STATE_BYTES });
   // Brotli is a part of Node, and makes a third of gzip.
   writeFileSync(join(target, 'state.tar.br'), brotliCompressSync(packed));
-  writeFileSync(join(target, 'golden.json'), `${JSON.stringify(golden, null, 2)}\n`);
+}
+
+/** Unpacks what `pack` wrote to `source` into a folder. */
+export function unpack(source: string, folder: string): void {
+  const packed = brotliDecompressSync(readFileSync(join(source, 'state.tar.br')));
+  execFileSync('tar', ['-C', folder, '-x'], { input: packed });
 }
 
 export interface OpenGolden {
@@ -106,18 +118,22 @@ export async function openGolden(release: string): Promise<OpenGolden> {
   const folder = await mkdtemp(join(tmpdir(), 'conclave-golden-'));
   await using started = new AsyncDisposableStack();
   started.defer(() => rm(folder, { recursive: true, force: true }));
-  const packed = brotliDecompressSync(readFileSync(join(folderOf(release), 'state.tar.br')));
-  execFileSync('tar', ['-C', folder, '-x'], { input: packed });
+  unpack(folderOf(release), folder);
   const golden = JSON.parse(readFileSync(join(folderOf(release), 'golden.json'), 'utf8')) as Golden;
   const chains = await startChains(folder);
   started.defer(chains.end);
   const options: StackOptions = {
     ...stackOptions(folder, chains, golden.recoveryKeys),
     ...entriesOf([false, false, false, false]),
-    variables: { CLOCK_OFFSET_MS: String(golden.recordedAtMs + PAUSE_MS - Date.now()) },
+    variables: clockAfter(golden),
   };
   const running = started.move();
   return { ...chains, golden, options, folder, end: () => running.disposeAsync() };
+}
+
+/** Returns the variables with which the clock continues where a recording ended. */
+export function clockAfter({ recordedAtMs }: Pick<Golden, 'recordedAtMs'>): Readonly<Record<string, string>> {
+  return { CLOCK_OFFSET_MS: String(recordedAtMs + PAUSE_MS - Date.now()) };
 }
 
 /**
