@@ -220,6 +220,15 @@ export interface Scan {
   readonly untracedBy?: string;
 }
 
+export interface ScanOptions {
+  readonly memory?: ScanMemory;
+  /**
+   * The tokens whose payments are searched first, where each token has an account: a stranger can
+   * open any number of them. The listed ones follow.
+   */
+  readonly tokens?: readonly string[];
+}
+
 /** What scans remember of RPC nodes, by chain and host: the index of the range that worked. */
 export type ScanMemory = Map<string, number>;
 
@@ -360,7 +369,7 @@ export interface ChainClient<Q extends Quote = Quote, A = unknown, E extends Fee
    * Returns hashes of transactions that may concern an address and that no monitor reported. It
    * scans the blocks after `since` as far back as is affordable, or the newest blocks.
    */
-  scan(address: string, since: string | null, memory?: ScanMemory): Promise<Result<Scan, ChainFault>>;
+  scan(address: string, since: string | null, options?: ScanOptions): Promise<Result<Scan, ChainFault>>;
   /**
    * Returns an address's holdings of these assets at the newest block that is deep enough.
    *

@@ -5,7 +5,9 @@ import { sendActivity } from '#jobs/activity-queue.ts';
 import type { HintOutcome } from '#jobs/record-hints.ts';
 import { afterTry, MAX_HINTS, needsRetry, recordHints } from '#jobs/record-hints.ts';
 import { raiseUntraced } from '#jobs/untraced-alert.ts';
+import { parseVaultId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 import { inGroups } from '#store/batched-query.ts';
 import type { StoredScan } from '#store/scans.ts';
 import { openScan, storeHashes, updateScan } from '#store/scans.ts';
@@ -31,12 +33,19 @@ function memoryOf(env: CoordinatorEnv): ScanMemory {
   return memory;
 }
 
+/** Returns the tokens of a wallet whose payments are searched first. */
+async function tokensOf(env: CoordinatorEnv, { vaultId }: StoredScan, chain: string): Promise<readonly string[]> {
+  const id = parseVaultId(vaultId);
+  return id === null ? [] : vaultStub(env, id).query(null, { type: 'scanTokens', chain });
+}
+
 async function readBlocks(env: CoordinatorEnv, scan: StoredScan): Promise<void> {
   const startMs = Date.now();
   const chain = findChain(chainsFrom(env), scan.chain);
   const client = chain === null ? null : chainClientFor(env, chain);
   if (client === null) return endTry(env, scan, { outcomes: ['unknown-chain'], startMs });
-  const found = await client.scan(scan.address, scan.sinceBlock, memoryOf(env));
+  const tokens = await tokensOf(env, scan, client.chain.name);
+  const found = await client.scan(scan.address, scan.sinceBlock, { memory: memoryOf(env), tokens });
   if (!found.ok) return endTry(env, scan, { outcomes: ['away'], startMs });
   const { untraced, untracedBy } = found.value;
   if (untracedBy !== undefined) {

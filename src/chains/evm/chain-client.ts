@@ -63,7 +63,7 @@ export function evmClient(
       return (await Promise.all(wallets.map((one) => provenByBalances(pool, claimed, one)))).flat();
     },
     activity: (hash, found) => activityFromPool(pool, found, (node) => readActivity(node, chain, { hash, found })),
-    scan: (address, since, memory = new Map()) => {
+    scan: (address, since, { memory = new Map() } = {}) => {
       const start = since === null ? null : BigInt(since);
       return readFromPool(pool, (node) => scanChain(node, { address, since: start, caip2: chain.caip2, memory }));
     },

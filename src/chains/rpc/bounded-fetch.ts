@@ -22,6 +22,7 @@ interface Bounds {
   readonly timeoutMs: number;
   /** What to keep of a long answer; absent for one that is never long. */
   readonly pruning?: Pruning | undefined;
+  readonly maxBytes?: number | undefined;
   readonly fetcher?: Pick<Fetcher, 'fetch'>;
 }
 
@@ -37,13 +38,13 @@ export async function boundedFetch(url: string, request: RequestInit, bounds: Bo
 export async function boundedBytes(
   url: string,
   request: RequestInit,
-  { timeoutMs, pruning, fetcher = NETWORK }: Bounds,
+  { timeoutMs, pruning, maxBytes = MAX_RESPONSE_BYTES, fetcher = NETWORK }: Bounds,
 ): Promise<{ readonly status: number; readonly type: string | null; readonly bytes: Uint8Array } | NoAnswer> {
   try {
     const signal = AbortSignal.timeout(timeoutMs);
     const whole = await fetcher.fetch(url, { ...request, redirect: 'manual', signal });
     const response = pruning === undefined ? whole : await prunedResponse(whole, pruning);
-    const bytes = await bytesOf(response);
+    const bytes = await bytesOf(response, maxBytes);
     if (bytes === null) return TOO_LONG;
     return { status: response.status, type: response.headers.get('content-type'), bytes };
   } catch (error) {
@@ -54,10 +55,10 @@ export async function boundedBytes(
 }
 
 /** Returns null for a body beyond the limit. */
-async function bytesOf(response: Response): Promise<Uint8Array | null> {
+async function bytesOf(response: Response, maxBytes: number): Promise<Uint8Array | null> {
   // A compressed body declares its compressed length.
   const declared = response.headers.has('content-encoding') ? null : declaredLength(response);
   // A node may send its answer in parts: each is read when it comes.
-  if (declared === null) return readAtMost(response.body, MAX_RESPONSE_BYTES, 1);
-  return declared > MAX_RESPONSE_BYTES ? null : readDeclared(response.body, declared);
+  if (declared === null) return readAtMost(response.body, maxBytes, 1);
+  return declared > maxBytes ? null : readDeclared(response.body, declared);
 }

@@ -20,6 +20,8 @@ export interface RpcCall<T> {
   readonly requestsLess?: (message: string) => boolean;
   /** What to keep of a long answer; absent for an answer that is never long. */
   readonly pruning?: Pruning;
+  /** The length up to which the answer is read as a whole; `MAX_RESPONSE_BYTES` when absent. */
+  readonly maxBytes?: number;
   read(answer: unknown): T | undefined;
 }
 

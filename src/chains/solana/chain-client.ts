@@ -54,8 +54,11 @@ export function solanaClient(
     broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),
     provenClaim: async () => [],
     activity: (hash, found) => activityFromPool(pool, found, (node) => readActivity(node, chain, { hash, found })),
-    scan: (address, since) =>
-      readFromPool(pool, (node) => scanCluster(node, { address, since: since === null ? null : BigInt(since) })),
+    scan: (address, since, { tokens = [] } = {}) => {
+      const first = [...tokens, ...chain.tokens.map((token) => token.address)];
+      const request = { address, since: since === null ? null : BigInt(since), first };
+      return readFromPool(pool, (node) => scanCluster(node, request));
+    },
     holdings: (address, assets, requiresProof) => readHoldings(pool, { address, assets, requiresProof }, holdingsOn),
     token: (address) => agreedFromPool(pool, (node) => readToken(node, address), sameStatement),
     priceFeed: async () => refused<ChainFault>({ detail: 'Price feeds are not supported on Solana.' }),

@@ -1,5 +1,11 @@
 import { pollActivityNow, followWork, recordActivity } from '#objects/vault/commands/activity.ts';
-import { listBalances, reconcileWork, recordHoldings, requestRescan } from '#objects/vault/commands/balance.ts';
+import {
+  listBalances,
+  reconcileWork,
+  scanTokens,
+  recordHoldings,
+  requestRescan,
+} from '#objects/vault/commands/balance.ts';
 import {
   readCredentialResets,
   recordCredentialReset,
@@ -99,6 +105,7 @@ const QUERIES = {
   adoptionWork,
   policiesAfter,
   reconcileWork,
+  scanTokens,
   followWork,
   notificationWork,
 };

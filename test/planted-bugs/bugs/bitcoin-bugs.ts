@@ -281,4 +281,18 @@ export const BITCOIN_BUGS: readonly Bug[] = [
     is: 'return isWatchedAfterFailure(transaction) === null && reasons.includes(transaction.stateReason);',
     caughtBy: ENDED,
   },
+  {
+    name: 'UTXOs: a stranger ends the payments of a wallet with pages of megabytes',
+    file: 'src/chains/bitcoin/client/rpc-calls.ts',
+    was: 'return { ...esplora(path, read), pruning: ofWallet(address) };',
+    is: 'return esplora(path, read);',
+    caughtBy: ['test/chains/bitcoin/client/long-pages.test.ts'],
+  },
+  {
+    name: 'UTXOs: the parts of a witness are parsed',
+    file: 'src/chains/rpc/pruned-answer.ts',
+    was: 'pruning.skips === undefined ? all : skipped.write(all)',
+    is: 'all',
+    caughtBy: ['test/chains/bitcoin/client/long-pages.test.ts'],
+  },
 ];

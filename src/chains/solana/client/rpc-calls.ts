@@ -92,6 +92,12 @@ export const getAccounts = (
 });
 
 /**
+ * Ours: about 17,000 accounts, each with some 450 bytes of JSON. Most RPC nodes do not give the
+ * list in pages.
+ */
+const MAX_LIST_BYTES = 8_000_000;
+
+/**
  * Returns every account of a token program that holds a token for a wallet, with the first bytes of
  * its content. Refuses a list with an unreadable row, because it would state too little.
  */
@@ -102,6 +108,7 @@ export const getTokenAccounts = (
 ): RpcCall<At<readonly { readonly address: Address; readonly account: Account }[]>> => ({
   method: 'getTokenAccountsByOwner',
   params: [owner, { programId: program }, { commitment, encoding: 'base64', dataSlice: { offset: 0, length: bytes } }],
+  maxBytes: MAX_LIST_BYTES,
   read: (answer) => {
     const rows = rowsIn(answer);
     const value = rows?.value.flatMap(holderOf);
@@ -299,8 +306,14 @@ function isAddressText(value: unknown): value is Address {
 }
 
 function withSlot(answer: unknown): At<unknown> | undefined {
-  const slot = field(field(answer, 'context'), 'slot');
-  return typeof slot === 'bigint' ? { slot, value: field(answer, 'value') } : undefined;
+  const slot = wholeIn(field(field(answer, 'context'), 'slot'));
+  return slot !== undefined ? { slot, value: field(answer, 'value') } : undefined;
+}
+
+/** Returns a whole number of an answer that was read with BigInt or, exactly, without. */
+function wholeIn(value: unknown): bigint | undefined {
+  if (typeof value === 'bigint') return value;
+  return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : undefined;
 }
 
 function rowsIn(answer: unknown): At<readonly unknown[]> | undefined {
@@ -311,9 +324,10 @@ function rowsIn(answer: unknown): At<readonly unknown[]> | undefined {
 /** Returns undefined for a value that is neither an account nor null. */
 function accountOf(value: unknown): Account | null | undefined {
   if (value === null) return null;
-  const { lamports, owner, data, executable } = fieldsOf(value);
+  const { owner, data, executable, ...rest } = fieldsOf(value);
+  const lamports = wholeIn(rest['lamports']);
   const [encoded] = Array.isArray(data) ? (data as readonly unknown[]) : [];
-  if (typeof lamports !== 'bigint' || !isAddressText(owner) || typeof encoded !== 'string') return undefined;
+  if (lamports === undefined || !isAddressText(owner) || typeof encoded !== 'string') return undefined;
   return { lamports, owner, data: bytesOfBase64(encoded), isExecutable: executable === true };
 }
 

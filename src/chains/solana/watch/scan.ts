@@ -2,7 +2,7 @@ import type { Address } from '@solana/kit';
 import type { Scan } from '#chains/chain-client.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
-import { TOKEN_PROGRAMS } from '#chains/solana/client/accounts.ts';
+import { TOKEN_ACCOUNT_HEAD_BYTES, TOKEN_PROGRAMS, tokenAccountIn } from '#chains/solana/client/accounts.ts';
 import { isPublicKey } from '#chains/solana/rules/address.ts';
 import type { Mention } from '#chains/solana/client/rpc-calls.ts';
 import {
@@ -18,29 +18,34 @@ import { accepted } from '#domain/result.ts';
 const RECENT_SLOTS = 216_000n;
 /** Pages of one account. Older ones are scanned after these are processed. */
 const MAX_PAGES = 5;
-/** The accounts of each token program. An attacker can send any number of tokens. */
-const MAX_ACCOUNTS = 50;
+/** The token accounts of one scan. A stranger can open any number of them. */
+const MAX_ACCOUNTS = 100;
+
+interface ScanRequest {
+  readonly address: string;
+  readonly since: bigint | null;
+  /** The tokens whose accounts are read first. */
+  readonly first: readonly string[];
+}
 
 /**
  * Scans for everything that concerns a wallet: transactions that name it, and transactions that
  * name one of its token accounts (a token payment names the account, not its owner). It returns
- * only hashes; their movements are read as for any hint.
+ * only hashes; their movements are read as for any hint. When the wallet has more token accounts
+ * than one scan reads, those of the first tokens are read, and no range of tokens counts as scanned.
  */
 export async function scanCluster(
   node: RpcNode,
-  { address, since }: { readonly address: string; readonly since: bigint | null },
+  { address, since, first }: ScanRequest,
 ): Promise<Result<Scan, NodeProblem>> {
   if (!isPublicKey(address)) throw new Error('a wallet is in canonical form');
   const head = await node.request(getSlot('confirmed'));
   if (!head.ok) return head;
   const least = head.value < RECENT_SLOTS ? 0n : head.value - RECENT_SLOTS;
   const from = since === null ? least : since + 1n;
-  const accounts = [address];
-  for (const program of TOKEN_PROGRAMS) {
-    const owned = await node.request(getTokenAccounts(address, program, { commitment: 'confirmed', bytes: 0 }));
-    if (!owned.ok) return owned;
-    accounts.push(...owned.value.value.slice(0, MAX_ACCOUNTS).map((one) => one.address));
-  }
+  const owned = await tokenAccountsOf(node, { wallet: address, first });
+  if (!owned.ok) return owned;
+  const accounts = [address, ...owned.value.slice(0, MAX_ACCOUNTS)];
   const hashes = new Set<string>();
   let oldest = from;
   for (const account of accounts) {
@@ -50,7 +55,26 @@ export async function scanCluster(
     if (found.value.from > oldest) oldest = found.value.from;
   }
   const range = { fromBlock: oldest.toString(), toBlock: head.value.toString() };
-  return accepted({ hashes: [...hashes], tokens: range, payments: range, untraced: 0 });
+  const tokens = owned.value.length > MAX_ACCOUNTS ? { ...range, fromBlock: range.toBlock } : range;
+  return accepted({ hashes: [...hashes], tokens, payments: range, untraced: 0 });
+}
+
+/** Returns the token accounts of a wallet, those of the first tokens first. */
+async function tokenAccountsOf(
+  node: RpcNode,
+  { wallet, first }: { readonly wallet: Address; readonly first: readonly string[] },
+): Promise<Result<readonly Address[], NodeProblem>> {
+  const ranks = new Map([...first].toReversed().map((token, i) => [token, i]));
+  const found: { readonly account: Address; readonly rank: number }[] = [];
+  for (const program of TOKEN_PROGRAMS) {
+    const options = { commitment: 'confirmed', bytes: TOKEN_ACCOUNT_HEAD_BYTES } as const;
+    const owned = await node.request(getTokenAccounts(wallet, program, options));
+    if (!owned.ok) return owned;
+    for (const { address: account, account: content } of owned.value.value) {
+      found.push({ account, rank: ranks.get(tokenAccountIn(content)?.mint ?? '') ?? -1 });
+    }
+  }
+  return accepted(found.toSorted((one, other) => other.rank - one.rank).map(({ account }) => account));
 }
 
 /**

@@ -136,6 +136,13 @@ function viewOf(
   };
 }
 
+/** Returns the tokens of a wallet for a scan: those that differ from the chain first. */
+export function scanTokens(context: VaultContext, _: null, { chain }: { readonly chain: string }): readonly string[] {
+  if (context.vault() === null) return [];
+  const tokens = context.storage.balances.compared(chain, MAX_COMPARED_AT_ONCE);
+  return tokens.flatMap(({ tokenAddress }) => tokenAddress ?? []);
+}
+
 /** Returns the comparisons that are due, for the consumers. */
 export function reconcileWork(context: VaultContext): readonly ReconcileWork[] {
   const vault = context.vault();

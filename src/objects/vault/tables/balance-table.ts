@@ -234,6 +234,12 @@ export class BalanceTable {
     return this.#balances('WHERE due_at_ms <= ? ORDER BY due_at_ms LIMIT ?', nowMs, limit);
   }
 
+  /** Returns assets of a chain that are compared, those that differ from it first. */
+  compared(chain: string, limit: number): readonly (ChainAsset & Balance)[] {
+    const first = "document ->> '$.difference.units' IS NULL, due_at_ms";
+    return this.#balances(`WHERE chain = ? AND due_at_ms IS NOT NULL ORDER BY ${first} LIMIT ?`, chain, limit);
+  }
+
   /** Makes every comparison due now. */
   pollNow(nowMs: number): void {
     this.#sql.exec('UPDATE balance SET due_at_ms = ? WHERE due_at_ms > ?', nowMs, nowMs);
