@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { afterTry, MAX_HINTS, recordHints } from '#jobs/record-hints.ts';
 import { monitorOf } from '#monitors/endpoint.ts';
 import type { Hint, Report } from '#monitors/monitor.ts';
+import { EMPTY_REPORT } from '#monitors/report.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { inGroups } from '#store/batched-query.ts';
 import type { StoredDelivery } from '#store/deliveries.ts';
@@ -57,8 +58,8 @@ async function split(
 /** Returns the hints of a delivery. */
 function reportOf({ provider, body }: StoredDelivery): Report {
   const said = parsedJson(body);
-  if (provider === 'part') return { hints: partHints.parse(said), alarm: null };
-  return monitorOf(provider)?.read(said) ?? { hints: [], alarm: 'there is no such monitor' };
+  if (provider === 'part') return { hints: partHints.parse(said), alarm: null, unread: null };
+  return monitorOf(provider)?.read(said) ?? { ...EMPTY_REPORT, alarm: 'there is no such monitor' };
 }
 
 const partHints = z.array(z.strictObject({ chain: z.string(), hash: z.string() }));
