@@ -10,6 +10,7 @@ export const ALERT_CODES = [
   'failed-deliveries',
   'late-scans',
   'failed-scans',
+  'monitor-unread',
   'unproven-claims',
   'dead-letters',
   'late-sweep',
@@ -60,6 +61,8 @@ export interface ServiceHealth {
   readonly scans: ActivityHealth;
   /** What one RPC node alone states at present, the oldest first. */
   readonly claims: readonly UnprovenClaim[];
+  /** The endpoints of monitors that have delivered. */
+  readonly monitors: readonly MonitorEndpoint[];
   readonly deadLetters: number;
   readonly newestDeadLetterAtMs: number | null;
   readonly vaults: number;
@@ -102,6 +105,17 @@ interface UnprovenClaim {
   readonly host: string;
   readonly firstAtMs: number;
   readonly lastAtMs: number;
+}
+
+/** What a monitor has delivered to one endpoint. */
+export interface MonitorEndpoint {
+  readonly endpointId: string;
+  readonly lastDeliveryAtMs: number;
+  /** The number of deliveries that were not understood, or only in part. */
+  readonly unread: number;
+  readonly unreadKind: string | null;
+  readonly unreadAtMs: number | null;
+  readonly thirdUnreadAtMs: number | null;
 }
 
 interface UnexplainedTransactions {
@@ -162,6 +176,8 @@ export function alertsOfWork(condition: ServiceHealth, nowMs: number): readonly 
   const unexplained = quiet.filter(({ stateReason }) => UNEXPLAINED.some((reason) => reason === stateReason));
   const unknown = quiet.filter(({ stateReason }) => stateReason === COIN_UNKNOWN);
   const unproven = condition.claims.filter(({ firstAtMs }) => isBefore(firstAtMs, UNEXPLAINED_MS));
+  // A single one may be a test of the provider. Three in a day are an error in the configuration.
+  const misread = condition.monitors.filter(({ thirdUnreadAtMs }) => isSince(thirdUnreadAtMs, REPORTED_FOR_MS));
   const filling = condition.stores.filter((store) => percentOf(store) >= FILLING_PERCENT);
   const found: (Alert | null)[] = [
     stuck.length === 0
@@ -195,6 +211,14 @@ export function alertsOfWork(condition: ServiceHealth, nowMs: number): readonly 
         isSince(newestFailureAtMs, REPORTED_FOR_MS) ? { code: `failed-${kind}`, detail: lost } : null,
       ];
     }),
+    misread.length === 0
+      ? null
+      : {
+          code: 'monitor-unread',
+          detail:
+            `Endpoints with at least three unread deliveries in a day: ${misread.length}. The newest is ` +
+            `${minutes(Math.max(...misread.map(({ unreadAtMs }) => unreadAtMs ?? 0)))} minutes old.`,
+        },
     unproven.length === 0
       ? null
       : {

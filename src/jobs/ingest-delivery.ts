@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import { afterTry, MAX_HINTS, recordHints } from '#jobs/record-hints.ts';
+import { afterTry, isReadable, MAX_HINTS, recordHints } from '#jobs/record-hints.ts';
 import { monitorOf } from '#monitors/endpoint.ts';
 import type { Hint, Report } from '#monitors/monitor.ts';
+import { EMPTY_REPORT } from '#monitors/report.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { inGroups } from '#store/batched-query.ts';
 import type { StoredDelivery } from '#store/deliveries.ts';
@@ -20,14 +21,18 @@ export async function ingest(env: CoordinatorEnv, deliveryId: string): Promise<v
   if (report.alarm !== null) {
     console.error(JSON.stringify({ event: 'monitor-notice', endpointId, detail: report.alarm }));
   }
+  const unread = report.unread ?? unknownNetwork(env, report.hints);
+  // The endpoint counts what it received, once, and not the parts.
+  const counted = delivery.provider === 'part' || delivery.tries > 0 ? undefined : unread;
   if (report.hints.length > MAX_HINTS) {
-    await split(env, delivery, report.hints);
+    await split(env, delivery, { hints: report.hints, counted });
     return;
   }
   const before = { ...delivery, sinceMs: delivery.receivedAtMs };
-  const next = afterTry(await recordHints(env, report.hints, before), before, nowMs);
+  const tried = afterTry(await recordHints(env, report.hints, before), before, nowMs);
+  const next = report.hints.length === 0 && unread !== null ? { ...tried, outcome: '{"unread":1}' } : tried;
   if (next.state === 'failed') console.error(JSON.stringify({ event: 'delivery-failed', endpointId, deliveryId }));
-  await updateDelivery(env.DB, deliveryId, next);
+  await update(env, delivery, next, counted);
   // The sweep sends the message again if it is lost.
   if (next.state === 'open') {
     await env.ACTIVITY_QUEUE.send({ deliveryId }, { delaySeconds: Math.ceil((next.dueAtMs - nowMs) / 1000) });
@@ -40,9 +45,10 @@ export async function ingest(env: CoordinatorEnv, deliveryId: string): Promise<v
  */
 async function split(
   env: CoordinatorEnv,
-  { id, endpointId, tries }: StoredDelivery,
-  hints: readonly Hint[],
+  delivery: StoredDelivery,
+  { hints, counted }: { readonly hints: readonly Hint[]; readonly counted: string | null | undefined },
 ): Promise<void> {
+  const { id, endpointId, tries } = delivery;
   const nowMs = Date.now();
   const groups = inGroups(hints, MAX_HINTS);
   for (const [i, some] of groups.entries()) {
@@ -51,14 +57,35 @@ async function split(
     if (isOpen) await env.ACTIVITY_QUEUE.send({ deliveryId: part.id });
   }
   const outcome = JSON.stringify({ parts: groups.length });
-  await updateDelivery(env.DB, id, { state: 'done', tries: tries + 1, dueAtMs: nowMs, outcome });
+  await update(env, delivery, { state: 'done', tries: tries + 1, dueAtMs: nowMs, outcome }, counted);
+}
+
+/** Stores the outcome of a try. Logs a delivery that was not understood, once, without its body. */
+async function update(
+  env: CoordinatorEnv,
+  { id, endpointId, provider }: StoredDelivery,
+  tried: Parameters<typeof updateDelivery>[2],
+  unread: string | null | undefined,
+): Promise<void> {
+  if (!(await updateDelivery(env.DB, id, tried, unread))) return;
+  console.error(JSON.stringify({ event: 'monitor-unread', endpointId, provider, kind: unread }));
+}
+
+/**
+ * Returns the name of the network when this deployment cannot read any network that a delivery
+ * names; null otherwise. Such a monitor works and never has an effect.
+ */
+function unknownNetwork(env: CoordinatorEnv, hints: readonly Hint[]): string | null {
+  const named = [...new Set(hints.map(({ chain }) => chain))];
+  const isUnknown = named.length > 0 && named.every((chain) => !isReadable(env, chain));
+  return isUnknown ? `unknown-chain ${named[0]}` : null;
 }
 
 /** Returns the hints of a delivery. */
 function reportOf({ provider, body }: StoredDelivery): Report {
   const said = parsedJson(body);
-  if (provider === 'part') return { hints: partHints.parse(said), alarm: null };
-  return monitorOf(provider)?.read(said) ?? { hints: [], alarm: 'there is no such monitor' };
+  if (provider === 'part') return { hints: partHints.parse(said), alarm: null, unread: null };
+  return monitorOf(provider)?.read(said) ?? { ...EMPTY_REPORT, alarm: 'there is no such monitor' };
 }
 
 const partHints = z.array(z.strictObject({ chain: z.string(), hash: z.string() }));

@@ -70,6 +70,12 @@ export async function recordHints(
   return outcomes;
 }
 
+/** Reports whether this deployment has an RPC node of a chain. */
+export function isReadable(env: CoordinatorEnv, caip2: string): boolean {
+  const chain = findChain(chainsFrom(env), caip2);
+  return chain !== null && chainClients(env)(chain) !== null;
+}
+
 /** Reports whether a hint with this outcome needs another try. */
 export function needsRetry(outcome: HintOutcome): boolean {
   return outcome === 'later' || outcome === 'away' || outcome === 'claimed';

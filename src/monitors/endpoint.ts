@@ -9,7 +9,8 @@ import { standardWebhooks } from '#monitors/standard-webhooks.ts';
 
 const MONITORS: Readonly<Record<string, Monitor>> = {
   alchemy,
-  helius,
+  helius: helius.solana,
+  'helius-devnet': helius['solana-devnet'],
   moralis,
   quicknode,
   'standard-webhooks': standardWebhooks,
@@ -29,6 +30,13 @@ export function monitorOf(provider: string): Monitor | null {
   return Object.hasOwn(MONITORS, provider) ? (MONITORS[provider] ?? null) : null;
 }
 
+/** Returns the endpoints of the setting by their id. Throws for an invalid setting. */
+export function endpointsFrom(
+  setting: string | undefined,
+): ReadonlyMap<string, { readonly provider: string; readonly secrets: readonly string[] }> {
+  return new Map(Object.entries(setting ? endpointsSetting.parse(parseJsonSetting('WEBHOOK_ENDPOINTS', setting)) : {}));
+}
+
 /**
  * Checks the headers of a delivery to an endpoint. Returns the check of its body. Returns null when
  * the headers cannot be of the monitor of this endpoint, without a setting, for another provider,
@@ -44,10 +52,7 @@ export function checkHeaders(
   header: HeaderOf,
   nowMs: number,
 ): BodyCheck | null {
-  const endpoints = new Map(
-    Object.entries(setting ? endpointsSetting.parse(parseJsonSetting('WEBHOOK_ENDPOINTS', setting)) : {}),
-  );
-  const endpoint = endpoints.get(address.endpointId);
+  const endpoint = endpointsFrom(setting).get(address.endpointId);
   const monitor = monitorOf(address.provider);
   if (endpoint === undefined || monitor === null || endpoint.provider !== address.provider) return null;
   return monitor.checkHeaders(header, endpoint.secrets, nowMs);

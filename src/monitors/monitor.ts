@@ -1,5 +1,3 @@
-import { BITCOIN_MAINNET_GENESIS } from '#domain/asset/chain.ts';
-
 /** Returns a header of a delivery by its lower-case name; null when it is absent. */
 export type HeaderOf = (name: string) => string | null;
 
@@ -19,10 +17,15 @@ export interface Hint {
 
 /**
  * The content of a delivery. Anything that is not understood gives no hint and never an error: an
- * answer other than 2xx stops the monitor.
+ * answer other than 2xx stops the monitor. It is reported to operators in its place.
  */
 export interface Report {
   readonly hints: readonly Hint[];
+  /**
+   * The provider's name of what was not understood, short and printable; null when all of the
+   * delivery was. Without hints, null means that nothing has happened.
+   */
+  readonly unread: string | null;
   /** A message of the monitor about itself that an operator should read; null without one. */
   readonly alarm: string | null;
 }
@@ -45,8 +48,6 @@ export interface Monitor {
   readonly read: (body: unknown) => Report;
 }
 
-export const EMPTY_REPORT: Report = { hints: [], alarm: null };
-
 /**
  * The tolerance in either direction for schemes with a time, so that an old delivery cannot be
  * replayed.
@@ -60,29 +61,6 @@ export function isRecent(seconds: string | null, nowMs: number): boolean {
     /^[0-9]{1,12}$/.test(seconds) &&
     Math.abs(Number.parseInt(seconds, 10) * 1000 - nowMs) <= TOLERANCE_MS
   );
-}
-
-const EVM_HASH = /^0x[0-9a-f]{64}$/;
-
-/** Returns the hashes of a list as hints on one chain, each once. Anything else is omitted. */
-export function hintsOn(chain: string | undefined, hashes: readonly unknown[]): readonly Hint[] {
-  if (chain === undefined) return [];
-  const isEvm = chain.startsWith('eip155:');
-  const known = hashes.flatMap((hash) => (typeof hash === 'string' ? [isEvm ? hash.toLowerCase() : hash] : []));
-  return [...new Set(known)].filter((hash) => !isEvm || EVM_HASH.test(hash)).map((hash) => ({ chain, hash }));
-}
-
-/** Mainnets, by their genesis block. */
-export const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
-export const BITCOIN = `bip122:${BITCOIN_MAINNET_GENESIS}`;
-
-/**
- * Returns the transaction ids of a list of whole transactions. For Bitcoin it is not `hash`, which
- * includes the witness.
- */
-export function idsIn(chain: string | undefined, transactions: unknown): readonly unknown[] {
-  const name = chain?.startsWith('bip122:') ? 'txid' : chain?.startsWith('solana:') ? 'signature' : 'hash';
-  return items(transactions).map((row) => field(row, name));
 }
 
 /** Returns a field of an unknown value. */

@@ -2,16 +2,31 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { constantTimeEqual } from '#domain/constant-time-equal.ts';
 import type { Monitor } from '#monitors/monitor.ts';
-import { BITCOIN, field, hintsOn, items, idsIn, SOLANA } from '#monitors/monitor.ts';
+import { field, items } from '#monitors/monitor.ts';
+import type { NetworkNames, NetworkOf } from '#monitors/networks.ts';
+import { chainNamed, chainOfHexId, chainsByName } from '#monitors/networks.ts';
+import { EMPTY_REPORT, hashIn, kindOf, reportOf } from '#monitors/report.ts';
 
-/** The lists in a body, and the name of the transaction hash in each. */
+/** The lists in a body. The last one is that of Solana and Bitcoin. */
 const LISTS = [
-  ['txs', 'hash'],
-  ['txsInternal', 'transactionHash'],
-  ['logs', 'transactionHash'],
-  ['erc20Transfers', 'transactionHash'],
-  ['nftTransfers', 'transactionHash'],
+  'txs',
+  'txsInternal',
+  'logs',
+  'erc20Transfers',
+  'erc20Approvals',
+  'nftTransfers',
+  'nftTokenApprovals',
+  'transactions',
 ] as const;
+
+/** Moralis's names of networks, in `network`. EVM chains have a chain id in its place. */
+const SOLANA: NetworkNames<NetworkOf<'solana'>> = { solana: ['mainnet'], 'solana-devnet': ['devnet'] };
+const BITCOIN: NetworkNames<NetworkOf<'bip122'>> = {
+  bitcoin: ['mainnet'],
+  'bitcoin-testnet4': ['testnet4'],
+  'bitcoin-signet': ['signet'],
+};
+const OTHER_CHAINS = [chainsByName(SOLANA), chainsByName(BITCOIN)];
 
 const SIGNATURE = /^0x[0-9a-f]{64}$/;
 
@@ -19,8 +34,8 @@ const SIGNATURE = /^0x[0-9a-f]{64}$/;
  * Moralis Streams: `0x` and hex keccak256 of the raw body followed by the secret. Each event comes
  * twice, before and after its block is deep (on Bitcoin also before it has one), in any order. A
  * body of empty lists is the test that every new stream begins with. Solana and Bitcoin have one
- * list of whole transactions, and the names of their networks, of which only mainnets are known
- * here.
+ * list of whole transactions, and the names of their networks. Both have a `mainnet`, so the rows
+ * decide which chain it is.
  */
 export const moralis: Monitor = {
   checkHeaders(header, secrets) {
@@ -37,12 +52,20 @@ export const moralis: Monitor = {
   },
   read(body) {
     const chainId = field(body, 'chainId');
-    const isEvm = typeof chainId === 'string' && /^0x[0-9a-fA-F]{1,16}$/.test(chainId);
-    const hashes = LISTS.flatMap(([list, name]) => items(field(body, list)).map((row) => field(row, name)));
-    if (isEvm) return { hints: hintsOn(`eip155:${BigInt(chainId)}`, hashes), alarm: null };
-    const isMain = items(field(body, 'network')).includes('mainnet');
-    const whole = field(body, 'transactions');
-    const hints = [SOLANA, BITCOIN].flatMap((chain) => hintsOn(isMain ? chain : undefined, idsIn(chain, whole)));
-    return { hints, alarm: null };
+    const evm = chainOfHexId(chainId);
+    const network = field(body, 'network');
+    const [name] = Array.isArray(network) ? items(network) : [network];
+    const chains = evm === undefined ? OTHER_CHAINS.flatMap((names) => chainNamed(names, name) ?? []) : [evm];
+    const kind = kindOf(body, evm === undefined ? name : chainId);
+    const entryOf = (row: unknown) => ({
+      chain: chains.find((one) => hashIn(one, row) !== null) ?? chains[0],
+      row,
+      kind,
+    });
+    const lists = LISTS.map((list) => field(body, list)).filter((list) => Array.isArray(list));
+    const rows = lists.flatMap(items);
+    // A body of empty lists is a test.
+    if (lists.length > 0 && rows.length === 0) return EMPTY_REPORT;
+    return reportOf((lists.length === 0 ? [body] : rows).map(entryOf));
   },
 };

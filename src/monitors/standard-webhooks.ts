@@ -3,7 +3,8 @@ import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { constantTimeEqual } from '#domain/constant-time-equal.ts';
 import { hmacSha256 } from '#monitors/hmac.ts';
 import type { Monitor } from '#monitors/monitor.ts';
-import { field, hintsOn, isRecent, EMPTY_REPORT } from '#monitors/monitor.ts';
+import { field, isRecent, items } from '#monitors/monitor.ts';
+import { EMPTY_REPORT, isCaip2, kindOf, reportOf } from '#monitors/report.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -16,10 +17,14 @@ const MAX_SIGNATURES = 10;
  */
 const MAX_VERIFICATIONS = 10;
 
+/** The last word of the type of a test. */
+const TEST = /(?:^|[._-])(?:ping|test|example)$/i;
+
 /**
  * Standard Webhooks 1.0, for an operator's own monitors: `webhook-signature` is a list of `v1,`
  * base64 HMAC-SHA256 and `v1a,` base64 Ed25519 over `id.timestamp.body`. A secret is `whsec_` or
- * `whpk_` and base64. The body is `{ type: 'chain.activity', data: { chain, txHash } }`.
+ * `whpk_` and base64. The body is `{ type: 'chain.activity', data: { chain, txHash } }`, where
+ * `data` can be a list. Another `type` with such data is read, too.
  */
 export const standardWebhooks: Monitor = {
   checkHeaders(header, secrets, nowMs) {
@@ -44,10 +49,19 @@ export const standardWebhooks: Monitor = {
   },
   idHeader: 'webhook-id',
   read(body) {
-    if (field(body, 'type') !== 'chain.activity') return EMPTY_REPORT;
+    const type = field(body, 'type');
     const data = field(body, 'data');
-    const chain = field(data, 'chain');
-    return { hints: hintsOn(typeof chain === 'string' ? chain : undefined, [field(data, 'txHash')]), alarm: null };
+    const chain = field(body, 'chain');
+    const kind = kindOf(body, type);
+    const rows = Array.isArray(data) ? items(data) : [data ?? body];
+    const report = reportOf(
+      rows.map((row) => {
+        const own = field(row, 'chain') ?? chain;
+        return { chain: isCaip2(own) ? own : undefined, row, kind };
+      }),
+    );
+    const isTest = report.hints.length === 0 && typeof type === 'string' && TEST.test(type);
+    return isTest ? EMPTY_REPORT : report;
   },
 };
 

@@ -271,6 +271,24 @@ export const deliveries = sqliteTable(
 );
 
 /**
+ * What each endpoint of a monitor has delivered, for operators. The deliveries themselves are too
+ * many to be counted whenever the status is read.
+ */
+export const monitorEndpoints = sqliteTable('monitor_endpoints', {
+  endpointId: text('endpoint_id').primaryKey(),
+  /** Of the newest delivery, to the minute. */
+  lastDeliveryAtMs: integer('last_delivery_at_ms').notNull(),
+  /** The number of deliveries that were not understood, or only in part. */
+  unread: integer('unread').notNull(),
+  /** The provider's name of what the last one contains; external input. */
+  unreadKind: text('unread_kind'),
+  /** The times of the last three, the newest first. */
+  unreadAtMs: integer('unread_at_ms'),
+  secondUnreadAtMs: integer('second_unread_at_ms'),
+  thirdUnreadAtMs: integer('third_unread_at_ms'),
+});
+
+/**
  * Scans of a chain's blocks for one wallet, until everything that they found is recorded. A scan
  * that finds many transactions continues as several rows, each with some of them.
  */

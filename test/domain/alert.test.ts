@@ -13,6 +13,7 @@ const FINE: ServiceHealth = {
   deliveries: IDLE,
   scans: IDLE,
   claims: [],
+  monitors: [],
   deadLetters: 0,
   newestDeadLetterAtMs: null,
   vaults: 1,
@@ -37,6 +38,11 @@ const claim = (minutes: number) => ({
   firstAtMs: ago(minutes),
   lastAtMs: NOW_MS,
 });
+const unread = (...minutes: readonly number[]) => {
+  const [unreadAtMs = null, , thirdUnreadAtMs = null] = minutes.map(ago);
+  const counts = { unread: minutes.length, unreadKind: 'SWAP', unreadAtMs, thirdUnreadAtMs };
+  return { endpointId: 'main', lastDeliveryAtMs: NOW_MS, ...counts };
+};
 const THERE: readonly CosignerState[] = [1, 2, 3].map((node) => ({ node, fault: null, banned: [] }));
 const codes = (condition: Partial<ServiceHealth>, cosigners = THERE) =>
   alertsFor({ ...FINE, ...condition }, cosigners, NOW_MS).map(({ code }) => code);
@@ -52,6 +58,7 @@ test.each<[string, Partial<ServiceHealth>]>([
   ['failed-deliveries', { deliveries: { ...IDLE, failed: 1, newestFailureAtMs: ago(5) } }],
   ['late-scans', { scans: { ...IDLE, open: 1, oldestDueAtMs: ago(16) } }],
   ['failed-scans', { scans: { ...IDLE, failed: 1, newestFailureAtMs: ago(5) } }],
+  ['monitor-unread', { monitors: [unread(5, 60, 1_439), unread(1)] }],
   ['unproven-claims', { claims: [claim(11), claim(3)] }],
   ['dead-letters', { deadLetters: 1, newestDeadLetterAtMs: ago(5) }],
   ['late-sweep', { longestUnsweptAtMs: ago(131) }],
@@ -81,6 +88,14 @@ test('a failure of the day before yesterday is in the list and raises no alert',
   ).toEqual([]);
 });
 
+test('unread deliveries raise an alert when there are three of one endpoint in a day', () => {
+  expect(codes({ monitors: [unread(), unread(1), unread(1, 2), unread(5, 60, 1_441)] })).toEqual([]);
+  const [alert] = alertsFor({ ...FINE, monitors: [unread(7, 8, 9), unread(3, 4, 5)] }, THERE, NOW_MS);
+  expect(alert?.detail).toBe(
+    'Endpoints with at least three unread deliveries in a day: 2. The newest is 3 minutes old.',
+  );
+});
+
 test('the alert names an unreachable co-signer, and a co-signer that has caught another one cheating', () => {
   const [first, , third] = THERE;
   const cosigners = [
@@ -107,6 +122,7 @@ test('simultaneous alerts are sorted, those with the most risk for the assets fi
       deliveries: overdue,
       scans: overdue,
       claims: [claim(100)],
+      monitors: [unread(5, 60, 100)],
       newestDeadLetterAtMs: ago(100),
       longestUnsweptAtMs: ago(200),
       stores: [{ store: 'D1', bytes: STORE_BYTES }],

@@ -143,3 +143,80 @@ test('the sweep sends open deliveries whose message was lost, and removes those 
   await sweep(env, Date.now());
   expect(sent.filter((id) => id === lost)).toHaveLength(1);
 });
+
+/** Stores a delivery of another form. */
+async function keptBody(body: unknown, { endpointId = 'of-the-tests', receivedAtMs = Date.now() } = {}) {
+  await asService('GET /internal/vault/1');
+  last += 1;
+  const id = `delivery-${last}`;
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  await insertDelivery(coordinator.DB, { id, provider: 'alchemy', endpointId, body: text, receivedAtMs });
+  return id;
+}
+
+const SECRET_TEXT = 'a text that no log has';
+const UNKNOWN = { type: 'GAS_PRICE', event: { network: 'ETH_MAINNET', note: SECRET_TEXT } };
+
+/** Processes deliveries, and returns the lines of the log about unread ones. */
+async function unreadLines(ids: readonly string[], env: CoordinatorEnv = coordinator) {
+  const logged: string[] = [];
+  const log = vi.spyOn(console, 'error').mockImplementation((line: string) => void logged.push(line));
+  for (const deliveryId of ids) await consumed([{ deliveryId }, { deliveryId }], env);
+  log.mockRestore();
+  expect(logged.join()).not.toContain(SECRET_TEXT);
+  return logged.filter((line) => line.includes('monitor-unread')).map((line) => JSON.parse(line) as object);
+}
+
+const endpointStatus = async (id: string) => {
+  const { body } = await asService('GET /internal/status');
+  const monitors = body['monitors'] as readonly { readonly endpointId: string }[];
+  const codes = (body['attention'] as readonly { readonly code: string }[]).map(({ code }) => code);
+  return { endpoint: monitors.find(({ endpointId }) => endpointId === id), isAlert: codes.includes('monitor-unread') };
+};
+
+test('an authentic delivery that is not understood is logged once, with its kind and without its body', async () => {
+  const id = await keptBody(UNKNOWN);
+  const line = { event: 'monitor-unread', endpointId: 'of-the-tests', provider: 'alchemy' };
+  expect(await unreadLines([id])).toEqual([{ ...line, kind: 'GAS_PRICE ETH_MAINNET' }]);
+  expect(await row(id)).toMatchObject({ state: 'done', outcome: '{"unread":1}' });
+  expect(await unreadLines([await keptBody('{ no JSON')])).toEqual([{ ...line, kind: 'null' }]);
+  const nothing = { type: 'ADDRESS_ACTIVITY', event: { network: 'ETH_MAINNET', activity: [] } };
+  expect(await unreadLines([await keptBody(nothing)], coordinator)).toEqual([]);
+});
+
+test('a delivery about a chain without an RPC node is logged, because it can never have an effect', async () => {
+  const [id, long] = [await kept(1), await kept(60)];
+  const lines = await unreadLines([id, long, `${long}.0`, `${long}.25`]);
+  expect(lines).toMatchObject([{ kind: 'unknown-chain eip155:1' }, { kind: 'unknown-chain eip155:1' }]);
+  vi.stubGlobal('fetch', () => Promise.reject(new Error('the node is away')));
+  expect(await unreadLines([await kept(1)], { ...withQueue().env, ...UNREACHABLE })).toEqual([]);
+});
+
+test('the status has the last delivery of each endpoint and its unread ones, and the third in a day is an alert', async () => {
+  await coordinator.DB.prepare('DELETE FROM monitor_endpoints').run();
+  expect((await endpointStatus('of-the-tests')).endpoint).toMatchObject({ lastDeliveryAt: null, unread: 0 });
+  const endpointId = 'counted';
+  const nowMs = Math.floor(Date.now() / 1_000) * 1_000;
+  const ids: string[] = [];
+  for (const hoursAgo of [30, 20, 10]) {
+    ids.push(await keptBody({ ...UNKNOWN, hoursAgo }, { endpointId, receivedAtMs: nowMs - hoursAgo * HOUR_MS }));
+  }
+  expect(await unreadLines(ids)).toHaveLength(3);
+  const [, , at] = [30, 20, 10].map((hours) => new Date(nowMs - hours * HOUR_MS).toISOString());
+  const counts = { unread: 3, lastUnreadAt: at, lastUnreadKind: 'GAS_PRICE ETH_MAINNET' };
+  expect(await endpointStatus(endpointId)).toEqual({
+    endpoint: { endpointId, lastDeliveryAt: at, ...counts },
+    isAlert: false,
+  });
+  const mined = { type: 'MINED_TRANSACTION', event: { network: 'ETH_MAINNET', transaction: { hash: hash(7) } } };
+  vi.stubGlobal('fetch', emptyCosigner);
+  const env = { ...withQueue().env, ...UNREACHABLE };
+  const understood = await keptBody(mined, { endpointId, receivedAtMs: nowMs - HOUR_MS });
+  expect(await unreadLines([understood], env)).toEqual([]);
+  vi.unstubAllGlobals();
+  const later = new Date(nowMs - HOUR_MS).toISOString();
+  expect((await endpointStatus(endpointId)).endpoint).toEqual({ endpointId, lastDeliveryAt: later, ...counts });
+  await unreadLines([await keptBody(UNKNOWN, { endpointId, receivedAtMs: nowMs })]);
+  const { endpoint, isAlert } = await endpointStatus(endpointId);
+  expect([endpoint, isAlert]).toMatchObject([{ unread: 4, lastUnreadAt: new Date(nowMs).toISOString() }, true]);
+});

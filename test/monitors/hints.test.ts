@@ -20,7 +20,7 @@ test('a Standard Webhooks delivery gives its hints', () => {
     data: { chain: 'eip155:31337', txHash: HASH.toUpperCase().replace('0X', '0x') },
   };
   expect(hints('standard-webhooks', activity)).toEqual([`eip155:31337 ${HASH}`]);
-  expect(hints('standard-webhooks', { ...activity, type: 'other' })).toEqual([]);
+  expect(hints('standard-webhooks', { ...activity, type: 'other' })).toEqual([`eip155:31337 ${HASH}`]);
 });
 
 test('the rows of one transaction in an Alchemy delivery give one hint, and a log gives its transaction hash', () => {
@@ -40,24 +40,13 @@ test('the rows of one transaction in an Alchemy delivery give one hint, and a lo
   expect(hints('alchemy', { event: { ...event, network: 'MARS_MAINNET' } })).toEqual([]);
 });
 
-test.each([
-  ['ETH_MAINNET', 'eip155:1'],
-  ['BASE_MAINNET', 'eip155:8453'],
-  ['ARB_MAINNET', 'eip155:42161'],
-  ['OPT_MAINNET', 'eip155:10'],
-  ['MATIC_MAINNET', 'eip155:137'],
-  ['BNB_MAINNET', 'eip155:56'],
-  ['AVAX_MAINNET', 'eip155:43114'],
-  ['ETH_SEPOLIA', 'eip155:11155111'],
-  ['BASE_SEPOLIA', 'eip155:84532'],
-])('the Alchemy network %s is the chain %s', (network, chain) => {
-  const body = { event: { network, activity: [{ hash: HASH }] } };
-  expect(monitorOf('alchemy')?.read(body)).toEqual({ hints: [{ chain, hash: HASH }], alarm: null });
-});
-
 test('an Alchemy delivery reports when Alchemy has omitted some activity', () => {
   const body = { event: { network: 'ETH_MAINNET', error: { message: 'capacity' } } };
-  expect(monitorOf('alchemy')?.read(body)).toEqual({ hints: [], alarm: 'The delivery omits activity.' });
+  expect(monitorOf('alchemy')?.read(body)).toEqual({
+    hints: [],
+    alarm: 'The delivery omits activity.',
+    unread: null,
+  });
 });
 
 test('a QuickNode delivery with one block or several gives its hints', () => {
@@ -69,27 +58,13 @@ test('a QuickNode delivery with one block or several gives its hints', () => {
   ]);
 });
 
-test.each([
-  ['ethereum-mainnet', 'eip155:1'],
-  ['base-mainnet', 'eip155:8453'],
-  ['arbitrum-mainnet', 'eip155:42161'],
-  ['optimism-mainnet', 'eip155:10'],
-  ['matic-mainnet', 'eip155:137'],
-  ['bnbchain-mainnet', 'eip155:56'],
-  ['avalanche-mainnet', 'eip155:43114'],
-  ['ethereum-sepolia', 'eip155:11155111'],
-  ['base-sepolia', 'eip155:84532'],
-])('the QuickNode network %s is the chain %s', (network, chain) => {
-  expect(hints('quicknode', { network, transactions: [{ hash: HASH }] })).toEqual([`${chain} ${HASH}`]);
-});
-
 test('every list of a Moralis block gives hints, and the test delivery of a new stream gives none', () => {
   const lists = {
     txs: [{ hash: HASH }],
     erc20Transfers: [{ transactionHash: OTHER }],
     logs: [{ transactionHash: OTHER }],
   };
-  for (const list of ['txsInternal', 'logs', 'erc20Transfers', 'nftTransfers']) {
+  for (const list of ['txsInternal', 'logs', 'erc20Transfers', 'erc20Approvals', 'nftTransfers', 'nftTokenApprovals']) {
     const alone = { chainId: '0x89', [list]: [{ transactionHash: OTHER, hash: HASH }] };
     expect([list, hints('moralis', alone)]).toEqual([list, [`eip155:137 ${OTHER}`]]);
   }
@@ -107,6 +82,12 @@ test('Moralis gives hints on the main networks of Solana and Bitcoin, and a Bitc
   expect(hints('moralis', solana)).toEqual([`solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp ${signature}`]);
   expect(hints('moralis', bitcoin)).toEqual([`bip122:000000000019d6689c085ae165831e93 ${txid}`]);
   expect(hints('moralis', { ...bitcoin, network: ['testnet'] })).toEqual([]);
+  expect(hints('moralis', { ...bitcoin, network: ['signet'] })).toEqual([
+    `bip122:00000008819873e925422c1ff0f99f7c ${txid}`,
+  ]);
+  expect(hints('moralis', { ...solana, network: 'devnet' })).toEqual([
+    `solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1 ${signature}`,
+  ]);
 });
 
 test('QuickNode gives hints on Solana and Bitcoin', () => {
@@ -126,10 +107,12 @@ test('enhanced and raw Helius deliveries give their hints', () => {
   const signature = '5'.repeat(88);
   const chain = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
   expect(hints('helius', [{ signature, type: 'TRANSFER' }])).toEqual([`${chain} ${signature}`]);
-  expect(hints('helius', [{ transaction: { signatures: [signature] }, meta: {} }])).toEqual([`${chain} ${signature}`]);
+  const raw = [{ transaction: { signatures: [signature] }, meta: {} }];
+  expect(hints('helius', raw)).toEqual([`${chain} ${signature}`]);
+  expect(hints('helius-devnet', raw)).toEqual([`solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1 ${signature}`]);
 });
 
-test.each(['standard-webhooks', 'alchemy', 'quicknode', 'moralis', 'helius'])(
+test.each(['standard-webhooks', 'alchemy', 'quicknode', 'moralis', 'helius', 'helius-devnet'])(
   'the parser of %s accepts any body without an exception',
   (provider) => {
     const odd: readonly unknown[] = [

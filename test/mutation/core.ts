@@ -28,8 +28,11 @@ const inDomain = (name: string, tests: readonly string[] = domain(name)): CorePa
 /** Parts outside the domain have all of their tests beside them. */
 const outside = (file: string, tests: readonly string[]): CorePart => ({ file: `src/${file}.ts`, tests, further: [] });
 
-const MONITOR_TESTS = ['test/monitors/signatures.test.ts', 'test/monitors/hints.test.ts'];
-const MONITORS = ['endpoint', 'monitor', 'standard-webhooks', 'alchemy', 'helius', 'moralis', 'quicknode'];
+const MONITOR_TESTS = ['signatures', 'hints', 'unread', 'networks', 'field'].map(
+  (name) => `test/monitors/${name}.test.ts`,
+);
+const READERS = ['alchemy', 'helius', 'moralis', 'quicknode', 'standard-webhooks'];
+const MONITORS = ['endpoint', 'monitor', 'networks', 'report', 'hash-search', ...READERS];
 
 export const CORE: readonly CorePart[] = [
   inDomain('asset/amount', domain('asset/amount')),

@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { chainsWithOneNode } from '#chains/client-for.ts';
-import type { ActivityHealth } from '#domain/alert.ts';
+import type { ActivityHealth, MonitorEndpoint } from '#domain/alert.ts';
 import { ALERT_CODES, alertsFor, percentOf } from '#domain/alert.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { route } from '#http/edge/context.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
+import { endpointsFrom } from '#monitors/endpoint.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import { statesOfCosigners } from '#cosigner-client/pair-states.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
@@ -40,6 +41,17 @@ const statusSchema = z
     claims: z
       .array(z.strictObject({ chain: z.string(), hash: z.string(), host: z.string(), firstAt: time, lastAt: time }))
       .meta({ description: 'Transactions that one RPC node alone states, or whose contents it alone states' }),
+    monitors: z
+      .array(
+        z.strictObject({
+          endpointId: z.string(),
+          lastDeliveryAt: time.nullable().meta({ description: 'To the minute; null when nothing was delivered' }),
+          unread: z.int().meta({ description: 'Deliveries that were not understood, or only in part' }),
+          lastUnreadAt: time.nullable(),
+          lastUnreadKind: z.string().nullable(),
+        }),
+      )
+      .meta({ description: 'The configured endpoints of monitors, and others that have delivered' }),
     deadLetters: z.strictObject({ count: z.int(), newestAt: time.nullable() }),
     singleNodeChains: z.array(z.string()).meta({
       description: 'Chains with one RPC node; no second node confirms what it reports of payments',
@@ -88,6 +100,28 @@ function chainsOnOneNode(env: CoordinatorEnv): string[] {
   }
 }
 
+type EndpointStatus = Pick<MonitorEndpoint, 'endpointId' | 'unread' | 'unreadKind' | 'unreadAtMs'> & {
+  readonly lastDeliveryAtMs: number | null;
+};
+
+/** Returns the endpoints that have delivered, and the configured ones that have not. */
+function monitorsOf(env: CoordinatorEnv, delivered: readonly MonitorEndpoint[]): readonly EndpointStatus[] {
+  const silent = configuredEndpoints(env).filter((id) => !delivered.some(({ endpointId }) => endpointId === id));
+  const nothing = { lastDeliveryAtMs: null, unread: 0, unreadKind: null, unreadAtMs: null };
+  return [...delivered, ...silent.map((endpointId) => ({ endpointId, ...nothing }))];
+}
+
+/**
+ * Returns the ids of the setting. One that cannot be parsed must not hide the rest of the status.
+ */
+function configuredEndpoints(env: CoordinatorEnv): readonly string[] {
+  try {
+    return [...endpointsFrom(env.WEBHOOK_ENDPOINTS).keys()];
+  } catch {
+    return [];
+  }
+}
+
 async function show(context: HttpContext): Promise<Response> {
   const [condition, cosigners] = await Promise.all([
     readHealth(context.env.DB, { limit: SHOWN, nowMs: Date.now() }),
@@ -112,6 +146,13 @@ async function show(context: HttpContext): Promise<Response> {
       ...claim,
       firstAt: rfc3339(firstAtMs),
       lastAt: rfc3339(lastAtMs),
+    })),
+    monitors: monitorsOf(context.env, condition.monitors).map(({ lastDeliveryAtMs, unreadAtMs, ...endpoint }) => ({
+      endpointId: endpoint.endpointId,
+      lastDeliveryAt: timeOrNull(lastDeliveryAtMs),
+      unread: endpoint.unread,
+      lastUnreadAt: timeOrNull(unreadAtMs),
+      lastUnreadKind: endpoint.unreadKind,
     })),
     deadLetters: { count: condition.deadLetters, newestAt: timeOrNull(condition.newestDeadLetterAtMs) },
     singleNodeChains: chainsOnOneNode(context.env),

@@ -2,7 +2,7 @@ import { and, asc, count, desc, eq, gte, inArray, isNotNull, max, min, sql } fro
 import { drizzle } from 'drizzle-orm/d1';
 import type { ServiceHealth } from '#domain/alert.ts';
 import { UNEXPLAINED_REASONS } from '#domain/alert.ts';
-import { claims, deadLetters, deliveries, scans, transactions, vaults } from '#store/schema.ts';
+import { claims, deadLetters, deliveries, monitorEndpoints, scans, transactions, vaults } from '#store/schema.ts';
 
 /**
  * Decided and not done. A transaction that waits for members, or only for depth, may stay unchanged
@@ -90,6 +90,8 @@ export async function readHealth(
       .where(gte(claims.lastAtMs, nowMs - CLAIMED_STILL_MS))
       .orderBy(asc(claims.firstAtMs))
       .limit(limit),
+    // One row for each endpoint that was ever configured.
+    orm.select().from(monitorEndpoints),
   ]);
   const { meta } = await db.prepare('SELECT 1').run();
   const [
@@ -104,6 +106,7 @@ export async function readHealth(
     [swept],
     largest,
     unproven,
+    monitors,
   ] = results;
   return {
     outstanding: Object.fromEntries(states.map(({ state, number }) => [state, number])),
@@ -122,6 +125,7 @@ export async function readHealth(
       newestFailureAtMs: failedScans?.atMs ?? null,
     },
     claims: unproven,
+    monitors,
     deadLetters: dead?.number ?? 0,
     newestDeadLetterAtMs: dead?.atMs ?? null,
     vaults: swept?.number ?? 0,
