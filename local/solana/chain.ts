@@ -22,7 +22,7 @@ import { parseJsonWithBigInts, stringifyJsonWithBigInts } from '@solana/rpc-spec
 import { FailedTransactionMetadata, LiteSVM } from 'litesvm';
 import { bytesOf } from '#chains/solana/rules/address.ts';
 import { mintIn, storedNonce, TOKEN_PROGRAMS, tokenAccountIn } from '#chains/solana/client/accounts.ts';
-import type { Account } from '#chains/solana/client/rpc-calls.ts';
+import type { Account } from '#chains/solana/client/account-answers.ts';
 import type { LeaderRules, Waiting } from './leader.ts';
 import { chosenFor, isSignedBy, offeredPrice } from './leader.ts';
 import { errorOf } from './error.ts';

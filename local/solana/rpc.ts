@@ -3,7 +3,7 @@ import { getBase58Decoder, getTransactionDecoder } from '@solana/kit';
 import { stringifyJsonWithBigInts } from '@solana/rpc-spec-types';
 import { isPublicKey } from '#chains/solana/rules/address.ts';
 import { LOCAL_CLUSTER } from '#chains/solana/rules/cluster.ts';
-import type { Account } from '#chains/solana/client/rpc-calls.ts';
+import type { Account } from '#chains/solana/client/account-answers.ts';
 
 /** 32 bytes whose base58 begins with the name of the local cluster. */
 const GENESIS = `${LOCAL_CLUSTER}111111111111`;

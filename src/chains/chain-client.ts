@@ -220,7 +220,7 @@ export interface Scan {
   readonly untracedBy?: string;
 }
 
-export interface ScanOptions {
+interface ScanOptions {
   readonly memory?: ScanMemory;
   /**
    * The tokens whose payments are searched first, where each token has an account: a stranger can

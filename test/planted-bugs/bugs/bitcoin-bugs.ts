@@ -165,8 +165,8 @@ export const BITCOIN_BUGS: readonly Bug[] = [
   {
     name: 'many UTXOs: what spends a UTXO may be on the page that is not read',
     file: 'src/chains/bitcoin/client/utxos.ts',
-    was: '(transfer.block?.hash === oldest ? [] : madeFor(address, transfer))',
-    is: "(transfer.block?.hash === '' ? [] : madeFor(address, transfer))",
+    was: '(transfer.block?.hash === oldest ? [] : madeBy(transfer))',
+    is: "(transfer.block?.hash === '' ? [] : madeBy(transfer))",
     caughtBy: UTXOS,
   },
   {

@@ -1,6 +1,6 @@
 import type { Address } from '@solana/kit';
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
-import type { Account } from '#chains/solana/client/rpc-calls.ts';
+import type { Account } from '#chains/solana/client/account-answers.ts';
 import { bytesOf } from '#chains/solana/rules/address.ts';
 import { NONCE_SLOTS, nonceAccountOf } from '#chains/solana/rules/payment-terms.ts';
 import type { ChainView, Entry } from '#local/solana/rpc.ts';

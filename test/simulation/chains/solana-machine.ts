@@ -13,7 +13,7 @@ import {
 } from '@solana-program/system';
 import { storedNonce } from '#chains/solana/client/accounts.ts';
 import { bytesOf, seededAddress } from '#chains/solana/rules/address.ts';
-import type { Account } from '#chains/solana/client/rpc-calls.ts';
+import type { Account } from '#chains/solana/client/account-answers.ts';
 import { durableNonce } from '#local/solana/durable-nonce.ts';
 
 /** An account of the system program. */

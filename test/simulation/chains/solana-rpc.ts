@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit';
 import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit';
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
-import type { Account } from '#chains/solana/client/rpc-calls.ts';
+import type { Account } from '#chains/solana/client/account-answers.ts';
 import type { Entry, ChainView } from '#local/solana/rpc.ts';
 import { answerRpc } from '#local/solana/rpc.ts';
 import type { ChainApi, Query } from './chain.ts';

@@ -2,7 +2,7 @@ import type { Address } from '@solana/kit';
 import { address, getAddressDecoder } from '@solana/kit';
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
 import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
-import type { Account } from '#chains/solana/client/rpc-calls.ts';
+import type { Account } from '#chains/solana/client/account-answers.ts';
 
 /**
  * Its tokens can charge fees, call other programs, and refuse: the sent amount may differ from the

@@ -8,7 +8,7 @@ import type { SolanaQuote } from '#chains/solana/rules/compose.ts';
 import { storedNonce } from '#chains/solana/client/accounts.ts';
 import type { ReplacedPrice } from '#chains/solana/client/price.ts';
 import { attemptPrice, pricePaid, priceTiers } from '#chains/solana/client/price.ts';
-import type { Account } from '#chains/solana/client/rpc-calls.ts';
+import type { Account } from '#chains/solana/client/account-answers.ts';
 import {
   getAccounts,
   getPrioritizationFees,

@@ -1,6 +1,15 @@
 import type { BlockCalls } from '#chains/rpc/absence-check.ts';
-import { isObject } from '#chains/rpc/is-object.ts';
 import type { RpcCall } from '#chains/rpc/json-rpc.ts';
+import type { Account, At } from '#chains/solana/client/account-answers.ts';
+import {
+  accountOf,
+  field,
+  fieldsOf,
+  holderOf,
+  isAddressText,
+  rowsIn,
+  withSlot,
+} from '#chains/solana/client/account-answers.ts';
 import { isPublicKey } from '#chains/solana/rules/address.ts';
 import type { Address } from '@solana/kit';
 
@@ -9,19 +18,6 @@ import type { Address } from '@solana/kit';
  * fork.
  */
 export type Commitment = 'confirmed' | 'finalized';
-
-/** The current state of an account. */
-export interface Account {
-  readonly lamports: bigint;
-  readonly owner: Address;
-  readonly data: Uint8Array;
-  readonly isExecutable: boolean;
-}
-
-export interface At<T> {
-  readonly slot: bigint;
-  readonly value: T;
-}
 
 export interface Simulation {
   /** The network's own message; null when execution would succeed. */
@@ -291,54 +287,6 @@ function whole(method: string, params: readonly unknown[]): RpcCall<bigint> {
 /** JSON has no BigInt. Slots are far below the precision limit of a double. */
 function plain(slot: bigint): number {
   return Number.parseInt(slot.toString(), 10);
-}
-
-function field(value: unknown, name: string): unknown {
-  return isObject(value) ? value[name] : undefined;
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isObject(value) ? value : {};
-}
-
-function isAddressText(value: unknown): value is Address {
-  return typeof value === 'string' && isPublicKey(value);
-}
-
-function withSlot(answer: unknown): At<unknown> | undefined {
-  const slot = wholeIn(field(field(answer, 'context'), 'slot'));
-  return slot !== undefined ? { slot, value: field(answer, 'value') } : undefined;
-}
-
-/** Returns a whole number of an answer that was read with BigInt or, exactly, without. */
-function wholeIn(value: unknown): bigint | undefined {
-  if (typeof value === 'bigint') return value;
-  return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : undefined;
-}
-
-function rowsIn(answer: unknown): At<readonly unknown[]> | undefined {
-  const slotted = withSlot(answer);
-  return Array.isArray(slotted?.value) ? { slot: slotted.slot, value: slotted.value } : undefined;
-}
-
-/** Returns undefined for a value that is neither an account nor null. */
-function accountOf(value: unknown): Account | null | undefined {
-  if (value === null) return null;
-  const { owner, data, executable, ...rest } = fieldsOf(value);
-  const lamports = wholeIn(rest['lamports']);
-  const [encoded] = Array.isArray(data) ? (data as readonly unknown[]) : [];
-  if (lamports === undefined || !isAddressText(owner) || typeof encoded !== 'string') return undefined;
-  return { lamports, owner, data: bytesOfBase64(encoded), isExecutable: executable === true };
-}
-
-/** Returns the account of a row, or nothing for an unreadable row. */
-function holderOf(row: unknown): readonly { readonly address: Address; readonly account: Account }[] {
-  const [address, account] = [field(row, 'pubkey'), accountOf(field(row, 'account'))];
-  return isAddressText(address) && account ? [{ address, account }] : [];
-}
-
-function bytesOfBase64(text: string): Uint8Array {
-  return new Uint8Array(Buffer.from(text, 'base64'));
 }
 
 /** Returns the network's notation: `{"InstructionError":[0,{"Custom":1}]}`, or a word. */

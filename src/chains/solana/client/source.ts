@@ -4,7 +4,7 @@ import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { TokenAccount } from '#chains/solana/client/accounts.ts';
 import { tokenAccountIn } from '#chains/solana/client/accounts.ts';
 import { tokenAccountOf } from '#chains/solana/rules/address.ts';
-import type { Account } from '#chains/solana/client/rpc-calls.ts';
+import type { Account } from '#chains/solana/client/account-answers.ts';
 import { getAccountsOfMint } from '#chains/solana/client/rpc-calls.ts';
 import type { Payment } from '#chains/solana/rules/transaction.ts';
 import type { Result } from '#domain/result.ts';

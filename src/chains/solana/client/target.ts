@@ -4,7 +4,7 @@ import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
 import { permanent, shortOf } from '#chains/inspect/permanent-fault.ts';
 import { mintIn, TOKEN_2022, tokenAccountIn } from '#chains/solana/client/accounts.ts';
 import { tokenAccountOf } from '#chains/solana/rules/address.ts';
-import type { Account } from '#chains/solana/client/rpc-calls.ts';
+import type { Account } from '#chains/solana/client/account-answers.ts';
 import type { Source } from '#chains/solana/client/source.ts';
 import type { TokenTerms } from '#chains/solana/rules/payment-terms.ts';
 import type { Payment } from '#chains/solana/rules/transaction.ts';

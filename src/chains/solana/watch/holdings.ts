@@ -6,7 +6,7 @@ import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { mintIn, TOKEN_ACCOUNT_HEAD_BYTES, TOKEN_PROGRAMS, tokenAccountIn } from '#chains/solana/client/accounts.ts';
 import { isPublicKey } from '#chains/solana/rules/address.ts';
-import type { Account } from '#chains/solana/client/rpc-calls.ts';
+import type { Account } from '#chains/solana/client/account-answers.ts';
 import { getAccounts, getTokenAccounts } from '#chains/solana/client/rpc-calls.ts';
 import type { Asset } from '#domain/activity/movement.ts';
 import type { Result } from '#domain/result.ts';

@@ -10,7 +10,8 @@ import { BEHIND_ANCHOR, isBehindAnchor, MAX_LIFETIME } from '#chains/solana/clie
 import { readMined } from '#chains/solana/watch/activity.ts';
 import { isPublicKey } from '#chains/solana/rules/address.ts';
 import { findNonceConsumer } from '#chains/solana/watch/nonce-consumer.ts';
-import type { At, Status } from '#chains/solana/client/rpc-calls.ts';
+import type { At } from '#chains/solana/client/account-answers.ts';
+import type { Status } from '#chains/solana/client/rpc-calls.ts';
 import {
   getAccounts,
   getBlockHeight,

@@ -32,7 +32,8 @@ interface ScanRequest {
  * Scans for everything that concerns a wallet: transactions that name it, and transactions that
  * name one of its token accounts (a token payment names the account, not its owner). It returns
  * only hashes; their movements are read as for any hint. When the wallet has more token accounts
- * than one scan reads, those of the first tokens are read, and no range of tokens counts as scanned.
+ * than one scan reads, those of the first tokens are read, and no range of tokens counts as
+ * scanned.
  */
 export async function scanCluster(
   node: RpcNode,

@@ -10,8 +10,8 @@ import { unitsIn } from '../../readings.ts';
 import { attemptOf, BTC, clientAt, payment, units, Wallet } from '../cast.ts';
 
 /**
- * Covers a history whose pages have megabytes, because a stranger pays the wallet with inscriptions.
- * A server decides how many transactions are on a page.
+ * Covers a history whose pages have megabytes, because a stranger pays the wallet with
+ * inscriptions. A server decides how many transactions are on a page.
  */
 
 interface Shown {

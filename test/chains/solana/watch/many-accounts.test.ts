@@ -51,7 +51,7 @@ function serve(junk: number) {
   contents.push(accountOf(USDC_BYTES ?? [], 250_000_000n));
   const rows = contents.map((content, i) => ({ pubkey: addressOf(i), content }));
   const usdcAccount = addressOf(junk);
-  const account = { lamports: 2_039_280, owner: TOKEN, executable: false, rentEpoch: 18_446_744_073_709_551_615 };
+  const account = { lamports: 2_039_280, owner: TOKEN, executable: false, rentEpoch: 0 };
   const rowsOf = (length: number) =>
     rows.map(({ pubkey, content }) => {
       const data = [Buffer.from(content.subarray(0, length)).toString('base64'), 'base64'];
