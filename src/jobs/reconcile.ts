@@ -23,16 +23,12 @@ export async function reconcile(env: CoordinatorEnv, vault: VaultDoors, vaultId:
     if (held?.ok === true && held.value.isDisputed) {
       console.error(JSON.stringify({ event: 'nodes-disagree', vaultId, chain: chain.name }));
     }
-    // This refreshes the prices, so that balances show their market value.
-    const tokens = assets.filter(isFungible).flatMap(({ tokenAddress }) => tokenAddress ?? []);
-    const valuation = await valueTokens(env, { chain, client }, tokens);
     const range = await vault.report({
       type: 'recordHoldings',
       chain: chain.name,
       assets,
       held: held?.ok === true ? held.value : null,
       hasOpenScan,
-      valuation,
     });
     if (range !== null) {
       // The vault reports a difference once, so nothing that can fail comes before its scan is
@@ -43,5 +39,9 @@ export async function reconcile(env: CoordinatorEnv, vault: VaultDoors, vaultId:
       if (scanId !== null) await env.ACTIVITY_QUEUE.send({ scanId });
       if (client !== null) await recheckFinalPayments({ env, vault, client, since: range.since }, address);
     }
+    // This refreshes the prices, so that balances show their market value.
+    const tokens = assets.filter(isFungible).flatMap(({ tokenAddress }) => tokenAddress ?? []);
+    const valuation = await valueTokens(env, { chain, client }, tokens);
+    await vault.report({ type: 'recordPrices', chain: chain.name, valuation });
   }
 }

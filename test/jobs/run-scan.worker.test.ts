@@ -90,7 +90,7 @@ async function requested({ nowMs = Date.now(), found = hashesTo(1) } = {}): Prom
     ...coordinator,
     RPC_URLS: JSON.stringify({ ethereum: ['http://node.test'] }),
     ACTIVITY_QUEUE: { send, sendBatch },
-    VAULT: { getByName: () => ({ report, rearmAlarm: async () => {} }) },
+    VAULT: { getByName: () => ({ report, query: async () => [], rearmAlarm: async () => {} }) },
   } as unknown as CoordinatorEnv;
   const id = await requestScan(env.DB, { vaultId, chain: 'eip155:1', address: wallet, sinceBlock: null }, nowMs);
   if (id === null) throw new Error('it was requested just now');

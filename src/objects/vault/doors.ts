@@ -4,6 +4,7 @@ import {
   reconcileWork,
   scanTokens,
   recordHoldings,
+  recordPrices,
   requestRescan,
 } from '#objects/vault/commands/balance.ts';
 import {
@@ -116,6 +117,7 @@ const REPORTS = {
   recordActivity,
   pollActivityNow,
   recordHoldings,
+  recordPrices,
   recordCredentialReset,
   completeNotifications,
   progressKey,

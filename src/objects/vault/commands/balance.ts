@@ -43,8 +43,6 @@ export interface HoldingsReport {
    * read.
    */
   readonly hasOpenScan: boolean;
-  /** The prices of the assets; absent when no price source was called. */
-  readonly valuation?: Valuation;
 }
 
 /**
@@ -60,7 +58,7 @@ export interface BlockRange {
  * tokens.
  */
 const MAX_COMPARED_AT_ONCE = 50;
-/** The maximum number of final records of an asset or a chain that are polled again at once. */
+/** The maximum number of final records that are polled again at once. */
 const MAX_RECHECKED = 100;
 /** The number of polls after which an unavailable chain is read again. */
 const UNREACHABLE_POLLS = 60;
@@ -94,8 +92,8 @@ export function balancesOf(context: VaultContext, vault: Vault, assets: readonly
 
 /**
  * Returns the existing wallets for a requested scan. The next poll of each record that is not
- * final, and the comparison with the chains, are due at once. The newest final records of each
- * chain are polled again, too. Refuses `forbidden`.
+ * final, and the comparison with the chains, are due at once. The newest final records are
+ * polled again, too. Refuses `forbidden`.
  */
 export async function requestRescan(context: VaultContext, actor: Actor): Promise<Result<readonly Wallet[], Refusal>> {
   const entered = authorize(context.vault(), actor, 'curate');
@@ -106,8 +104,7 @@ export async function requestRescan(context: VaultContext, actor: Actor): Promis
   await commits.run(() => {
     storage.pollRecordsNow(nowMs, nowMs + RESEND_MS);
     storage.balances.pollNow(nowMs);
-    for (const { chain } of wallets)
-      recheckFinal(storage, storage.balances.newestFinalRecords(chain, MAX_RECHECKED), nowMs);
+    recheckFinal(storage, storage.activities.newest(MAX_RECHECKED), nowMs);
     enqueueReconciliation(storage);
   });
   return accepted(wallets);
@@ -158,7 +155,7 @@ export function reconcileWork(context: VaultContext): readonly ReconcileWork[] {
 /** Records a comparison. Returns the blocks to scan for a new difference, or null without one. */
 export async function recordHoldings(
   context: VaultContext,
-  { chain: name, assets, held, hasOpenScan, valuation }: HoldingsReport,
+  { chain: name, assets, held, hasOpenScan }: HoldingsReport,
 ): Promise<BlockRange | null> {
   const { storage, commits, chains } = context;
   const vault = context.vault();
@@ -201,10 +198,19 @@ export async function recordHoldings(
       if (after.adjustment !== before.adjustment) logDifference(storage, vault, { ...after, chain: name });
     }
     judgeListed(storage, chain, nowMs);
-    if (valuation !== undefined) judgePriced(storage, chain, { valuation, nowMs });
     enqueueReconciliation(storage);
   });
   return agreedAt.length === 0 ? null : { since: oldestOf(agreedAt) };
+}
+
+/** Judges hidden records again by the prices that a comparison has read. */
+export async function recordPrices(
+  context: VaultContext,
+  { chain: name, valuation }: { readonly chain: string; readonly valuation: Valuation },
+): Promise<void> {
+  const chain = context.vault() === null ? null : findChain(context.chains, name);
+  if (chain === null) return;
+  await context.commits.run(() => judgePriced(context.storage, chain, { valuation, nowMs: Date.now() }));
 }
 
 /**

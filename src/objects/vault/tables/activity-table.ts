@@ -73,6 +73,12 @@ export class ActivityStorage {
     return this.#one('SELECT document FROM activity WHERE chain = ? AND hash = ?', chain, hash);
   }
 
+  /** Returns the newest records of all chains. */
+  newest(limit: number): readonly string[] {
+    const rows = this.#sql.exec<{ id: string }>('SELECT id FROM activity ORDER BY id DESC LIMIT ?', limit).toArray();
+    return rows.map(({ id }) => id);
+  }
+
   /** Returns the number of activities that wait to be mined. */
   waiting(chain: string): number {
     const count = "SELECT count(*) AS waiting FROM activity WHERE chain = ? AND document ->> '$.state' = 'BROADCAST'";

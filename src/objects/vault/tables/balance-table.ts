@@ -215,15 +215,6 @@ export class BalanceTable {
     return this.#recordIds(`${of} ${largest}`, chain, tokenAddress ?? '', tokenId ?? '', since ?? '-1', limit);
   }
 
-  /** Returns the records of a chain with final lines, the newest blocks first. */
-  newestFinalRecords(chain: string, limit: number): readonly string[] {
-    return this.#recordIds(
-      'WHERE chain = ? AND final = 1 GROUP BY record_id ORDER BY max(block) DESC LIMIT ?',
-      chain,
-      limit,
-    );
-  }
-
   #recordIds(clause: string, ...bindings: (string | number)[]): readonly string[] {
     const rows = this.#sql.exec<{ id: string }>(`SELECT record_id AS id FROM ledger ${clause}`, ...bindings).toArray();
     return rows.map(({ id }) => id);

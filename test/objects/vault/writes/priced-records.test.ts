@@ -4,7 +4,7 @@ import type { Price } from '#domain/asset/price.ts';
 import type { Valuation } from '#domain/asset/valuation.ts';
 import { NATIVE } from '#domain/activity/movement.ts';
 import { recordActivity } from '#objects/vault/commands/activity.ts';
-import { recordHoldings } from '#objects/vault/commands/balance.ts';
+import { recordPrices } from '#objects/vault/commands/balance.ts';
 import { present } from '../../../chains/evm/cast.ts';
 import { NOON_MS } from '../../../domain/cast.ts';
 import { BOB, newVaultScene, WALLET } from '../vault-scene.ts';
@@ -43,8 +43,7 @@ function newScene() {
       await recordActivity(host, { chain: 'anvil', hash, seen, valuation: at(TINY) });
       return () => present(storage.activities.ofHash('anvil', hash));
     },
-    compares: (price: Price) =>
-      recordHoldings(host, { chain: 'anvil', assets: [], held: null, hasOpenScan: false, valuation: at(price) }),
+    compares: (price: Price) => recordPrices(host, { chain: 'anvil', valuation: at(price) }),
     judgements: () => storage.history.after(0, 1_000).filter(({ action }) => action === 'judge').length,
   };
 }
