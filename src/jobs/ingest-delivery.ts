@@ -21,16 +21,16 @@ export async function ingest(env: CoordinatorEnv, deliveryId: string): Promise<v
   if (report.alarm !== null) {
     console.error(JSON.stringify({ event: 'monitor-notice', endpointId, detail: report.alarm }));
   }
-  const unread = report.unread ?? unknownNetwork(env, report.hints);
   // The endpoint counts what it received, once, and not the parts.
-  const counted = delivery.provider === 'part' || delivery.tries > 0 ? undefined : unread;
+  const isCounted = delivery.provider !== 'part' && delivery.tries === 0;
+  const counted = isCounted ? (report.unread ?? unknownNetwork(env, report.hints)) : undefined;
   if (report.hints.length > MAX_HINTS) {
     await split(env, delivery, { hints: report.hints, counted });
     return;
   }
   const before = { ...delivery, sinceMs: delivery.receivedAtMs };
   const tried = afterTry(await recordHints(env, report.hints, before), before, nowMs);
-  const next = report.hints.length === 0 && unread !== null ? { ...tried, outcome: '{"unread":1}' } : tried;
+  const next = report.hints.length === 0 && report.unread !== null ? { ...tried, outcome: '{"unread":1}' } : tried;
   if (next.state === 'failed') console.error(JSON.stringify({ event: 'delivery-failed', endpointId, deliveryId }));
   await update(env, delivery, next, counted);
   // The sweep sends the message again if it is lost.

@@ -1,5 +1,5 @@
 import type { ChainClient, ReadTransaction } from '#chains/chain-client.ts';
-import { chainClients } from '#chains/client-for.ts';
+import { chainClientFor, chainClients } from '#chains/client-for.ts';
 import { transactionIn } from '#chains/rpc/activity-quorum.ts';
 import { isObject } from '#chains/rpc/is-object.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
@@ -73,7 +73,7 @@ export async function recordHints(
 /** Reports whether this deployment has an RPC node of a chain. */
 export function isReadable(env: CoordinatorEnv, caip2: string): boolean {
   const chain = findChain(chainsFrom(env), caip2);
-  return chain !== null && chainClients(env)(chain) !== null;
+  return chain !== null && chainClientFor(env, chain) !== null;
 }
 
 /** Reports whether a hint with this outcome needs another try. */

@@ -70,7 +70,7 @@ export function notificationOfActivity(activity: Activity, vault: Vault, chain: 
 function eventOf(activity: Activity): string {
   const { state, stateReason } = activity;
   if (state === 'FAILED') return 'a final payment does not count any more';
-  if (stateReason === 'CONTENTS_CORRECTED') return 'a final payment was corrected';
+  if (stateReason === CONTENTS_CORRECTED) return 'a final payment was corrected';
   return shownPart(activity).direction === 'in' ? 'received' : 'outgoing, not by this vault';
 }
 

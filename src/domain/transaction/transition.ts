@@ -211,6 +211,16 @@ const setVisibility: TransitionStep<'setVisibility'> = (transaction, { visible }
 
 const PENDING_ROW: Row = { approve, reject, cancel, dropVotes, expire, setVisibility };
 
+/** After an end, a block can still become final, be removed, or prove to have other contents. */
+const ENDED: Row = {
+  include: includeAgain,
+  miss: handleReorg,
+  gone: nameGone,
+  correct: correctContents,
+  settle,
+  setVisibility,
+};
+
 /**
  * The one transition table. An event that is not in it is impossible: a member gets
  * `transaction-not-pending`, and a late message of a job changes nothing.
@@ -258,32 +268,10 @@ const TABLE: Record<TransactionState, Row> = {
     miss: handleReorg,
     setVisibility,
   },
-  SUCCEEDED: {
-    include: includeAgain,
-    miss: handleReorg,
-    gone: nameGone,
-    correct: correctContents,
-    settle,
-    setVisibility,
-  },
-  FAILED: {
-    include: includeAgain,
-    miss: notFoundAfterFailure,
-    gone: nameGone,
-    correct: correctContents,
-    watch: resumeWatching,
-    settle,
-    setVisibility,
-  },
+  SUCCEEDED: ENDED,
+  FAILED: { ...ENDED, miss: notFoundAfterFailure, watch: resumeWatching },
   REJECTED: { setVisibility },
-  CANCELLED: {
-    include: includeAgain,
-    miss: handleReorg,
-    gone: nameGone,
-    correct: correctContents,
-    settle,
-    setVisibility,
-  },
+  CANCELLED: ENDED,
   EXPIRED: { setVisibility },
 };
 

@@ -211,12 +211,9 @@ export class BalanceTable {
   finalRecordsOf({ chain, tokenAddress, tokenId }: ChainAsset, since: string | null, limit: number): readonly string[] {
     const of = 'WHERE chain = ? AND token_address = ? AND token_id = ? AND final = 1 AND block > cast(? AS INTEGER)';
     // The order is approximate for huge amounts, which decides nothing but the order.
-    const largest = 'ORDER BY abs(cast(units AS REAL)) DESC LIMIT ?';
-    return this.#recordIds(`${of} ${largest}`, chain, tokenAddress ?? '', tokenId ?? '', since ?? '-1', limit);
-  }
-
-  #recordIds(clause: string, ...bindings: (string | number)[]): readonly string[] {
-    const rows = this.#sql.exec<{ id: string }>(`SELECT record_id AS id FROM ledger ${clause}`, ...bindings).toArray();
+    const largest = `SELECT record_id AS id FROM ledger ${of} ORDER BY abs(cast(units AS REAL)) DESC LIMIT ?`;
+    const key = [chain, tokenAddress ?? '', tokenId ?? ''];
+    const rows = this.#sql.exec<{ id: string }>(largest, ...key, since ?? '-1', limit).toArray();
     return rows.map(({ id }) => id);
   }
 
