@@ -42,7 +42,10 @@ beforeEach(() => {
 });
 
 const client = () => anvilClient(world.chainUrl);
-const eventually = <T>(what: string, observation: () => Promise<T | null>) => pollUntil(what, observation, 30_000);
+/** Each observation may request a rescan, which reads traces of megabytes: a member requests few. */
+const OBSERVATION_MS = 1000;
+const eventually = <T>(what: string, observation: () => Promise<T | null>) =>
+  pollUntil(what, observation, 60_000, OBSERVATION_MS);
 
 async function send(to: Address, data: Hex, value = 0n): Promise<Hex> {
   const hash = await client().sendTransaction({ account: stranger, to, data, value, gas: 25_000_000n });

@@ -264,6 +264,8 @@ export function recheckFinal(storage: VaultStorage, recordIds: readonly string[]
   for (const [index, id] of recordIds.entries()) {
     const activity = storage.activities.read(id);
     if (activity === null || !isFinalRecord(activity) || activity.isOmitted === true) continue;
+    // A repeated request postpones no poll.
+    if (storage.queuedJob(activity.id, 'follow') !== null) continue;
     const dueAtMs = nowMs + index * RECHECK_PAUSE_MS;
     storage.enqueueJob({ transactionId: activity.id, job: 'follow', version: activity.version, dueAtMs, tries: 0 });
   }
