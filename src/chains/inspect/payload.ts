@@ -5,7 +5,9 @@ import type { EvmMessage, EvmPayload, EvmPayloadFault } from '#chains/evm/rules/
 import { inspectEvmMessage, inspectEvmPayload } from '#chains/evm/rules/payload.ts';
 import type { SolanaMessage, SolanaPayload, SolanaPayloadFault } from '#chains/solana/rules/payload.ts';
 import { inspectSolanaMessage, inspectSolanaPayload } from '#chains/solana/rules/payload.ts';
-import type { Intent } from '#domain/transaction/intent.ts';
+import type { Intent, OnChainIntent } from '#domain/transaction/intent.ts';
+import { actionOfAttempt } from '#domain/transaction/intent.ts';
+import type { Attempt } from '#domain/transaction/transaction.ts';
 import type { Result } from '#domain/result.ts';
 import { refused } from '#domain/result.ts';
 
@@ -50,4 +52,17 @@ export function inspectPayload(intent: Intent, payload: string): Result<Inspecte
     default:
       return refused('unsupported-chain');
   }
+}
+
+type AttemptBytes = Pick<Attempt, 'payload' | 'purpose'>;
+
+/** Reports whether two attempts use the same nonce: co-signers sign a further one only then. */
+export function haveSameNonce(intent: OnChainIntent, one: AttemptBytes, other: AttemptBytes): boolean {
+  const [before, now] = [one, other].map(({ payload, purpose }) => nonceOf(actionOfAttempt(intent, purpose), payload));
+  return before !== null && before === now;
+}
+
+function nonceOf(intent: OnChainIntent, payload: string): bigint | null {
+  const inspected = inspectPayload(intent, payload);
+  return inspected.ok && inspected.value.kind === 'transaction' ? inspected.value.nonce : null;
 }

@@ -30,6 +30,7 @@ export type FailureReason =
   | 'PARENT_NOT_WAITING'
   | 'SIGNING_TIMEOUT'
   | 'SIGNERS_REFUSED'
+  | 'NONCE_ACCOUNT_MISSING'
   | 'REJECTED_BY_NODE'
   | 'NOT_AFTER_PASSED';
 

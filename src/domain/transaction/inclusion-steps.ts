@@ -132,6 +132,7 @@ const UNSHOWN: ReadonlySet<string | null> = new Set([NONCE_USED_UNEXPLAINED, COI
 const SENDING: ReadonlySet<string | null> = new Set([
   null,
   'CANCELLING',
+  'NONCE_ACCOUNT_MISSING',
   'REBROADCASTING',
   'REORGED',
   'REFUSED_BY_NODE',

@@ -17,6 +17,7 @@ import { isPermanentlyRejected, newestAttempt, signedAttempts } from '#domain/tr
 import { nextPurpose, replacementSpeed } from '#domain/transaction/transition.ts';
 import { chainClientFor } from '#chains/client-for.ts';
 import { rulesFor } from '#chains/rules-for.ts';
+import { haveSameNonce } from '#chains/inspect/payload.ts';
 import { spendingOf } from '#chains/inspect/spending.ts';
 import type { SigningContact } from '#jobs/signing/signing-contact.ts';
 import { trackContact } from '#jobs/signing/signing-contact.ts';
@@ -202,6 +203,12 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   // the rent that was not reserved.
   if (spending !== undefined && sumOf(spendingOf(effect, unitsOf(composed.maxFee)), null) > sumOf(reserved, null)) {
     return refused({ kind: 'transient', detail: 'it would take more than what is reserved for it' });
+  }
+  // On Solana an earlier attempt may depend on the nonce of an account that RPC nodes invented.
+  const isAgain = 'kept' in basis && client.rules.ordering.by === 'nonce-slots';
+  if (isAgain && !haveSameNonce(intent, basis.kept, { ...composed, purpose })) {
+    const detail = 'the nonce account does not exist, and co-signers sign a payment for one nonce';
+    return refused({ kind: 'permanent', reason: 'NONCE_ACCOUNT_MISSING', detail });
   }
   const preparedBy = hasOrderedNonces(client.chain) ? { preparedBy: run } : {};
   const event = { type: 'prepare', attempt: { ...composed, purpose, ...preparedBy } } as const;

@@ -77,6 +77,7 @@ const WAITING: Readonly<Partial<Record<TransactionState, readonly Waiting[]>>> =
         'SPEED_UP_NEEDED',
         'INSUFFICIENT_FUNDS',
         'SIGNERS_REFUSED',
+        'NONCE_ACCOUNT_MISSING',
         'SIGNING_TIMEOUT',
         'PARENT_NOT_WAITING',
         'TOO_MANY_COINS',

@@ -60,6 +60,12 @@ test('bytes that no block can include any more are replaced, and the payment end
   // and its nonce is released.
   const over = after(lapsed, { type: 'abandonReplacement', reason: 'SIGNING_TIMEOUT' }).transaction;
   expect([over.state, over.stateReason, outstandingJob(over)]).toEqual(['FAILED', 'SIGNING_TIMEOUT', 'settle']);
+  // Another payment opens the nonce account that RPC nodes had invented: no node shows this one.
+  const missing = after(lapsed, { type: 'abandonReplacement', reason: 'NONCE_ACCOUNT_MISSING' }).transaction;
+  const released = after(missing, { type: 'settle' }).transaction;
+  expect([released.state, outstandingJob(released)]).toEqual(['FAILED', 'confirm']);
+  const unexplained = { type: 'miss', inMempool: false, nonceTaken: false, isUnexplained: true } as const;
+  expect(after(released, unexplained).changed).toBe(false);
   const unsigned = after(again, { type: 'abandonReplacement', reason: 'SIGNERS_REFUSED' }).transaction;
   expect([unsigned.state, unsigned.attempts.length]).toEqual(['FAILED', 1]);
 });

@@ -42,7 +42,7 @@ beforeEach(() => {
 });
 
 const client = () => anvilClient(world.chainUrl);
-/** Each observation may request a rescan, which reads traces of megabytes: a member requests few. */
+/** An observation may request a rescan, which reads traces of megabytes. A member requests few. */
 const OBSERVATION_MS = 1000;
 const eventually = <T>(what: string, observation: () => Promise<T | null>) =>
   pollUntil(what, observation, 60_000, OBSERVATION_MS);

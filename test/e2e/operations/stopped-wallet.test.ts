@@ -48,7 +48,7 @@ test('bytes on accounts that do not exist lapse, their payments end, and the wai
   for (const { state, stateReason, attempts } of await untilAll(held.stuck, hasEnded)) {
     // Co-signers sign further bytes of a payment only for the same nonce: they cannot read the
     // chain, and a wrong coordinator could claim that the account does not exist.
-    expect([state, stateReason]).toEqual(['FAILED', 'SIGNERS_REFUSED']);
+    expect([state, stateReason]).toEqual(['FAILED', 'NONCE_ACCOUNT_MISSING']);
     expect(attempts.map(({ outcome }) => outcome)).toEqual(['lapsed']);
     expect(node.chain.entry(attempts[0]?.hash ?? '')).toBeNull();
   }
