@@ -7,7 +7,7 @@ import { GENESIS, networkOf } from '#chains/bitcoin/rules/network.ts';
 import { ED25519 } from '#mpc/ed25519.ts';
 import type { LocalBitcoinChain } from '../bitcoin/chain.ts';
 import type { LocalSolanaChain } from '../solana/chain.ts';
-import { mintTo, newToken } from '../solana/tokens.ts';
+import { mintTo, newToken, programOfMint } from '../solana/tokens.ts';
 
 const SOL = 10n ** 9n;
 const DOLLAR = 10n ** 6n;
@@ -34,7 +34,8 @@ export function solanaBalance(chain: LocalSolanaChain) {
     },
     balance: async (of: string) => chain.account(address(of))?.lamports ?? 0n,
     tokenBalance: async (mint: string, of: string) =>
-      tokenAccountIn(chain.account(tokenAccountOf(address(of), address(mint))))?.units ?? 0n,
+      tokenAccountIn(chain.account(tokenAccountOf(address(of), address(mint), programOfMint(chain, address(mint)))))
+        ?.units ?? 0n,
   };
 }
 

@@ -108,6 +108,8 @@ export interface SolanaFeeEstimate extends Tiers<{ readonly unitPrice: string }>
    * wallet's own for its nonce.
    */
   readonly accountRent: Amount;
+  /** What a token withholds from the recipient, out of the amount, in its units. */
+  readonly tokenFee: Amount;
 }
 
 /** Prices are thousandths of a satoshi per virtual byte. */

@@ -37,6 +37,9 @@ export const LISTED_TOKENS: Readonly<Record<string, readonly ListedToken[]>> = {
     cash('WSOL', 9, 'So11111111111111111111111111111111111111112'),
     cash('USDC', 6, 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'),
     cash('USDT', 6, 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'),
+    // Both are of Token-2022, and their issuer can take or freeze the balance of any account.
+    cash('PYUSD', 6, '2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo'),
+    cash('USDG', 6, '2u1tszSeqZ3qBWF3uNGPFc8TzMk2tdiwknnRMWGWjGWH'),
   ],
 };
 

@@ -97,6 +97,9 @@ function actionFacts(intent: Intent, policy: Policy): readonly Fact[] {
         ...(intent.recipientIsToken === undefined
           ? []
           : [{ label: 'Recipient is the token', text: 'Acknowledged by the creator' }]),
+        ...(intent.maxTokenFee === undefined
+          ? []
+          : [{ label: 'Token fee', text: `At most ${amountText(intent.maxTokenFee, chain, intent.tokenAddress)}` }]),
       ];
     case 'contract-interaction':
       return [

@@ -6,6 +6,7 @@ import { claimedPins, confirm, pinsAfter, verifyRequest } from '#approval-page/v
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { ApprovalRequest } from '#domain/access/approval-page-message.ts';
 import { parseApprovalRequest } from '#domain/access/approval-page-message.ts';
+import { amountOf } from '#domain/asset/amount.ts';
 import { intentBytes } from '#domain/transaction/intent.ts';
 import { policyBytes } from '#domain/policy/policy.ts';
 import { readCanonical } from '#domain/canonical/read-text.ts';
@@ -64,6 +65,7 @@ test('a memo and an acknowledgement are read from the bytes, in the one order th
     { ...intent, paysFor: 'ab'.repeat(32), ...extras },
     { ...intent, recipientIsToken: true as const },
     { ...intent, ...extras, recipientIsToken: true as const },
+    { ...intent, ...extras, recipientIsToken: true as const, maxTokenFee: amountOf(15n) },
   ]) {
     expect(verifyRequest(requestOf(policy, of), NOW_MS).subject).toEqual({ kind: 'intent', intent: of });
   }
@@ -72,6 +74,7 @@ test('a memo and an acknowledgement are read from the bytes, in the one order th
 test.each<[string, ApprovalRequest]>([
   ['an end that is no time', withFields((fields) => [...fields, ['notAfterMs', 'soon']])],
   ['an acknowledgement that is not true', withExtras([['recipientMayHaveNoKey', 'false']])],
+  ['a fee of the token that is no amount', withExtras([['maxTokenFee', '-1']])],
   ['an acknowledged token that is not true', withExtras([['recipientIsToken', 'false']])],
   [
     'acknowledgements in another order',

@@ -214,6 +214,7 @@ function bodyFor(chance: Chance, world: World, { method, path, body, optionalBod
       memo: null,
       recipientMayHaveNoKey: false,
       recipientIsToken: false,
+      maxTokenFee: null,
     },
     '/transaction/message': {
       ...position,

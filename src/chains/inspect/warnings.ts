@@ -3,6 +3,7 @@ import { decodeCall } from '#chains/evm/rules/decode-call.ts';
 import { messageWarnings } from '#chains/inspect/message-warnings.ts';
 import { recipientWarnings, spenderWarnings } from '#chains/inspect/recipient-warnings.ts';
 import type { Warning } from '#chains/inspect/warning.ts';
+import { unitsOf } from '#domain/asset/amount.ts';
 import type { ListedToken } from '#domain/asset/chain.ts';
 import type { ContractInteractionIntent, Intent, TransferIntent } from '#domain/transaction/intent.ts';
 
@@ -16,7 +17,12 @@ const UNLIMITED = 2n ** 255n;
 export function warningsOf(intent: Intent, tokens: readonly ListedToken[] = []): Warning[] {
   switch (intent.kind) {
     case 'transfer':
-      return [...lookalike(intent.lookalikeOf), ...keyless(intent), ...recipientWarnings(intent, tokens)];
+      return [
+        ...lookalike(intent.lookalikeOf),
+        ...keyless(intent),
+        ...tokenFee(intent),
+        ...recipientWarnings(intent, tokens),
+      ];
     case 'erc20-approve':
       return [
         ...lookalike(intent.lookalikeOf),
@@ -41,6 +47,14 @@ function keyless({ to, recipientMayHaveNoKey }: TransferIntent): Warning[] {
   if (recipientMayHaveNoKey === undefined) return [];
   const detail = `${to} is a program-derived address without a key. Only the program can move what it receives.`;
   return [{ code: 'recipient-may-have-no-key', detail }];
+}
+
+function tokenFee({ amount, maxTokenFee }: TransferIntent): Warning[] {
+  if (maxTokenFee === undefined) return [];
+  const least = unitsOf(amount) - unitsOf(maxTokenFee);
+  const got = `The recipient gets at least ${least > 0n ? least : 0n}.`;
+  const detail = `The token may withhold ${maxTokenFee} of ${amount} units. ${got}`;
+  return [{ code: 'token-withholds-fee', detail }];
 }
 
 function unlimited(amount: string, spender: string): Warning[] {

@@ -31,6 +31,7 @@ const LABELS: Readonly<Record<string, string>> = {
   paysFor: 'Pays for',
   recipientMayHaveNoKey: 'Recipient may have no key',
   recipientIsToken: 'Recipient is the contract of the token',
+  maxTokenFee: 'Withheld by the token, at most',
   foreignChainId: 'Signed for chain id',
   droppedKeys: 'Dropped keys',
   expiresAtMs: 'Expires',
@@ -66,7 +67,7 @@ export function IntentFacts({
 function inWords(field: string, value: string, transaction: Transaction): ComponentChildren {
   const { chain, asset, knownAs } = transaction;
   if (field === 'chain') return chain === value ? chain : `${chain} (${value})`;
-  if (field === 'amount') return <Amount amount={value} asset={asset} />;
+  if (field === 'amount' || field === 'maxTokenFee') return <Amount amount={value} asset={asset} />;
   if (field === 'maxFee' || field === 'value') return <NativeAmount amount={value} transaction={transaction} />;
   if (field.endsWith('AtMs') || field === 'notAfterMs')
     return <Time iso={new Date(Number.parseInt(value, 10)).toISOString()} />;

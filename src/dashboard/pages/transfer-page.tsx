@@ -214,11 +214,13 @@ function Review({ draft, back }: { readonly draft: Draft; readonly back: () => v
   const [fault, setError] = useState<string | null>(null);
   const [isSending, send] = useState(false);
   const [speed, choose] = useState<Speed>('normal');
+  const tokenFee = 'tokenFee' in fees && fees.tokenFee !== '0' ? fees.tokenFee : null;
   const create = () => {
     send(true);
     setError(null);
     const headers = { 'Idempotency-Key': `${idempotencyKey}-${speed}` };
-    good(api.transaction.transfer.$post({ json: { ...input, speed } }, { headers }))
+    const allowed = tokenFee === null ? {} : { maxTokenFee: tokenFee };
+    good(api.transaction.transfer.$post({ json: { ...input, ...allowed, speed } }, { headers }))
       .then(
         ({ id }) => (location.hash = `#/transaction/${id}`),
         (error: unknown) => setError(reasonOf(error)),
@@ -251,6 +253,14 @@ function Review({ draft, back }: { readonly draft: Draft; readonly back: () => v
           <div>
             <dt>Recipient is the token</dt>
             <dd>The address is the contract of the token, which can seldom return what it receives.</dd>
+          </div>
+        )}
+        {tokenFee !== null && (
+          <div>
+            <dt>Withheld by the token</dt>
+            <dd>
+              At most <Amount amount={tokenFee} asset={balance.asset} /> of it. The recipient gets the rest.
+            </dd>
           </div>
         )}
         {input.memo !== null && (

@@ -69,7 +69,8 @@ function readExtras(fields: FieldReader): TransferExtras {
   const memo = fields.isAt('memo') ? { memo: fields.plainText('memo') } : {};
   const keyless = isAcknowledged(fields, 'recipientMayHaveNoKey') ? ({ recipientMayHaveNoKey: true } as const) : {};
   const token = isAcknowledged(fields, 'recipientIsToken') ? ({ recipientIsToken: true } as const) : {};
-  return { ...paysFor, ...memo, ...keyless, ...token };
+  const fee = fields.isAt('maxTokenFee') ? { maxTokenFee: fields.amount('maxTokenFee') } : {};
+  return { ...paysFor, ...memo, ...keyless, ...token, ...fee };
 }
 
 /** Reads an acknowledgement, which is absent or `true`. */

@@ -66,12 +66,20 @@ export interface TransferIntent extends OnChainFrame {
    * were created before the field existed.
    */
   readonly recipientIsToken?: true;
+  /**
+   * The most that the token may withhold from the recipient, in units of the token, out of the
+   * amount (Token-2022 on Solana). Absent for nothing, and never 0.
+   */
+  readonly maxTokenFee?: Amount;
 }
 
 /**
  * Fields that only some transfers have. An absent field is absent from the canonical bytes, too.
  */
-export type TransferExtras = Pick<TransferIntent, 'paysFor' | 'memo' | 'recipientMayHaveNoKey' | 'recipientIsToken'>;
+export type TransferExtras = Pick<
+  TransferIntent,
+  'paysFor' | 'memo' | 'recipientMayHaveNoKey' | 'recipientIsToken' | 'maxTokenFee'
+>;
 
 /** Calls a contract with exactly these bytes. */
 export interface ContractInteractionIntent extends OnChainFrame {
@@ -247,12 +255,13 @@ export function intentBytes(intent: Intent): Uint8Array<ArrayBuffer> {
 }
 
 function extraFields(extras: TransferExtras): readonly CanonicalField[] {
-  const { paysFor, memo, recipientMayHaveNoKey, recipientIsToken } = extras;
+  const { paysFor, memo, recipientMayHaveNoKey, recipientIsToken, maxTokenFee } = extras;
   return [
     ...(paysFor === undefined ? [] : [['paysFor', paysFor] as const]),
     ...(memo === undefined ? [] : [['memo', memo] as const]),
     ...(recipientMayHaveNoKey === undefined ? [] : [['recipientMayHaveNoKey', String(recipientMayHaveNoKey)] as const]),
     ...(recipientIsToken === undefined ? [] : [['recipientIsToken', String(recipientIsToken)] as const]),
+    ...(maxTokenFee === undefined ? [] : [['maxTokenFee', maxTokenFee] as const]),
   ];
 }
 

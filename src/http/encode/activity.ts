@@ -19,6 +19,7 @@ const NOT_OURS = {
   maxFee: null,
   paysFor: null,
   memo: null,
+  maxTokenFee: null,
   lookalikeOf: null,
   warnings: [],
   messageFormat: null,

@@ -110,14 +110,25 @@ function actionRecord(intent: Intent, chain: Chain | null) {
     lookalikeOf: null,
     paysFor: null,
     memo: null,
+    maxTokenFee: null,
   };
   const noMessage = { messageFormat: null, message: null, foreignChainId: null, droppedKeys: null };
   const none = { ...nothing, maxFee: null, ...noMessage };
   switch (intent.kind) {
     case 'transfer': {
       const { to, tokenAddress, amount, maxFee } = intent;
-      const { lookalikeOf, paysFor = null, memo = null } = intent;
-      return { ...none, to, asset: assetRecord(tokenAddress, chain), amount, maxFee, lookalikeOf, paysFor, memo };
+      const { lookalikeOf, paysFor = null, memo = null, maxTokenFee = null } = intent;
+      return {
+        ...none,
+        to,
+        asset: assetRecord(tokenAddress, chain),
+        amount,
+        maxFee,
+        lookalikeOf,
+        paysFor,
+        memo,
+        maxTokenFee,
+      };
     }
     case 'contract-interaction': {
       const { to, data, value: amount, maxFee } = intent;

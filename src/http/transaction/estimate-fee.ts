@@ -69,6 +69,11 @@ const unitEstimate = z.strictObject({
   ...terms,
   unitLimit: z.string().meta({ description: 'Compute units' }),
   accountRent: z.string().meta({ description: 'Lamports that newly opened accounts hold; included in every fee here' }),
+  tokenFee: z.string().meta({
+    description:
+      'Units that the token withholds from the recipient, out of the amount, now or from the next epochs on; a ' +
+      'payment allows it with maxTokenFee',
+  }),
   slow: unitTier,
   normal: unitTier,
   fast: unitTier,

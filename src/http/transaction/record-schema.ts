@@ -109,6 +109,9 @@ const transactionFields = {
     description: 'Hash of the unmined incoming transaction that this one accelerates (child pays for parent)',
   }),
   memo: text.nullable().meta({ description: 'Text that is recorded on chain with the payment (Solana)' }),
+  maxTokenFee: text.nullable().meta({
+    description: 'The most that the token may withhold from the recipient, out of the amount, in its units (Solana)',
+  }),
   lookalikeOf: text
     .nullable()
     .meta({ description: 'Known address that an address of the transaction resembles; its creator has accepted this' }),
@@ -119,7 +122,8 @@ const transactionFields = {
       '`payment-by-signature`: a holder of the signature can move tokens. `raw-bytes`, `may-be-a-hash`: what the ' +
       'bytes mean cannot be shown. `dropped-keys`: keys of the typed data are not signed. ' +
       '`recipient-may-have-no-key`: the recipient is a program-derived address. `recipient-is-token`: the recipient ' +
-      'of a token is the contract of this token. `recipient-is-burn-address`: no one has the key of the recipient.',
+      'of a token is the contract of this token. `token-withholds-fee`: the recipient may get less than the amount. ' +
+      '`recipient-is-burn-address`: no one has the key of the recipient.',
   }),
   messageFormat: z.enum(MESSAGE_FORMATS).nullable(),
   message: text.nullable(),

@@ -34,6 +34,16 @@ export const paymentFields = {
         'EVM: acknowledges that the recipient is the contract of the token itself, which can seldom return what it ' +
         'receives; signers see a warning',
     }),
+  maxTokenFee: z
+    .string()
+    .min(1)
+    .max(128)
+    .nullish()
+    .meta({
+      description:
+        'Solana: the most that a token may withhold from the recipient, out of the amount, in its units; part of ' +
+        'the approved intent. A token that withholds more is refused. Nothing when absent.',
+    }),
 };
 
 const transferBody = z
@@ -103,6 +113,7 @@ export function readTransfer(body: {
   readonly memo?: string | null | undefined;
   readonly recipientMayHaveNoKey?: boolean | undefined;
   readonly recipientIsToken?: boolean | undefined;
+  readonly maxTokenFee?: string | null | undefined;
 }): ActionReader {
   const read: ActionReader['read'] = (reader) => {
     const keyless = body.recipientMayHaveNoKey === true ? reader.rules.parseKeylessRecipient(body.to) : null;
@@ -112,10 +123,18 @@ export function readTransfer(body: {
     const { memo = null } = body;
     const detail = memo === null ? null : reader.rules.memoFault(memo);
     if (detail !== null) reader.fault({ pointer: '/memo', code: 'invalid-memo', detail });
-    if (to === null || amount === null) return null;
+    const fee = body.maxTokenFee == null ? null : reader.amount(body.maxTokenFee, '/maxTokenFee', '0');
+    const hasNoFee = fee !== null && (tokenAddress === null || reader.rules.chain.family !== 'solana');
+    if (hasNoFee) {
+      const text = 'The field is supported only for payments of tokens on Solana.';
+      reader.fault({ pointer: '/maxTokenFee', code: 'not-on-this-chain', detail: text });
+    }
+    if (to === null || amount === null || hasNoFee) return null;
     const isToken = to === tokenAddress && body.recipientIsToken === true && reader.rules.chain.family === 'evm';
     const acknowledged = { ...(keyless === null ? {} : KEYLESS), ...(isToken ? TOKEN : {}) };
-    return { kind: 'transfer', to, tokenAddress, amount, ...(memo === null ? {} : { memo }), ...acknowledged };
+    const allowed = fee === null || fee === '0' ? {} : { maxTokenFee: fee };
+    const extras = { ...(memo === null ? {} : { memo }), ...acknowledged, ...allowed };
+    return { kind: 'transfer', to, tokenAddress, amount, ...extras };
   };
   return { kind: 'transfer', read };
 }

@@ -58,6 +58,7 @@ const TRANSFER: Fields<TransferIntent> = {
   memo: '104729',
   recipientMayHaveNoKey: true,
   recipientIsToken: true,
+  maxTokenFee: amount('3'),
 };
 const INTERACTION: Fields<ContractInteractionIntent> = {
   ...FRAME,
@@ -150,7 +151,9 @@ test('the encoding is pinned: an approval given today must be readable in ten ye
 test.each<[Intent, readonly string[]]>([
   [
     { ...intent, ...TRANSFER },
-    'to tokenAddress amount maxFee lookalikeOf paysFor memo recipientMayHaveNoKey recipientIsToken'.split(' '),
+    'to tokenAddress amount maxFee lookalikeOf paysFor memo recipientMayHaveNoKey recipientIsToken maxTokenFee'.split(
+      ' ',
+    ),
   ],
   [{ ...intent, memo: '104729' }, ['to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf', 'memo']],
   [intent, ['to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf']],

@@ -2,6 +2,7 @@ import type { Bug } from '../bug.ts';
 
 const SOURCE = ['test/chains/solana/client/source.test.ts'];
 const FOREIGN = ['test/attacks/coordinator/payload/foreign-token-account.test.ts'];
+const HIDDEN_FEE = ['test/attacks/coordinator/payload/hidden-token-fee.test.ts'];
 const MEMO = ['test/attacks/coordinator/payload/changed-memo.test.ts'];
 const KEYLESS = ['test/attacks/coordinator/payload/keyless-recipient.test.ts'];
 const NETWORK = ['test/local/solana/solana-network.test.ts'];
@@ -40,15 +41,29 @@ export const SOLANA_BUGS: readonly Bug[] = [
   {
     name: 'solana: the delegate of a source account may pay',
     file: 'src/chains/solana/rules/transaction.ts',
-    was: '...(token.source === undefined ? [] : [getRevokeInstruction({ source, owner: signer })]),',
+    was: '...(token.source === undefined ? [] : [revoked]),',
     is: '',
     caughtBy: FOREIGN,
   },
   {
+    name: 'solana: a token may withhold more than was approved',
+    file: 'src/chains/solana/rules/payload.ts',
+    was: 'BigInt(intent.maxTokenFee ?? 0)) return',
+    is: 'BigInt(intent.maxTokenFee ?? intent.amount)) return',
+    caughtBy: HIDDEN_FEE,
+  },
+  {
+    name: 'solana: payments of Token-2022 state no fee',
+    file: 'src/chains/solana/rules/transaction.ts',
+    was: 'withheld === undefined ? checked : {',
+    is: 'withheld === undefined || withheld === 0n ? checked : {',
+    caughtBy: HIDDEN_FEE,
+  },
+  {
     name: 'solana: the account of the recipient pays itself',
     file: 'src/chains/solana/rules/transaction.ts',
-    was: 'return token.source !== tokenAccountOf(wallet, mint) && token.source !== tokenAccountOf(to, mint);',
-    is: 'return token.source !== tokenAccountOf(wallet, mint) || token.source === to;',
+    was: 'return !associated.includes(token.source);',
+    is: 'return token.source !== associated[0];',
     caughtBy: FOREIGN,
   },
   {
@@ -89,8 +104,8 @@ export const SOLANA_BUGS: readonly Bug[] = [
   {
     name: 'solana: a payment of another chain takes a memo that it does not carry',
     file: 'src/chains/evm/rules/call.ts',
-    was: 'if (paysFor !== undefined || memo !== undefined || recipientMayHaveNoKey !== undefined) return null;',
-    is: 'if (paysFor !== undefined || recipientMayHaveNoKey !== undefined) return null;',
+    was: '[paysFor, memo, recipientMayHaveNoKey, maxTokenFee].some',
+    is: '[paysFor, recipientMayHaveNoKey, maxTokenFee].some',
     caughtBy: MEMO,
   },
   {

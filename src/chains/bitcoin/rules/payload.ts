@@ -130,8 +130,8 @@ export function inspectBitcoinMessage(
  */
 function canonicalPayment(intent: TransferIntent): Payment | null {
   const { chain, from, to, tokenAddress, amount, maxFee, paysFor, memo } = intent;
-  const { recipientMayHaveNoKey, recipientIsToken } = intent;
-  if (memo !== undefined || recipientMayHaveNoKey !== undefined || recipientIsToken !== undefined) return null;
+  const { recipientMayHaveNoKey, recipientIsToken, maxTokenFee } = intent;
+  if ([memo, recipientMayHaveNoKey, recipientIsToken, maxTokenFee].some((field) => field !== undefined)) return null;
   const texts: readonly unknown[] = [chain, from, to, amount, maxFee];
   if (texts.some((text) => typeof text !== 'string') || tokenAddress !== null) return null;
   if (parseAmount(amount, MAX_SATOSHI) === null || parseAmount(maxFee, MAX_SATOSHI) === null) return null;

@@ -55,9 +55,9 @@ export function callOf(intent: OnChainIntent): Call | null {
 
 /** Returns a plain payment for the native asset, and `transfer(to, amount)` for a token. */
 function transferCall(intent: TransferIntent): Call | null {
-  const { to, tokenAddress, amount, paysFor, memo, recipientMayHaveNoKey } = intent;
+  const { to, tokenAddress, amount, paysFor, memo, recipientMayHaveNoKey, maxTokenFee } = intent;
   const acknowledged: unknown = intent.recipientIsToken;
-  if (paysFor !== undefined || memo !== undefined || recipientMayHaveNoKey !== undefined) return null;
+  if ([paysFor, memo, recipientMayHaveNoKey, maxTokenFee].some((field) => field !== undefined)) return null;
   // An acknowledgement of anything else would make the field meaningless.
   if (acknowledged !== undefined && (acknowledged !== true || to !== tokenAddress)) return null;
   const recipient = canonicalAddress(to);

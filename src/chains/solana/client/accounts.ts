@@ -1,14 +1,9 @@
 import type { Address } from '@solana/kit';
-import { address, getAddressDecoder } from '@solana/kit';
+import { getAddressDecoder } from '@solana/kit';
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
 import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import type { Account } from '#chains/solana/client/account-answers.ts';
-
-/**
- * Its tokens can charge fees, call other programs, and refuse: the sent amount may differ from the
- * received one.
- */
-export const TOKEN_2022 = address('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb');
+import { TOKEN_2022 } from '#chains/solana/rules/payment-terms.ts';
 
 /** The programs whose tokens a wallet can hold. Every reader of tokens covers both. */
 export const TOKEN_PROGRAMS = [TOKEN_PROGRAM_ADDRESS, TOKEN_2022] as const;

@@ -4,7 +4,7 @@ import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
 import { priceTiers } from '#chains/solana/client/price.ts';
 import { costAt, planPayment } from '#chains/solana/client/quote.ts';
-import { TOKEN_ACCOUNT_RENT } from '#chains/solana/rules/payment-terms.ts';
+import { accountRentOf } from '#chains/solana/rules/payment-terms.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { OnChainIntent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
@@ -21,7 +21,7 @@ export async function estimateFee(
   const plan = await planPayment(node, intent);
   if (!plan.ok) return plan;
   const prospect = plan.value;
-  const { token, unitLimit, nonceRent } = prospect;
+  const { token, unitLimit, nonceRent, announcedFee } = prospect;
   const hasNonce = prospect.openSlots.length > 0;
   const tier = (unitPrice: bigint) => ({
     unitPrice: unitPrice.toString(),
@@ -29,10 +29,11 @@ export async function estimateFee(
     maxFee: amountOf(costAt(prospect, unitPrice, true)),
   });
   const { slow, normal, fast } = priceTiers(prospect.paid);
-  const opened = (hasNonce ? 0n : nonceRent) + (token?.opensAccount === true ? TOKEN_ACCOUNT_RENT : 0n);
+  const opened = (hasNonce ? 0n : nonceRent) + accountRentOf(token);
   return accepted({
     unitLimit: String(unitLimit),
     accountRent: amountOf(opened),
+    tokenFee: amountOf(announcedFee),
     slow: tier(slow),
     normal: tier(normal),
     fast: tier(fast),

@@ -17,7 +17,8 @@ import {
 } from '#chains/solana/client/rpc-calls.ts';
 import type { Source } from '#chains/solana/client/source.ts';
 import { findSource } from '#chains/solana/client/source.ts';
-import { accountsOf, targetOf } from '#chains/solana/client/target.ts';
+import { accountsOf, namedAccounts, writtenBy } from '#chains/solana/client/payment-accounts.ts';
+import { targetOf } from '#chains/solana/client/target.ts';
 import type { TokenTerms } from '#chains/solana/rules/payment-terms.ts';
 import { costOf, MICRO, nonceAccountOf, NONCE_SLOTS, SIGNATURE_FEE } from '#chains/solana/rules/payment-terms.ts';
 import type { Payment } from '#chains/solana/rules/transaction.ts';
@@ -37,6 +38,8 @@ export interface PaymentPlan {
   /** Lamports of the wallet. */
   readonly balance: bigint;
   readonly token: TokenTerms | null;
+  /** The largest fee of the token in the current and the next epochs, in its units. */
+  readonly announcedFee: bigint;
   readonly unitLimit: number;
   /** Lamports that a nonce account must hold permanently. */
   readonly nonceRent: bigint;
@@ -60,15 +63,14 @@ export interface PaymentPlan {
 const ANCHOR_UNITS = 1_000n;
 const NONCE_BYTES = 80;
 const SLOT_NUMBERS: readonly number[] = Array.from({ length: NONCE_SLOTS }, (_, slot) => slot);
-/** The index of the wallet's token account among the accounts of a payment (see `accountsOf`). */
-const SOURCE = 3;
 
 /**
  * Returns the current cost of an intent, after all checks that are possible before signing.
  *
  * Refuses permanently, in order: what `targetOf` refuses, INSUFFICIENT_FUNDS for the amount itself,
- * SIMULATION_REVERTED, FEE_CAP_EXCEEDED, INSUFFICIENT_FUNDS for amount and fee together, and for a
- * remainder below the minimum of an account.
+ * SIMULATION_REVERTED, TOKEN_REFUSED for a token fee above the approved one, FEE_CAP_EXCEEDED,
+ * INSUFFICIENT_FUNDS for amount and fee together, and for a remainder below the minimum of an
+ * account.
  *
  * A first attempt has no nonce slot yet. Its cost includes the rent of one only when the wallet has
  * no open slot. The allocator decides whether an open one is free, and otherwise whether the
@@ -83,6 +85,8 @@ export async function quoteTransfer(
   if (!plan.ok) return plan;
   const prospect = plan.value;
   const { payment, balance, token, unitLimit, leastBalance, openSlots, nonceRent, funds } = prospect;
+  const unapproved = tokenFeeFault(prospect, intent);
+  if (unapproved !== null) return refused(unapproved);
   const fresh = priceTiers(prospect.paid)[speed];
   const unitPrice = attemptPrice(fresh, mostPrice(prospect, intent), replacedPrice(payment, replaced));
   if (unitPrice === null) {
@@ -119,6 +123,17 @@ export async function quoteTransfer(
   return accepted({ unitLimit, unitPrice, token, maxFee: amountOf(maxFee), spending });
 }
 
+/** Returns the fault of a token that withholds more than the intent allows. */
+function tokenFeeFault({ payment, token }: PaymentPlan, intent: OnChainIntent): PermanentFault | null {
+  const most = intent.kind === 'transfer' ? BigInt(intent.maxTokenFee ?? 0) : 0n;
+  const withheld = token?.withheld ?? 0n;
+  if (withheld <= most) return null;
+  const detail =
+    `The token ${payment.mint} withholds ${withheld} of the ${payment.units} units from the recipient. ` +
+    `The payment allows ${most}: see maxTokenFee.`;
+  return permanent('TOKEN_REFUSED', detail);
+}
+
 /**
  * Reads everything that a payment involves. Refuses as `quoteTransfer` does for the payment itself.
  */
@@ -131,24 +146,25 @@ export async function planPayment(
   if (payment === null) throw new Error('a stored intent is in canonical form');
   const { wallet } = payment;
   const addresses = accountsOf(payment);
-  const written = payment.mint === null ? addresses : [wallet, ...addresses.slice(3)];
   const [accounts, nonceRent, leastBalance, ...prices] = await Promise.all([
     // All at one slot: the balances, and the open nonce slots in the same state.
     node.request(getAccounts([...addresses, ...SLOT_NUMBERS.map((slot) => nonceAccountOf(wallet, slot))])),
     node.request(getMinimumRent(NONCE_BYTES)),
     node.request(getMinimumRent(0)),
-    node.request(getPrioritizationFees(written)),
+    node.request(getPrioritizationFees(writtenBy(payment))),
     node.request(getPrioritizationFees([])),
   ]);
   if (!accounts.ok) return accounts;
   if (!nonceRent.ok) return nonceRent;
   if (!leastBalance.ok) return leastBalance;
   const { slot, value: found } = accounts.value;
-  const source = await findSource(node, payment, found[SOURCE] ?? null);
+  const named = namedAccounts(found.slice(0, addresses.length));
+  const source = await findSource(node, payment, named);
   if (!source.ok) return source;
-  const target = targetOf(payment, found, source.value);
+  const target = targetOf(payment, named, source.value);
   if (!target.ok) return target;
-  const balance = found[0]?.lamports ?? 0n;
+  const { token, announcedFee } = target.value;
+  const balance = named.wallet?.lamports ?? 0n;
   const sent = payment.mint === null ? payment.units : 0n;
   const least = sent + SIGNATURE_FEE;
   if (balance < least) {
@@ -160,17 +176,17 @@ export async function planPayment(
       ),
     );
   }
-  const recipient = found[1] ?? null;
-  if (payment.mint === null && recipient === null && sent > 0n && sent < leastBalance.value) {
+  if (payment.mint === null && named.recipient === null && sent > 0n && sent < leastBalance.value) {
     const detail = `${payment.to} has no account yet. It must receive at least ${leastBalance.value} lamports.`;
     return refused(permanent('RECIPIENT_REFUSED', detail));
   }
-  const units = await unitsOf(node, intent, target.value);
+  const units = await unitsOf(node, intent, token);
   if (!units.ok) return units;
   return accepted({
     payment,
     balance,
-    token: target.value,
+    token,
+    announcedFee,
     unitLimit: units.value,
     nonceRent: nonceRent.value,
     leastBalance: leastBalance.value,

@@ -4,8 +4,8 @@ import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { TokenAccount } from '#chains/solana/client/accounts.ts';
 import { tokenAccountIn } from '#chains/solana/client/accounts.ts';
 import { tokenAccountOf } from '#chains/solana/rules/address.ts';
-import type { Account } from '#chains/solana/client/account-answers.ts';
 import { getAccountsOfMint } from '#chains/solana/client/rpc-calls.ts';
+import type { PaymentAccounts } from '#chains/solana/client/payment-accounts.ts';
 import type { Payment } from '#chains/solana/rules/transaction.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
@@ -31,7 +31,7 @@ export interface Source {
 export async function findSource(
   node: RpcNode,
   { wallet, to, mint, units }: Payment,
-  associated: Account | null,
+  { source: associated, program }: Pick<PaymentAccounts, 'source' | 'program'>,
 ): Promise<Result<Source, NodeProblem>> {
   const account = tokenAccountIn(associated);
   const own = isUsable(account, wallet) ? account.units : 0n;
@@ -41,7 +41,7 @@ export async function findSource(
   if (!found.ok) return found;
   const others = found.value.flatMap(({ address, account: data }) => {
     const held = tokenAccountIn(data);
-    const isOther = address !== tokenAccountOf(wallet, mint) && address !== tokenAccountOf(to, mint);
+    const isOther = ![wallet, to].some((owner) => tokenAccountOf(owner, mint, program) === address);
     return isOther && held?.mint === mint && isUsable(held, wallet) ? [{ address, account: held }] : [];
   });
   const held = [own, ...others.map((other) => other.account.units)];

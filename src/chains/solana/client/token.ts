@@ -3,6 +3,7 @@ import type { TokenMetadata } from '#chains/chain-client.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { mintIn } from '#chains/solana/client/accounts.ts';
+import { metadataIn } from '#chains/solana/client/token-extensions.ts';
 import { derivedAddress, isPublicKey } from '#chains/solana/rules/address.ts';
 import { getAccounts } from '#chains/solana/client/rpc-calls.ts';
 import type { Result } from '#domain/result.ts';
@@ -19,6 +20,9 @@ const METADATA_KIND = 4;
 const NAME_OFFSET = 1 + 32 + 32;
 const MAX_TEXT_LENGTH = 64;
 
+/** The metadata in a mint of Token-2022: update authority and mint, then the same texts. */
+const OWN_NAME_OFFSET = 32 + 32;
+
 /** Returns what a token reports of itself; null for a value that it does not report. */
 export async function readToken(node: RpcNode, address: string): Promise<Result<TokenMetadata, NodeProblem>> {
   if (!isPublicKey(address) || !isPublicKey(METADATA_PROGRAM)) return accepted(NOTHING);
@@ -28,12 +32,18 @@ export async function readToken(node: RpcNode, address: string): Promise<Result<
   if (!accounts.ok) return accounts;
   const [mint = null, metadata = null] = accounts.value.value;
   const decimals = mintIn(mint)?.decimals ?? null;
+  const own = mint === null ? null : metadataIn(mint);
+  if (own !== null) return accepted({ ...textsAt(own, OWN_NAME_OFFSET), decimals });
   if (metadata?.owner !== METADATA_PROGRAM || metadata.data[0] !== METADATA_KIND) {
     return accepted({ ...NOTHING, decimals });
   }
-  const name = textAt(metadata.data, NAME_OFFSET);
-  const symbol = name === null ? null : textAt(metadata.data, name.end);
-  return accepted({ name: name?.text ?? null, symbol: symbol?.text ?? null, decimals });
+  return accepted({ ...textsAt(metadata.data, NAME_OFFSET), decimals });
+}
+
+function textsAt(data: Uint8Array, offset: number): Pick<TokenMetadata, 'name' | 'symbol'> {
+  const name = textAt(data, offset);
+  const symbol = name === null ? null : textAt(data, name.end);
+  return { name: name?.text ?? null, symbol: symbol?.text ?? null };
 }
 
 const NOTHING: TokenMetadata = { symbol: null, name: null, decimals: null };

@@ -71,12 +71,12 @@ export function bytesOf(address: Address): Uint8Array {
 }
 
 /**
- * Returns the token account of a wallet: the associated account, which its owner and the mint
- * determine. It is computed here because a co-signer checks bytes synchronously, and kit's
- * derivation is asynchronous.
+ * Returns the token account of a wallet: the associated account, which its owner, the mint and the
+ * token program of the mint determine. It is computed here because a co-signer checks bytes
+ * synchronously, and kit's derivation is asynchronous.
  */
-export function tokenAccountOf(owner: Address, mint: Address): Address {
-  return derivedAddress([owner, TOKEN_PROGRAM_ADDRESS, mint].map(bytesOf), ASSOCIATED_TOKEN_PROGRAM_ADDRESS);
+export function tokenAccountOf(owner: Address, mint: Address, program: Address = TOKEN_PROGRAM_ADDRESS): Address {
+  return derivedAddress([owner, program, mint].map(bytesOf), ASSOCIATED_TOKEN_PROGRAM_ADDRESS);
 }
 
 /**

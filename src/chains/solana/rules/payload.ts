@@ -24,6 +24,7 @@ export type SolanaPayloadFault =
   | 'wrong-transfer'
   | 'units-out-of-range'
   | 'fee-above-cap'
+  | 'token-fee-above-approved'
   | 'wrong-message';
 
 /** The proven content of the bytes. */
@@ -75,7 +76,7 @@ const MAX_COMPUTE_UNITS = 1_400_000;
  *
  * Refuses, in order: `unsupported-kind` (calldata and allowances belong to another family),
  * `intent-not-canonical`, `malformed`, `too-long`, `wrong-transfer`, `units-out-of-range`,
- * `fee-above-cap`.
+ * `fee-above-cap`, `token-fee-above-approved`.
  */
 export const inspectSolanaPayload = memoised(
   (intent: OnChainIntent, payload: string): Result<SolanaPayload, SolanaPayloadFault> => {
@@ -92,6 +93,7 @@ export const inspectSolanaPayload = memoised(
     if (terms.unitLimit > MAX_COMPUTE_UNITS) return refused('units-out-of-range');
     const cost = costOf(terms);
     if (cost > BigInt(intent.maxFee)) return refused('fee-above-cap');
+    if ((terms.token?.withheld ?? 0n) > BigInt(intent.maxTokenFee ?? 0)) return refused('token-fee-above-approved');
     return accepted({
       kind: 'transaction',
       signingDigest: sha256(bytes),
@@ -124,17 +126,25 @@ export function inspectSolanaMessage(
  * checked again, whatever its type claims.
  */
 function canonicalWallet(intent: TransferIntent): Address | null {
-  const { chain, from, to, tokenAddress, amount, maxFee, paysFor, memo, recipientIsToken } = intent;
-  const optional = [...(tokenAddress === null ? [] : [tokenAddress]), ...(memo === undefined ? [] : [memo])];
+  const { chain, from, to, tokenAddress, amount, maxFee, paysFor, memo, recipientIsToken, maxTokenFee } = intent;
+  const present = [memo, maxTokenFee].filter((text) => text !== undefined);
+  const optional = [...(tokenAddress === null ? [] : [tokenAddress]), ...present];
   const texts: readonly unknown[] = [chain, from, to, amount, maxFee, ...optional];
   if (texts.some((text) => typeof text !== 'string') || clusterOf(chain) === null || paysFor !== undefined) return null;
   // A mint belongs to the token program, so it is never paid.
   if (recipientIsToken !== undefined) return null;
   if ((memo !== undefined && memoFault(memo) !== null) || !isAcknowledged(intent)) return null;
+  if (!isTokenFee(intent)) return null;
   const units = parseAmount(amount, UINT64_MAX);
   const isWhole = units !== null && parseAmount(maxFee, UINT64_MAX) !== null;
   const isNamed = tokenAddress === null || parseMint(tokenAddress).ok;
   return isWhole && isNamed && isPublicKey(from) && unitsOf(units) >= 0n ? from : null;
+}
+
+/** Reports whether the fee of a token is absent, or belongs to a payment of a token. */
+function isTokenFee({ tokenAddress, maxTokenFee }: TransferIntent): boolean {
+  if (maxTokenFee === undefined) return true;
+  return tokenAddress !== null && maxTokenFee !== '0' && parseAmount(maxTokenFee, UINT64_MAX) !== null;
 }
 
 /**

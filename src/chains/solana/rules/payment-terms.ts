@@ -1,4 +1,6 @@
 import type { Address, Blockhash } from '@solana/kit';
+import { address } from '@solana/kit';
+import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { seededAddress } from '#chains/solana/rules/address.ts';
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
 
@@ -42,6 +44,21 @@ export interface TokenTerms {
   readonly opensAccount: boolean;
   /** The account of the wallet that the units are spent from; absent for the associated one. */
   readonly source?: Address;
+  /**
+   * The units of the amount that Token-2022 withholds from the recipient, which its program
+   * compares; absent for a token of the first token program.
+   */
+  readonly withheld?: bigint;
+}
+
+/**
+ * The second token program. Its tokens can withhold a fee of each payment, call other programs, and
+ * refuse.
+ */
+export const TOKEN_2022 = address('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb');
+
+export function programOf({ withheld }: Pick<TokenTerms, 'withheld'>): Address {
+  return withheld === undefined ? TOKEN_PROGRAM_ADDRESS : TOKEN_2022;
 }
 
 /** The maximum number of payments of one wallet in flight at once. Further ones wait. */
@@ -54,7 +71,20 @@ export const SIGNATURE_FEE = 5_000n;
  * Lamports that a token account (165 bytes) holds permanently, so that it is not removed; the same
  * on every cluster.
  */
-export const TOKEN_ACCOUNT_RENT = 2_039_280n;
+const TOKEN_ACCOUNT_RENT = 2_039_280n;
+
+/**
+ * The same for Token-2022, whose mints add parts to the accounts of their tokens. These are the 191
+ * bytes of an account with every part that the program adds by itself: immutable owner, withheld
+ * fees, hook and pause.
+ */
+const TOKEN_2022_ACCOUNT_RENT = 2_220_240n;
+
+/** Returns the lamports that a payment spends at most on a token account of the recipient. */
+export function accountRentOf(token: TokenTerms | null): bigint {
+  if (token?.opensAccount !== true) return 0n;
+  return token.withheld === undefined ? TOKEN_ACCOUNT_RENT : TOKEN_2022_ACCOUNT_RENT;
+}
 
 /** Prices are millionths of a lamport. */
 export const MICRO = 1_000_000n;
@@ -73,7 +103,6 @@ export function nonceSeed(slot: number): string {
  */
 export function costOf({ anchor, unitLimit, unitPrice, token }: Terms): bigint {
   const priority = (BigInt(unitLimit) * unitPrice + MICRO - 1n) / MICRO;
-  const opened =
-    (anchor.kind === 'opening' ? anchor.rent : 0n) + (token?.opensAccount === true ? TOKEN_ACCOUNT_RENT : 0n);
-  return SIGNATURE_FEE + priority + opened;
+  const opened = anchor.kind === 'opening' ? anchor.rent : 0n;
+  return SIGNATURE_FEE + priority + opened + accountRentOf(token);
 }

@@ -7,7 +7,11 @@ import {
   createTransactionMessage,
   getCompiledTransactionMessageDecoder,
   getCompiledTransactionMessageEncoder,
+  getConstantCodec,
   getInstructionsFromCompiledTransactionMessage,
+  getStructCodec,
+  getU64Codec,
+  getU8Codec,
   setTransactionMessageFeePayer,
   setTransactionMessageLifetimeUsingBlockhash,
   setTransactionMessageLifetimeUsingDurableNonce,
@@ -38,7 +42,7 @@ import { concatBytes } from '@noble/hashes/utils.js';
 import { isPublicKey, tokenAccountOf } from '#chains/solana/rules/address.ts';
 import { memoInstruction } from '#chains/solana/rules/memo.ts';
 import type { DurableNonce, Terms, TokenTerms } from '#chains/solana/rules/payment-terms.ts';
-import { nonceAccountOf, nonceSeed, NONCE_SLOTS } from '#chains/solana/rules/payment-terms.ts';
+import { nonceAccountOf, nonceSeed, NONCE_SLOTS, programOf, TOKEN_2022 } from '#chains/solana/rules/payment-terms.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
 
@@ -148,7 +152,8 @@ function opening(wallet: Address, anchor: DurableNonce): readonly Instruction[] 
  */
 function isOtherSource({ wallet, to, mint }: Payment, token: TokenTerms | null): boolean {
   if (token?.source === undefined || mint === null) return true;
-  return token.source !== tokenAccountOf(wallet, mint) && token.source !== tokenAccountOf(to, mint);
+  const associated = [wallet, to].map((owner) => tokenAccountOf(owner, mint, programOf(token)));
+  return !associated.includes(token.source);
 }
 
 /**
@@ -158,7 +163,8 @@ function isOtherSource({ wallet, to, mint }: Payment, token: TokenTerms | null):
  * has made the wallet a delegate. After `Revoke` an account has no delegate, so the transfer
  * succeeds only when the wallet is the owner. Co-signers read no chain, so the bytes must prove it.
  * The program also compares the mint. When the wallet is not the owner or the mint differs, the
- * whole transaction fails, including `Revoke`, and only its fee is lost.
+ * whole transaction fails, including `Revoke`, and only its fee is lost. The same holds for both
+ * token programs, and a mint belongs to one of them.
  */
 function paying({ wallet, to, mint, units, memo }: Payment, token: TokenTerms | null): readonly Instruction[] {
   const signer = createNoopSigner(wallet);
@@ -168,16 +174,36 @@ function paying({ wallet, to, mint, units, memo }: Payment, token: TokenTerms | 
   if (mint === null || token === null) {
     return [...said, getTransferSolInstruction({ source: signer, destination: to, amount: units })];
   }
-  const { source = tokenAccountOf(wallet, mint) } = token;
-  const destination = tokenAccountOf(to, mint);
-  const account = getCreateAssociatedTokenIdempotentInstruction({ payer: signer, ata: destination, owner: to, mint });
-  const { decimals } = token;
+  const { decimals, withheld } = token;
+  const program = programOf(token);
+  const { source = tokenAccountOf(wallet, mint, program) } = token;
+  const destination = tokenAccountOf(to, mint, program);
+  const opened = { payer: signer, ata: destination, owner: to, mint, tokenProgram: program };
+  const moved = { source, mint, destination, authority: signer, amount: units, decimals };
+  const revoked = getRevokeInstruction({ source, owner: signer }, { programAddress: program });
+  const checked = getTransferCheckedInstruction(moved, { programAddress: program });
   return [
-    ...(token.opensAccount ? [account] : []),
-    ...(token.source === undefined ? [] : [getRevokeInstruction({ source, owner: signer })]),
+    ...(token.opensAccount ? [getCreateAssociatedTokenIdempotentInstruction(opened)] : []),
+    ...(token.source === undefined ? [] : [revoked]),
     ...said,
-    getTransferCheckedInstruction({ source, mint, destination, authority: signer, amount: units, decimals }),
+    withheld === undefined ? checked : { ...checked, data: withheldData({ units, decimals, withheld }) },
   ];
+}
+
+/**
+ * `TransferCheckedWithFee` of Token-2022: its number, the amount, the decimals and the fee, on the
+ * accounts of `TransferChecked`. The program compares the fee with that of the mint, and accepts 0
+ * for a mint without one. So bytes prove what the recipient gets, and a co-signer reads no chain.
+ */
+const WITHHELD = getStructCodec([
+  ['instruction', getConstantCodec(Uint8Array.of(26, 1))],
+  ['units', getU64Codec()],
+  ['decimals', getU8Codec()],
+  ['withheld', getU64Codec()],
+]);
+
+function withheldData(terms: { readonly units: bigint; readonly decimals: number; readonly withheld: bigint }) {
+  return WITHHELD.encode({ instruction: undefined, ...terms });
 }
 
 /**
@@ -197,7 +223,11 @@ export function termsIn(bytes: Uint8Array, wallet: Address): Terms | null {
       anchor,
       unitLimit: getSetComputeUnitLimitInstructionDataDecoder().decode(limit.data).units,
       unitPrice: getSetComputeUnitPriceInstructionDataDecoder().decode(price.data).microLamports,
-      token: tokenTermsIn(of(TOKEN_PROGRAM_ADDRESS), wallet, of(ASSOCIATED_TOKEN_PROGRAM_ADDRESS).length > 0),
+      token: tokenTermsIn(
+        instructions.filter(({ programAddress: one }) => one === TOKEN_PROGRAM_ADDRESS || one === TOKEN_2022),
+        wallet,
+        of(ASSOCIATED_TOKEN_PROGRAM_ADDRESS).length > 0,
+      ),
     };
   } catch {
     // kit throws for bytes that are not a valid encoding.
@@ -208,11 +238,14 @@ export function termsIn(bytes: Uint8Array, wallet: Address): Terms | null {
 function tokenTermsIn(instructions: readonly Instruction[], wallet: Address, opensAccount: boolean): TokenTerms | null {
   const moved = instructions.at(-1);
   if (moved?.data === undefined) return null;
-  const { decimals } = getTransferCheckedInstructionDataDecoder().decode(moved.data);
+  const is2022 = moved.programAddress === TOKEN_2022;
+  const terms = is2022 ? WITHHELD.decode(moved.data) : getTransferCheckedInstructionDataDecoder().decode(moved.data);
+  const { decimals } = terms;
+  const withheld = 'withheld' in terms ? { withheld: terms.withheld } : {};
   const [source, mint] = moved.accounts ?? [];
   if (source === undefined || mint === undefined) return null;
-  const isAssociated = source.address === tokenAccountOf(wallet, mint.address);
-  return { decimals, opensAccount, ...(isAssociated ? {} : { source: source.address }) };
+  const isAssociated = source.address === tokenAccountOf(wallet, mint.address, moved.programAddress);
+  return { decimals, opensAccount, ...withheld, ...(isAssociated ? {} : { source: source.address }) };
 }
 
 function anchorIn(system: readonly Instruction[], wallet: Address, lifetime: string): DurableNonce | null {

@@ -61,6 +61,7 @@ const intent: z.ZodType<Intent> = z.discriminatedUnion('kind', [
     memo: z.string().exactOptional(),
     recipientMayHaveNoKey: z.literal(true).exactOptional(),
     recipientIsToken: z.literal(true).exactOptional(),
+    maxTokenFee: amount.exactOptional(),
   }),
   exactly<ContractInteractionIntent>()({
     ...onChain,

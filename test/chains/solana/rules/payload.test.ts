@@ -50,6 +50,8 @@ const OPENING: Terms = {
   anchor: { kind: 'opening', nonceSlot: 3, blockhash: blockhash(VALUE), rent: 1_447_680n },
 };
 const FOR_TOKENS: Terms = { ...NONCE, token: { decimals: 6, opensAccount: true } };
+const FOR_2022: Terms = { ...NONCE, token: { decimals: 6, opensAccount: true, withheld: 25n } };
+const withFee = { ...token, maxTokenFee: units(25n) };
 
 const hex = (bytes: Uint8Array | null) => `0x${bytesToHex(present(bytes))}`;
 const verdict = (intent: TransferIntent, payload: string) => {
@@ -61,6 +63,8 @@ test.each<[string, TransferIntent, Terms]>([
   ['on a nonce', native, NONCE],
   ['opening one', native, OPENING],
   ['of tokens', token, FOR_TOKENS],
+  ['of Token-2022 with a fee', withFee, FOR_2022],
+  ['of Token-2022 without one', token, { ...NONCE, token: { decimals: 6, opensAccount: false, withheld: 0n } }],
   ['of tokens, opening a nonce', token, { ...OPENING, token: { decimals: 9, opensAccount: false } }],
 ])('an honest payment %s passes, with its costs and its nonce', (_name, intent, terms) => {
   const payload = hex(messageBytes(intent, terms));
@@ -79,6 +83,7 @@ test('an opening costs the rent of its account, and every signature costs its fe
   expect(costOf({ ...NONCE, unitPrice: 1n })).toBe(5_001n);
   expect(costOf(OPENING)).toBe(5_150n + 1_447_680n);
   expect(costOf(FOR_TOKENS)).toBe(5_150n + 2_039_280n);
+  expect(costOf(FOR_2022)).toBe(5_150n + 2_220_240n);
 });
 
 /**
@@ -240,6 +245,18 @@ test('the bytes of a token transfer have the mint, both accounts, the amount and
   }
 });
 
+test.each([
+  ['0', 'intent-not-canonical'],
+  ['+1', 'intent-not-canonical'],
+  [7, 'intent-not-canonical'],
+  ['24', 'token-fee-above-approved'],
+  [undefined, 'token-fee-above-approved'],
+  ['25', 'signs'],
+])('an intent with a token fee of %s at most gives the verdict %s on bytes with a fee of 25', (maxTokenFee, result) => {
+  const intent = Object.assign({}, token, maxTokenFee === undefined ? {} : { maxTokenFee });
+  expect(verdict(intent, hex(messageBytes(withFee, FOR_2022)))).toBe(result);
+});
+
 test('contract calls and allowances of EVM chains are refused', () => {
   const { kind: _kind, amount: _amount, tokenAddress: _token, ...frame } = native;
   const call = { ...frame, kind: 'contract-interaction', data: '0x00', value: units(1n) } as const;
@@ -259,6 +276,7 @@ test.each<[string, object]>([
   ['a cap that is no amount', { maxFee: '1e9' }],
   ['a cluster with half a genesis', { chain: 'solana:5eykt4UsFv8P8N' }],
   ['a number for the wallet', { from: 7 }],
+  ['a fee of a token that is not paid', { maxTokenFee: '1' }],
 ])('an intent with %s is invalid', (_name, change) => {
   const payload = hex(messageBytes(native, NONCE));
   expect(inspectSolanaPayload(Object.assign({}, native, change), payload).ok).toBe(false);
@@ -269,6 +287,7 @@ test('changing, omitting or adding any byte of the message makes it invalid', ()
     [native, NONCE],
     [native, OPENING],
     [token, FOR_TOKENS],
+    [withFee, FOR_2022],
   ] as const) {
     const bytes = present(messageBytes(intent, terms));
     const before = inspectSolanaPayload(intent, hex(bytes));
