@@ -67,6 +67,8 @@ interface QuoteOptions {
   readonly taken?: ReadonlySet<string>;
   /** For a consolidation: the number of the smallest UTXOs that it spends. */
   readonly joins?: number;
+  /** Whether a consolidation spends UTXOs that may carry more than satoshi; false when absent. */
+  readonly includeMayCarryMore?: boolean;
   /**
    * A block that the RPC node must have before its balances count. Any node is valid when absent,
    * and on chains with UTXOs.

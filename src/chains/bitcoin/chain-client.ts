@@ -40,10 +40,11 @@ export function bitcoinClient(rules: ChainRules<BitcoinQuote, bigint>, urls: rea
       rates.ok ? quote(node, rates.value) : rates,
     );
   };
-  const quote: Client['quote'] = (intent, replaced, { taken = new Set<string>(), speed = 'normal', joins = 0 } = {}) =>
-    withRates((node, rates) =>
-      quoteTransfer(proofServers(pool, node), chain, { intent, replaced, taken, speed, joins, rates }),
-    );
+  const quote: Client['quote'] = (intent, replaced, options = {}) => {
+    const { taken = new Set<string>(), speed = 'normal', joins = 0, includeMayCarryMore = false } = options;
+    const request = { intent, replaced, taken, speed, joins, includeMayCarryMore };
+    return withRates((node, rates) => quoteTransfer(proofServers(pool, node), chain, { ...request, rates }));
+  };
   return {
     chain,
     rules,

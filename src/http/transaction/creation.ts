@@ -96,6 +96,7 @@ export interface CreationBody {
   readonly notAfter?: string | null | undefined;
   /** The inputs of a consolidation: see `CreationRequest`. */
   readonly joins?: number;
+  readonly includeMayCarryMore?: true;
 }
 
 /** Reads the action that a body requests. */
@@ -178,7 +179,8 @@ export function readCreation(
     reader.fault({ pointer: '/vaultId', code: 'invalid-id', detail: 'Must be a vault id.' });
   }
   const action = actionReader.read(reader);
-  const { note = null, externalId = null, acceptLookalikeOf: named = null, speed = 'normal', joins } = body;
+  const { note = null, externalId = null, acceptLookalikeOf: named = null, speed = 'normal' } = body;
+  const { joins, includeMayCarryMore } = body;
   // The known address may be one without a key, because the field only names it.
   const keyless = named === null ? null : rules.parseKeylessRecipient(named);
   const acceptLookalikeOf = named === null ? null : (keyless ?? reader.recipient(named, '/acceptLookalikeOf'));
@@ -188,7 +190,11 @@ export function readCreation(
   }
   if (faults.length > 0 || vaultId === null || action === null) return refused(faults);
   const creation = { chain: rules.chain.name, action, note, externalId, acceptLookalikeOf, speed, notAfterMs };
-  return accepted({ vaultId, creation: joins === undefined ? creation : { ...creation, joins } });
+  const consolidated = {
+    ...(joins === undefined ? {} : { joins }),
+    ...(includeMayCarryMore === undefined ? {} : { includeMayCarryMore }),
+  };
+  return accepted({ vaultId, creation: { ...creation, ...consolidated } });
 }
 
 /**
@@ -213,8 +219,8 @@ async function precheckOnChain(
   const { view, replayed } = rehearsed.value;
   const { intent } = view.transaction;
   if (replayed || intent.kind === 'message') return {};
-  const { speed, joins = 0 } = request;
-  const quote = await client.quote(intent, null, { speed, joins });
+  const { speed, joins = 0, includeMayCarryMore = false } = request;
+  const quote = await client.quote(intent, null, { speed, joins, includeMayCarryMore });
   const isTooDear = !quote.ok && quote.refusal.kind === 'permanent' && quote.refusal.reason === 'FEE_CAP_EXCEEDED';
   if (!quote.ok && quote.refusal.kind !== 'busy' && !isTooDear) return chainProblem(context, quote.refusal);
   const { virtualSize = null } = quote.ok ? quote.value : {};

@@ -176,10 +176,10 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   // Unsigned bytes are not on the network: the attempt that they replace counts.
   const replaced = isStored ? (transaction.attempts.at(-2) ?? null) : newest;
   const speed = replaced === null ? transaction.speed : replacementSpeed(transaction);
-  const { joins = 0 } = transaction;
+  const { joins = 0, includeMayCarryMore = false } = transaction;
   // The counts need nothing of the quote, so they take no time of their own.
   const [quote, basis] = await Promise.all([
-    quoteSinceSettled(preparation, { effect, replaced, speed, taken, joins }),
+    quoteSinceSettled(preparation, { effect, replaced, speed, taken, joins, includeMayCarryMore }),
     newest === null ? client.accountNonce(intent.from).then((counts) => ({ counts })) : { kept: newest },
   ]);
   if (!quote.ok) return refused(await fundsFault(preparation, quote.refusal));
@@ -230,6 +230,7 @@ interface QuoteRequest {
   readonly speed: Speed;
   readonly taken: ReadonlySet<string>;
   readonly joins: number;
+  readonly includeMayCarryMore: boolean;
 }
 
 /**
