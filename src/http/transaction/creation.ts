@@ -19,6 +19,7 @@ import { plainText } from '#http/edge/plain-text.ts';
 import type { FieldFault } from '#http/encode/problem.ts';
 import { problem, refusalProblem } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
+import { lockedUtxosOf } from '#http/transaction/locked-utxos.ts';
 import { recordOf } from '#http/transaction/transaction-path.ts';
 import type { Action, OnChainIntent } from '#domain/transaction/intent.ts';
 import { MAX_APPROVAL_LIFETIME_MS } from '#domain/transaction/intent.ts';
@@ -220,20 +221,25 @@ async function precheckOnChain(
   const { intent } = view.transaction;
   if (replayed || intent.kind === 'message') return {};
   const { speed, joins = 0, includeMayCarryMore = false } = request;
-  const quote = await client.quote(intent, null, { speed, joins, includeMayCarryMore });
+  const locked = await lockedUtxosOf(context, { chain, vaultId });
+  const quote = await client.quote(intent, null, { speed, joins, includeMayCarryMore, locked });
   const isTooDear = !quote.ok && quote.refusal.kind === 'permanent' && quote.refusal.reason === 'FEE_CAP_EXCEEDED';
   if (!quote.ok && quote.refusal.kind !== 'busy' && !isTooDear) return chainProblem(context, quote.refusal);
   const { virtualSize = null } = quote.ok ? quote.value : {};
-  return { virtualSize: virtualSize ?? (await virtualSizeOf(client, intent)) };
+  return { virtualSize: virtualSize ?? (await virtualSizeOf(client, intent, locked)) };
 }
 
 /**
  * Returns the virtual size with any UTXOs of the wallet; null on chains without virtual bytes, or
  * when no RPC node is available.
  */
-async function virtualSizeOf(client: ChainClient, intent: OnChainIntent): Promise<string | null> {
+async function virtualSizeOf(
+  client: ChainClient,
+  intent: OnChainIntent,
+  locked: ReadonlySet<string>,
+): Promise<string | null> {
   if (client.rules.ordering.by !== 'utxos') return null;
-  const estimate = await client.estimate(intent);
+  const estimate = await client.estimate(intent, locked);
   return estimate.ok && 'virtualSize' in estimate.value ? estimate.value.virtualSize : null;
 }
 

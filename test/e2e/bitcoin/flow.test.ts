@@ -140,10 +140,10 @@ test('UTXOs that may carry more are consolidated on request alone, and the note 
   const path = `/vault/${carrying.id}/consolidate`;
   const without = await alice.client.request<{ code: string }>('POST', path, { body: { chain: CHAIN } });
   expect([without.status, without.body.code]).toEqual([422, 'insufficient-funds']);
-  const asked = { chain: CHAIN, includeMayCarryMore: true };
-  const long = await alice.client.request('POST', path, { body: { ...asked, note: 'n'.repeat(450) } });
+  const carried = { chain: CHAIN, includeMayCarryMore: true };
+  const long = await alice.client.request('POST', path, { body: { ...carried, note: 'n'.repeat(450) } });
   expect([long.status, JSON.stringify(long.body)]).toEqual([400, expect.stringContaining('/note')]);
-  const created = await alice.client.request<TransactionRecord>('POST', path, { body: { ...asked, note: 'Tidy' } });
+  const created = await alice.client.request<TransactionRecord>('POST', path, { body: { ...carried, note: 'Tidy' } });
   expect(created.body.note).toBe(
     'Tidy. Includes UTXOs of up to 10,000 satoshi, which may carry inscriptions, runes or ordinals',
   );

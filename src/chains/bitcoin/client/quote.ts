@@ -38,6 +38,8 @@ interface QuoteRequest {
   readonly replaced: Attempt | null;
   /** UTXOs that other transactions of the wallet have reserved. */
   readonly taken: ReadonlySet<string>;
+  /** UTXOs that members have locked. No payment spends them, and no payment waits for them. */
+  readonly locked: ReadonlySet<string>;
   readonly speed: Speed;
   readonly rates: FeeRates;
   /**
@@ -63,20 +65,21 @@ interface QuoteRequest {
 export async function quoteTransfer(
   servers: ProofServers,
   chain: Chain,
-  { intent, replaced, taken, speed, rates, joins, includeMayCarryMore }: QuoteRequest,
+  { intent, replaced, taken, locked, speed, rates, joins, includeMayCarryMore }: QuoteRequest,
 ): Promise<Result<BitcoinQuote, QuoteFault>> {
   const payment = spendableTransfer(intent);
   if (!payment.ok) return payment;
   const { node } = servers;
-  const [utxos, tip] = await Promise.all([readUtxos(node, intent.from), node.request(getTip)]);
-  if (!utxos.ok) return utxos;
+  const [listed, tip] = await Promise.all([readUtxos(node, intent.from), node.request(getTip)]);
+  if (!listed.ok) return listed;
   if (!tip.ok) return tip;
-  const parent = await parentOf(node, intent, { replaced, utxos: utxos.value, most: maxInputsOf(payment.value.own) });
+  const utxos = listed.value.filter((utxo) => !locked.has(outpointText(utxo)));
+  const parent = await parentOf(node, intent, { replaced, utxos, most: maxInputsOf(payment.value.own) });
   if (!parent.ok) return parent;
   const kept = replaced === null ? (parent.value?.utxos ?? []) : await keptUtxos(servers, replaced, payment.value);
   const isKept = new Set(kept.map(outpointText));
   if (replaced === null && kept.some((utxo) => taken.has(outpointText(utxo)))) return refused({ kind: 'busy' });
-  const others = utxos.value.filter((utxo) => !isKept.has(outpointText(utxo)));
+  const others = utxos.filter((utxo) => !isKept.has(outpointText(utxo)));
   const hasArrived = ({ block }: UnspentOutput) =>
     block !== null && depthOf(block, tip.value, chain).confirmations >= chain.confirmations;
   const isJoining = joins > 0 && replaced === null;
@@ -90,7 +93,7 @@ export async function quoteTransfer(
     parent: parent.value,
   };
   const claim = {
-    utxos: replaced === null ? utxos.value : others,
+    utxos: replaced === null ? utxos : others,
     own: payment.value.own,
     chain,
     tip: tip.value,
@@ -106,7 +109,7 @@ export async function quoteTransfer(
   if (proven.value === null) {
     const fault = isJoining
       ? joiningFault(payment.value, eligible, { rate: bid.rate, count: joins })
-      : missingFunds(payment.value, [...kept, ...others], bid);
+      : missingFunds(payment.value, { utxos: [...kept, ...others], hasLocks: locked.size > 0 }, bid);
     return refused(fault);
   }
   const { terms, parents } = proven.value;
@@ -199,7 +202,7 @@ async function parentOf(
   return refused(
     permanent(
       'PARENT_NOT_WAITING',
-      'The parent transaction is already in a block, was dropped, or does not pay the wallet.',
+      'The parent transaction is already in a block, was dropped, or does not pay the wallet in a UTXO without lock.',
     ),
   );
 }

@@ -9,7 +9,7 @@ import { startBitcoinNode } from '#local/bitcoin/node.ts';
 import { attemptOf, BTC, clientAt, payment, stranger, units, Wallet } from '../cast.ts';
 
 /**
- * Covers UTXOs that may carry an inscription, a rune or an ordinal: of up to 10,000 satoshi on P2TR.
+ * Covers UTXOs that may carry an inscription, a rune or an ordinal: up to 10,000 satoshi on P2TR.
  */
 
 /** UTXOs of a wallet that received an inscription and two runes (ordinals/ord 1652, 2808, 3648). */
