@@ -107,6 +107,11 @@ const BODIES: Readonly<Record<string, object>> = {
   'POST /push-subscription': SUBSCRIPTION,
 };
 
+const QUERIES: Readonly<Record<string, string>> = {
+  'GET /vault/:vaultId/recovery-exports': `?nonce=${'ab'.repeat(32)}`,
+  'GET /vault/:vaultId/utxos': '?chain=bitcoin-regtest',
+};
+
 interface World {
   readonly treasury: Treasury;
   readonly members: Readonly<Record<Role, Person>>;
@@ -169,8 +174,7 @@ async function tried(line: string, person: Person) {
   const body = BODIES[line];
   const creates = line.startsWith('POST /transaction/') && !line.includes(':') && !line.endsWith('/verify');
   const position = creates ? { vaultId: treasury.id, chain: 'anvil' } : {};
-  // This route requires the nonce that co-signers sign.
-  const query = line.endsWith('/recovery-exports') ? `?nonce=${'ab'.repeat(32)}` : '';
+  const query = QUERIES[line] ?? '';
   return call(`${filled}${query}`, { token, ...(body === undefined ? {} : { body: { ...position, ...body } }) });
 }
 

@@ -30,7 +30,8 @@ interface WalletQuery {
 /**
  * Returns the UTXOs of a wallet, the largest first. It merges the lists of all servers that answer:
  * a UTXO counts as proven when two servers list it alike, or the only configured one lists it. Of
- * the confirmations the smaller number counts. A payment verifies its UTXOs itself (`chooseProven`).
+ * the confirmations the smaller number counts. A payment verifies its UTXOs itself
+ * (`chooseProven`).
  */
 export async function listUtxos(
   pool: NodePool,

@@ -95,7 +95,7 @@ async function list(context: HttpContext): Promise<Response> {
   });
 }
 
-/** Reports whether a UTXO follows a cursor in the order of the list, which may have changed since. */
+/** Reports whether a UTXO follows a cursor in the order of the list, which may have changed. */
 function isAfter({ amount, outpoint }: WalletUtxo, cursor: string): boolean {
   const [last = '', name = ''] = cursor.split('_');
   return amount === last ? outpoint > name : BigInt(amount) < BigInt(last);
