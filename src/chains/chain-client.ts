@@ -1,5 +1,6 @@
 import type { Claim } from '#chains/rpc/contents.ts';
 import type { Objection } from '#domain/transaction/event.ts';
+import type { LockedUtxos, WalletUtxo } from '#chains/wallet-utxo.ts';
 import type { ChainFault, ChainRules, Quote } from '#chains/chain-rules.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
 import type { Asset, ChainMovement } from '#domain/activity/movement.ts';
@@ -65,8 +66,11 @@ interface QuoteOptions {
   readonly speed?: Speed;
   /** UTXOs that other transactions of the wallet have reserved; none when absent. */
   readonly taken?: ReadonlySet<string>;
+  readonly locked?: LockedUtxos;
   /** For a consolidation: the number of the smallest UTXOs that it spends. */
   readonly joins?: number;
+  /** Whether a consolidation spends UTXOs that may carry more than satoshi; false when absent. */
+  readonly includeMayCarryMore?: boolean;
   /**
    * A block that the RPC node must have before its balances count. Any node is valid when absent,
    * and on chains with UTXOs.
@@ -335,9 +339,11 @@ export interface ChainClient<Q extends Quote = Quote, A = unknown, E extends Fee
    */
   anchor(slot: NonceSlot): Promise<Result<A, ChainFault>>;
   /** Returns the current cost of an intent. Refuses with the failure that its call would meet. */
-  estimate(intent: OnChainIntent): Promise<Result<E, PreparationFault>>;
+  estimate(intent: OnChainIntent, locked?: LockedUtxos): Promise<Result<E, PreparationFault>>;
   /** Returns what an intent would do to its wallet now. Refuses when no RPC node can answer. */
-  simulate(intent: OnChainIntent): Promise<Result<Simulation, ChainFault>>;
+  simulate(intent: OnChainIntent, locked?: LockedUtxos): Promise<Result<Simulation, ChainFault>>;
+  /** Returns the UTXOs of a wallet, the largest first. Absent on chains with accounts. */
+  utxos?(address: string): Promise<Result<readonly WalletUtxo[], ChainFault>>;
   /**
    * Returns which of these addresses are contracts. Accounts with delegated code (EIP-7702) are
    * none. It warns and decides nothing.

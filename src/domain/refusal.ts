@@ -25,6 +25,9 @@ export type Refusal =
   /** The vault counts only approvals with a device signature. */
   | { readonly code: 'device-signature-required' }
   | { readonly code: 'device-signature-refused'; readonly fault: string }
+  /** An attempt of a transaction in flight spends the UTXO, so a lock would have no effect. */
+  | { readonly code: 'utxo-in-flight'; readonly transactionId: string }
+  | { readonly code: 'too-many-utxo-locks'; readonly limit: number }
   | { readonly code: 'idempotency-key-reused' }
   | { readonly code: 'external-id-taken'; readonly transactionId: string }
   /** The transaction could no longer be executed. */

@@ -68,6 +68,9 @@ import { listPolicies } from '#http/vault/policies.ts';
 import { readPolicy } from '#http/vault/policy.ts';
 import { recoveryExports } from '#http/vault/recovery-exports.ts';
 import { consolidate } from '#http/vault/consolidate.ts';
+import { vaultUtxos } from '#http/vault/utxo/list.ts';
+import { lockUtxo } from '#http/vault/utxo/lock.ts';
+import { unlockUtxo } from '#http/vault/utxo/unlock.ts';
 import { reprocess } from '#http/vault/reprocess.ts';
 import { vaultTransactions } from '#http/vault/transactions.ts';
 
@@ -92,6 +95,9 @@ const routes = [
   vaultEvents,
   reprocess,
   consolidate,
+  vaultUtxos,
+  lockUtxo,
+  unlockUtxo,
   vaultHistory,
   recoveryExports,
   readPolicy,

@@ -17,6 +17,7 @@ import { observeTransaction } from '#chains/bitcoin/watch/observe.ts';
 import type { BitcoinQuote } from '#chains/bitcoin/rules/compose.ts';
 import type { QuoteFault } from '#chains/bitcoin/client/quote.ts';
 import { quoteTransfer } from '#chains/bitcoin/client/quote.ts';
+import { listUtxos } from '#chains/bitcoin/watch/utxo-list.ts';
 import { scanServers } from '#chains/bitcoin/watch/scan.ts';
 import type { BitcoinFeeEstimate, ChainClient, TokenMetadata } from '#chains/chain-client.ts';
 import type { ChainFault, ChainRules } from '#chains/chain-rules.ts';
@@ -26,6 +27,8 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
 type Client = ChainClient<BitcoinQuote, bigint, BitcoinFeeEstimate>;
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** Returns the client of a Bitcoin network. */
 export function bitcoinClient(rules: ChainRules<BitcoinQuote, bigint>, urls: readonly string[]): Client {
@@ -40,18 +43,20 @@ export function bitcoinClient(rules: ChainRules<BitcoinQuote, bigint>, urls: rea
       rates.ok ? quote(node, rates.value) : rates,
     );
   };
-  const quote: Client['quote'] = (intent, replaced, { taken = new Set<string>(), speed = 'normal', joins = 0 } = {}) =>
-    withRates((node, rates) =>
-      quoteTransfer(proofServers(pool, node), chain, { intent, replaced, taken, speed, joins, rates }),
-    );
+  const quote: Client['quote'] = (intent, replaced, options = {}) => {
+    const { taken = NONE, locked = NONE, speed = 'normal', joins = 0, includeMayCarryMore = false } = options;
+    const request = { intent, replaced, taken, locked, speed, joins, includeMayCarryMore };
+    return withRates((node, rates) => quoteTransfer(proofServers(pool, node), chain, { ...request, rates }));
+  };
   return {
     chain,
     rules,
     // The bytes depend on the UTXOs, which come with the quote.
     anchor: async ({ nonce }) => accepted(nonce),
     quote,
-    simulate: async (intent) => simulatedByQuote(intent, await quote(intent, null)),
-    estimate: (intent) => withRates((node, rates) => estimateFee(node, intent, rates)),
+    simulate: async (intent, locked = NONE) => simulatedByQuote(intent, await quote(intent, null, { locked })),
+    estimate: (intent, locked = NONE) => withRates((node, rates) => estimateFee(node, intent, { rates, locked })),
+    utxos: (address) => listUtxos(pool, { chain, network, address }),
     contracts: async () => accepted<readonly string[]>([]),
     evidence: async (payload) =>
       paysByHash(payload) ? readFromPool(pool, (node) => readEvidence(node, payload)) : accepted<readonly string[]>([]),

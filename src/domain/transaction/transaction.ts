@@ -261,6 +261,11 @@ export interface Transaction {
    */
   readonly joins?: number;
   /**
+   * A consolidation also joins UTXOs that may carry more than satoshi; its note says so, and the
+   * note is part of what is approved. Absent otherwise.
+   */
+  readonly includeMayCarryMore?: true;
+  /**
    * True from the decision to sign until the wallet's nonce allocator knows the outcome: a
    * forgotten nonce blocks a wallet.
    */

@@ -44,6 +44,8 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'end-not-unknown': [409, 'The acknowledgement does not apply'],
   'digest-mismatch': [409, 'The digest does not match the intent'],
   'external-id-taken': [409, 'The external id is already in use'],
+  'utxo-in-flight': [409, 'A transaction in flight spends the UTXO'],
+  'too-many-utxo-locks': [409, 'Too many UTXOs are locked'],
   'wallet-not-ready': [409, 'The wallet is not ready'],
   'too-many-pending': [409, 'Too many transactions are pending'],
   'too-many-own-pending': [409, 'Too many of your transactions are pending'],
@@ -183,6 +185,13 @@ function detailsOf(refusal: Refusal): ProblemDetails {
         detail: 'Another transaction of this vault has this external id.',
         members: { transactionId: refusal.transactionId },
       };
+    case 'utxo-in-flight':
+      return {
+        detail: 'The bytes of a transaction in flight spend the UTXO. A lock would not stop it.',
+        members: { transactionId: refusal.transactionId },
+      };
+    case 'too-many-utxo-locks':
+      return { detail: `A vault can have at most ${refusal.limit} locked UTXOs. Unlock some first.` };
     case 'not-after-passed':
       return { detail: `notAfter (${rfc3339(refusal.notAfterMs)}) has passed. Nothing was stored.` };
     case 'wallet-not-ready':

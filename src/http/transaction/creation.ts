@@ -19,6 +19,7 @@ import { plainText } from '#http/edge/plain-text.ts';
 import type { FieldFault } from '#http/encode/problem.ts';
 import { problem, refusalProblem } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
+import { lockedUtxosOf } from '#http/transaction/locked-utxos.ts';
 import { recordOf } from '#http/transaction/transaction-path.ts';
 import type { Action, OnChainIntent } from '#domain/transaction/intent.ts';
 import { MAX_APPROVAL_LIFETIME_MS } from '#domain/transaction/intent.ts';
@@ -96,6 +97,7 @@ export interface CreationBody {
   readonly notAfter?: string | null | undefined;
   /** The inputs of a consolidation: see `CreationRequest`. */
   readonly joins?: number;
+  readonly includeMayCarryMore?: true;
 }
 
 /** Reads the action that a body requests. */
@@ -178,7 +180,8 @@ export function readCreation(
     reader.fault({ pointer: '/vaultId', code: 'invalid-id', detail: 'Must be a vault id.' });
   }
   const action = actionReader.read(reader);
-  const { note = null, externalId = null, acceptLookalikeOf: named = null, speed = 'normal', joins } = body;
+  const { note = null, externalId = null, acceptLookalikeOf: named = null, speed = 'normal' } = body;
+  const { joins, includeMayCarryMore } = body;
   // The known address may be one without a key, because the field only names it.
   const keyless = named === null ? null : rules.parseKeylessRecipient(named);
   const acceptLookalikeOf = named === null ? null : (keyless ?? reader.recipient(named, '/acceptLookalikeOf'));
@@ -188,7 +191,11 @@ export function readCreation(
   }
   if (faults.length > 0 || vaultId === null || action === null) return refused(faults);
   const creation = { chain: rules.chain.name, action, note, externalId, acceptLookalikeOf, speed, notAfterMs };
-  return accepted({ vaultId, creation: joins === undefined ? creation : { ...creation, joins } });
+  const consolidated = {
+    ...(joins === undefined ? {} : { joins }),
+    ...(includeMayCarryMore === undefined ? {} : { includeMayCarryMore }),
+  };
+  return accepted({ vaultId, creation: { ...creation, ...consolidated } });
 }
 
 /**
@@ -213,21 +220,26 @@ async function precheckOnChain(
   const { view, replayed } = rehearsed.value;
   const { intent } = view.transaction;
   if (replayed || intent.kind === 'message') return {};
-  const { speed, joins = 0 } = request;
-  const quote = await client.quote(intent, null, { speed, joins });
+  const { speed, joins = 0, includeMayCarryMore = false } = request;
+  const locked = await lockedUtxosOf(context, { chain, vaultId });
+  const quote = await client.quote(intent, null, { speed, joins, includeMayCarryMore, locked });
   const isTooDear = !quote.ok && quote.refusal.kind === 'permanent' && quote.refusal.reason === 'FEE_CAP_EXCEEDED';
   if (!quote.ok && quote.refusal.kind !== 'busy' && !isTooDear) return chainProblem(context, quote.refusal);
   const { virtualSize = null } = quote.ok ? quote.value : {};
-  return { virtualSize: virtualSize ?? (await virtualSizeOf(client, intent)) };
+  return { virtualSize: virtualSize ?? (await virtualSizeOf(client, intent, locked)) };
 }
 
 /**
  * Returns the virtual size with any UTXOs of the wallet; null on chains without virtual bytes, or
  * when no RPC node is available.
  */
-async function virtualSizeOf(client: ChainClient, intent: OnChainIntent): Promise<string | null> {
+async function virtualSizeOf(
+  client: ChainClient,
+  intent: OnChainIntent,
+  locked: ReadonlySet<string>,
+): Promise<string | null> {
   if (client.rules.ordering.by !== 'utxos') return null;
-  const estimate = await client.estimate(intent);
+  const estimate = await client.estimate(intent, locked);
   return estimate.ok && 'virtualSize' in estimate.value ? estimate.value.virtualSize : null;
 }
 

@@ -14,6 +14,7 @@ import {
   readCreation,
   rulesOf,
 } from '#http/transaction/creation.ts';
+import { lockedUtxosOf } from '#http/transaction/locked-utxos.ts';
 import { readTransfer, paymentFields } from '#http/transaction/transfer.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
@@ -138,7 +139,7 @@ async function estimate(context: HttpContext): Promise<Response> {
   if (client === null || intent.kind === 'message') {
     return problem(context, 'chain-unavailable', { detail: `No RPC node is configured for ${chain.name}.` });
   }
-  const estimated = await client.estimate(intent);
+  const estimated = await client.estimate(intent, await lockedUtxosOf(context, { chain, vaultId }));
   if (!estimated.ok) return chainProblem(context, estimated.refusal);
   const { nativeSymbol: symbol, nativeDecimals: decimals } = chain;
   return context.json({ chain: chain.name, feeAsset: { tokenAddress: null, symbol, decimals }, ...estimated.value });

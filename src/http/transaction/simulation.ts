@@ -12,6 +12,7 @@ import type { HttpContext } from '#http/edge/context.ts';
 import { actorOf, route } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { problem, refusalProblem } from '#http/encode/problem.ts';
+import { lockedUtxosOf } from '#http/transaction/locked-utxos.ts';
 import { warning } from '#http/transaction/record-schema.ts';
 import { transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
 
@@ -81,7 +82,11 @@ async function simulated(context: HttpContext, intent: Intent): Promise<Simulati
   const chain = findChain(chainsFrom(context.env), intent.chain);
   const client = chain === null ? null : chainClientFor(context.env, chain);
   if (chain === null || client === null) return unknown('No RPC node is configured for the chain of the transaction.');
-  const [answer, contracts] = await Promise.all([client.simulate(intent), client.contracts(recipientsOf(intent))]);
+  const locked = await lockedUtxosOf(context, { chain, vaultId: intent.vaultId });
+  const [answer, contracts] = await Promise.all([
+    client.simulate(intent, locked),
+    client.contracts(recipientsOf(intent)),
+  ]);
   const warnings = contracts.ok ? contractWarnings(contracts.value) : [];
   if (!answer.ok) return { ...unknown(answer.refusal.detail), warnings };
   if (answer.value.outcome === 'fails') return { ...unknown(answer.value.detail), outcome: 'fails', warnings };

@@ -4,6 +4,7 @@ import { rulesFor } from '#chains/rules-for.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { route } from '#http/edge/context.ts';
 import { problem } from '#http/encode/problem.ts';
+import { invalidRequest } from '#http/edge/request-check.ts';
 import { create, creationFields, CREATION_REFUSALS } from '#http/transaction/creation.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
@@ -11,6 +12,9 @@ import { consolidation } from '#objects/vault/writes/new-transaction.ts';
 
 /** The maximum number of inputs that one transaction of a P2TR wallet can spend. */
 const MAX_INPUTS = 50;
+
+/** What signers read in the note of a consolidation with `includeMayCarryMore`. */
+const CARRYING_NOTE = 'Includes UTXOs of up to 10,000 satoshi, which may carry inscriptions, runes or ordinals';
 
 const consolidateBody = z
   .strictObject({
@@ -20,6 +24,14 @@ const consolidateBody = z
     coins: z.int().min(2).max(MAX_INPUTS).optional().meta({
       description: 'Number of the smallest UTXOs to consolidate; when absent, as many as one transaction can spend',
     }),
+    includeMayCarryMore: z
+      .boolean()
+      .optional()
+      .meta({
+        description:
+          'Also consolidates UTXOs of up to 10,000 satoshi on P2TR, which may carry an inscription, a rune or an ' +
+          'ordinal. What they carry is lost. The note of the transaction says so.',
+      }),
   })
   .meta({ examples: [{ chain: 'bitcoin', coins: 40 }] });
 
@@ -28,7 +40,9 @@ const consolidateBody = z
  * Bitcoin wallet into one, at the slow fee. Only the fee leaves the wallet, and its cap follows
  * from the size. The transaction needs the same approvals as any other. Responds with 201 and the
  * record. UTXOs that cost more to spend than their value are left out, and so are UTXOs that other
- * transactions have reserved by then.
+ * transactions have reserved by then, and those that may carry more than satoshi unless
+ * `includeMayCarryMore` is true. The last is no field of the intent: a co-signer signs the bytes,
+ * which name each UTXO. The note is part of the intent, so each signer reads it there.
  *
  * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`,
  * `invalid-request`, `not-on-this-chain` when the chain has no UTXOs, then what `create` refuses.
@@ -47,12 +61,26 @@ export const consolidate = route({
 async function propose(context: HttpContext): Promise<Response> {
   const vaultId = vaultIdOf(context);
   if (vaultId instanceof Response) return vaultId;
-  const { coins: joins = MAX_INPUTS, note, ...body } = consolidateBody.parse(await context.req.json());
+  const {
+    coins: joins = MAX_INPUTS,
+    note,
+    includeMayCarryMore,
+    ...body
+  } = consolidateBody.parse(await context.req.json());
   const chain = findChain(chainsFrom(context.env), body.chain);
   if (chain !== null && rulesFor(chain).ordering.by !== 'utxos') {
     return problem(context, 'not-on-this-chain', { detail: `There are no UTXOs to consolidate on ${chain.name}.` });
   }
-  const request = { ...body, vaultId, note: note ?? defaultNote(joins), speed: 'slow', joins } as const;
+  const frame = { ...body, vaultId, speed: 'slow', joins } as const;
+  const text = note ?? defaultNote(joins);
+  const request =
+    includeMayCarryMore === true
+      ? ({ ...frame, note: `${text}. ${CARRYING_NOTE}`, includeMayCarryMore } as const)
+      : { ...frame, note: text };
+  if (!creationFields.note.safeParse(request.note).success) {
+    const detail = `Must leave ${CARRYING_NOTE.length + 2} characters for the text that includeMayCarryMore adds.`;
+    return invalidRequest(context, [{ pointer: '/note', code: 'too-long', detail }]);
+  }
   // The vault fills in the address of its wallet.
   return create(context, request, { kind: 'transfer', read: () => consolidation('') });
 }

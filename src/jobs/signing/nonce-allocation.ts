@@ -56,6 +56,19 @@ export async function claimedUtxos({
   return new Set(await allocatorOf(env, transaction).claimedByOthers({ transactionId: transaction.id }));
 }
 
+/**
+ * Returns the UTXOs of the wallet that members have locked; none on chains with accounts. A lock
+ * that comes later is found when the bytes are stored.
+ */
+export async function lockedUtxos({
+  vault,
+  client,
+  transaction: { chain },
+}: Pick<Allocation, 'vault' | 'client' | 'transaction'>): Promise<ReadonlySet<string>> {
+  if (client.rules.ordering.by !== 'utxos') return new Set();
+  return new Set(await vault.query(null, { type: 'lockedUtxos', chain }));
+}
+
 /** Reports whether a transaction of a wallet waits for the previous one. */
 export function hasOrderedNonces(chain: Chain): boolean {
   return rulesFor(chain).ordering.by === 'account-nonce';

@@ -4,7 +4,7 @@ import { isAtRest } from '#domain/transaction/inclusion-steps.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { newestAttempt } from '#domain/transaction/transaction.ts';
 import { nextPurpose, replacementSpeed } from '#domain/transaction/transition.ts';
-import { claimedUtxos } from '#jobs/signing/nonce-allocation.ts';
+import { claimedUtxos, lockedUtxos } from '#jobs/signing/nonce-allocation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultDoors } from '#objects/vault/doors.ts';
 
@@ -26,7 +26,8 @@ export async function reprice({ env, vault, client, transaction }: Repricing): P
   if (newest === null || intent.kind === 'message') return;
   const effect = actionOfAttempt(intent, nextPurpose(transaction));
   const taken = await claimedUtxos({ env, client, transaction });
-  const quote = await client.quote(effect, newest, { speed: replacementSpeed(transaction), taken });
+  const locked = await lockedUtxos({ vault, client, transaction });
+  const quote = await client.quote(effect, newest, { speed: replacementSpeed(transaction), taken, locked });
   const event = { type: 'reprice', attempt: newest.number } as const;
   if (quote.ok) {
     await vault.report({ type: 'recordEvent', id, event: { ...event, obstacle: null } });

@@ -31,6 +31,7 @@ import {
   allocatorOf,
   claimedUtxos,
   hasOrderedNonces,
+  lockedUtxos,
   reserveFor,
   fundsFault,
 } from '#jobs/signing/nonce-allocation.ts';
@@ -172,14 +173,14 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   if (isStored && newest.signingDigest !== instead) return accepted(newest);
   const effect = actionOfAttempt(intent, purpose);
   const allocator = allocatorOf(env, transaction);
-  const taken = await claimedUtxos(preparation);
+  const [taken, locked] = await Promise.all([claimedUtxos(preparation), lockedUtxos(preparation)]);
   // Unsigned bytes are not on the network: the attempt that they replace counts.
   const replaced = isStored ? (transaction.attempts.at(-2) ?? null) : newest;
   const speed = replaced === null ? transaction.speed : replacementSpeed(transaction);
-  const { joins = 0 } = transaction;
+  const { joins = 0, includeMayCarryMore = false } = transaction;
   // The counts need nothing of the quote, so they take no time of their own.
   const [quote, basis] = await Promise.all([
-    quoteSinceSettled(preparation, { effect, replaced, speed, taken, joins }),
+    quoteSinceSettled(preparation, { effect, replaced, speed, taken, locked, joins, includeMayCarryMore }),
     newest === null ? client.accountNonce(intent.from).then((counts) => ({ counts })) : { kept: newest },
   ]);
   if (!quote.ok) return refused(await fundsFault(preparation, quote.refusal));
@@ -229,7 +230,9 @@ interface QuoteRequest {
   readonly replaced: Attempt | null;
   readonly speed: Speed;
   readonly taken: ReadonlySet<string>;
+  readonly locked: ReadonlySet<string>;
   readonly joins: number;
+  readonly includeMayCarryMore: boolean;
 }
 
 /**

@@ -50,6 +50,7 @@ import {
   putMember,
   requeueProjection,
 } from '#objects/vault/commands/vault.ts';
+import { lockedUtxos, lockUtxo, unlockUtxo, utxoWallet } from '#objects/vault/commands/utxo-lock.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import { recordExport } from '#objects/vault/writes/recovery-exports.ts';
 
@@ -68,6 +69,8 @@ const COMMANDS = {
   speedUp,
   setVisibility,
   requestRescan,
+  lockUtxo,
+  unlockUtxo,
   proposePolicy,
   renewMandate,
   decidePolicyChange,
@@ -92,6 +95,8 @@ const QUERIES = {
   policyHistory,
   readPolicyChange,
   listBalances,
+  utxoWallet,
+  lockedUtxos,
   readCredentialResets,
   verifyResetCancellation,
   beginFeed,

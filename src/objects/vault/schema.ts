@@ -9,6 +9,7 @@ import {
 import { BALANCE_TABLES, VISIBLE_BALANCE_INDEX } from '#objects/vault/tables/balance-table.ts';
 import { PENDING_INDEX } from '#objects/vault/tables/pending-count.ts';
 import { POLICY_TABLES, SPENT_INDEX } from '#objects/vault/tables/policy-table.ts';
+import { UTXO_LOCK_TABLE } from '#objects/vault/tables/utxo-lock-table.ts';
 import { CREDENTIAL_RESET_TABLE } from '#objects/vault/tables/reset-table.ts';
 import type { ObjectSchema } from '#store/object-schema.ts';
 
@@ -85,6 +86,9 @@ export const VAULT_SCHEMA: ObjectSchema = {
     },
     (sql) => {
       sql.exec(LOW_VALUE_INDEX);
+    },
+    (sql) => {
+      sql.exec(UTXO_LOCK_TABLE);
     },
   ],
 };

@@ -18,6 +18,7 @@ import type { HistoryLine } from '#objects/vault/tables/history-table.ts';
 import { HistoryTable } from '#objects/vault/tables/history-table.ts';
 import { PendingCount } from '#objects/vault/tables/pending-count.ts';
 import { PolicyStorage } from '#objects/vault/tables/policy-table.ts';
+import { UtxoLockTable } from '#objects/vault/tables/utxo-lock-table.ts';
 
 /** In place of a transaction: history entries that are not projected yet. */
 const HISTORY = 'history';
@@ -46,6 +47,7 @@ export class VaultStorage {
   readonly resets: CredentialResetStorage;
   readonly pending: PendingCount;
   readonly history: HistoryTable;
+  readonly utxoLocks: UtxoLockTable;
 
   /** Whether push notifications are enabled. */
   readonly notificationsEnabled: boolean;
@@ -59,6 +61,7 @@ export class VaultStorage {
     this.resets = new CredentialResetStorage(sql);
     this.pending = new PendingCount(sql);
     this.history = new HistoryTable(sql);
+    this.utxoLocks = new UtxoLockTable(sql);
   }
 
   /** Reports whether the vault was created. Reading one without tables leaves nothing behind. */

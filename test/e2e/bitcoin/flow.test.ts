@@ -102,7 +102,8 @@ test('a replacement that the recipient has made expensive is paid for only when 
 test('the smallest UTXOs of a wallet are consolidated, as approved, and the large one is left alone', async () => {
   const scattered = await world.vault('scattered', { chains: [CHAIN] });
   const own = scattered.addresses[CHAIN] ?? '';
-  for (let i = 0; i < 8; i++) node.chain.fund(own, 10_000n);
+  for (let i = 0; i < 8; i++) node.chain.fund(own, 20_000n);
+  const carrier = node.chain.fund(own, 10_000n);
   const large = node.chain.fund(own, 2n * BTC);
   const { alice, bob } = world.people();
   const path = `/vault/${scattered.id}/consolidate`;
@@ -127,8 +128,31 @@ test('the smallest UTXOs of a wallet are consolidated, as approved, and the larg
   expect([waiting?.inputs.length, waiting?.outputs.length]).toEqual([7, 1]);
   node.chain.mine();
   const record = await finished(alice, created.body.id);
-  expect([record.state, node.chain.balance(own)]).toEqual(['SUCCEEDED', 80_000n + 2n * BTC - (waiting?.fee ?? 0n)]);
-  expect(node.chain.spenderOf(large, 0)).toBeNull();
+  expect([record.state, node.chain.balance(own)]).toEqual(['SUCCEEDED', 170_000n + 2n * BTC - (waiting?.fee ?? 0n)]);
+  expect([large, carrier].map((hash) => node.chain.spenderOf(hash, 0))).toEqual([null, null]);
+});
+
+test('UTXOs that may carry more are consolidated on request alone, and the note that signers approve says so', async () => {
+  const carrying = await world.vault('carrying', { chains: [CHAIN] });
+  const own = carrying.addresses[CHAIN] ?? '';
+  const carriers = [10_000n, 9_000n].map((amount) => node.chain.fund(own, amount));
+  const { alice, bob } = world.people();
+  const path = `/vault/${carrying.id}/consolidate`;
+  const without = await alice.client.request<{ code: string }>('POST', path, { body: { chain: CHAIN } });
+  expect([without.status, without.body.code]).toEqual([422, 'insufficient-funds']);
+  const carried = { chain: CHAIN, includeMayCarryMore: true };
+  const long = await alice.client.request('POST', path, { body: { ...carried, note: 'n'.repeat(450) } });
+  expect([long.status, JSON.stringify(long.body)]).toEqual([400, expect.stringContaining('/note')]);
+  const created = await alice.client.request<TransactionRecord>('POST', path, { body: { ...carried, note: 'Tidy' } });
+  expect(created.body.note).toBe(
+    'Tidy. Includes UTXOs of up to 10,000 satoshi, which may carry inscriptions, runes or ordinals',
+  );
+  await alice.client.approve(created.body.id);
+  await bob.client.approve(created.body.id);
+  await taken(alice, created.body.id);
+  node.chain.mine();
+  expect((await finished(alice, created.body.id)).state).toBe('SUCCEEDED');
+  expect(carriers.every((hash) => node.chain.spenderOf(hash, 0) !== null)).toBe(true);
 });
 
 test('a consolidation is refused on other chains, and for a wallet with one UTXO', async () => {

@@ -49,6 +49,9 @@ const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner' | 'se
   'GET /vault/:vaultId/history': ['viewer', 'initiator', 'signer', 'admin'],
   'POST /vault/:vaultId/reprocess-incoming-transactions': ['initiator', 'signer', 'admin'],
   'POST /vault/:vaultId/consolidate': ['initiator', 'signer'],
+  'GET /vault/:vaultId/utxos': ['viewer', 'initiator', 'signer', 'admin'],
+  'POST /vault/:vaultId/utxos/lock': ['initiator', 'signer', 'admin'],
+  'POST /vault/:vaultId/utxos/unlock': ['initiator', 'signer', 'admin'],
   'GET /vault/:vaultId/policy': ['viewer', 'initiator', 'signer', 'admin'],
   'POST /vault/:vaultId/policy-change': ['signer', 'admin'],
   'POST /vault/:vaultId/policy/:version/renewal': ['signer', 'admin'],
@@ -96,10 +99,17 @@ const BODIES: Readonly<Record<string, object>> = {
   'POST /transaction/erc20-approve': { tokenAddress: TOKEN, spender: WALLET, amount: '1' },
   'PATCH /transaction/:txId/visibility': { visible: false },
   'POST /vault/:vaultId/consolidate': { chain: 'bitcoin-regtest', coins: 5 },
+  'POST /vault/:vaultId/utxos/lock': { chain: 'bitcoin-regtest', txid: 'ab'.repeat(32), vout: 0 },
+  'POST /vault/:vaultId/utxos/unlock': { chain: 'bitcoin-regtest', txid: 'ab'.repeat(32), vout: 0 },
   'POST /vault/:vaultId/policy-change': { threshold: 1 },
   'POST /session/access-token': { name: 'new' },
   'PATCH /personal-access-token/:id': { name: 'renamed' },
   'POST /push-subscription': SUBSCRIPTION,
+};
+
+const QUERIES: Readonly<Record<string, string>> = {
+  'GET /vault/:vaultId/recovery-exports': `?nonce=${'ab'.repeat(32)}`,
+  'GET /vault/:vaultId/utxos': '?chain=bitcoin-regtest',
 };
 
 interface World {
@@ -164,8 +174,7 @@ async function tried(line: string, person: Person) {
   const body = BODIES[line];
   const creates = line.startsWith('POST /transaction/') && !line.includes(':') && !line.endsWith('/verify');
   const position = creates ? { vaultId: treasury.id, chain: 'anvil' } : {};
-  // This route requires the nonce that co-signers sign.
-  const query = line.endsWith('/recovery-exports') ? `?nonce=${'ab'.repeat(32)}` : '';
+  const query = QUERIES[line] ?? '';
   return call(`${filled}${query}`, { token, ...(body === undefined ? {} : { body: { ...position, ...body } }) });
 }
 

@@ -64,6 +64,8 @@ const ELSEWHERE = [
   ['estimate-fee', 503],
   ['cancel-by-device', 404],
   ['consolidate', 422],
+  ['utxos/lock', 422],
+  ['utxos/unlock', 204],
 ] as const;
 
 interface Documented {
@@ -96,7 +98,7 @@ test('every route with a body has an example, and the service accepts every exam
         const sent = 'vaultId' in example ? { ...example, vaultId: treasury.id } : example;
         const answer = await call(`${method.toUpperCase()} ${filled}`, { token, body: sent });
         // These tests have no RPC node for an estimate (test/e2e has one), no reset that the device
-        // of the example could cancel, and no Bitcoin wallet to consolidate.
+        // of the example could cancel, and no Bitcoin wallet.
         const elsewhere = ELSEWHERE.find(([ending]) => path.endsWith(ending))?.[1] ?? null;
         const creates = method === 'post' && !path.endsWith('verify');
         const taken = elsewhere ?? (creates ? 201 : 200);

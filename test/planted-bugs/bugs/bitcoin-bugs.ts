@@ -5,7 +5,7 @@ const RATES = ['test/chains/bitcoin/client/fee-rates.test.ts'];
 const REPLACEMENT = ['test/chains/bitcoin/client/replacement.test.ts'];
 const UTXOS = ['test/chains/bitcoin/client/utxos.test.ts'];
 const SELECTION = ['test/chains/bitcoin/client/coin-selection.test.ts'];
-
+const CARRYING = ['test/chains/bitcoin/client/carrying-utxos.test.ts'];
 const PROOF = ['test/chains/bitcoin/client/utxo-proof.test.ts'];
 const STATUS = ['test/chains/bitcoin/watch/utxo-status.test.ts'];
 const ENDED = ['test/domain/transaction/unknown-end.test.ts'];
@@ -15,6 +15,27 @@ const ENDED = ['test/domain/transaction/unknown-end.test.ts'];
  * the wallet locks too much, pays too much, or cannot make a payment that it could afford.
  */
 export const BITCOIN_BUGS: readonly Bug[] = [
+  {
+    name: 'UTXOs: a small payment spends an inscription',
+    file: 'src/chains/bitcoin/client/coin-selection.ts',
+    was: 'const larger = { ...choice, free: free.filter((utxo) => !mayCarryMore(own, utxo)) };',
+    is: 'const larger = { ...choice, free };',
+    caughtBy: CARRYING,
+  },
+  {
+    name: 'UTXOs: a payment spends an inscription rather than wait for its change',
+    file: 'src/chains/bitcoin/client/quote.ts',
+    was: 'if (!isJoining && canWait(',
+    is: 'if (isJoining && canWait(',
+    caughtBy: CARRYING,
+  },
+  {
+    name: 'UTXOs: a consolidation joins inscriptions without a request',
+    file: 'src/chains/bitcoin/client/quote.ts',
+    was: 'const eligible = others.filter(mayJoin);',
+    is: 'const eligible = others.filter((utxo) => mayJoin(utxo) || true);',
+    caughtBy: CARRYING,
+  },
   {
     name: 'UTXOs: a small payment locks the largest UTXO',
     file: 'src/chains/bitcoin/client/coin-selection.ts',

@@ -1,6 +1,6 @@
 import type { FeeBid } from '#chains/bitcoin/client/fee-bid.ts';
 import { feeFor } from '#chains/bitcoin/client/fee-bid.ts';
-import { inputWeightOf, maxInputsOf } from '#chains/bitcoin/rules/script-type.ts';
+import { inputWeightOf, maxInputsOf, scriptTypeOf } from '#chains/bitcoin/rules/script-type.ts';
 import { feeAt } from '#chains/bitcoin/rules/fee-rate.ts';
 import type { Utxo, SpendPlan } from '#chains/bitcoin/rules/utxo.ts';
 import { dustOf, outpointText, totalOf, virtualBytes, virtualSizeOf } from '#chains/bitcoin/rules/utxo.ts';
@@ -15,18 +15,40 @@ export interface Choice {
 }
 
 /**
+ * The maximum amount of a UTXO that may carry more than satoshi. Wallets for ordinals and runes put
+ * each of them into an output of 330 to 10,000 satoshi (the default of `ord`). Ours.
+ */
+const MAX_CARRIER = 10_000n;
+
+/**
+ * Reports whether a UTXO may carry an inscription, a rune or an ordinal, whose owner loses it when
+ * the UTXO is spent. No indexer is read: the amount decides, and the type of the address, because
+ * wallets send them to P2TR.
+ *
+ * @param own script of the wallet
+ */
+export function mayCarryMore(own: Uint8Array, { amount }: Pick<Utxo, 'amount'>): boolean {
+  return scriptTypeOf(own)?.type === 'p2tr' && amount <= MAX_CARRIER;
+}
+
+/**
  * Returns the UTXOs that pay a transaction: the kept ones alone when they suffice, else with the
  * smallest UTXO that suffices, else a set without change, else the largest ones first. A small
- * payment thus leaves the large UTXOs to others. UTXOs whose input costs more than their amount are
- * not spent. The remainder is change, or goes to the miner when it is less than RPC nodes relay.
- * Returns null when the UTXOs do not suffice, or not as many as one transaction can spend. The
- * order of `free` does not matter.
+ * payment thus leaves the large UTXOs to others. UTXOs that may carry more than satoshi are spent
+ * when the others do not suffice, and then as few of them as possible. UTXOs whose input costs more
+ * than their amount are not spent. The remainder is change, or goes to the miner when it is less
+ * than RPC nodes relay. Returns null when the UTXOs do not suffice, or not as many as one
+ * transaction can spend. The order of `free` does not matter.
  */
 export function selectUtxos(payment: Payment, choice: Choice): SpendPlan | null {
-  const free = choice.free.filter((utxo) => isEconomical(payment.own, utxo, choice.bid.rate)).toSorted(byAmount);
-  const sorted = { ...choice, free };
+  const { own } = payment;
+  const free = choice.free.filter((utxo) => isEconomical(own, utxo, choice.bid.rate)).toSorted(byAmount);
+  const larger = { ...choice, free: free.filter((utxo) => !mayCarryMore(own, utxo)) };
   const alone = choice.kept.length === 0 ? null : settled(payment, choice.kept, choice.bid);
-  return alone ?? smallest(payment, sorted) ?? withoutChange(payment, sorted) ?? largestFirst(payment, sorted);
+  const ofLarger =
+    alone ?? smallest(payment, larger) ?? withoutChange(payment, larger) ?? largestFirst(payment, larger);
+  // The larger ones come first here, so no further UTXO is spent than the payment needs.
+  return ofLarger ?? smallest(payment, { ...choice, free }) ?? largestFirst(payment, { ...choice, free });
 }
 
 /**

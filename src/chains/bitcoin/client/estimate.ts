@@ -5,7 +5,7 @@ import { readUtxos } from '#chains/bitcoin/client/utxos.ts';
 import { selectUtxos } from '#chains/bitcoin/client/coin-selection.ts';
 import { spendableTransfer } from '#chains/bitcoin/client/quote.ts';
 import { rateTiers } from '#chains/bitcoin/rules/fee-rate.ts';
-import { totalOf } from '#chains/bitcoin/rules/utxo.ts';
+import { outpointText, totalOf } from '#chains/bitcoin/rules/utxo.ts';
 import type { Payment } from '#chains/bitcoin/rules/transaction.ts';
 import { feeOf, sizeOfShape } from '#chains/bitcoin/rules/transaction.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
@@ -18,24 +18,26 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
 /**
- * Returns the current cost of an intent at three speeds, with any UTXOs of the wallet. Refuses
+ * Returns the current cost of an intent at three speeds, with any UTXOs of the wallet
+ * that are not locked. Refuses
  * RECIPIENT_REFUSED and INSUFFICIENT_FUNDS as `quoteTransfer` does.
  */
 export async function estimateFee(
   node: RpcNode,
   intent: OnChainIntent,
-  rates: FeeRates,
+  { rates, locked }: { readonly rates: FeeRates; readonly locked: ReadonlySet<string> },
 ): Promise<Result<BitcoinFeeEstimate, PermanentFault | NodeProblem>> {
   const payment = spendableTransfer(intent);
   if (!payment.ok) return payment;
   const utxos = await readUtxos(node, intent.from);
   if (!utxos.ok) return utxos;
+  const free = utxos.value.filter((utxo) => !locked.has(outpointText(utxo)));
   const tiers = rateTiers(rates);
   const [slow, normal, fast] = [tiers.slow, tiers.normal, tiers.fast].map((rate) =>
-    tierAt(payment.value, { kept: [], free: utxos.value, bid: { rate, replaced: null, parent: null } }),
+    tierAt(payment.value, { kept: [], free, bid: { rate, replaced: null, parent: null } }),
   );
   if (slow == null || normal == null || fast == null) {
-    return refused(permanent('INSUFFICIENT_FUNDS', `The wallet holds ${totalOf(utxos.value)} satoshi.`));
+    return refused(permanent('INSUFFICIENT_FUNDS', `The wallet holds ${totalOf(free)} satoshi that are not locked.`));
   }
   return accepted({
     virtualSize: normal.virtualSize.toString(),

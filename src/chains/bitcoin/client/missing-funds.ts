@@ -9,14 +9,24 @@ import type { Payment } from '#chains/bitcoin/rules/transaction.ts';
 import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
 import { permanent } from '#chains/inspect/permanent-fault.ts';
 
+/** What a wallet could pay with. */
+interface WalletFunds {
+  /** Every UTXO of the wallet that is not locked, reserved or not. */
+  readonly utxos: readonly Utxo[];
+  /** Whether members have locked UTXOs. */
+  readonly hasLocks: boolean;
+}
+
 /**
  * Returns why no UTXOs were selected: they cannot be spent yet (`busy`), the transaction would need
  * too many small ones (TOO_MANY_COINS, with the payable amount), or they do not suffice
  * (INSUFFICIENT_FUNDS).
- *
- * @param utxos every UTXO of the wallet, reserved or not
  */
-export function missingFunds(payment: Payment, utxos: readonly Utxo[], bid: FeeBid): PermanentFault | BusyFault {
+export function missingFunds(
+  payment: Payment,
+  { utxos, hasLocks }: WalletFunds,
+  bid: FeeBid,
+): PermanentFault | BusyFault {
   if (selectUtxos(payment, { kept: [], free: utxos, bid }) !== null) return { kind: 'busy' };
   const { own, to } = payment;
   const amount = to?.amount ?? 0n;
@@ -35,6 +45,7 @@ export function missingFunds(payment: Payment, utxos: readonly Utxo[], bid: FeeB
   const needed = amount + feeFor(payment, bid, { utxos: 1, hasChange: false });
   return permanent(
     'INSUFFICIENT_FUNDS',
-    `The wallet holds ${totalOf(utxos)} satoshi. The transaction requires ${needed} satoshi.`,
+    `The wallet holds ${totalOf(utxos)} satoshi${hasLocks ? ' beside locked UTXOs' : ''}. ` +
+      `The transaction requires ${needed} satoshi.`,
   );
 }

@@ -2,9 +2,10 @@ import type { FeeRates } from '#chains/bitcoin/rules/fee-rate.ts';
 import type { BusyFault } from '#chains/chain-client.ts';
 import type { BitcoinQuote } from '#chains/bitcoin/rules/compose.ts';
 import type { FeeBid, Parent } from '#chains/bitcoin/client/fee-bid.ts';
+import type { Choice } from '#chains/bitcoin/client/coin-selection.ts';
 import type { ProofServers } from '#chains/bitcoin/client/utxo-proof.ts';
 import { chooseProven } from '#chains/bitcoin/client/utxo-proof.ts';
-import { selectUtxos, smallestUtxos } from '#chains/bitcoin/client/coin-selection.ts';
+import { mayCarryMore, selectUtxos, smallestUtxos } from '#chains/bitcoin/client/coin-selection.ts';
 import { readUtxos } from '#chains/bitcoin/client/utxos.ts';
 import { keptUtxos } from '#chains/bitcoin/client/kept-utxos.ts';
 import { maxInputsOf } from '#chains/bitcoin/rules/script-type.ts';
@@ -14,7 +15,7 @@ import { depthOf } from '#chains/bitcoin/rules/depth.ts';
 import { rateTiers } from '#chains/bitcoin/rules/fee-rate.ts';
 import { replacedBy } from '#chains/bitcoin/client/replacement.ts';
 import { missingFunds } from '#chains/bitcoin/client/missing-funds.ts';
-import type { Utxo } from '#chains/bitcoin/rules/utxo.ts';
+import type { SpendPlan, Utxo } from '#chains/bitcoin/rules/utxo.ts';
 import { dustOf, outpointText, virtualBytes } from '#chains/bitcoin/rules/utxo.ts';
 import type { Payment } from '#chains/bitcoin/rules/transaction.ts';
 import { feeOf, paymentOf, sizeOfShape } from '#chains/bitcoin/rules/transaction.ts';
@@ -37,12 +38,16 @@ interface QuoteRequest {
   readonly replaced: Attempt | null;
   /** UTXOs that other transactions of the wallet have reserved. */
   readonly taken: ReadonlySet<string>;
+  /** UTXOs that members have locked. No payment spends them, and no payment waits for them. */
+  readonly locked: ReadonlySet<string>;
   readonly speed: Speed;
   readonly rates: FeeRates;
   /**
    * For a consolidation: the number of the smallest UTXOs that it spends; 0 for everything else.
    */
   readonly joins: number;
+  /** Whether a consolidation spends UTXOs that may carry more than satoshi, too. */
+  readonly includeMayCarryMore: boolean;
 }
 
 /**
@@ -55,28 +60,32 @@ interface QuoteRequest {
  * Refuses permanently, in order: RECIPIENT_REFUSED for less than RPC nodes relay to such an
  * address, PARENT_NOT_WAITING when a parent is in a block, dropped, or pays the wallet nothing,
  * TOO_MANY_COINS, INSUFFICIENT_FUNDS, FEE_CAP_EXCEEDED. Refuses `busy` when the wallet has enough,
- * but not in UTXOs that can be spent now.
+ * but not in UTXOs that can be spent now, or only in some that may carry more than satoshi.
  */
 export async function quoteTransfer(
   servers: ProofServers,
   chain: Chain,
-  { intent, replaced, taken, speed, rates, joins }: QuoteRequest,
+  { intent, replaced, taken, locked, speed, rates, joins, includeMayCarryMore }: QuoteRequest,
 ): Promise<Result<BitcoinQuote, QuoteFault>> {
   const payment = spendableTransfer(intent);
   if (!payment.ok) return payment;
   const { node } = servers;
-  const [utxos, tip] = await Promise.all([readUtxos(node, intent.from), node.request(getTip)]);
-  if (!utxos.ok) return utxos;
+  const [listed, tip] = await Promise.all([readUtxos(node, intent.from), node.request(getTip)]);
+  if (!listed.ok) return listed;
   if (!tip.ok) return tip;
-  const parent = await parentOf(node, intent, { replaced, utxos: utxos.value, most: maxInputsOf(payment.value.own) });
+  const utxos = listed.value.filter((utxo) => !locked.has(outpointText(utxo)));
+  const parent = await parentOf(node, intent, { replaced, utxos, most: maxInputsOf(payment.value.own) });
   if (!parent.ok) return parent;
   const kept = replaced === null ? (parent.value?.utxos ?? []) : await keptUtxos(servers, replaced, payment.value);
   const isKept = new Set(kept.map(outpointText));
   if (replaced === null && kept.some((utxo) => taken.has(outpointText(utxo)))) return refused({ kind: 'busy' });
-  const others = utxos.value.filter((utxo) => !isKept.has(outpointText(utxo)));
+  const others = utxos.filter((utxo) => !isKept.has(outpointText(utxo)));
   const hasArrived = ({ block }: UnspentOutput) =>
     block !== null && depthOf(block, tip.value, chain).confirmations >= chain.confirmations;
-  const free = others.filter((utxo) => hasArrived(utxo) && !taken.has(outpointText(utxo)));
+  const isJoining = joins > 0 && replaced === null;
+  const mayJoin = (utxo: Utxo) => !isJoining || includeMayCarryMore || !mayCarryMore(payment.value.own, utxo);
+  const eligible = others.filter(mayJoin);
+  const free = eligible.filter((utxo) => hasArrived(utxo) && !taken.has(outpointText(utxo)));
   const bid: FeeBid = {
     // A child that pays for its parent is urgent.
     rate: rateTiers(rates)[parent.value === null ? speed : 'fast'],
@@ -84,13 +93,12 @@ export async function quoteTransfer(
     parent: parent.value,
   };
   const claim = {
-    utxos: replaced === null ? utxos.value : others,
+    utxos: replaced === null ? utxos : others,
     own: payment.value.own,
     chain,
     tip: tip.value,
     isOrderFree: kept.length === 0,
   };
-  const isJoining = joins > 0 && replaced === null;
   const proven = await chooseProven(servers, claim, (unproven) => {
     const shown = free.filter((utxo) => !unproven.has(outpointText(utxo)));
     if (!isJoining) return selectUtxos(payment.value, { kept, free: shown, bid });
@@ -100,11 +108,12 @@ export async function quoteTransfer(
   if (!proven.ok) return proven;
   if (proven.value === null) {
     const fault = isJoining
-      ? joiningFault(payment.value, others, { rate: bid.rate, count: joins })
-      : missingFunds(payment.value, [...kept, ...others], bid);
+      ? joiningFault(payment.value, eligible, { rate: bid.rate, count: joins })
+      : missingFunds(payment.value, { utxos: [...kept, ...others], hasLocks: locked.size > 0 }, bid);
     return refused(fault);
   }
   const { terms, parents } = proven.value;
+  if (!isJoining && canWait(payment.value, terms, { kept, free: others, bid })) return refused({ kind: 'busy' });
   const fee = feeOf(payment.value, terms);
   if (fee > BigInt(intent.maxFee)) {
     return refused(
@@ -114,6 +123,26 @@ export async function quoteTransfer(
   const size = sizeOfShape(payment.value, { utxos: terms.utxos.length, hasChange: terms.change > 0n });
   const names = terms.utxos.map(outpointText);
   return accepted({ terms, parents, utxos: names, maxFee: amountOf(fee), virtualSize: size.toString() });
+}
+
+interface WaitingChoice extends Choice {
+  /** The UTXOs of the wallet, spendable now or not. */
+  readonly free: readonly UnspentOutput[];
+}
+
+/**
+ * Reports whether a plan spends a UTXO that may carry more than satoshi although the larger UTXOs
+ * of the wallet suffice once they can be spent: other transactions have reserved some, or they are
+ * not deep enough, or a server does not show them. A wait ends, and what a UTXO carries is lost
+ * with it. The change of the attempt that a replacement replaces never arrives, so a replacement
+ * counts only UTXOs in blocks.
+ */
+function canWait(payment: Payment, { utxos }: SpendPlan, { kept, free, bid }: WaitingChoice): boolean {
+  const isKept = new Set(kept.map(outpointText));
+  const mayCarry = (utxo: Utxo) => mayCarryMore(payment.own, utxo);
+  if (!utxos.some((utxo) => mayCarry(utxo) && !isKept.has(outpointText(utxo)))) return false;
+  const larger = free.filter((utxo) => !mayCarry(utxo) && (bid.replaced === null || utxo.block !== null));
+  return selectUtxos(payment, { kept, free: larger, bid }) !== null;
 }
 
 /**
@@ -126,7 +155,10 @@ function joiningFault(
   requested: { readonly rate: bigint; readonly count: number },
 ): PermanentFault | BusyFault {
   if (smallestUtxos(own, others, requested) !== null) return { kind: 'busy' };
-  return permanent('NOTHING_TO_CONSOLIDATE', 'The wallet has fewer than two UTXOs that are worth more than their fee.');
+  const detail =
+    'The wallet has fewer than two UTXOs that are worth more than their fee. ' +
+    'UTXOs that may carry more than satoshi count only when the request includes them.';
+  return permanent('NOTHING_TO_CONSOLIDATE', detail);
 }
 
 /** Returns an intent as a payment. Refuses an amount that no RPC node relays. */
@@ -170,7 +202,7 @@ async function parentOf(
   return refused(
     permanent(
       'PARENT_NOT_WAITING',
-      'The parent transaction is already in a block, was dropped, or does not pay the wallet.',
+      'The parent transaction is already in a block, was dropped, or does not pay the wallet in a UTXO without lock.',
     ),
   );
 }

@@ -26,6 +26,7 @@ import { decide } from '#domain/transaction/transition.ts';
 import { compareAfterCall } from '#objects/vault/writes/call-comparison.ts';
 import type { CreationRequest } from '#objects/vault/writes/new-transaction.ts';
 import { checkCreation } from '#objects/vault/writes/creation-check.ts';
+import { spendsLocked } from '#objects/vault/commands/utxo-lock.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type {
   ChallengeView,
@@ -212,13 +213,14 @@ export async function expireTransaction(context: VaultContext, id: string): Prom
 
 /**
  * Records an event of the consumers, and returns the record afterwards. Late and repeated reports
- * change nothing.
+ * change nothing, and neither do bytes that spend a locked UTXO.
  */
 export async function recordEvent(
   context: VaultContext,
   { id, event }: About & { readonly event: TransactionEvent },
 ): Promise<Transaction | null> {
   const transaction = context.vault() === null ? null : context.storage.transaction(id);
+  if (transaction !== null && spendsLocked(context, transaction, event)) return transaction;
   return transaction === null ? null : commit(context, stepOf(context, transaction, withOwner(context, event)));
 }
 

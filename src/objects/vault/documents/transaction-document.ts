@@ -171,6 +171,7 @@ export const transactionFields = {
   signature: z.string().nullable(),
   speed: z.enum(SPEEDS),
   joins: z.int().exactOptional(),
+  includeMayCarryMore: z.literal(true).exactOptional(),
   nonceHeld: z.boolean(),
   externalId: z.string().nullable(),
   createdBy: actor,

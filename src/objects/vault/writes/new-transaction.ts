@@ -30,6 +30,8 @@ export interface CreationRequest {
    * as the recipient.
    */
   readonly joins?: number;
+  /** The consolidation also joins UTXOs that may carry more than satoshi. Absent otherwise. */
+  readonly includeMayCarryMore?: true;
   /**
    * Bitcoin: the current estimate in virtual bytes, which determines the fee cap. Absent or null
    * when unknown.
@@ -96,6 +98,7 @@ export function newTransaction(request: CreationRequest, origin: Origin): Transa
     signature: null,
     speed: request.speed,
     ...(request.joins === undefined ? {} : { joins: request.joins }),
+    ...(request.includeMayCarryMore === true ? { includeMayCarryMore: true } : {}),
     nonceHeld: false,
     externalId: request.externalId,
     createdBy: actor,

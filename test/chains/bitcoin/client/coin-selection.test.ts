@@ -35,12 +35,12 @@ test('the smallest sufficient UTXO is spent, and the large one stays free', () =
 });
 
 test('a combination without change is used if no UTXO suffices alone', () => {
-  const free = utxosOf(40_000n, 31_000n, 22_000n, 13_000n, 8_000n);
-  // 31,000, 13,000 and 8,000 satoshi pay an amount and leave exactly the fee.
+  const free = utxosOf(40_000n, 31_000n, 22_000n, 13_000n, 11_000n);
+  // 31,000, 13,000 and 11,000 satoshi pay an amount and leave exactly the fee.
   const shape = { utxos: 3, hasChange: false };
-  const amount = 52_000n - feeFor(paying(1n), at(2n), shape);
+  const amount = 55_000n - feeFor(paying(1n), at(2n), shape);
   const terms = selectUtxos(paying(amount), { kept: [], free, bid: at(2n) });
-  expect(amountsOf(terms)).toEqual([31_000n, 13_000n, 8_000n]);
+  expect(amountsOf(terms)).toEqual([31_000n, 13_000n, 11_000n]);
   expect(terms?.change).toBe(0n);
 });
 

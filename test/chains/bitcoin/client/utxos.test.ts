@@ -140,7 +140,8 @@ test('a payment of more small UTXOs than fit into one transaction is refused, wi
 test('a consolidation spends the smallest UTXOs that are worth their fee, and waits for those in flight', async () => {
   const joined = async (joins: number, taken: readonly string[] = []) => {
     const intent = payment(wallet.address, { to: wallet.address, amount: units(0n) });
-    return clientAt(node.url).quote(intent, null, { joins, speed: 'slow', taken: new Set(taken) });
+    const options = { joins, speed: 'slow', taken: new Set(taken), includeMayCarryMore: true } as const;
+    return clientAt(node.url).quote(intent, null, options);
   };
   const none = { ok: false, refusal: { kind: 'permanent', reason: 'NOTHING_TO_CONSOLIDATE' } };
   node.chain.fund(wallet.address, BTC);

@@ -1,0 +1,48 @@
+import { actorOf, route } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { refusalProblem } from '#http/encode/problem.ts';
+import { vaultIdOf } from '#http/vault/vault-path.ts';
+import { lockRecord, lockSchema, outpointBody, outpointOf } from '#http/vault/utxo/record.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
+
+/**
+ * POST /vault/{vaultId}/utxos/lock: locks a UTXO of a Bitcoin wallet. No payment, replacement or
+ * consolidation spends it until it is unlocked. The chain is not read, so a UTXO can be locked
+ * before it arrives. A repeated request gives the first lock and changes nothing.
+ *
+ * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`,
+ * `invalid-request`, `not-on-this-chain`, `forbidden` (a viewer changes nothing),
+ * `chain-not-enabled`, `wallet-not-ready`, `utxo-in-flight` when an attempt of a payment spends it,
+ * `too-many-utxo-locks`.
+ */
+export const lockUtxo = route({
+  method: 'POST',
+  path: '/vault/:vaultId/utxos/lock',
+  access: 'write',
+  summary: 'Lock a UTXO of a Bitcoin wallet',
+  body: outpointBody,
+  answer: { status: 200, schema: lockSchema },
+  refuses: [
+    'not-on-this-chain',
+    'forbidden',
+    'chain-not-enabled',
+    'wallet-not-ready',
+    'utxo-in-flight',
+    'too-many-utxo-locks',
+  ],
+  handle: lock,
+});
+
+async function lock(context: HttpContext): Promise<Response> {
+  const vaultId = vaultIdOf(context);
+  if (vaultId instanceof Response) return vaultId;
+  const outpoint = outpointOf(context, outpointBody.parse(await context.req.json()));
+  if (outpoint instanceof Response) return outpoint;
+  const actor = actorOf(context);
+  const locked = await callObject(
+    () => vaultStub(context.env, vaultId),
+    (vault) => vault.execute(actor, { type: 'lockUtxo', ...outpoint }),
+  );
+  return locked.ok ? context.json(lockRecord(locked.value)) : refusalProblem(context, locked.refusal);
+}

@@ -1,0 +1,38 @@
+import { actorOf, route } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { refusalProblem } from '#http/encode/problem.ts';
+import { vaultIdOf } from '#http/vault/vault-path.ts';
+import { outpointBody, outpointOf } from '#http/vault/utxo/record.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
+
+/**
+ * POST /vault/{vaultId}/utxos/unlock: unlocks a UTXO of a Bitcoin wallet. A repeated request
+ * changes nothing.
+ *
+ * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`,
+ * `invalid-request`, `not-on-this-chain`, `forbidden` (a viewer changes nothing).
+ */
+export const unlockUtxo = route({
+  method: 'POST',
+  path: '/vault/:vaultId/utxos/unlock',
+  access: 'write',
+  summary: 'Unlock a UTXO of a Bitcoin wallet',
+  body: outpointBody,
+  answer: { status: 204, schema: null },
+  refuses: ['not-on-this-chain', 'forbidden'],
+  handle: unlock,
+});
+
+async function unlock(context: HttpContext): Promise<Response> {
+  const vaultId = vaultIdOf(context);
+  if (vaultId instanceof Response) return vaultId;
+  const outpoint = outpointOf(context, outpointBody.parse(await context.req.json()));
+  if (outpoint instanceof Response) return outpoint;
+  const actor = actorOf(context);
+  const unlocked = await callObject(
+    () => vaultStub(context.env, vaultId),
+    (vault) => vault.execute(actor, { type: 'unlockUtxo', ...outpoint }),
+  );
+  return unlocked.ok ? context.body(null, 204) : refusalProblem(context, unlocked.refusal);
+}
