@@ -68,6 +68,8 @@ export interface Settings {
   readonly isCoordinatorPinned?: boolean;
   /** Whether there are keys for push notifications; true when absent. */
   readonly notificationsEnabled?: boolean;
+  /** Further endpoints of monitors, with the secret of the monitor of the local chain. */
+  readonly furtherEndpoints?: readonly string[];
   /** Whether the dashboard is served as well; true when absent. */
   readonly hasDashboard?: boolean;
 }
@@ -148,9 +150,14 @@ export function configure(folder: string, settings: Settings): Configuration {
       ...(isCoordinatorPinned || Object.keys(cosignerUrls).length > 0
         ? { COORDINATOR_SECRET: secrets.coordinator }
         : {}),
-      WEBHOOK_ENDPOINTS: JSON.stringify({
-        [LOCAL_MONITOR]: { provider: 'standard-webhooks', secrets: [secrets.monitor] },
-      }),
+      WEBHOOK_ENDPOINTS: JSON.stringify(
+        Object.fromEntries(
+          [LOCAL_MONITOR, ...(settings.furtherEndpoints ?? [])].map((id) => [
+            id,
+            { provider: 'standard-webhooks', secrets: [secrets.monitor] },
+          ]),
+        ),
+      ),
       LOGIN: settings.login === undefined ? '' : JSON.stringify(settings.login),
       WEB_PUSH: notificationsEnabled ? JSON.stringify(secrets.push) : '',
       SERVICE_KEY_HASHES: createHash('sha256').update(secrets.serviceKey).digest('hex'),

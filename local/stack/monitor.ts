@@ -38,13 +38,21 @@ export interface Observed {
  */
 export function signedReport(secret: string, { txHash, chain = LOCAL_CHAIN, id = `msg_${randomUUID()}` }: Observed) {
   const body = { type: 'chain.activity', data: { chain, txHash } };
+  return { body, headers: headersFor(secret, { id, text: JSON.stringify(body) }) };
+}
+
+function headersFor(secret: string, { id, text }: { readonly id: string; readonly text: string }) {
   const timestamp = String(Math.floor(Date.now() / 1000));
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
-  const signature = createHmac('sha256', key)
-    .update(`${id}.${timestamp}.${JSON.stringify(body)}`)
-    .digest('base64');
-  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
-  return { body, headers };
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${text}`).digest('base64');
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
+}
+
+/** Reports many transactions of the local chain in one delivery, in the shortest form. */
+export async function reportMany(endpoint: MonitorEndpoint, hashes: readonly string[]): Promise<Response> {
+  const text = JSON.stringify({ chain: LOCAL_CHAIN, data: hashes.map((hash) => ({ hash })) });
+  const headers = headersFor(endpoint.secret, { id: `msg_${randomUUID()}`, text });
+  return fetch(`${endpoint.url}${pathOf(endpoint)}`, { method: 'POST', headers, body: text });
 }
 
 /** Returns the path to which a monitor of Standard Webhooks delivers. */

@@ -1,3 +1,4 @@
+import { MAX_OPEN_PARTS } from '#domain/activity/hint-budget.ts';
 import { COIN_UNKNOWN, NONCE_USED_UNEXPLAINED, NOT_SHOWN } from '#domain/transaction/job.ts';
 
 /** The conditions of a running service that need an operator and that nothing else reports. */
@@ -10,6 +11,7 @@ export const ALERT_CODES = [
   'failed-deliveries',
   'late-scans',
   'failed-scans',
+  'waiting-hints',
   'monitor-unread',
   'unproven-claims',
   'dead-letters',
@@ -57,6 +59,8 @@ export interface ServiceHealth {
   readonly unexplained: readonly UnexplainedTransactions[];
   /** Deliveries of monitors. */
   readonly deliveries: ActivityHealth;
+  /** The transactions of monitors that wait to be read. */
+  readonly hints: HintHealth;
   /** Scans of blocks. */
   readonly scans: ActivityHealth;
   /** What one RPC node alone states at present, the oldest first. */
@@ -87,6 +91,14 @@ export interface ActivityHealth {
   readonly oldestDueAtMs: number | null;
   readonly failed: number;
   readonly newestFailureAtMs: number | null;
+}
+
+/** What the budgets of endpoints delay (domain/activity/hint-budget.ts). */
+interface HintHealth {
+  /** The endpoints with open parts of long deliveries, those with the most parts first. */
+  readonly endpoints: readonly { readonly endpointId: string; readonly openParts: number }[];
+  /** When the oldest delivery or part without a first try was received. */
+  readonly oldestUntriedAtMs: number | null;
 }
 
 interface StalledTransaction {
@@ -149,6 +161,13 @@ export const UNEXPLAINED_REASONS: readonly string[] = [...UNEXPLAINED, COIN_UNKN
 const UNEXPLAINED_MS = 10 * MINUTE_MS;
 /** Longer than the longest delay between two tries. */
 const LATE_ACTIVITY_MS = 15 * MINUTE_MS;
+/**
+ * Longer than the largest delivery of a monitor in use takes, and shorter than the largest possible
+ * one.
+ */
+const LATE_HINTS_MS = 15 * MINUTE_MS;
+/** A tenth of what one endpoint may have: two thirds of the largest possible delivery. */
+const MANY_OPEN_PARTS = MAX_OPEN_PARTS / 10;
 /** The sweep visits every vault once an hour. */
 const LATE_SWEEP_MS = 130 * MINUTE_MS;
 /** At this fill there is time to act. */
@@ -179,6 +198,8 @@ export function alertsOfWork(condition: ServiceHealth, nowMs: number): readonly 
   // A single one may be a test of the provider. Three in a day are an error in the configuration.
   const misread = condition.monitors.filter(({ thirdUnreadAtMs }) => isSince(thirdUnreadAtMs, REPORTED_FOR_MS));
   const filling = condition.stores.filter((store) => percentOf(store) >= FILLING_PERCENT);
+  const { endpoints, oldestUntriedAtMs } = condition.hints;
+  const openParts = endpoints.reduce((sum, one) => sum + one.openParts, 0);
   const found: (Alert | null)[] = [
     stuck.length === 0
       ? null
@@ -211,6 +232,14 @@ export function alertsOfWork(condition: ServiceHealth, nowMs: number): readonly 
         isSince(newestFailureAtMs, REPORTED_FOR_MS) ? { code: `failed-${kind}`, detail: lost } : null,
       ];
     }),
+    openParts >= MANY_OPEN_PARTS || isBefore(oldestUntriedAtMs, LATE_HINTS_MS)
+      ? {
+          code: 'waiting-hints',
+          detail:
+            `Open parts of long deliveries: ${openParts}, of ${endpoints.length} endpoints. The oldest delivery ` +
+            `without a try waits for ${minutes(oldestUntriedAtMs)} minutes.`,
+        }
+      : null,
     misread.length === 0
       ? null
       : {

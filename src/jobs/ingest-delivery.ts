@@ -1,73 +1,70 @@
 import * as z from 'zod';
-import { afterTry, isReadable, MAX_HINTS, recordHints } from '#jobs/record-hints.ts';
-import { monitorOf } from '#monitors/endpoint.ts';
+import type { HintLane } from '#domain/activity/hint-budget.ts';
+import { chargeOf, MAX_HINTS } from '#domain/activity/hint-budget.ts';
+import { sendDeliveries } from '#jobs/activity-queue.ts';
+import type { HintOutcome } from '#jobs/record-hints.ts';
+import { afterTry, isReadable, needsRetry, recordHints } from '#jobs/record-hints.ts';
+import { readDelivery } from '#monitors/endpoint.ts';
 import type { Hint, Report } from '#monitors/monitor.ts';
 import { EMPTY_REPORT } from '#monitors/report.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { inGroups } from '#store/batched-query.ts';
 import type { StoredDelivery } from '#store/deliveries.ts';
-import { insertDelivery, openDelivery, updateDelivery } from '#store/deliveries.ts';
+import { openDelivery, splitDelivery, updateDelivery } from '#store/deliveries.ts';
+
+/** A message may arrive this much early, because the clocks of machines differ. */
+const CLOCK_TOLERANCE_MS = 1_000;
 
 /**
  * Processes one delivery: reads each hash from its chain, and reports the result to every vault
  * that it concerns. The delivery itself is only a hint: a forged one credits nothing.
+ *
+ * A delivery that is not due yet waits for a later message, which the sweep sends again if it is
+ * lost. A message that arrives twice therefore reads nothing twice, and exceeds no budget.
  */
 export async function ingest(env: CoordinatorEnv, deliveryId: string): Promise<void> {
   const delivery = await openDelivery(env.DB, deliveryId);
-  if (delivery === null) return;
   const nowMs = Date.now();
+  if (delivery === null || delivery.dueAtMs > nowMs + CLOCK_TOLERANCE_MS) return;
   const { endpointId } = delivery;
   const report = reportOf(delivery);
   if (report.alarm !== null) {
     console.error(JSON.stringify({ event: 'monitor-notice', endpointId, detail: report.alarm }));
   }
   // The endpoint counts what it received, once, and not the parts.
-  const isCounted = delivery.provider !== 'part' && delivery.tries === 0;
-  const counted = isCounted ? (report.unread ?? unknownNetwork(env, report.hints)) : undefined;
+  const isFirst = delivery.provider !== 'part' && delivery.tries === 0;
+  const unread = isFirst ? (report.unread ?? unknownNetwork(env, report.hints)) : undefined;
   if (report.hints.length > MAX_HINTS) {
-    await split(env, delivery, { hints: report.hints, counted });
+    const groups = inGroups(report.hints, MAX_HINTS);
+    const { parts, isCounted } = await splitDelivery(env.DB, delivery, { groups, nowMs, unread });
+    if (isCounted) logUnread(delivery, unread);
+    await sendDeliveries(env, parts, nowMs);
     return;
   }
   const before = { ...delivery, sinceMs: delivery.receivedAtMs };
-  const tried = afterTry(await recordHints(env, report.hints, before), before, nowMs);
+  const outcomes = await recordHints(env, report.hints, before);
+  const tried = afterTry(outcomes, before, nowMs);
   const next = report.hints.length === 0 && report.unread !== null ? { ...tried, outcome: '{"unread":1}' } : tried;
   if (next.state === 'failed') console.error(JSON.stringify({ event: 'delivery-failed', endpointId, deliveryId }));
-  await update(env, delivery, next, counted);
-  // The sweep sends the message again if it is lost.
-  if (next.state === 'open') {
-    await env.ACTIVITY_QUEUE.send({ deliveryId }, { delaySeconds: Math.ceil((next.dueAtMs - nowMs) / 1000) });
-  }
+  const retry = next.state === 'open' ? { ...retryOf(delivery, report.hints, outcomes), nowMs } : null;
+  const { dueAtMs, isCounted } = await updateDelivery(env.DB, deliveryId, { ...next, unread, retry });
+  if (isCounted) logUnread(delivery, unread);
+  if (next.state === 'open') await sendDeliveries(env, [{ id: deliveryId, dueAtMs }], nowMs);
 }
 
-/**
- * Splits a long delivery into several short ones, each processed and retried on its own. An
- * interrupted split is repeated.
- */
-async function split(
-  env: CoordinatorEnv,
-  delivery: StoredDelivery,
-  { hints, counted }: { readonly hints: readonly Hint[]; readonly counted: string | null | undefined },
-): Promise<void> {
-  const { id, endpointId, tries } = delivery;
-  const nowMs = Date.now();
-  const groups = inGroups(hints, MAX_HINTS);
-  for (const [i, some] of groups.entries()) {
-    const part = { id: `${id}.${i * MAX_HINTS}`, provider: 'part', endpointId, receivedAtMs: nowMs };
-    const isOpen = await insertDelivery(env.DB, { ...part, body: JSON.stringify(some) });
-    if (isOpen) await env.ACTIVITY_QUEUE.send({ deliveryId: part.id });
+/** Returns what the next try of a delivery takes of the budget of its endpoint. */
+function retryOf({ provider }: StoredDelivery, hints: readonly Hint[], outcomes: readonly HintOutcome[]) {
+  if (provider === 'part') {
+    const left = hints.filter((_, i) => needsRetry(outcomes[i] ?? 'away'));
+    return { charge: chargeOf('bulk', left.length), left };
   }
-  const outcome = JSON.stringify({ parts: groups.length });
-  await update(env, delivery, { state: 'done', tries: tries + 1, dueAtMs: nowMs, outcome }, counted);
+  const isMissed = outcomes.some((outcome) => outcome === 'missing' || outcome === 'away');
+  const lane: HintLane = isMissed ? 'missed' : 'known';
+  return { charge: chargeOf(lane, hints.length), left: null };
 }
 
-/** Stores the outcome of a try. Logs a delivery that was not understood, once, without its body. */
-async function update(
-  env: CoordinatorEnv,
-  { id, endpointId, provider }: StoredDelivery,
-  tried: Parameters<typeof updateDelivery>[2],
-  unread: string | null | undefined,
-): Promise<void> {
-  if (!(await updateDelivery(env.DB, id, tried, unread))) return;
+/** Logs a delivery that was not understood, without its body. */
+function logUnread({ endpointId, provider }: StoredDelivery, unread: string | null | undefined): void {
   console.error(JSON.stringify({ event: 'monitor-unread', endpointId, provider, kind: unread }));
 }
 
@@ -83,20 +80,8 @@ function unknownNetwork(env: CoordinatorEnv, hints: readonly Hint[]): string | n
 
 /** Returns the hints of a delivery. */
 function reportOf({ provider, body }: StoredDelivery): Report {
-  const said = parsedJson(body);
-  if (provider === 'part') return { hints: partHints.parse(said), alarm: null, unread: null };
-  return monitorOf(provider)?.read(said) ?? { ...EMPTY_REPORT, alarm: 'there is no such monitor' };
+  if (provider !== 'part') return readDelivery(provider, body);
+  return { ...EMPTY_REPORT, hints: partHints.parse(JSON.parse(body)) };
 }
 
 const partHints = z.array(z.strictObject({ chain: z.string(), hash: z.string() }));
-
-/**
- * Parses JSON, or returns null. The sender's signature does not prove that the text is well-formed.
- */
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return null;
-  }
-}

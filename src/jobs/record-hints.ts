@@ -18,12 +18,13 @@ import type { StoredDelivery } from '#store/deliveries.ts';
 import { vaultsWithTransaction, walletsAt } from '#store/deliveries.ts';
 
 /**
- * `away`: the chain is unreachable. `later`: the chain does not have the transaction yet.
+ * `away`: the chain is unreachable. `missing`: no RPC node has the transaction. `later`: it is in
+ * no block yet, or its payments by contracts cannot be read yet.
  * `claimed`: one RPC node alone states it, or a payment by a contract in it, so it is not recorded.
  * `untraced`: it concerns no vault by its logs and its own payment, and no RPC node shows the
  * payments by contracts. `unknown-chain`: no RPC node is configured, so it cannot count.
  */
-export type HintOutcome = ActivityOutcome | 'away' | 'claimed' | 'later' | 'untraced' | 'unknown-chain';
+export type HintOutcome = ActivityOutcome | 'away' | 'claimed' | 'later' | 'missing' | 'untraced' | 'unknown-chain';
 
 /**
  * A monitor may be ahead of the RPC node by some blocks, and a node may be unreachable for some
@@ -35,11 +36,6 @@ const GIVE_UP_MS = 24 * 60 * 60 * 1000;
  * is not polled for a day.
  */
 const HINT_GRACE_MS = 10 * 60 * 1000;
-/**
- * The maximum in one invocation: each hint needs several RPC calls, and a consumer is limited in
- * time and in calls.
- */
-export const MAX_HINTS = 25;
 const FIRST_RETRY_MS = 2_000;
 const MAX_RETRY_MS = 10 * 60 * 1000;
 
@@ -78,7 +74,7 @@ export function isReadable(env: CoordinatorEnv, caip2: string): boolean {
 
 /** Reports whether a hint with this outcome needs another try. */
 export function needsRetry(outcome: HintOutcome): boolean {
-  return outcome === 'later' || outcome === 'away' || outcome === 'claimed';
+  return outcome === 'later' || outcome === 'missing' || outcome === 'away' || outcome === 'claimed';
 }
 
 /** Returns what the row stores after a try: the end, or the time of the next try. */
@@ -124,7 +120,8 @@ async function recordHint({ env, clientOf }: Reading, hint: Hint, isPatient: boo
   }
   // An unconfirmed transaction is shown but incomplete: payments by contracts and token movements
   // follow when it is mined.
-  const outcome = seen.value === null ? 'none' : await recordInVaults(env, client, seen.value);
+  if (seen.value === null) return isPatient ? 'missing' : 'none';
+  const outcome = await recordInVaults(env, client, seen.value);
   return isPatient ? 'later' : outcome;
 }
 

@@ -2,9 +2,10 @@ import * as z from 'zod';
 import { parseJsonSetting } from '#domain/json-setting.ts';
 import { alchemy } from '#monitors/alchemy.ts';
 import { helius } from '#monitors/helius.ts';
-import type { BodyCheck, HeaderOf, Monitor } from '#monitors/monitor.ts';
+import type { BodyCheck, HeaderOf, Monitor, Report } from '#monitors/monitor.ts';
 import { moralis } from '#monitors/moralis.ts';
 import { quicknode } from '#monitors/quicknode.ts';
+import { EMPTY_REPORT } from '#monitors/report.ts';
 import { standardWebhooks } from '#monitors/standard-webhooks.ts';
 
 const MONITORS: Readonly<Record<string, Monitor>> = {
@@ -28,6 +29,19 @@ const endpointsSetting = z.record(
 /** Returns the monitor, or null for an unknown provider. */
 export function monitorOf(provider: string): Monitor | null {
   return Object.hasOwn(MONITORS, provider) ? (MONITORS[provider] ?? null) : null;
+}
+
+/** Returns what a delivery reports. The signature does not prove that its text is JSON. */
+export function readDelivery(provider: string, body: string): Report {
+  return monitorOf(provider)?.read(parsedJson(body)) ?? { ...EMPTY_REPORT, alarm: 'there is no such monitor' };
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
 }
 
 /** Returns the endpoints of the setting by their id. Throws for an invalid setting. */

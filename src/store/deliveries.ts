@@ -1,26 +1,134 @@
-import { and, eq, inArray } from 'drizzle-orm';
+import { and, eq, getTableName, inArray } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
+import type { HintLane, LaneCharge } from '#domain/activity/hint-budget.ts';
+import { chargeOf, MAX_HINTS, MAX_OPEN_PARTS, partsOf } from '#domain/activity/hint-budget.ts';
 import { inBatches } from '#store/batched-query.ts';
-import { deliveries, transactions, wallets } from '#store/schema.ts';
+import { jsonTexts } from '#store/json-rows.ts';
+import { deliveries, hintBudgets, transactions, wallets } from '#store/schema.ts';
 
 export type StoredDelivery = typeof deliveries.$inferSelect;
 
+/** The parameters of `chargeLane`: endpoint, lane, now and the cost. */
+const CHARGE = `INSERT INTO ${getTableName(hintBudgets)} (endpoint_id, lane, free_at_ms) SELECT ?1, ?2, ?3 + ?4`;
+const CHARGE_MORE = `ON CONFLICT (endpoint_id, lane) DO UPDATE
+  SET free_at_ms = max(free_at_ms + ?4, excluded.free_at_ms)`;
+
+/** Whether a delivery, ?5, is not a repetition. */
+const IS_NEW = 'NOT EXISTS (SELECT 1 FROM deliveries WHERE id = ?5)';
+/** Whether an endpoint, ?1, has room for the parts, ?6, of a delivery. */
+const HAS_ROOM = `(?6 = 0 OR ?6 + coalesce((SELECT sum(parts) FROM deliveries
+  WHERE endpoint_id = ?1 AND state = 'open' AND parts > 0), 0) <= ${MAX_OPEN_PARTS})`;
+
+export type Insertion =
+  | { readonly state: 'open'; readonly dueAtMs: number }
+  /** The delivery was processed before. */
+  | { readonly state: 'ended' }
+  /** Too many parts of the endpoint are open. Nothing is stored. */
+  | { readonly state: 'refused' };
+
 /**
- * Stores a delivery, and reports whether it has work to do. A repeated delivery does not change its
- * row.
+ * Stores a delivery with the time of its first try, which the budget of its endpoint decides. A
+ * repeated delivery changes neither its row nor the budget.
+ *
+ * @param delivery.hints the number of hints in the body
  */
 export async function insertDelivery(
   db: D1Database,
-  delivery: Pick<StoredDelivery, 'id' | 'provider' | 'endpointId' | 'body' | 'receivedAtMs'>,
-): Promise<boolean> {
-  const orm = drizzle(db);
-  const fresh = { ...delivery, state: 'open' as const, tries: 0, dueAtMs: delivery.receivedAtMs };
-  // A monitor waits for the answer, so this is one round trip to the database instead of two.
-  const [, [kept]] = await orm.batch([
-    orm.insert(deliveries).values(fresh).onConflictDoNothing(),
-    orm.select({ state: deliveries.state }).from(deliveries).where(eq(deliveries.id, delivery.id)),
+  delivery: Pick<StoredDelivery, 'id' | 'provider' | 'endpointId' | 'body' | 'receivedAtMs'> & {
+    readonly hints: number;
+  },
+): Promise<Insertion> {
+  const { id, provider, endpointId, body, receivedAtMs, hints } = delivery;
+  const { lane, costMs, burstMs } = chargeOf('fresh', Math.min(hints, MAX_HINTS));
+  const own = [endpointId, lane, receivedAtMs, costMs, id, partsOf(hints)] as const;
+  const slot = `(SELECT free_at_ms FROM hint_budgets WHERE endpoint_id = ?1 AND lane = ?2) - ?4 - ?9`;
+  // A monitor waits for the answer, so this is one round trip to the database. It is one
+  // transaction: parallel deliveries cannot exceed the maximum together.
+  const [, , kept] = await db.batch<{ state: string; dueAtMs: number }>([
+    db.prepare(`${CHARGE} WHERE ${IS_NEW} AND ${HAS_ROOM} ${CHARGE_MORE}`).bind(...own),
+    db
+      .prepare(
+        `INSERT INTO deliveries (endpoint_id, id, parts, provider, body, received_at_ms, state, tries, due_at_ms)
+        SELECT ?1, ?5, ?6, ?7, ?8, ?3, 'open', 0, max(?3, coalesce(${slot}, 0)) WHERE ${HAS_ROOM}
+        ON CONFLICT DO NOTHING`,
+      )
+      .bind(...own, provider, body, burstMs),
+    db.prepare('SELECT state, due_at_ms AS dueAtMs FROM deliveries WHERE id = ?').bind(id),
   ]);
-  return kept?.state === 'open';
+  const [row] = kept?.results ?? [];
+  if (row === undefined) return { state: 'refused' };
+  return row.state === 'open' ? { state: 'open', dueAtMs: row.dueAtMs } : { state: 'ended' };
+}
+
+/**
+ * Replaces a long delivery by its parts, all at once or not at all: each is a delivery with its own
+ * tries. The first part is due now, because the delivery has paid for it. The times of the others
+ * follow from the budget for long deliveries. Returns the parts, or nothing when the delivery was
+ * split before.
+ *
+ * @param unread as for `updateDelivery`
+ */
+export async function splitDelivery(
+  db: D1Database,
+  { id, tries }: Pick<StoredDelivery, 'id' | 'tries'>,
+  { groups, nowMs, unread }: { readonly groups: readonly (readonly object[])[]; readonly nowMs: number } & Unread,
+): Promise<{ readonly parts: readonly DueDelivery[]; readonly isCounted: boolean }> {
+  const [first = [], ...others] = groups;
+  const { lane, burstMs } = chargeOf('bulk', 0);
+  let costMs = 0;
+  const rows = [{ id: `${id}.0`, body: JSON.stringify(first), afterMs: -1 }];
+  for (const [i, some] of others.entries()) {
+    rows.push({ id: `${id}.${(i + 1) * MAX_HINTS}`, body: JSON.stringify(some), afterMs: costMs });
+    costMs += chargeOf(lane, some.length).costMs;
+  }
+  const free = `SELECT free_at_ms FROM hint_budgets WHERE endpoint_id = whole.endpoint_id AND lane = ?2`;
+  const slot = `max(?3, max(?3, coalesce((${free}), 0)) + (value ->> '$.afterMs') - ?4)`;
+  const insert = db.prepare(
+    `INSERT INTO deliveries (id, provider, endpoint_id, body, received_at_ms, state, tries, due_at_ms, parts)
+    SELECT value ->> '$.id', 'part', whole.endpoint_id, value ->> '$.body', ?3, 'open', 0,
+      iif(value ->> '$.afterMs' < 0, ?3, ${slot}), 1
+    FROM deliveries AS whole, json_each(?5) WHERE whole.id = ?1 AND whole.state = 'open'
+    ON CONFLICT DO NOTHING RETURNING id, due_at_ms AS dueAtMs`,
+  );
+  const inserts = jsonTexts(rows).map((text) => insert.bind(id, lane, nowMs, burstMs, text));
+  const outcome = JSON.stringify({ parts: groups.length });
+  const results = await db.batch<DueDelivery>([
+    ...(unread === undefined ? [] : [countAtEndpoint(db, id, unread)]),
+    ...inserts,
+    chargeForRetry(db, id, { lane, costMs, nowMs }),
+    db
+      .prepare(
+        "UPDATE deliveries SET state = 'done', tries = ?, due_at_ms = ?, outcome = ?, body = '' WHERE id = ? AND state = 'open'",
+      )
+      .bind(tries + 1, nowMs, outcome, id),
+  ]);
+  const counted = unread === undefined ? undefined : results[0];
+  return {
+    parts: results.flatMap((result) => result.results).filter((row) => row.id !== undefined),
+    isCounted: isCountedAs(unread, counted),
+  };
+}
+
+export interface DueDelivery {
+  readonly id: string;
+  readonly dueAtMs: number;
+}
+
+/** Returns the delay of the message of a row, so that it arrives when the row is due. */
+export function delaySecondsTo(dueAtMs: number, nowMs: number): number {
+  return Math.max(0, Math.ceil((dueAtMs - nowMs) / 1000));
+}
+
+/** Returns the statement that charges the endpoint of a delivery that is open. */
+function chargeForRetry(
+  db: D1Database,
+  id: string,
+  { lane, costMs, nowMs }: { readonly lane: HintLane; readonly costMs: number; readonly nowMs: number },
+): D1PreparedStatement {
+  const charge = CHARGE.replace('?1', 'endpoint_id');
+  return db
+    .prepare(`${charge} FROM deliveries WHERE id = ?1 AND state = 'open' ${CHARGE_MORE}`)
+    .bind(id, lane, nowMs, costMs);
 }
 
 /** Returns the delivery, or null when it is processed or does not exist. */
@@ -30,38 +138,66 @@ export async function openDelivery(db: D1Database, id: string): Promise<StoredDe
   return row ?? null;
 }
 
-/** The last time of a delivery is this exact, so that not each delivery writes to its endpoint. */
-const ENDPOINT_INTERVAL_MS = 60_000;
+/** What an endpoint counts when one of its deliveries is processed for the first time. */
+interface Unread {
+  /**
+   * The name of what was not understood, or null; undefined when the endpoint has already counted
+   * the delivery.
+   */
+  readonly unread: string | null | undefined;
+}
+
+interface Retry {
+  readonly charge: LaneCharge;
+  readonly nowMs: number;
+  /** The hints of a part that are still to be read; null leaves the body as it is. */
+  readonly left: readonly object[] | null;
+}
 
 /**
- * Stores the outcome of a delivery, or the time of its next try. A delivery that was processed
- * meanwhile does not change. A completed one keeps no body: nothing reads it again, and a body can
- * have a megabyte. Returns whether its endpoint has counted it as unread now.
- *
- * @param unread the name of what was not understood, or null; absent when the endpoint has already
- *   counted the delivery
+ * Stores the outcome of a delivery, or the time of its next try, which is later when its endpoint
+ * has used up its budget. A delivery that was processed meanwhile does not change. A completed one
+ * keeps no body: nothing reads it again, and a body can have a megabyte. Returns the time of the
+ * next try, and whether its endpoint has counted it as unread now.
  */
 export async function updateDelivery(
   db: D1Database,
   id: string,
-  change: Pick<StoredDelivery, 'state' | 'tries' | 'dueAtMs' | 'outcome'>,
-  unread?: string | null,
-): Promise<boolean> {
-  const isOpen = and(eq(deliveries.id, id), eq(deliveries.state, 'open'));
-  const body = change.state === 'done' ? { body: '' } : {};
-  const update = drizzle(db)
-    .update(deliveries)
-    .set({ ...change, ...body })
-    .where(isOpen);
-  if (unread === undefined) {
-    await update;
-    return false;
-  }
-  const { sql, params } = update.toSQL();
+  {
+    unread,
+    retry,
+    ...change
+  }: Pick<StoredDelivery, 'state' | 'tries' | 'dueAtMs' | 'outcome'> & Unread & { readonly retry: Retry | null },
+): Promise<{ readonly dueAtMs: number; readonly isCounted: boolean }> {
+  const { state, tries, dueAtMs, outcome } = change;
+  const left = retry?.left ?? null;
+  const body = state === 'done' ? '' : left === null ? null : JSON.stringify(left);
+  const { lane, costMs, burstMs } = retry?.charge ?? { lane: null, costMs: 0, burstMs: 0 };
+  const slot = `(SELECT free_at_ms FROM hint_budgets AS budget
+    WHERE budget.endpoint_id = deliveries.endpoint_id AND lane = ?6) - ?7`;
+  const update = db
+    .prepare(
+      `UPDATE deliveries SET state = ?2, tries = ?3, outcome = ?4, body = coalesce(?5, body),
+      due_at_ms = max(?8, coalesce(${slot}, 0)) WHERE id = ?1 AND state = 'open' RETURNING due_at_ms AS dueAtMs`,
+    )
+    .bind(id, state, tries, outcome, body, lane, costMs + burstMs, dueAtMs);
   // One transaction, so that a delivery counts once however often its message arrives.
-  const [counted] = await db.batch([countAtEndpoint(db, id, unread), db.prepare(sql).bind(...params)]);
+  const results = await db.batch<{ dueAtMs?: number }>([
+    ...(unread === undefined ? [] : [countAtEndpoint(db, id, unread)]),
+    ...(retry === null ? [] : [chargeForRetry(db, id, { ...retry.charge, nowMs: retry.nowMs })]),
+    update,
+  ]);
+  const counted = unread === undefined ? undefined : results[0];
+  return { dueAtMs: results.at(-1)?.results[0]?.dueAtMs ?? dueAtMs, isCounted: isCountedAs(unread, counted) };
+}
+
+/** Reports whether an endpoint has counted a delivery as unread. */
+function isCountedAs(unread: string | null | undefined, counted: D1Result | undefined): boolean {
   return unread !== null && counted?.meta.changes === 1;
 }
+
+/** The last time of a delivery is this exact, so that not each delivery writes to its endpoint. */
+const ENDPOINT_INTERVAL_MS = 60_000;
 
 const UNREAD_TIMES = 'unread_at_ms, second_unread_at_ms, third_unread_at_ms';
 const COUNT_READ = `WHERE excluded.last_delivery_at_ms >= last_delivery_at_ms + ${ENDPOINT_INTERVAL_MS}`;

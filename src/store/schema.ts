@@ -255,8 +255,13 @@ export const deliveries = sqliteTable(
     dueAtMs: integer('due_at_ms').notNull(),
     /** The result, as text for operators. */
     outcome: text('outcome'),
+    /** The number of parts of a long delivery; 1 for a part, and 0 for a short delivery. */
+    parts: integer('parts').notNull().default(0),
   },
   (table) => [
+    index('deliveries_parts')
+      .on(table.endpointId, table.parts)
+      .where(sql`state = 'open' and parts > 0`),
     index('deliveries_due')
       .on(table.dueAtMs)
       .where(sql`state = 'open'`),
@@ -287,6 +292,18 @@ export const monitorEndpoints = sqliteTable('monitor_endpoints', {
   secondUnreadAtMs: integer('second_unread_at_ms'),
   thirdUnreadAtMs: integer('third_unread_at_ms'),
 });
+
+/** The token buckets of each endpoint (domain/activity/hint-budget.ts). */
+export const hintBudgets = sqliteTable(
+  'hint_budgets',
+  {
+    endpointId: text('endpoint_id').notNull(),
+    lane: text('lane', { enum: ['fresh', 'known', 'missed', 'bulk'] }).notNull(),
+    /** The time until which the hints so far occupy the lane. */
+    freeAtMs: integer('free_at_ms').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.endpointId, table.lane] })],
+);
 
 /**
  * Scans of a chain's blocks for one wallet, until everything that they found is recorded. A scan

@@ -11,6 +11,7 @@ const FINE: ServiceHealth = {
   quietest: [],
   unexplained: [],
   deliveries: IDLE,
+  hints: { endpoints: [], oldestUntriedAtMs: null },
   scans: IDLE,
   claims: [],
   monitors: [],
@@ -43,12 +44,17 @@ const unread = (...minutes: readonly number[]) => {
   const counts = { unread: minutes.length, unreadKind: 'SWAP', unreadAtMs, thirdUnreadAtMs };
   return { endpointId: 'main', lastDeliveryAtMs: NOW_MS, ...counts };
 };
+const hints = (openParts: number, minutes: number) => ({
+  endpoints: [{ endpointId: 'main', openParts }],
+  oldestUntriedAtMs: ago(minutes),
+});
 const THERE: readonly CosignerState[] = [1, 2, 3].map((node) => ({ node, fault: null, banned: [] }));
 const codes = (condition: Partial<ServiceHealth>, cosigners = THERE) =>
   alertsFor({ ...FINE, ...condition }, cosigners, NOW_MS).map(({ code }) => code);
 
 test('no alert is raised while everything works', () => {
   expect(codes({})).toEqual([]);
+  expect(codes({ hints: hints(399, 14) })).toEqual([]);
   expect(codes({ quietest: [quiet(59)], deliveries: { ...IDLE, open: 3, oldestDueAtMs: ago(14) } })).toEqual([]);
 });
 
@@ -56,6 +62,8 @@ test.each<[string, Partial<ServiceHealth>]>([
   ['stuck-transactions', { quietest: [quiet(61), quiet(3)] }],
   ['late-deliveries', { deliveries: { ...IDLE, open: 1, oldestDueAtMs: ago(16) } }],
   ['failed-deliveries', { deliveries: { ...IDLE, failed: 1, newestFailureAtMs: ago(5) } }],
+  ['waiting-hints', { hints: hints(400, 1) }],
+  ['waiting-hints', { hints: hints(0, 16) }],
   ['late-scans', { scans: { ...IDLE, open: 1, oldestDueAtMs: ago(16) } }],
   ['failed-scans', { scans: { ...IDLE, failed: 1, newestFailureAtMs: ago(5) } }],
   ['monitor-unread', { monitors: [unread(5, 60, 1_439), unread(1)] }],
@@ -121,6 +129,7 @@ test('simultaneous alerts are sorted, those with the most risk for the assets fi
       })),
       deliveries: overdue,
       scans: overdue,
+      hints: hints(1, 100),
       claims: [claim(100)],
       monitors: [unread(5, 60, 100)],
       newestDeadLetterAtMs: ago(100),

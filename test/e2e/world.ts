@@ -43,6 +43,8 @@ export interface WorldOptions {
   readonly cosignerUrls?: Readonly<Record<string, string>>;
   readonly recoveryKeys?: readonly string[];
   readonly login?: object;
+  /** Further endpoints of monitors, with the secret of the monitor of the local chain. */
+  readonly furtherEndpoints?: readonly string[];
   /** The origin of an approval page that is served already. */
   readonly approvalOrigin?: string;
 }
@@ -64,7 +66,7 @@ export async function startWorld(requested: WorldOptions = {}) {
     recoveryKeys,
     login,
   } = requested;
-  const { approvalOrigin } = requested;
+  const { approvalOrigin, furtherEndpoints } = requested;
   // If a later part fails to start, the parts that have started are stopped.
   await using started = new AsyncDisposableStack();
   const folder = requested.folder ?? (await mkdtemp(join(tmpdir(), 'conclave-e2e-')));
@@ -84,6 +86,7 @@ export async function startWorld(requested: WorldOptions = {}) {
     ...(entry === undefined ? {} : { entry }),
     ...(recoveryKeys === undefined ? {} : { recoveryKeys }),
     ...(login === undefined ? {} : { login }),
+    ...(furtherEndpoints === undefined ? {} : { furtherEndpoints }),
     ...(approvalOrigin === undefined ? {} : { approvalOrigin }),
     ...(cosigners === undefined ? {} : { cosigners }),
     ...(cosignerUrls === undefined ? {} : { cosignerUrls }),

@@ -20,14 +20,15 @@ const hash = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
 let last = 0;
 
 /** Stores an Alchemy delivery about `count` transactions. No queue has a message about it yet. */
-async function kept(count: number, receivedAtMs = Date.now()): Promise<string> {
+async function kept(count: number, receivedAtMs = Date.now(), endpointId = 'of-the-tests'): Promise<string> {
   // The first request creates the tables of this file.
   await asService('GET /internal/vault/1');
   last += 1;
   const activity = Array.from({ length: count }, (_, i) => ({ hash: hash(last * 10_000 + i) }));
   const body = JSON.stringify({ event: { network: 'ETH_MAINNET', activity } });
   const id = `delivery-${last}`;
-  await insertDelivery(coordinator.DB, { id, provider: 'alchemy', endpointId: 'of-the-tests', body, receivedAtMs });
+  const delivery = { id, provider: 'alchemy', endpointId, body, receivedAtMs, hints: count };
+  await insertDelivery(coordinator.DB, delivery);
   return id;
 }
 
@@ -71,6 +72,7 @@ test('a long delivery is split into parts, and no part is lost when it is split 
   await consumed([{ deliveryId: id }], env);
   expect([(await row(id))?.state, (await row(id))?.outcome]).toEqual(['done', '{"parts":3}']);
   const parts = [...sent];
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + HOUR_MS });
   expect(parts).toEqual([`${id}.0`, `${id}.25`, `${id}.50`]);
   // As after a crash before the last write, the parts may be sent again, or may be complete
   // already.
@@ -93,12 +95,17 @@ test('a delivery waits while its chain is unreachable, longer each time, and fai
   const unreachable = { ...env, ...UNREACHABLE };
   await consumed([{ deliveryId: id }], unreachable);
   const first = await row(id);
+  // A message that is repeated before the delivery is due reads nothing.
+  vi.useFakeTimers({ toFake: ['Date'], now: (first?.dueAtMs ?? 0) - 1_001 });
+  await consumed([{ deliveryId: id }], unreachable);
+  expect(await row(id)).toEqual(first);
+  vi.setSystemTime(first?.dueAtMs ?? 0);
   await consumed([{ deliveryId: id }], unreachable);
   const second = await row(id);
   expect([first?.state, first?.tries, second?.tries, first?.outcome]).toEqual(['open', 1, 2, '{"away":1}']);
   expect((second?.dueAtMs ?? 0) - (first?.dueAtMs ?? 0)).toBeGreaterThan(1_000);
   expect(sent).toEqual([id, id]);
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 24 * HOUR_MS });
+  vi.setSystemTime(Date.now() + 24 * HOUR_MS);
   await consumed([{ deliveryId: id }], unreachable);
   expect((await row(id))?.state).toBe('failed');
   said.mockRestore();
@@ -117,22 +124,23 @@ test('a transaction that an RPC node lacks is requested once more if the node wa
   const { env } = withQueue();
   const once = async (cosigner: typeof emptyCosigner) => {
     vi.stubGlobal('fetch', cosigner);
+    vi.useFakeTimers({ toFake: ['Date'], now: Math.max(Date.now(), (await row(id))?.dueAtMs ?? 0) });
     await consumed([{ deliveryId: id }], { ...env, ...UNREACHABLE });
     const { state, outcome } = (await row(id)) ?? {};
     return [state, outcome];
   };
   const unreachable = () => Promise.reject(new Error('the node is away'));
   expect(await once(unreachable)).toEqual(['open', '{"away":1}']);
-  expect(await once(emptyCosigner)).toEqual(['open', '{"later":1}']);
+  expect(await once(emptyCosigner)).toEqual(['open', '{"missing":1}']);
   expect(((await row(id))?.dueAtMs ?? 0) - Date.now()).toBeGreaterThan(9 * 60_000);
   expect(await once(emptyCosigner)).toEqual(['done', '{"none":1}']);
 });
 
 test('the sweep sends open deliveries whose message was lost, and removes those finished a month ago', async () => {
   const [lost, fresh, old] = [
-    await kept(1, Date.now() - HOUR_MS),
+    await kept(1, Date.now() - HOUR_MS, 'lost'),
     await kept(1),
-    await kept(1, Date.now() - 31 * 24 * HOUR_MS),
+    await kept(1, Date.now() - 31 * 24 * HOUR_MS, 'old'),
   ];
   await consumed([{ deliveryId: old }]);
   expect((await row(old))?.state).toBe('done');
@@ -150,7 +158,7 @@ async function keptBody(body: unknown, { endpointId = 'of-the-tests', receivedAt
   last += 1;
   const id = `delivery-${last}`;
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  await insertDelivery(coordinator.DB, { id, provider: 'alchemy', endpointId, body: text, receivedAtMs });
+  await insertDelivery(coordinator.DB, { id, provider: 'alchemy', endpointId, body: text, receivedAtMs, hints: 1 });
   return id;
 }
 
@@ -219,4 +227,50 @@ test('the status has the last delivery of each endpoint and its unread ones, and
   await unreadLines([await keptBody(UNKNOWN, { endpointId, receivedAtMs: nowMs })]);
   const { endpoint, isAlert } = await endpointStatus(endpointId);
   expect([endpoint, isAlert]).toMatchObject([{ unread: 4, lastUnreadAt: new Date(nowMs).toISOString() }, true]);
+});
+
+const dueOf = async (id: string) => (await row(id))?.dueAtMs ?? 0;
+const DELIVERY = { provider: 'alchemy', body: '{}' };
+
+test('an endpoint above its budget waits, another one does not, and a repetition costs nothing', async () => {
+  const nowMs = Date.now();
+  const insert = (id: string, endpointId: string) =>
+    insertDelivery(coordinator.DB, { ...DELIVERY, id, endpointId, receivedAtMs: nowMs, hints: 25 });
+  await asService('GET /internal/vault/1');
+  for (let i = 0; i < 12; i++) expect(await insert(`busy-${i}`, 'busy')).toEqual({ state: 'open', dueAtMs: nowMs });
+  for (let i = 0; i < 5; i++) await insert('busy-1', 'busy');
+  expect(await insert('busy-12', 'busy')).toEqual({ state: 'open', dueAtMs: nowMs });
+  expect(await insert('busy-13', 'busy')).toEqual({ state: 'open', dueAtMs: nowMs + 1_250 });
+  expect(await insert('busy-14', 'busy')).toEqual({ state: 'open', dueAtMs: nowMs + 2_500 });
+  expect(await insert('busy-14', 'busy')).toEqual({ state: 'open', dueAtMs: nowMs + 2_500 });
+  expect(await insert('quiet-1', 'quiet')).toEqual({ state: 'open', dueAtMs: nowMs });
+});
+
+test('the parts of a long delivery are read one by one, and delay no further delivery', async () => {
+  const nowMs = Date.now();
+  vi.useFakeTimers({ toFake: ['Date'], now: nowMs });
+  const id = await kept(100, nowMs, 'long');
+  const { sent, env } = withQueue();
+  await consumed([{ deliveryId: id }, { deliveryId: id }], env);
+  const parts = ['0', '25', '50', '75'].map((start) => `${id}.${start}`);
+  expect(sent).toEqual(parts);
+  const waits = await Promise.all(parts.map(async (part) => (await dueOf(part)) - nowMs));
+  expect(waits).toEqual([0, 0, 2_500, 5_000]);
+  expect((await dueOf(await kept(1, nowMs, 'long'))) - nowMs).toBe(0);
+});
+
+test('a part that no RPC node knows is read again after the other parts, without what was found', async () => {
+  const nowMs = Date.now();
+  vi.useFakeTimers({ toFake: ['Date'], now: nowMs });
+  const id = await kept(100, nowMs, 'unknown');
+  const { env } = withQueue();
+  await consumed([{ deliveryId: id }], env);
+  vi.stubGlobal('fetch', emptyCosigner);
+  await consumed([{ deliveryId: `${id}.0` }], { ...env, ...UNREACHABLE });
+  expect(await row(`${id}.0`)).toMatchObject({ state: 'open', outcome: '{"missing":25}' });
+  expect((await dueOf(`${id}.0`)) - nowMs).toBe(7_500);
+  // A short delivery that is missed has its own budget, and is read again soon.
+  const short = await kept(1, nowMs, 'unknown');
+  await consumed([{ deliveryId: short }], { ...env, ...UNREACHABLE });
+  expect((await dueOf(short)) - nowMs).toBe(2_000);
 });

@@ -201,7 +201,7 @@ test('only the hashes that the chain lacks are tried again', async () => {
     state: 'open',
     tries: 1,
     hashes: JSON.stringify([hash(2)]),
-    outcome: '{"recorded":2,"later":1}',
+    outcome: '{"recorded":2,"missing":1}',
   });
   story.missing = [];
   await consumed(env, [id]);

@@ -37,6 +37,12 @@ const statusSchema = z
       ),
     }),
     deliveries: activitySchema.meta({ description: 'Deliveries of monitors' }),
+    hints: z
+      .strictObject({
+        endpoints: z.array(z.strictObject({ endpointId: z.string(), openParts: z.int() })),
+        oldestUntriedAt: time.nullable().meta({ description: 'The oldest delivery or part without a first try' }),
+      })
+      .meta({ description: 'Transactions of monitors that wait for the budget of their endpoint' }),
     scans: activitySchema.meta({ description: 'Scans of blocks for activity that no monitor reported' }),
     claims: z
       .array(z.strictObject({ chain: z.string(), hash: z.string(), host: z.string(), firstAt: time, lastAt: time }))
@@ -141,6 +147,10 @@ async function show(context: HttpContext): Promise<Response> {
       quietest: quietest.map(({ updatedAtMs, ...rest }) => ({ ...rest, updatedAt: rfc3339(updatedAtMs) })),
     },
     deliveries: activityOf(condition.deliveries),
+    hints: {
+      endpoints: [...condition.hints.endpoints],
+      oldestUntriedAt: timeOrNull(condition.hints.oldestUntriedAtMs),
+    },
     scans: activityOf(condition.scans),
     claims: condition.claims.map(({ firstAtMs, lastAtMs, ...claim }) => ({
       ...claim,

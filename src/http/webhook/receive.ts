@@ -8,28 +8,31 @@ import { ObjectUnavailable } from '#http/edge/object-call.ts';
 import { utf8TextOf } from '#http/edge/utf8-text.ts';
 import { problem } from '#http/encode/problem.ts';
 import { MAX_DELIVERY_BYTES, rawBody } from '#http/webhook/raw-body.ts';
-import { checkHeaders, monitorOf } from '#monitors/endpoint.ts';
+import { checkHeaders, monitorOf, readDelivery } from '#monitors/endpoint.ts';
 import type { HeaderOf } from '#monitors/monitor.ts';
-import { insertDelivery } from '#store/deliveries.ts';
+import { delaySecondsTo, insertDelivery } from '#store/deliveries.ts';
 
 const receivedSchema = z.strictObject({ received: z.literal(true) }).meta({ id: 'Received' });
 
 /**
  * POST /webhook/{provider}/{endpointId}: receives activity that a monitor reports. The signature of
- * the raw bytes is verified before they are parsed. The delivery is then stored, queued and
- * acknowledged. Its content is processed afterwards, so an event of an unknown kind, an unknown
- * address and a repetition also give 200.
+ * the raw bytes is verified before they are parsed. The hints in the delivery are counted. It is
+ * then stored, queued and acknowledged. Its content is processed afterwards, so an event of an
+ * unknown kind, an unknown address and a repetition also give 200.
  *
  * Refuses, in order: `webhook-refused` before the body is read (an unknown endpoint or provider,
  * and headers without a possible signature of now), `body-too-large` (also for a body that cannot
  * be decompressed), `webhook-refused` for a wrong signature, `invalid-request` for a signed body
- * that is not UTF-8, `unavailable` when the delivery could not be stored. All refusals without a
- * valid signature count against the address, which gets `quota-exceeded` in their place when it
- * has too many.
+ * that is not UTF-8, `quota-exceeded` for a long delivery of an endpoint with too many open parts,
+ * `unavailable` when the delivery could not be stored. Nothing of a refused delivery is stored, and
+ * monitors deliver again after an answer other than 2xx. All refusals without a valid signature
+ * count against the address, which gets `quota-exceeded` in their place when it has too many.
  *
- * A valid delivery is never limited. An address that was refused too often is therefore not refused
- * before its body is read: monitors share addresses with all customers of their provider, so any of
- * these customers could cut off the monitor for as long as it likes, and no repetition would help.
+ * A valid delivery is never limited by its address, and a short one is never refused: above the
+ * budget of its endpoint it is stored and read later. An address that was refused too often is
+ * therefore not refused before its body is read: monitors share addresses with all customers of
+ * their provider, so any of these customers could cut off the monitor for as long as it likes, and
+ * no repetition would help.
  * What a refused body costs is bounded in its place.
  */
 export const receiveWebhook = route({
@@ -55,8 +58,17 @@ async function receive(context: HttpContext): Promise<Response> {
   if (text === null) return problem(context, 'invalid-request', { detail: 'A delivery must be UTF-8.' });
   const id = await deliveryIdOf(endpoint, header, body);
   try {
-    const isOpen = await insertDelivery(context.env.DB, { id, ...endpoint, body: text, receivedAtMs: nowMs });
-    if (isOpen) await context.env.ACTIVITY_QUEUE.send({ deliveryId: id });
+    const { hints } = readDelivery(endpoint.provider, text);
+    const delivery = { id, ...endpoint, body: text, receivedAtMs: nowMs, hints: hints.length };
+    const stored = await insertDelivery(context.env.DB, delivery);
+    if (stored.state === 'refused') {
+      const headers = { 'retry-after': String(PARTS_RETRY_SECONDS) };
+      return problem(context, 'quota-exceeded', { detail: TOO_MANY_PARTS, headers });
+    }
+    if (stored.state === 'open') {
+      const delaySeconds = delaySecondsTo(stored.dueAtMs, nowMs);
+      await context.env.ACTIVITY_QUEUE.send({ deliveryId: id }, { delaySeconds });
+    }
   } catch (error) {
     // The monitor sends the delivery again. The periodic sweep also finds a delivery that was
     // stored.
@@ -88,6 +100,10 @@ async function deliveryIdOf(
 async function sha256HexOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return bytesToHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
 }
+
+/** Ours. Five minutes later the endpoint has room for 120 more parts. */
+const PARTS_RETRY_SECONDS = 300;
+const TOO_MANY_PARTS = 'Too many reported transactions of this endpoint wait to be read. Deliver again later.';
 
 const REFUSALS = {
   'webhook-refused': 'The delivery was not accepted. Check the endpoint and its signature.',

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gte, inArray, isNotNull, max, min, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, gt, gte, inArray, isNotNull, max, min, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import type { ServiceHealth } from '#domain/alert.ts';
 import { UNEXPLAINED_REASONS } from '#domain/alert.ts';
@@ -92,6 +92,17 @@ export async function readHealth(
       .limit(limit),
     // One row for each endpoint that was ever configured.
     orm.select().from(monitorEndpoints),
+    orm
+      .select({ endpointId: deliveries.endpointId, openParts: sql<number>`sum(${deliveries.parts})` })
+      .from(deliveries)
+      .where(and(eq(deliveries.state, 'open'), gt(deliveries.parts, 0)))
+      .groupBy(deliveries.endpointId)
+      .orderBy(desc(sql`sum(${deliveries.parts})`))
+      .limit(limit),
+    orm
+      .select({ atMs: min(deliveries.receivedAtMs) })
+      .from(deliveries)
+      .where(and(eq(deliveries.state, 'open'), eq(deliveries.tries, 0))),
   ]);
   const { meta } = await db.prepare('SELECT 1').run();
   const [
@@ -107,6 +118,8 @@ export async function readHealth(
     largest,
     unproven,
     monitors,
+    endpoints,
+    [untried],
   ] = results;
   return {
     outstanding: Object.fromEntries(states.map(({ state, number }) => [state, number])),
@@ -124,6 +137,7 @@ export async function readHealth(
       failed: failedScans?.number ?? 0,
       newestFailureAtMs: failedScans?.atMs ?? null,
     },
+    hints: { endpoints, oldestUntriedAtMs: untried?.atMs ?? null },
     claims: unproven,
     monitors,
     deadLetters: dead?.number ?? 0,

@@ -268,3 +268,35 @@ test('Ed25519 follows RFC 8032 in this runtime, too', async () => {
   const k = bytesToNumberLE(sha512(concatBytes(odd, pointBytes, text()))) % order;
   expect((await send(concatBytes(odd, numberToBytesLE((k * scalar) % order, 32)))).status).toBe(401);
 });
+
+test('an endpoint with too many open parts is refused before anything is stored, and other deliveries are not', async () => {
+  await call('GET /health');
+  const id = 'many-parts';
+  const stored = `INSERT INTO deliveries (id, provider, endpoint_id, body, received_at_ms, state, tries, due_at_ms, parts)
+    VALUES (?, 'alchemy', 'of-the-tests', '', 0, 'open', 1, 9999999999999, 3998)`;
+  await coordinator.DB.prepare(stored).bind(id).run();
+  const bodyOf = (count: number) => {
+    const activity = Array.from({ length: count }, (_, i) => ({
+      hash: `0x${String(count * 1000 + i).padStart(64, '0')}`,
+    }));
+    return JSON.stringify({ event: { network: 'ETH_MAINNET', activity } });
+  };
+  const send = (count: number) => deliver(LINE, bodyOf(count), { 'x-alchemy-signature': signature(bodyOf(count)) });
+  const before = await rows();
+  const budgets = async () => (await coordinator.DB.prepare('SELECT * FROM hint_budgets').all()).results;
+  const charged = await budgets();
+  const refused = await send(51);
+  expect([refused.status, refused.body['code'], refused.headers.get('retry-after')]).toEqual([
+    429,
+    'quota-exceeded',
+    '300',
+  ]);
+  expect([await rows(), await budgets()]).toEqual([before, charged]);
+  expect((await send(50)).status).toBe(200);
+  expect((await send(26)).status).toBe(429);
+  expect((await send(25)).status).toBe(200);
+  // The same delivery again is a repetition and no further one.
+  expect((await send(50)).status).toBe(200);
+  await coordinator.DB.prepare('DELETE FROM deliveries WHERE id = ?').bind(id).run();
+  expect((await send(51)).status).toBe(200);
+});
