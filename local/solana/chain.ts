@@ -28,7 +28,7 @@ import { chosenFor, isSignedBy, offeredPrice } from './leader.ts';
 import { errorOf } from './error.ts';
 import { durableNonce } from './durable-nonce.ts';
 import type { Entry, ChainView, Snapshot } from './rpc.ts';
-import { hashOf } from './rpc.ts';
+import { hashOf, instructionsOf } from './rpc.ts';
 
 /** Has a billion SOL, and no key. */
 const FAUCET = getAddressDecoder().decode(createHash('sha256').update('the faucet of the local ledger').digest());
@@ -215,6 +215,7 @@ export class LocalSolanaChain implements ChainView {
       after,
       logs: failed ? result.meta().logs() : result.logs(),
       lifetime: message.lifetimeToken,
+      instructions: instructionsOf(message),
     };
     this.#enter(entry);
     return entry;

@@ -1,4 +1,4 @@
-import type { Address, Transaction } from '@solana/kit';
+import type { Address, CompiledTransactionMessage, Transaction } from '@solana/kit';
 import { getBase58Decoder, getTransactionDecoder } from '@solana/kit';
 import { stringifyJsonWithBigInts } from '@solana/rpc-spec-types';
 import { isPublicKey } from '#chains/solana/rules/address.ts';
@@ -20,6 +20,8 @@ export interface Entry {
   readonly logs: readonly string[];
   /** Its blockhash or durable nonce; absent in older files. */
   readonly lifetime?: string;
+  /** Absent in older files. The data is base58. */
+  readonly instructions?: readonly { readonly programIdIndex: number; readonly data: string }[];
 }
 
 export interface Snapshot {
@@ -200,7 +202,16 @@ function statusOf(chain: ChainView, entry: Entry | null) {
   return { slot: entry.slot, confirmations: null, err: entry.error, confirmationStatus };
 }
 
-function transactionOf({ hash, slot, error, fee, accounts, before, after, logs, lifetime }: Entry) {
+/** Returns the instructions of a message, as an entry stores them. */
+export function instructionsOf(message: CompiledTransactionMessage): Entry['instructions'] & {} {
+  if (message.version === 1) return [];
+  return message.instructions.map(({ programAddressIndex, data }) => ({
+    programIdIndex: programAddressIndex,
+    data: getBase58Decoder().decode(data ?? new Uint8Array()),
+  }));
+}
+
+function transactionOf({ hash, slot, error, fee, accounts, before, after, logs, ...rest }: Entry) {
   const tokens = (snapshots: Entry['before']) =>
     snapshots.flatMap(({ token }, accountIndex) => {
       if (token === null) return [];
@@ -221,7 +232,10 @@ function transactionOf({ hash, slot, error, fee, accounts, before, after, logs, 
       loadedAddresses: { writable: [], readonly: [] },
       logMessages: logs,
     },
-    transaction: { signatures: [hash], message: { accountKeys: accounts, recentBlockhash: lifetime ?? '' } },
+    transaction: {
+      signatures: [hash],
+      message: { accountKeys: accounts, recentBlockhash: rest.lifetime ?? '', instructions: rest.instructions ?? [] },
+    },
   };
 }
 

@@ -75,8 +75,10 @@ function provenOf(mined: readonly Mined[], found: ActivityBlock | null): Result<
   const statements = group.map((one) => ({ ...one, isUntraced: one.isUntraced === true }));
   const { agreed, claim } = tracedAmong(statements);
   const fees = agreeing.flatMap(({ fee }) => fee ?? []);
+  const { memo: _, ...alike } = transactionIn(first);
   return accepted({
-    ...transactionIn(first),
+    ...alike,
+    ...memoOfTwo(agreeing),
     fee: feeOfTwo(fees) ?? smallestFee(fees),
     block: { ...first.block, confirmations, isFinal },
     movements: [...first.movements.filter((one) => !isByContract(one)), ...agreed],
@@ -96,8 +98,18 @@ function contentsOf({ signer, movements }: Mined): string {
 }
 
 /** Returns the transaction alone, as a vault records it. */
-export function transactionIn({ hash, signer, fee, block, movements }: ReadTransaction): ChainTransaction {
-  return { hash, signer, fee, block, movements };
+export function transactionIn({ hash, signer, fee, block, movements, memo }: ReadTransaction): ChainTransaction {
+  return { hash, signer, fee, block, movements, ...(memo === undefined ? {} : { memo }) };
+}
+
+/**
+ * Returns the memo that two RPC nodes state alike. A node without the calls between programs lacks
+ * their memos, so a difference is no reason to record no payment.
+ */
+function memoOfTwo(statements: readonly Mined[]): Pick<ChainTransaction, 'memo'> {
+  const noted = statements.filter(({ memo }) => memo !== undefined);
+  const [first] = alikeOfTwo(noted, ({ memo }) => memo ?? '');
+  return first?.memo === undefined ? {} : { memo: first.memo };
 }
 
 function tracesOf(group: readonly Mined[]): Pick<ReadTransaction, 'untracedBy' | 'isUntraced'> {

@@ -41,6 +41,8 @@ export interface ChainTransaction {
    * mined.
    */
   readonly movements: readonly ChainMovement[];
+  /** The texts that it writes on the chain, one in a line (Solana); absent without any. */
+  readonly memo?: string;
 }
 
 /**
@@ -233,6 +235,7 @@ export function updatedActivity(activity: Activity, observed: ObservedTransactio
     activity.block?.hash === seen.block.hash &&
     activity.block.isFinal === seen.block.isFinal &&
     activity.movementCount === view.movementCount &&
+    (seen.memo === undefined || activity.memo === seen.memo) &&
     assessed === null;
   return isSame ? activity : changed({ ...seen, ...view, ...assessed, state, stateReason: null });
 }

@@ -108,7 +108,9 @@ const transactionFields = {
   paysFor: text.nullable().meta({
     description: 'Hash of the unmined incoming transaction that this one accelerates (child pays for parent)',
   }),
-  memo: text.nullable().meta({ description: 'Text that is recorded on chain with the payment (Solana)' }),
+  memo: text.nullable().meta({
+    description: 'Text on the chain beside the payment (Solana); several memos of others are separated by line feeds',
+  }),
   maxTokenFee: text.nullable().meta({
     description: 'The most that the token may withhold from the recipient, out of the amount, in its units (Solana)',
   }),

@@ -187,3 +187,18 @@ test('a node without a trace is named, and nothing is missing while another one 
   });
   expect(transactionIn({ ...at(), untracedBy: ['a.test'], isUntraced: true })).toEqual(at());
 });
+
+test('a memo is recorded when two RPC nodes state it alike, and never delays the payment', async () => {
+  const noted = (memo?: string) => accepted({ ...at(), ...(memo === undefined ? {} : { memo }) });
+  const memoOf = async (...answers: Answer[]) => {
+    const value = await read(answers);
+    return typeof value === 'string' ? value : (value?.memo ?? null);
+  };
+  expect(await memoOf(noted('a'))).toBe('a');
+  expect(await memoOf(noted('a'), noted('a'))).toBe('a');
+  expect(await memoOf(noted('a'), noted('b'))).toBeNull();
+  expect(await memoOf(noted(), noted('a'))).toBeNull();
+  expect(await memoOf(noted('b'), noted('a'), noted('a'))).toBe('a');
+  const proven = await read([noted('a'), noted('a')]);
+  expect(typeof proven !== 'string' && proven !== null && transactionIn(proven).memo).toBe('a');
+});

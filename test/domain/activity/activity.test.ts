@@ -100,6 +100,19 @@ test('a record is CONFIRMING until its block is deep enough, then SUCCEEDED, and
   expect(updatedActivity(final, { ...observation, seen: null })).toBe(final);
 });
 
+test('a memo that is proven later is added, and one that a later poll does not state stays', () => {
+  const fresh = recorded();
+  expect(fresh.memo).toBeUndefined();
+  const noted = updatedActivity(fresh, {
+    ...observation,
+    seen: seen([cameNative], { ...block(2), memo: 'invoice 7' }),
+  });
+  expect([noted.memo, noted.version]).toEqual(['invoice 7', 2]);
+  expect(updatedActivity(noted, { ...observation, seen: seen([cameNative], block(2)) })).toBe(noted);
+  const deep = updatedActivity(noted, { ...observation, seen: seen([cameNative], block(3)) });
+  expect([deep.state, deep.memo]).toEqual(['SUCCEEDED', 'invoice 7']);
+});
+
 test('a scan that finds nothing new is no change', () => {
   const fresh = recorded();
   expect(updatedActivity(fresh, { ...observation, seen: seen([cameNative], block(2)) })).toBe(fresh);

@@ -97,7 +97,7 @@ describe.each(goldenReleases())('the state of release %s', (release) => {
         if (!UNCHANGED.includes(record.state)) continue;
         // A later release adds fields, and warnings of the same bytes.
         const { warnings } = now.get(record.id) ?? record;
-        const added = { hiddenChanges: [], foreignChainId: null, droppedKeys: null };
+        const added = { hiddenChanges: [], foreignChainId: null, droppedKeys: null, maxTokenFee: null };
         expect(now.get(record.id)).toEqual({ ...record, ...added, warnings });
       }
     }

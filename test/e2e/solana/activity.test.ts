@@ -5,6 +5,7 @@ import { getTransferSolInstruction } from '@solana-program/system';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { tokenAccountIn } from '#chains/solana/client/accounts.ts';
 import { isPublicKey, tokenAccountOf } from '#chains/solana/rules/address.ts';
+import { memoInstruction } from '#chains/solana/rules/memo.ts';
 import type { TransactionRecord } from '#cli/api-client.ts';
 import { FaultyMonitor } from '#local/stack/faulty-monitor.ts';
 import { report, watchableSolana, watchChain } from '#local/stack/monitor.ts';
@@ -89,6 +90,16 @@ test('incoming SOL is in the history and in the balance, with its sender', async
   const { balances } = await alice.client.balances(vault.id);
   const held = balances.find(({ chain }) => chain === CHAIN);
   expect([held?.current, held?.wallet]).toEqual([(5n * SOL).toString(), wallet]);
+});
+
+test('the memo of an incoming payment is in its record', async () => {
+  const transfer = getTransferSolInstruction({ source: createNoopSigner(rich), destination: wallet, amount: SOL });
+  const memos = ['customer 7', 'order \u202e9'].map((memo) => memoInstruction(memo));
+  const { hash } = localChain.carryOut(rich, [...memos, transfer]);
+  const other = pay(wallet, 2n * SOL);
+  for (const one of [hash, other]) expect(await notify(one)).toBe(200);
+  expect((await appears(hash)).memo).toBe('customer 7\norder 9');
+  expect((await appears(other)).memo).toBeNull();
 });
 
 test('an incoming token and an incoming NFT are each credited as their own asset', async () => {

@@ -8,7 +8,7 @@ import type { ReadyVault } from '#local/stack/provision.ts';
 import type { LocalSolanaChain } from '#local/solana/chain.ts';
 import type { SolanaNode } from '#local/solana/node.ts';
 import { startSolanaNode } from '#local/solana/node.ts';
-import { account, mintTo, newToken } from '#local/solana/tokens.ts';
+import { feeExtension, mintTo, newToken, newToken2022 } from '#local/solana/tokens.ts';
 import { stranger } from '../../chains/solana/cast.ts';
 import { ed25519Key } from '../../mpc/ed25519-key.ts';
 import type { Gate } from '../rpc-proxy.ts';
@@ -212,18 +212,42 @@ test.each<[string, string, object, number, string]>([
   },
 );
 
-test('a payment to a program or a mint, or of a Token-2022 token, is refused with the reason', async () => {
+test('a payment of Token-2022 is made with the fee that signers approve, and no other fee', async () => {
+  const { alice } = world.people();
+  const mint = newToken2022(localChain, { 1: feeExtension(100) });
+  mintTo(localChain, mint, wallet, 5_000n);
+  const to = stranger();
+  const body = payment(to, { tokenAddress: mint, amount: '1000' });
+  expect(await refusalOf(alice, 'transfer', body)).toEqual([422, 'would-revert']);
+  const estimate = await alice.client.request<{ tokenFee: string }>('POST', '/transaction/estimate-fee', { body });
+  expect(estimate.body.tokenFee).toBe('10');
+  const id = await approved({ ...body, maxTokenFee: '10' });
+  const record = await done(id);
+  expect([record.state, record.maxTokenFee, record.warnings.map(({ code }) => code)]).toEqual([
+    'SUCCEEDED',
+    '10',
+    ['token-withholds-fee'],
+  ]);
+  const ofToken = record.movements.filter(({ asset }) => asset.tokenAddress === mint);
+  expect(ofToken.map(({ to: receiver, amount }) => [receiver, amount])).toEqual([
+    [to, '990'],
+    [null, '10'],
+  ]);
+  const native = await refusalOf(alice, 'transfer', payment(to, { maxTokenFee: '1' }));
+  expect(native).toEqual([400, 'invalid-request']);
+});
+
+test('a payment to a program or a mint, or of a token with a hook, is refused with the reason', async () => {
   const { alice } = world.people();
   const mint = newToken(localChain);
-  const newer = stranger();
-  localChain.put(account(newer, new Uint8Array(82), 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb' as Address));
+  const newer = newToken2022(localChain, { 14: new Uint8Array(64).fill(1) });
   const request = async (body: TransferBody) =>
     (await alice.client.request<{ detail: string }>('POST', '/transaction/transfer', { body })).body.detail;
   expect(await request(payment('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address))).toMatch(
     /program|not a wallet/,
   );
   expect(await request(payment(mint))).toMatch(/not a wallet|derived/);
-  expect(await request(payment(stranger(), { tokenAddress: newer, amount: '1' }))).toContain('Token-2022');
+  expect(await request(payment(stranger(), { tokenAddress: newer, amount: '1' }))).toContain('calls a transfer hook');
 });
 
 test('bytes that did not arrive before their blockhash expired are signed again, and pay once', async () => {

@@ -10,6 +10,7 @@ import {
   rowsIn,
   withSlot,
 } from '#chains/solana/client/account-answers.ts';
+import { memoIn } from '#chains/solana/client/memo-answers.ts';
 import { isPublicKey } from '#chains/solana/rules/address.ts';
 import type { Address } from '@solana/kit';
 
@@ -56,6 +57,8 @@ export interface MinedTransaction {
   readonly lamportsAfter: readonly bigint[];
   readonly tokensBefore: readonly TokenBalance[];
   readonly tokensAfter: readonly TokenBalance[];
+  /** Its memos, one in a line; null without any. */
+  readonly memo: string | null;
 }
 
 export const getGenesisHash: RpcCall<string> = {
@@ -333,6 +336,7 @@ function landedOf(answer: unknown): MinedTransaction | undefined {
     lamportsAfter: postBalances,
     tokensBefore,
     tokensAfter,
+    memo: memoIn(transaction, meta, accounts),
   };
 }
 

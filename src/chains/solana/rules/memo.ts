@@ -6,6 +6,12 @@ import { address } from '@solana/kit';
  */
 const MEMO_PROGRAM = address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 
+/** Both versions, as others write memos. */
+export const MEMO_PROGRAMS: ReadonlySet<string> = new Set([
+  MEMO_PROGRAM,
+  'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
+]);
+
 /** Ours: enough for every exchange's reference, and a payment with it fits into a packet. */
 const MAX_MEMO_BYTES = 256;
 

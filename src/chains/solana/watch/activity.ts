@@ -46,8 +46,9 @@ export async function readActivity(
   }
   const landed = await readMined(node, chain, { hash, status });
   if (!landed.ok) return landed;
-  const { signer, fee, block, error, movements } = landed.value;
-  return accepted(error === null ? { hash, signer, fee, block, movements } : null);
+  const { signer, fee, block, error, movements, memo } = landed.value;
+  const noted = memo === null ? {} : { memo };
+  return accepted(error === null ? { hash, signer, fee, block, movements, ...noted } : null);
 }
 
 interface LandedTransaction {
@@ -57,6 +58,7 @@ interface LandedTransaction {
   /** The network's message; null when it succeeded. */
   readonly error: string | null;
   readonly movements: readonly ChainMovement[];
+  readonly memo: string | null;
 }
 
 /** Returns a transaction that has a status. */
@@ -86,6 +88,7 @@ export async function readMined(
     block: { number: status.slot.toString(), hash: blockHash.value, ...depthOf(status, head.value, chain) },
     error: landed.value.error,
     movements: movementsIn(landed.value, (mint) => unique.value.has(mint)),
+    memo: landed.value.memo,
   });
 }
 

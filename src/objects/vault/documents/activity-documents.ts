@@ -36,6 +36,7 @@ export const activityFields = {
   hash: z.string(),
   signer: z.string().nullable(),
   fee: amount.nullable(),
+  memo: z.string().exactOptional(),
   block: exactly<ActivityBlock>()({
     number: z.string(),
     hash: z.string(),
