@@ -40,7 +40,7 @@ export function newToken2022(chain: LocalSolanaChain, extensions: Extensions = {
 }
 
 /** Returns the content of a mint of Token-2022: the base, its filling, its type and extensions. */
-function mint2022(extensions: Extensions, decimals: number): Uint8Array {
+export function mint2022(extensions: Extensions, decimals: number): Uint8Array {
   const base = getMintEncoder().encode({
     mintAuthority: AUTHORITY,
     supply: 0n,

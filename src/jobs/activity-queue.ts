@@ -24,7 +24,7 @@ export async function sendDeliveries(
   nowMs: number,
 ): Promise<void> {
   const messages = deliveries.map(({ id: deliveryId, dueAtMs }) => ({
-    body: { deliveryId },
+    body: { deliveryId, dueAtMs },
     delaySeconds: delaySecondsTo(dueAtMs, nowMs),
   }));
   const sent = messages.filter(({ delaySeconds }) => delaySeconds <= MAX_DELAY_SECONDS);

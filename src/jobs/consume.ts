@@ -30,7 +30,10 @@ const jobMessage = z.strictObject({
   job: z.custom<QueuedJob>((value) => typeof value === 'string' && isQueuedJob(value)),
 });
 
-const activityMessage = z.union([z.strictObject({ deliveryId: z.string() }), z.strictObject({ scanId: z.string() })]);
+const activityMessage = z.union([
+  z.strictObject({ deliveryId: z.string(), dueAtMs: z.int().exactOptional() }),
+  z.strictObject({ scanId: z.string() }),
+]);
 
 /** The work of one message, or of several together. */
 interface MessageGroup {
@@ -57,7 +60,7 @@ function activityIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): r
     if (data === undefined) return malformed(message);
     return 'scanId' in data
       ? { name: 'scan', messages: [message], run: () => runScan(env, data.scanId) }
-      : { name: 'ingest', messages: [message], run: () => ingest(env, data.deliveryId) };
+      : { name: 'ingest', messages: [message], run: () => ingest(env, data) };
   });
 }
 

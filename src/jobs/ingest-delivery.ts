@@ -12,20 +12,21 @@ import { inGroups } from '#store/batched-query.ts';
 import type { StoredDelivery } from '#store/deliveries.ts';
 import { openDelivery, splitDelivery, updateDelivery } from '#store/deliveries.ts';
 
-/** A message may arrive this much early, because the clocks of machines differ. */
-const CLOCK_TOLERANCE_MS = 1_000;
-
 /**
  * Processes one delivery: reads each hash from its chain, and reports the result to every vault
  * that it concerns. The delivery itself is only a hint: a forged one credits nothing.
  *
- * A delivery that is not due yet waits for a later message, which the sweep sends again if it is
- * lost. A message that arrives twice therefore reads nothing twice, and exceeds no budget.
+ * A message for a time that the row no longer names reads nothing, so one that arrives twice exceeds
+ * no budget. The times are compared with each other and not with a clock, because the clocks of
+ * machines differ. A message without a time is that of a claimed or reopened row.
  */
-export async function ingest(env: CoordinatorEnv, deliveryId: string): Promise<void> {
+export async function ingest(
+  env: CoordinatorEnv,
+  { deliveryId, dueAtMs: sentForMs }: { readonly deliveryId: string; readonly dueAtMs?: number },
+): Promise<void> {
   const delivery = await openDelivery(env.DB, deliveryId);
   const nowMs = Date.now();
-  if (delivery === null || delivery.dueAtMs > nowMs + CLOCK_TOLERANCE_MS) return;
+  if (delivery === null || (sentForMs !== undefined && delivery.dueAtMs !== sentForMs)) return;
   const { endpointId } = delivery;
   const report = reportOf(delivery);
   if (report.alarm !== null) {

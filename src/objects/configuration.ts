@@ -10,8 +10,11 @@ export interface JobMessage {
   readonly job: QueuedJob;
 }
 
-/** A hint that a delivery of a monitor, or a scan, is due. The row has its content. */
-export type ActivityMessage = { readonly deliveryId: string } | { readonly scanId: string };
+/**
+ * A hint that a delivery of a monitor, or a scan, is due. The row has its content. A delivery whose
+ * row names another time than `dueAtMs` was tried since the message was sent.
+ */
+export type ActivityMessage = { readonly deliveryId: string; readonly dueAtMs?: number } | { readonly scanId: string };
 
 /**
  * The settings, secrets, database and queues of the coordinator (wrangler.toml). It holds no key

@@ -93,18 +93,28 @@ test('a delivery waits while its chain is unreachable, longer each time, and fai
   const id = await kept(1);
   const { sent, env } = withQueue();
   const unreachable = { ...env, ...UNREACHABLE };
-  await consumed([{ deliveryId: id }], unreachable);
+  const message = { deliveryId: id, dueAtMs: (await row(id))?.dueAtMs };
+  await consumed([message], unreachable);
   const first = await row(id);
-  // A message that is repeated before the delivery is due reads nothing.
-  vi.useFakeTimers({ toFake: ['Date'], now: (first?.dueAtMs ?? 0) - 1_001 });
-  await consumed([{ deliveryId: id }], unreachable);
-  expect(await row(id)).toEqual(first);
+  // A message that is repeated reads nothing, however late it comes.
+  for (const waitMs of [-1_000, 0, HOUR_MS]) {
+    vi.useFakeTimers({ toFake: ['Date'], now: (first?.dueAtMs ?? 0) + waitMs });
+    await consumed([message], unreachable);
+    expect(await row(id)).toEqual(first);
+  }
+  // The clock of the consumer is behind the clock of the sender.
+  vi.setSystemTime((first?.dueAtMs ?? 0) - 60_000);
+  await consumed([{ deliveryId: id, dueAtMs: first?.dueAtMs }], unreachable);
   vi.setSystemTime(first?.dueAtMs ?? 0);
+  expect((await row(id))?.tries).toBe(2);
+  await coordinator.DB.prepare('UPDATE deliveries SET tries = 1, due_at_ms = ? WHERE id = ?')
+    .bind(first?.dueAtMs, id)
+    .run();
   await consumed([{ deliveryId: id }], unreachable);
   const second = await row(id);
   expect([first?.state, first?.tries, second?.tries, first?.outcome]).toEqual(['open', 1, 2, '{"away":1}']);
   expect((second?.dueAtMs ?? 0) - (first?.dueAtMs ?? 0)).toBeGreaterThan(1_000);
-  expect(sent).toEqual([id, id]);
+  expect(sent).toEqual([id, id, id]);
   vi.setSystemTime(Date.now() + 24 * HOUR_MS);
   await consumed([{ deliveryId: id }], unreachable);
   expect((await row(id))?.state).toBe('failed');

@@ -40,9 +40,17 @@ export function ownTransactions(world: World): readonly Transaction[] {
   return rows.map(({ document }) => transactionCodec.decode(document));
 }
 
-function balanceOf(world: World, { row: { name } }: SimulatedChain): Balance | null {
-  const [row] = rowsOf(vaultDb(world), `SELECT document FROM balance WHERE chain = '${name}'`);
-  return row === undefined ? null : balanceCodec.decode(row.document);
+function balanceOf(world: World, { row: { name } }: SimulatedChain, token: string | null = null): Balance | null {
+  const rows = rowsOf(vaultDb(world), `SELECT document FROM balance WHERE chain = '${name}'`);
+  const balances = rows.map(({ document }) => balanceCodec.decode(document));
+  return balances.find(({ tokenAddress }) => tokenAddress === token) ?? null;
+}
+
+/** Returns every asset of every wallet. */
+function assetsIn(world: World) {
+  return [...world.wallets].flatMap(([chain, wallet]) =>
+    [null, ...(chain.token === undefined ? [] : [chain.token])].map((token) => ({ chain, wallet, token })),
+  );
 }
 
 /**
@@ -114,9 +122,9 @@ export function isIdle(world: World): boolean {
 }
 
 function agreesWithChain(world: World): boolean {
-  return [...world.wallets].every(([chain, wallet]) => {
-    const balance = balanceOf(world, chain);
-    return balance !== null && balance.difference === null && unitsOf(balance.final) === chain.balance(wallet);
+  return assetsIn(world).every(({ chain, wallet, token }) => {
+    const balance = balanceOf(world, chain, token);
+    return balance !== null && balance.difference === null && unitsOf(balance.final) === chain.balance(wallet, token);
   });
 }
 
@@ -127,10 +135,15 @@ export function underWay(world: World): string {
     return `${state} (${stateReason ?? 'no reason'}; ${tried.join(', ')})`;
   });
   const queued = rowsOf(vaultDb(world), 'SELECT job FROM outbox').map(({ job }) => job);
-  const held = [...world.wallets].map(
-    ([chain, wallet]) => `${chain.row.name}: ledger ${balanceOf(world, chain)?.final}, chain ${chain.balance(wallet)}`,
+  const held = assetsIn(world).map(({ chain, wallet, token }) => {
+    const { final = 'none', difference = null } = balanceOf(world, chain, token) ?? {};
+    const found = difference === null ? '' : `, differs by ${difference.units}`;
+    return `${chain.row.name} ${token ?? ''}: ledger ${final}, chain ${chain.balance(wallet, token)}${found}`;
+  });
+  const open = ['deliveries', 'scans'].flatMap((table) =>
+    rowsOf(world.d1.db, `SELECT * FROM ${table} WHERE state = 'open'`).map((row) => `${table} ${JSON.stringify(row)}`),
   );
-  return [...lines, `owed: ${queued.join()}`, ...held].join('; ');
+  return [...lines, `owed: ${queued.join()}`, ...held, ...open].join('; ');
 }
 
 /**
@@ -151,11 +164,12 @@ export function judgeRecords(world: World): void {
       const truth = chain.movedBy(hash, wallet);
       const net = changes.reduce((sum, one) => sum + (one.tokenAddress === null ? BigInt(one.units) : 0n), 0n);
       const isTrue = truth !== null && truth.net === net && (fee === null || truth.fee === BigInt(fee));
-      const hasToken = movements.some(({ tokenAddress }) => tokenAddress !== null);
-      if (isTrue && !hasToken) continue;
-      const said = `${net} and the fee ${fee ?? 'of others'}${hasToken ? ', with a token' : ''}`;
+      const tokens = changes.reduce((sum, one) => sum + (one.tokenAddress === null ? 0n : BigInt(one.units)), 0n);
+      const hasToken = movements.some(({ tokenAddress }) => tokenAddress !== null && tokenAddress !== chain.token);
+      if (isTrue && !hasToken && tokens === (truth.tokens ?? 0n)) continue;
+      const said = `${net}, ${tokens} of tokens and the fee ${fee ?? 'of others'}${hasToken ? ', with a false token' : ''}`;
       world.oracle.fault(
-        `I15: ${id} says ${said}; the chain says ${truth?.net ?? 'nothing'} and ${truth?.fee ?? 'none'}`,
+        `I15: ${id} says ${said}; the chain says ${truth?.net ?? 'nothing'}, ${truth?.tokens ?? 0n} and ${truth?.fee ?? 'none'}`,
       );
     }
   }
@@ -201,11 +215,13 @@ export function judge(world: World): void {
   for (const [chain, wallet] of world.wallets) judgeAllocator(world, { chain, wallet, kept });
   judgeHistory(world);
   judgeProjection(world, transactions);
-  for (const [chain, wallet] of world.wallets) {
-    const balance = balanceOf(world, chain);
-    const held = chain.balance(wallet);
+  for (const { chain, wallet, token } of assetsIn(world)) {
+    const balance = balanceOf(world, chain, token);
+    const held = chain.balance(wallet, token);
     if (balance === null || unitsOf(balance.final) !== held) {
-      oracle.fault(`I7: the ledger of ${chain.row.name} says ${balance?.final ?? 'nothing'}, the chain ${held}`);
+      oracle.fault(
+        `I7: the ledger of ${chain.row.name} ${token ?? ''} says ${balance?.final ?? 'nothing'}, the chain ${held}`,
+      );
     }
   }
 }

@@ -267,7 +267,8 @@ async function randomPayment(world: World, index: number): Promise<void> {
   await schedule.sleep(schedule.upTo(120_000));
   const chain = schedule.pick(world.chains);
   const amount = chain.unit * BigInt(index + 1) + BigInt(schedule.upTo(1_000_000));
-  const payment = oracle.paymentRequest(chain, schedule.pick(chain.recipients), amount);
+  const token = schedule.isLuck(0.4) ? (chain.token ?? null) : null;
+  const payment = oracle.paymentRequest(chain, schedule.pick(chain.recipients), amount, token);
   const creator = schedule.pick(people);
   await create(world, payment, creator);
   // A client that lost its memory sends the request again.
@@ -339,7 +340,10 @@ async function deposits(world: World): Promise<void> {
   for (let i = 0; i < count; i++) {
     await schedule.sleep(schedule.upTo(60_000));
     const [chain, wallet] = schedule.pick([...wallets]);
-    const hash = chain.deposit(wallet, 1_000n + BigInt(schedule.upTo(10_000_000)));
+    const token = schedule.isLuck(0.4) ? (chain.token ?? null) : null;
+    // Some deposits are dust.
+    const least = schedule.isLuck(0.3) ? chain.dust : 1_000n + BigInt(schedule.upTo(10_000_000));
+    const hash = chain.deposit(wallet, least + BigInt(schedule.upTo(10)), token);
     const reported = schedule.upTo(3);
     for (let time = 0; time < reported; time++) {
       await schedule.sleep(schedule.upTo(20_000));

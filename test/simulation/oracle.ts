@@ -11,6 +11,8 @@ export interface PaymentRequest {
   readonly chain: SimulatedChain;
   readonly to: string;
   readonly amount: bigint;
+  /** Null for the native asset. */
+  readonly token: string | null;
   /** The signers, and how many of them must approve, when the payment was requested. */
   readonly terms: Terms;
   id: string | null;
@@ -82,12 +84,13 @@ export class Oracle {
     this.#terms = to;
   }
 
-  paymentRequest(chain: SimulatedChain, to: string, amount: bigint): PaymentRequest {
+  paymentRequest(chain: SimulatedChain, to: string, amount: bigint, token: string | null = null): PaymentRequest {
     const paymentRequest: PaymentRequest = {
       key: `wish-${this.payments.length + 1}`,
       chain,
       to,
       amount,
+      token,
       terms: this.#terms,
       id: null,
       requestedBy: new Set(),
@@ -130,7 +133,7 @@ export class Oracle {
     known.digests.set(attempt, digest);
     if (digest !== bytesToHex(signingDigest)) this.fault(`I1: node ${node} signs a second digest for ${id}/${attempt}`);
     if (intent.kind !== 'transfer') return this.fault(`I2: no person requested a ${intent.kind}`);
-    const paymentRequest = this.#requestedKey(intent.chain, intent);
+    const paymentRequest = this.#requestedKey(intent.chain, { ...intent, token: intent.tokenAddress });
     if (paymentRequest === null) {
       return this.fault(`I2: no person requested ${intent.amount} for ${intent.to}`);
     }
@@ -149,10 +152,11 @@ export class Oracle {
 
   #requestedKey(
     caip2: string,
-    { to, amount }: { readonly to: string; readonly amount: string | bigint },
+    payment: { readonly to: string; readonly amount: string | bigint; readonly token?: string | null },
   ): PaymentRequest | null {
+    const { to, amount, token = null } = payment;
     const paymentRequest = this.payments.find(
-      ({ chain, ...one }) => chain.row.caip2 === caip2 && one.amount === BigInt(amount),
+      ({ chain, ...one }) => chain.row.caip2 === caip2 && one.amount === BigInt(amount) && one.token === token,
     );
     return paymentRequest?.to.toLowerCase() === to.toLowerCase() ? paymentRequest : null;
   }
@@ -189,8 +193,9 @@ export class Oracle {
   }
 
   /** Returns how many times the payment is in the chain. */
-  paid({ chain, amount }: PaymentRequest): number {
-    return chain.paymentsFrom(this.#walletOn(chain), 0).filter((one) => one.amount === amount).length;
+  paid({ chain, amount, token }: PaymentRequest): number {
+    const payments = chain.paymentsFrom(this.#walletOn(chain), 0);
+    return payments.filter((one) => one.amount === amount && (one.token ?? null) === token).length;
   }
 
   #walletOn(chain: SimulatedChain): string {

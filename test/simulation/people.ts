@@ -39,6 +39,11 @@ function numberOf(key: string): number {
   return Number(key.replace('wish-', ''));
 }
 
+/** Returns the token of a payment, and a fee of it that is rounded up. */
+function tokenFields({ token, amount }: PaymentRequest) {
+  return token === null ? {} : { tokenAddress: token, maxTokenFee: (amount / 100n + 1n).toString() };
+}
+
 /** Creates a payment as an integrator does: with an idempotency key that every retry repeats. */
 export async function create(world: World, payment: PaymentRequest, creator: Person): Promise<void> {
   const speed = world.schedule.pick(['slow', 'normal', 'fast']);
@@ -49,6 +54,7 @@ export async function create(world: World, payment: PaymentRequest, creator: Per
     chain: payment.chain.row.name,
     to: payment.to,
     amount: payment.amount.toString(),
+    ...tokenFields(payment),
     speed,
     ...(payment.notAfterMs === null ? {} : { notAfter: new Date(payment.notAfterMs).toISOString() }),
   };

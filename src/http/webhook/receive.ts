@@ -67,7 +67,7 @@ async function receive(context: HttpContext): Promise<Response> {
     }
     if (stored.state === 'open') {
       const delaySeconds = delaySecondsTo(stored.dueAtMs, nowMs);
-      await context.env.ACTIVITY_QUEUE.send({ deliveryId: id }, { delaySeconds });
+      await context.env.ACTIVITY_QUEUE.send({ deliveryId: id, dueAtMs: stored.dueAtMs }, { delaySeconds });
     }
   } catch (error) {
     // The monitor sends the delivery again. The periodic sweep also finds a delivery that was

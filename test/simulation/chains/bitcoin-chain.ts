@@ -52,6 +52,7 @@ export class BitcoinChain implements SimulatedChain {
   };
   readonly recipients = [person(2).address, person(3).address];
   readonly unit = 1_000_000n;
+  readonly dust = 546n;
   readonly deepestFork = 5;
   readonly chain = new LocalBitcoinChain();
   readonly #schedule: Schedule;

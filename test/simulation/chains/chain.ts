@@ -7,6 +7,8 @@ export interface Payment {
   readonly to: string;
   /** The amount in the smallest units. */
   readonly amount: bigint;
+  /** Null for the native asset, and absent on a chain without tokens. */
+  readonly token?: string | null;
 }
 
 /** What a transaction moved, in the smallest units. */
@@ -14,6 +16,8 @@ export interface Moved {
   readonly fee: bigint;
   /** The change of the wallet's native asset, without the fee. */
   readonly net: bigint;
+  /** The change of the wallet's tokens; absent on a chain without tokens. */
+  readonly tokens?: bigint;
 }
 
 /** A request to an RPC node, with the faults of the node. */
@@ -49,6 +53,10 @@ export interface SimulatedChain {
    * small remainder.
    */
   readonly unit: bigint;
+  /** The smallest deposit that the network relays. */
+  readonly dust: bigint;
+  /** The token of the chain, a hundredth of which is withheld; absent on a chain without tokens. */
+  readonly token?: string;
   /** The maximum number of blocks that a reorganisation undoes. */
   readonly deepestFork: number;
   /** The number of the newest block. */
@@ -60,7 +68,7 @@ export interface SimulatedChain {
   /**
    * Makes an outside payer pay, and pay again after a reorganisation. Returns the transaction hash.
    */
-  deposit(to: string, amount: bigint): string;
+  deposit(to: string, amount: bigint, token?: string | null): string;
   /** Mines one block of waiting transactions that pay enough. */
   mine(): void;
   /**
@@ -71,7 +79,7 @@ export interface SimulatedChain {
   /** Removes this share of the waiting transactions from the pool. */
   forget(share: number): void;
   /** Returns the balance of an address in mined blocks. */
-  balance(address: string): bigint;
+  balance(address: string, token?: string | null): bigint;
   /**
    * Returns the number of mined transactions of an account; null on a chain that does not count
    * them.

@@ -67,6 +67,7 @@ export class EvmChain implements SimulatedChain {
   };
   readonly recipients = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`];
   readonly unit = 1_000_000_000_000n;
+  readonly dust = 1n;
   readonly deepestFork = 7;
   readonly #schedule: Schedule;
   readonly #pool = new Map<Hex, ChainTransfer>();

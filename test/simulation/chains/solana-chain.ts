@@ -6,18 +6,20 @@ import {
   getCompiledTransactionMessageDecoder,
   getTransactionDecoder,
 } from '@solana/kit';
-import { bytesOf, isPublicKey } from '#chains/solana/rules/address.ts';
+import { bytesOf, isPublicKey, tokenAccountOf } from '#chains/solana/rules/address.ts';
 import { LOCAL_CLUSTER } from '#chains/solana/rules/cluster.ts';
+import { TOKEN_2022 } from '#chains/solana/rules/payment-terms.ts';
 import { durableNonce } from '#local/solana/durable-nonce.ts';
-import type { Entry } from '#local/solana/rpc.ts';
+import type { Entry, Snapshot } from '#local/solana/rpc.ts';
 import { hashOf } from '#local/solana/rpc.ts';
 import { ED25519 } from '#mpc/ed25519.ts';
 import type { Moved, Payment, SimulatedChain } from './chain.ts';
 import { ed25519Key } from '../../mpc/ed25519-key.ts';
 import type { Schedule } from '../schedule.ts';
 import { CALM } from '../schedule.ts';
-import type { Message, Sent, State } from './solana-machine.ts';
+import type { Held, Message, Sent, State } from './solana-machine.ts';
 import { carryOut, give, heldBy, nonceAccountIn, nonceOf, priceOf } from './solana-machine.ts';
+import { credit, MINT, mintHeld, tokenIn, unitsOf } from './solana-tokens.ts';
 
 const SOL = 1_000_000_000n;
 /** The number of slots in a simulated block; a slot takes 400 ms. */
@@ -29,6 +31,8 @@ export const FINAL_BLOCKS = 4;
 const MAX_PER_BLOCK = 3;
 /** The lowest and the highest price, in millionths of a lamport per compute unit. */
 const [CHEAPEST, DEAREST] = [10_000n, 3_000_000n];
+/** The tokens that a new wallet gets, more than its payments need. */
+const ENDOWED_UNITS = 10n ** 12n;
 
 /**
  * An entry that waits for a leader: a signed transaction, or a gift, which needs no signature in
@@ -67,6 +71,8 @@ export class SolanaChain implements SimulatedChain {
   };
   readonly recipients = [2n, 3n].map((key) => addressOf(ED25519.encodePoint(ED25519.generator.multiply(key))));
   readonly unit = 10_000_000n;
+  readonly token = MINT;
+  readonly dust = 1n;
   readonly deepestFork = FINAL_BLOCKS - 1;
   readonly blocks: Block[];
   readonly #schedule: Schedule;
@@ -78,7 +84,10 @@ export class SolanaChain implements SimulatedChain {
 
   constructor(schedule: Schedule) {
     this.#schedule = schedule;
-    const state = new Map([[this.#faucet, { lamports: 1_000_000n * SOL, data: new Uint8Array() }]]);
+    const state = new Map<Address, Held>([
+      [this.#faucet, { lamports: 1_000_000n * SOL, data: new Uint8Array() }],
+      [MINT, mintHeld()],
+    ]);
     this.blocks = [{ slot: 1n, hash: this.#newBlockhash(), state, landed: [] }];
   }
 
@@ -106,13 +115,14 @@ export class SolanaChain implements SimulatedChain {
   endow(wallet: string): void {
     this.wallet = walletOf(wallet);
     this.deposit(wallet, 10n * SOL);
+    this.deposit(wallet, ENDOWED_UNITS, MINT);
     // Buries the funds deeper than any reorganisation reaches.
     for (let i = 0; i <= FINAL_BLOCKS; i++) this.mine();
   }
 
-  deposit(to: string, amount: bigint): string {
+  deposit(to: string, amount: bigint, token: string | null = null): string {
     const hash = getBase58Decoder().decode(this.#randomBytes(64));
-    const gift = { from: this.#faucet, to: walletOf(to), amount };
+    const gift = { from: this.#faucet, to: walletOf(to), amount, ...(token === null ? {} : { token: MINT }) };
     this.#waiting.set(hash, { hash, signer: this.#faucet, gift });
     return hash;
   }
@@ -150,7 +160,7 @@ export class SolanaChain implements SimulatedChain {
     const message = this.#handedIn.get(hash);
     if (message === undefined) return null;
     const accounts = message.staticAccounts;
-    const snapshots = accounts.map((at) => ({ lamports: heldBy(this.#head.state, at).lamports, token: null }));
+    const snapshots = accounts.map((at) => snapshotOf(this.#head.state, at));
     const { fee } = priceOf(message);
     const lifetime = message.lifetimeToken;
     return { hash, slot: 0n, error: null, fee, accounts, before: snapshots, after: snapshots, logs: [], lifetime };
@@ -206,8 +216,8 @@ export class SolanaChain implements SimulatedChain {
     const { hash, signer } = waited;
     const isMessage = 'message' in waited;
     const { state, error, sent } = isMessage ? carryOut(before, waited.message, blockhash) : given(before, waited.gift);
-    const accounts = isMessage ? waited.message.staticAccounts : [signer, waited.gift.to];
-    const snapshots = (of: State) => accounts.map((at) => ({ lamports: heldBy(of, at).lamports, token: null }));
+    const accounts = isMessage ? waited.message.staticAccounts : [signer, creditedBy(waited.gift)];
+    const snapshots = (of: State) => accounts.map((at) => snapshotOf(of, at));
     // Deposits of a wallet into its own nonce accounts, and transfers to itself, are not payments.
     const paid = sent.filter(({ from, to }) => from !== to && nonceOf(state, to) === null);
     const landed = {
@@ -221,7 +231,7 @@ export class SolanaChain implements SimulatedChain {
       logs: [],
       lifetime: isMessage ? waited.message.lifetimeToken : blockhash,
       waited,
-      paid: paid.map(({ to, amount }) => ({ hash, to, amount })),
+      paid: paid.map(({ to, amount, token = null }) => ({ hash, to, amount, token })),
     };
     return { state, landed };
   }
@@ -243,8 +253,9 @@ export class SolanaChain implements SimulatedChain {
     }
   }
 
-  balance(address: string): bigint {
-    return heldBy(this.#head.state, walletOf(address)).lamports;
+  balance(address: string, token: string | null = null): bigint {
+    const { state } = this.#head;
+    return token === null ? heldBy(state, walletOf(address)).lamports : unitsOf(state, walletOf(address));
   }
 
   nonce(): null {
@@ -257,7 +268,10 @@ export class SolanaChain implements SimulatedChain {
     const { accounts, before, after, fee, waited } = entry;
     const at = accounts.findIndex((one) => one === wallet);
     const net = (after[at]?.lamports ?? 0n) - (before[at]?.lamports ?? 0n);
-    return { fee, net: waited.signer === wallet ? net + fee : net };
+    const units = (of: Landed['before']) =>
+      of.reduce((sum, { token }) => (token?.owner === wallet ? sum + token.units : sum), 0n);
+    const tokens = units(after) - units(before);
+    return { fee, net: waited.signer === wallet ? net + fee : net, tokens };
   }
 
   paymentsFrom(address: string, height: number): readonly Payment[] {
@@ -288,7 +302,20 @@ export class SolanaChain implements SimulatedChain {
 
 function given(before: State, gift: Sent) {
   const state = new Map(before);
-  return { state, error: null, sent: [give(state, gift)] };
+  if (gift.token === undefined) return { state, error: null, sent: [give(state, gift)] };
+  credit(state, gift.to, gift.amount);
+  return { state, error: null, sent: [gift] };
+}
+
+/** Returns the account that a gift of others changes. */
+function creditedBy({ to, token }: Sent): Address {
+  return token === undefined ? to : tokenAccountOf(to, MINT, TOKEN_2022);
+}
+
+function snapshotOf(state: State, at: Address): Snapshot {
+  const { lamports } = heldBy(state, at);
+  const token = tokenIn(state, at);
+  return { lamports, token: token === null ? null : { ...token, decimals: 6 } };
 }
 
 function walletOf(text: string): Address {

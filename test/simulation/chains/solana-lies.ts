@@ -72,7 +72,10 @@ export function lyingView(
       const falsified = (entry: Entry): Entry => ({
         ...entry,
         fee: entry.fee * 3n,
-        after: entry.after.map((one) => ({ ...one, lamports: one.lamports + MUCH })),
+        after: entry.after.map(({ lamports, token }) => ({
+          lamports: lamports + MUCH,
+          token: token === null ? null : { ...token, units: token.units + MUCH },
+        })),
       });
       return lyingAs(view, {
         entry: (hash: string): Entry | null => {

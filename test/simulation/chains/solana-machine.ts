@@ -11,13 +11,16 @@ import {
   getTransferSolInstructionDataDecoder,
   SYSTEM_PROGRAM_ADDRESS,
 } from '@solana-program/system';
+import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { storedNonce } from '#chains/solana/client/accounts.ts';
 import { bytesOf, seededAddress } from '#chains/solana/rules/address.ts';
 import type { Account } from '#chains/solana/client/account-answers.ts';
+import { TOKEN_2022 } from '#chains/solana/rules/payment-terms.ts';
 import { durableNonce } from '#local/solana/durable-nonce.ts';
+import { openAccount, transfer } from './solana-tokens.ts';
 
-/** An account of the system program. */
-export type Held = Pick<Account, 'lamports' | 'data'>;
+/** An account, of the system program where no owner is named. */
+export type Held = Pick<Account, 'lamports' | 'data'> & Partial<Pick<Account, 'owner'>>;
 export type State = ReadonlyMap<Address, Held>;
 
 export type Message = CompiledTransactionMessage & { readonly lifetimeToken: string };
@@ -29,11 +32,13 @@ export interface Outcome {
   readonly sent: readonly Sent[];
 }
 
-/** A transfer of lamports by one instruction. */
+/** A transfer of lamports or tokens by one instruction. */
 export interface Sent {
   readonly from: Address;
   readonly to: Address;
   readonly amount: bigint;
+  /** The mint; absent for lamports. */
+  readonly token?: Address;
 }
 
 const NOTHING: Held = { lamports: 0n, data: new Uint8Array() };
@@ -85,7 +90,7 @@ export function priceOf(message: Message): { readonly price: bigint; readonly fe
 }
 
 /**
- * Executes a message that sends SOL. Its fee is paid and its durable nonce is used even when it
+ * Executes a message that sends SOL or tokens. Its fee is paid and its durable nonce is used even when it
  * fails; its other instructions take effect together or not at all.
  */
 export function carryOut(before: State, message: Message, blockhash: Address): Outcome {
@@ -119,6 +124,13 @@ interface Step {
 function step(state: Map<Address, Held>, { instruction, payer, blockhash, sent }: Step): unknown {
   const { programAddress, data, accounts } = instruction;
   if (programAddress === COMPUTE_BUDGET_PROGRAM_ADDRESS) return null;
+  if (programAddress === ASSOCIATED_TOKEN_PROGRAM_ADDRESS) return openAccount(state, instruction);
+  if (programAddress === TOKEN_2022) {
+    const moved = transfer(state, instruction, payer);
+    if ('error' in moved) return moved.error;
+    sent.push(moved.sent);
+    return null;
+  }
   const [first, second] = (accounts ?? []).map(({ address }) => address);
   if (programAddress !== SYSTEM_PROGRAM_ADDRESS || data === undefined || first === undefined) return 'Unsupported';
   switch (data[0] ?? 0) {

@@ -2,6 +2,8 @@ import type { Address } from '@solana/kit';
 import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit';
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
 import type { Account } from '#chains/solana/client/account-answers.ts';
+import { tokenAccountOf } from '#chains/solana/rules/address.ts';
+import { TOKEN_2022 } from '#chains/solana/rules/payment-terms.ts';
 import type { Entry, ChainView } from '#local/solana/rpc.ts';
 import { answerRpc } from '#local/solana/rpc.ts';
 import type { ChainApi, Query } from './chain.ts';
@@ -9,6 +11,7 @@ import type { Block, Landed, SolanaChain } from './solana-chain.ts';
 import { BLOCKHASH_SLOTS, FINAL_BLOCKS } from './solana-chain.ts';
 import { lyingView } from './solana-lies.ts';
 import { carryOut, heldBy, rentOf } from './solana-machine.ts';
+import { MINT } from './solana-tokens.ts';
 
 /** The number of compute units of a payment. */
 const UNITS = 450n;
@@ -84,12 +87,13 @@ class View implements ChainView {
 
   account(at: Address, slot: bigint): Account | null {
     const block = this.#blocks.findLast((one) => one.slot <= slot);
-    const { lamports, data } = heldBy(block?.state ?? new Map(), at);
-    return lamports === 0n ? null : { lamports, data, owner: SYSTEM_PROGRAM_ADDRESS, isExecutable: false };
+    const { lamports, data, owner = SYSTEM_PROGRAM_ADDRESS } = heldBy(block?.state ?? new Map(), at);
+    return lamports === 0n ? null : { lamports, data, owner, isExecutable: false };
   }
 
-  tokenAccounts(): readonly [] {
-    return [];
+  tokenAccounts(owner: Address): readonly { readonly address: Address; readonly mint: Address }[] {
+    const at = tokenAccountOf(owner, MINT, TOKEN_2022);
+    return this.account(at, this.slot) === null ? [] : [{ address: at, mint: MINT }];
   }
 
   entry(hash: string): Entry | null {
