@@ -1,5 +1,6 @@
 import type { BlockCalls } from '#chains/rpc/absence-check.ts';
-import type { RpcCall } from '#chains/rpc/json-rpc.ts';
+import type { NodeFault, RpcCall } from '#chains/rpc/json-rpc.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { Account, At } from '#chains/solana/client/account-answers.ts';
 import {
   accountOf,
@@ -194,10 +195,26 @@ export const getSignatureStatuses = (hashes: readonly string[]): RpcCall<At<read
   },
 });
 
+/**
+ * The highest transaction version that is decoded (SIMD-0385). An RPC node refuses to show a later
+ * one. Its JSON has the accounts and balances where those of version 0 are, without tables. A
+ * higher number would also return versions whose JSON is unknown.
+ */
+const MAX_TRANSACTION_VERSION = 1;
+
+/** Agave's code for a transaction of a later version than the requested one. */
+const UNSUPPORTED_VERSION = -32015;
+
+/** Returns a refusal as `isUnread` when the RPC node has the transaction in an unknown version. */
+export function unreadVersion(fault: NodeFault): NodeProblem {
+  const isUnread = fault.kind === 'error-answer' && fault.code === UNSUPPORTED_VERSION;
+  return isUnread ? { kind: 'unusable', detail: fault.detail, isUnread: true } : fault;
+}
+
 /** Returns null for a transaction that the RPC node does not have at this commitment. */
 export const getTransaction = (hash: string, commitment: Commitment): RpcCall<MinedTransaction | null> => ({
   method: 'getTransaction',
-  params: [hash, { commitment, encoding: 'json', maxSupportedTransactionVersion: 0 }],
+  params: [hash, { commitment, encoding: 'json', maxSupportedTransactionVersion: MAX_TRANSACTION_VERSION }],
   read: (answer) => (answer === null ? null : landedOf(answer)),
 });
 
@@ -207,7 +224,10 @@ export const getTransaction = (hash: string, commitment: Commitment): RpcCall<Mi
  */
 export const getLifetime = (hash: string): RpcCall<string | null> => ({
   method: 'getTransaction',
-  params: [hash, { commitment: 'confirmed', encoding: 'json', maxSupportedTransactionVersion: 0 }],
+  params: [
+    hash,
+    { commitment: 'confirmed', encoding: 'json', maxSupportedTransactionVersion: MAX_TRANSACTION_VERSION },
+  ],
   read: (answer) => {
     if (answer === null) return null;
     const lifetime = field(field(field(answer, 'transaction'), 'message'), 'recentBlockhash');
@@ -222,7 +242,12 @@ export const getLifetime = (hash: string): RpcCall<string | null> => ({
 const SKIPPED_SLOT = /^Slot \d+ was skipped/;
 
 function getBlockAt(slot: bigint, transactionDetails: 'none' | 'signatures') {
-  const options = { commitment: 'confirmed', transactionDetails, rewards: false, maxSupportedTransactionVersion: 0 };
+  const options = {
+    commitment: 'confirmed',
+    transactionDetails,
+    rewards: false,
+    maxSupportedTransactionVersion: MAX_TRANSACTION_VERSION,
+  };
   return { method: 'getBlock', params: [plain(slot), options], nullWords: SKIPPED_SLOT };
 }
 

@@ -15,24 +15,26 @@ import {
   getSignatureStatuses,
   getTransaction,
   BLOCK_CALLS,
+  unreadVersion,
 } from '#chains/solana/client/rpc-calls.ts';
-import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
+import type { ReadTransaction } from '#chains/chain-client.ts';
+import type { ActivityBlock } from '#domain/activity/activity.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { ChainMovement } from '#domain/activity/movement.ts';
 import type { Result } from '#domain/result.ts';
-import { accepted } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
 
 /**
- * Returns a transaction with all its movements; null when the RPC node has no confirmed one, or
- * when it failed and so moved nothing.
+ * Returns a transaction with all its movements; null when the RPC node has no confirmed one. A
+ * failed one has no movements.
  */
 export async function readActivity(
   node: RpcNode,
   chain: Chain,
   { hash, found }: { readonly hash: string; readonly found: ActivityBlock | null },
-): Promise<Result<ChainTransaction | null, NodeProblem>> {
+): Promise<Result<ReadTransaction | null, NodeProblem>> {
   // No cluster has a malformed signature, and an RPC node would answer with an error.
   if (!isSignature(hash)) return accepted(null);
   const statuses = await node.request(getSignatureStatuses([hash]));
@@ -47,7 +49,7 @@ export async function readActivity(
   const landed = await readMined(node, chain, { hash, status });
   if (!landed.ok) return landed;
   const { signer, fee, block, error, movements } = landed.value;
-  return accepted(error === null ? { hash, signer, fee, block, movements } : null);
+  return accepted({ hash, signer, fee, block, movements, ...(error === null ? {} : { hasFailed: true }) });
 }
 
 interface LandedTransaction {
@@ -70,7 +72,7 @@ export async function readMined(
     node.request(getBlockHashAt(status.slot)),
     node.request(getSlot('confirmed')),
   ]);
-  if (!landed.ok) return landed;
+  if (!landed.ok) return refused(unreadVersion(landed.refusal));
   if (!blockHash.ok) return blockHash;
   if (!head.ok) return head;
   if (landed.value === null || blockHash.value === null)
