@@ -35,6 +35,11 @@ export function unusable(detail: string): { readonly ok: false; readonly refusal
   return refused({ kind: 'unusable', detail });
 }
 
+/** Returns the refusal of a transaction that the RPC node has in a form that cannot be read. */
+export function unread(detail: string): { readonly ok: false; readonly refusal: NodeProblem } {
+  return refused({ kind: 'unusable', detail, isUnread: true });
+}
+
 export const NO_NODE: NodeProblem = { kind: 'unusable', detail: 'No RPC node is configured for this chain.' };
 
 /** Returns how an RPC node denies an inclusion; null for any other answer. */

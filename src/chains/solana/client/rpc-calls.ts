@@ -39,7 +39,7 @@ export interface Status {
 
 /** The balance of a token account. */
 export interface TokenBalance {
-  readonly account: Address;
+  /** Null when the RPC node does not show it. */
   readonly owner: Address | null;
   readonly mint: Address;
   readonly units: bigint;
@@ -106,21 +106,29 @@ export const getTokenAccounts = (
   method: 'getTokenAccountsByOwner',
   params: [owner, { programId: program }, { commitment, encoding: 'base64', dataSlice: { offset: 0, length: bytes } }],
   maxBytes: MAX_LIST_BYTES,
-  read: (answer) => {
-    const rows = rowsIn(answer);
-    const value = rows?.value.flatMap(holderOf);
-    return rows !== undefined && value?.length === rows.value.length ? { slot: rows.slot, value } : undefined;
-  },
+  read: holdersIn,
 });
 
-/** Returns every account of the token program that holds a token for a wallet, with its content. */
+/** Returns undefined for a list with an unreadable row. */
+function holdersIn(
+  answer: unknown,
+): At<readonly { readonly address: Address; readonly account: Account }[]> | undefined {
+  const rows = rowsIn(answer);
+  const value = rows?.value.flatMap(holderOf);
+  return rows !== undefined && value?.length === rows.value.length ? { slot: rows.slot, value } : undefined;
+}
+
+/**
+ * Returns every account that holds a token for a wallet, with its content. Refuses a list with an
+ * unreadable row: a payment that the account covers would end for missing funds.
+ */
 export const getAccountsOfMint = (
   owner: Address,
   mint: Address,
 ): RpcCall<readonly { readonly address: Address; readonly account: Account }[]> => ({
   method: 'getTokenAccountsByOwner',
   params: [owner, { mint }, { commitment: 'confirmed', encoding: 'base64' }],
-  read: (answer) => rowsIn(answer)?.value.flatMap(holderOf),
+  read: (answer) => holdersIn(answer)?.value,
 });
 
 export const getLatestBlockhash: RpcCall<{ readonly blockhash: string; readonly lastHeight: bigint }> = {
@@ -372,11 +380,10 @@ function tokensOf(list: unknown, accounts: readonly Address[]): readonly TokenBa
   const read = list.map((row: unknown): TokenBalance | undefined => {
     const { accountIndex, mint, owner, uiTokenAmount } = fieldsOf(row);
     const { amount, decimals } = fieldsOf(uiTokenAmount);
-    const account = typeof accountIndex === 'bigint' ? accounts[plain(accountIndex)] : undefined;
-    if (account === undefined || !isAddressText(mint) || typeof decimals !== 'bigint') return undefined;
+    const isNamed = typeof accountIndex === 'bigint' && accounts[plain(accountIndex)] !== undefined;
+    if (!isNamed || !isAddressText(mint) || typeof decimals !== 'bigint') return undefined;
     if (typeof amount !== 'string' || !/^[0-9]{1,20}$/.test(amount)) return undefined;
     return {
-      account,
       mint,
       owner: isAddressText(owner) ? owner : null,
       units: BigInt(amount),

@@ -7,16 +7,26 @@ import { connect } from '#chains/solana/client/rpc-node.ts';
 import { isAddressText } from '#chains/solana/client/account-answers.ts';
 import { startSolanaNode } from '#local/solana/node.ts';
 import { startFalseNode } from '../../false-node.ts';
-import { clientAt } from '../cast.ts';
+import { clientAt, stranger } from '../cast.ts';
 import { present } from '../../evm/cast.ts';
 
 /** Covers versions of transactions, failed transactions and dust, from field answers of nodes. */
 
 const WALLET = '3U1ABxvPQVeVm6UadTXmXn8QBh1VTuaKxSQ6zqBrfni4';
 
+const MINT = '9HTcvoUXHuzPL5TjWNjzK4AGRNcFXXQwwU7NJbgy1Mux';
+const TOKEN_2022 = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
+
+/** A mint with a supply of one unit without fractions; `MINT` has more. */
+function mintAccount(mint: unknown) {
+  const data = Buffer.alloc(82);
+  data.writeBigUInt64LE(mint === MINT ? 2n : 1n, 36);
+  return { lamports: 1, owner: TOKEN_2022, executable: false, data: [data.toString('base64'), 'base64'] };
+}
+
 interface Mined {
   readonly slot: number;
-  readonly meta: { readonly err: unknown };
+  readonly meta: { readonly err: unknown; readonly postTokenBalances?: readonly object[] };
   readonly transaction: { readonly signatures: readonly string[] };
 }
 interface Refused {
@@ -55,6 +65,11 @@ function serve({ slot, meta, transaction }: Mined, version: number): void {
     if (method === 'getSlot') return { result: SLOT };
     if (method === 'getSignaturesForAddress')
       return { result: [{ signature: transaction.signatures[0], slot, err: meta.err }] };
+    if (method === 'getMultipleAccounts') {
+      const [mints] = params as readonly [readonly unknown[]];
+      if (mints.length > 100) return { error: { code: -32602, message: 'Too many inputs provided; max 100' } };
+      return at(mints.map(mintAccount));
+    }
     if (method !== 'getTransaction' && method !== 'getBlock') return 'forward';
     const options = params[1] as Options;
     requested.push([method, options]);
@@ -112,4 +127,35 @@ test('a failed transaction is read as one that failed and moved nothing', async 
   expect(seen).toMatchObject({ ok: true, value: { hasFailed: true, movements: [], fee: '5000' } });
   serve(dust.getTransaction, 0);
   expect(await activityOf(dust.getTransaction)).not.toMatchObject({ value: { hasFailed: true } });
+});
+
+/** Returns the balance of the second account of the transaction. */
+const holding = (mint: string, differences: object = { owner: WALLET }) => ({
+  accountIndex: 1,
+  mint,
+  uiTokenAmount: { amount: '1', decimals: 0 },
+  ...differences,
+});
+const receiving = (rows: readonly object[]): Mined => ({
+  ...dust.getTransaction,
+  meta: { ...dust.getTransaction.meta, postTokenBalances: rows },
+});
+
+test('a token account without its owner makes the transaction unread, and is not booked to itself', async () => {
+  serve(receiving([holding(MINT, {})]), 0);
+  expect(await activityOf(dust.getTransaction)).toMatchObject({ ok: false, refusal: { isUnread: true } });
+  serve(receiving([holding(MINT)]), 0);
+  const seen = await activityOf(dust.getTransaction);
+  expect(seen.ok && seen.value?.movements.map(({ to, kind }) => [to, kind])).toEqual([
+    [WALLET, 'native'],
+    [WALLET, 'spl'],
+  ]);
+});
+
+test('every mint of a transaction is judged as an NFT or not, however many there are', async () => {
+  const mints = Array.from({ length: 101 }, () => stranger());
+  serve(receiving(mints.map((mint) => holding(mint))), 0);
+  const seen = await activityOf(dust.getTransaction);
+  const kinds = seen.ok ? seen.value?.movements.map(({ kind }) => kind) : [];
+  expect(kinds).toEqual(['native', ...mints.map(() => 'splNft')]);
 });
