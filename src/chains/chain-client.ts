@@ -281,6 +281,8 @@ export type AccountNonce = ChainCounts;
 
 /** A transaction as RPC nodes show it, with what they could not show. */
 export interface ReadTransaction extends ChainTransaction {
+  /** It is in a block, failed, and moved nothing besides its fee. Its state does not change. */
+  readonly hasFailed?: true;
   /** The hosts of the RPC nodes without a readable trace; absent when every node has one. */
   readonly untracedBy?: readonly string[];
   /** No RPC node has a readable trace, so payments by contracts are missing. */

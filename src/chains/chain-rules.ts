@@ -56,6 +56,8 @@ export interface ChainFault {
   readonly detail: string;
   /** The host of the one RPC node that states something which no other node proves. */
   readonly claimedBy?: string;
+  /** Every RPC node has the transaction, and its form cannot be read. A later call fails alike. */
+  readonly isUnread?: true;
 }
 
 /** How the payments of one wallet are ordered, and how many of them can be in flight at once. */

@@ -22,9 +22,18 @@ import { vaultsWithTransaction, walletsAt } from '#store/deliveries.ts';
  * no block yet, or its payments by contracts cannot be read yet.
  * `claimed`: one RPC node alone states it, or a payment by a contract in it, so it is not recorded.
  * `untraced`: it concerns no vault by its logs and its own payment, and no RPC node shows the
- * payments by contracts. `unknown-chain`: no RPC node is configured, so it cannot count.
+ * payments by contracts. `unread`: the RPC nodes have it in a form that this release cannot read.
+ * `unknown-chain`: no RPC node is configured, so it cannot count.
  */
-export type HintOutcome = ActivityOutcome | 'away' | 'claimed' | 'later' | 'missing' | 'untraced' | 'unknown-chain';
+export type HintOutcome =
+  | ActivityOutcome
+  | 'away'
+  | 'claimed'
+  | 'later'
+  | 'missing'
+  | 'untraced'
+  | 'unread'
+  | 'unknown-chain';
 
 /**
  * A monitor may be ahead of the RPC node by some blocks, and a node may be unreachable for some
@@ -100,13 +109,18 @@ async function recordHint({ env, clientOf }: Reading, hint: Hint, isPatient: boo
   if (chain === null || client === null) return 'unknown-chain';
   const seen = await client.activity(hint.hash, null);
   if (!seen.ok) {
-    const { claimedBy } = seen.refusal;
+    const { claimedBy, isUnread, detail } = seen.refusal;
+    if (isUnread === true) {
+      console.error(JSON.stringify({ event: 'transaction-unread', chain: chain.name, hash: hint.hash, detail }));
+      return 'unread';
+    }
     if (claimedBy === undefined) return 'away';
     await keepClaim(env, { chain: chain.name, hash: hint.hash, host: claimedBy });
     return 'claimed';
   }
   raiseUntraced(env, { chain: chain.name, hosts: seen.value?.untracedBy }, Date.now());
-  if (seen.value !== null && seen.value.block !== null) {
+  const hasFailed = seen.value?.hasFailed === true;
+  if (!hasFailed && seen.value !== null && seen.value.block !== null) {
     const outcome = await recordInVaults(env, client, seen.value);
     const isOpen = outcome === 'claimed' || (outcome === 'none' && seen.value.isUntraced === true);
     if (!isOpen) return outcome;
@@ -118,6 +132,8 @@ async function recordHint({ env, clientOf }: Reading, hint: Hint, isPatient: boo
   for (const vault of vaultObjects(env, await vaultsWithTransaction(env.DB, chain.name, hint.hash))) {
     await vault.report({ type: 'pollActivityNow', chain: chain.name, hash: hint.hash });
   }
+  // No later call changes a failed transaction, which moved nothing.
+  if (hasFailed) return 'none';
   // An unconfirmed transaction is shown but incomplete: payments by contracts and token movements
   // follow when it is mined.
   if (seen.value === null) return isPatient ? 'missing' : 'none';

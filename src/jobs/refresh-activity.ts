@@ -26,7 +26,9 @@ export async function refreshActivity(env: CoordinatorEnv, vault: VaultDoors, id
     return;
   }
   raiseUntraced(env, { chain: chain.name, hosts: read.value?.untracedBy }, Date.now());
-  const proven = read.value === null ? null : await provenTransaction(client, read.value, [wallet]);
+  // A failed transaction moved nothing: its record ends as that of an absent one.
+  const succeeded = read.value?.hasFailed === true ? null : read.value;
+  const proven = succeeded === null ? null : await provenTransaction(client, succeeded, [wallet]);
   const { seen, claimedBy, byBalances } = proven ?? { seen: null, claimedBy: null, byBalances: [] };
   if (claimedBy !== null) await keepClaim(env, { chain: chain.name, hash, host: claimedBy });
   const isValued = needsValuation && seen !== null && seen.block !== null;

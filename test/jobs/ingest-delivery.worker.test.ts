@@ -172,6 +172,49 @@ async function keptBody(body: unknown, { endpointId = 'of-the-tests', receivedAt
   return id;
 }
 
+const SIGNATURE = '3XWwuL6LJ1dN8xPTPzR9Zq36bi3NdCD8sPzgZTt8VdbKYGcGZ8DHCw6pPaWpegUnWRrY4qJyARv31APPXy8ixsoL';
+const MAINNET = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
+
+/** Answers as an RPC node of Solana with one transaction in a block. */
+function solanaNode(err: unknown, transaction: object) {
+  return async (_url: unknown, { body }: { readonly body: string }): Promise<Response> => {
+    const { id, method } = JSON.parse(body) as { readonly id: number; readonly method: string };
+    const status = { slot: 7, err, confirmationStatus: 'finalized' };
+    const results: Readonly<Record<string, unknown>> = {
+      getGenesisHash: MAINNET,
+      getSlot: 9,
+      getSignatureStatuses: { context: { slot: 9 }, value: [status] },
+      getBlock: { blockhash: MAINNET },
+    };
+    const answer = method === 'getTransaction' ? transaction : { result: results[method] ?? null };
+    return Response.json({ jsonrpc: '2.0', id, ...answer });
+  };
+}
+
+const FAILED = {
+  slot: 7,
+  meta: { err: 'AccountInUse', fee: 5000, preBalances: [9000], postBalances: [4000] },
+  transaction: { message: { accountKeys: [MAINNET] } },
+};
+const LATER_VERSION = { code: -32015, message: 'Transaction version (2) is not supported by the requesting client.' };
+
+test.each([
+  ['failed', { result: FAILED }, '{"none":1}', []],
+  ['cannot be read', { error: LATER_VERSION }, '{"unread":1}', ['transaction-unread']],
+])('a hint ends at once when its transaction %s', async (_name, transaction, outcome, events) => {
+  const logged: string[] = [];
+  const log = vi.spyOn(console, 'error').mockImplementation((line: string) => void logged.push(line));
+  vi.stubGlobal('fetch', solanaNode('result' in transaction ? 'AccountInUse' : null, transaction));
+  const event = { network: 'SOLANA_MAINNET', transaction: [{ signature: SIGNATURE }] };
+  const id = await keptBody({ type: 'ADDRESS_ACTIVITY', event });
+  const RPC_URLS = JSON.stringify({ solana: ['http://node.test'] });
+  await consumed([{ deliveryId: id }], { ...withQueue().env, RPC_URLS });
+  const { state, tries, outcome: stored } = (await row(id)) ?? {};
+  expect([state, tries, stored]).toEqual(['done', 1, outcome]);
+  expect(logged.map((line) => (JSON.parse(line) as { event: string }).event)).toEqual(events);
+  log.mockRestore();
+});
+
 const SECRET_TEXT = 'a text that no log has';
 const UNKNOWN = { type: 'GAS_PRICE', event: { network: 'ETH_MAINNET', note: SECRET_TEXT } };
 

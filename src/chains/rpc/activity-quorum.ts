@@ -10,7 +10,7 @@ import {
   textOfMovements,
   tracedAmong,
 } from '#chains/rpc/contents.ts';
-import { denialOf, NO_NODE, onEveryNode, reachedByTwo } from '#chains/rpc/node-pool.ts';
+import { denialOf, isUnread, NO_NODE, onEveryNode, reachedByTwo } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { ReadTransaction } from '#chains/chain-client.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
@@ -43,6 +43,13 @@ export async function activityFromPool(
     return stated === null || block === null ? [] : [{ ...stated, block, by, host: pool.nodes[by]?.host ?? '' }];
   });
   if (mined.length > 0 && pool.nodes.length > 1) return provenOf(mined, found);
+  // A transaction that one node cannot show exists. It is read again while another node lacks it.
+  const unread = answers.flatMap((answer) => (!answer.ok && isUnread(answer.refusal) ? [answer.refusal] : []));
+  const [first] = unread;
+  if (first !== undefined && found === null) {
+    const isByAll = unread.length === pool.nodes.length;
+    return refused({ detail: first.detail, ...(isByAll ? { isUnread: true as const } : {}) });
+  }
   if (seen.length > 0 || isGone(answers, { found, isAlone: pool.nodes.length === 1 })) return accepted(seen[0] ?? null);
   return asChainFault(answers.find((answer) => !answer.ok) ?? refused(NO_NODE));
 }
@@ -82,6 +89,7 @@ function provenOf(mined: readonly Mined[], found: ActivityBlock | null): Result<
     fee: feeOfTwo(fees) ?? smallestFee(fees),
     block: { ...first.block, confirmations, isFinal },
     movements: [...first.movements.filter((one) => !isByContract(one)), ...agreed],
+    ...(first.hasFailed === true ? { hasFailed: true as const } : {}),
     ...tracesOf(group),
     ...(claim === null ? {} : { claim }),
     ...(areTracedAlike(statements) ? { isTracedAlike: true as const } : {}),
@@ -89,12 +97,12 @@ function provenOf(mined: readonly Mined[], found: ActivityBlock | null): Result<
 }
 
 /**
- * Returns what every RPC node states alike about one block: signer and movements. Not the payments
- * by contracts, which only some nodes trace, and not the fee, which some clients report without the
- * part for the data of a rollup.
+ * Returns what every RPC node states alike about one block: signer, success and movements. Not the
+ * payments by contracts, which only some nodes trace, and not the fee, which some clients report
+ * without the part for the data of a rollup.
  */
-function contentsOf({ signer, movements }: Mined): string {
-  return `${signer} ${textOfMovements(movements.filter((one) => !isByContract(one)))}`;
+function contentsOf({ signer, movements, hasFailed }: Mined): string {
+  return `${signer} ${hasFailed === true} ${textOfMovements(movements.filter((one) => !isByContract(one)))}`;
 }
 
 /** Returns the transaction alone, as a vault records it. */

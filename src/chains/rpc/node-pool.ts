@@ -24,6 +24,10 @@ export type NodeProblem =
        * fault.
        */
       readonly deniesInclusion?: 'block' | 'no-block';
+      /**
+       * The RPC node has the transaction, and its form cannot be read: a later call fails alike.
+       */
+      readonly isUnread?: true;
     };
 
 /** Returns the refusal of an answer that cannot be used. */
@@ -31,11 +35,21 @@ export function unusable(detail: string): { readonly ok: false; readonly refusal
   return refused({ kind: 'unusable', detail });
 }
 
+/** Returns the refusal of a transaction that the RPC node has in a form that cannot be read. */
+export function unread(detail: string): { readonly ok: false; readonly refusal: NodeProblem } {
+  return refused({ kind: 'unusable', detail, isUnread: true });
+}
+
 export const NO_NODE: NodeProblem = { kind: 'unusable', detail: 'No RPC node is configured for this chain.' };
 
 /** Returns how an RPC node denies an inclusion; null for any other answer. */
 export function denialOf(answer: Result<unknown, NodeProblem>): 'block' | 'no-block' | null {
   return !answer.ok && answer.refusal.kind === 'unusable' ? (answer.refusal.deniesInclusion ?? null) : null;
+}
+
+/** Reports whether an RPC node has a transaction in a form that cannot be read. */
+export function isUnread(problem: NodeProblem): boolean {
+  return problem.kind === 'unusable' && problem.isUnread === true;
 }
 
 /** Runs an operation on one RPC node. A node that serves another chain counts as no answer. */

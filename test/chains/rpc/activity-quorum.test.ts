@@ -40,13 +40,17 @@ async function seen(answers: readonly Answer[], found: ActivityBlock | null = nu
 }
 
 async function read(answers: readonly Answer[], found: ActivityBlock | null = null) {
+  const result = await poolOf(answers, found);
+  return result.ok ? result.value : result.refusal.detail;
+}
+
+function poolOf(answers: readonly Answer[], found: ActivityBlock | null) {
   const nodes: readonly RpcNode[] = answers.map(() => ({
     host: 'node.test',
     request: async () => noAnswer('not asked in this test'),
   }));
   const pool = { nodes, nodeProblem: async () => null };
-  const result = await activityFromPool(pool, found, async (node) => answers[nodes.indexOf(node)] ?? UNREACHABLE);
-  return result.ok ? result.value : result.refusal.detail;
+  return activityFromPool(pool, found, async (node) => answers[nodes.indexOf(node)] ?? UNREACHABLE);
 }
 
 test('a single configured RPC node is believed, and otherwise two must agree', async () => {
@@ -73,6 +77,33 @@ test('a block that only one of two RPC nodes reports is recorded nowhere', async
     expect(await seen([other, accepted(at())], found)).toBe(UNPROVEN);
   }
   expect(await seen([accepted(at({ hash: '0xb2' })), accepted(at())], BLOCK)).toBe(UNPROVEN);
+});
+
+const UNREAD: Answer = refused({ kind: 'unusable', detail: 'version (2)', isUnread: true });
+const failed = (): ReadTransaction => ({ ...at(), hasFailed: true });
+
+test('a failed transaction is proven by two RPC nodes, as a successful one is', async () => {
+  expect(await seen([accepted(failed())])).toEqual(failed());
+  expect(await seen([accepted(failed()), accepted(failed())])).toEqual(failed());
+  for (const other of [NOWHERE, UNREACHABLE, accepted(at()), UNREAD])
+    expect(await seen([accepted(failed()), other])).toBe(UNPROVEN);
+  expect(await seen([accepted(failed()), accepted(at()), accepted(at())])).toEqual(at());
+});
+
+test('a transaction is unread when every RPC node has it in a form that cannot be read', async () => {
+  const outcome = async (answers: readonly Answer[], found: ActivityBlock | null = null) => {
+    const result = await poolOf(answers, found);
+    return result.ok ? result.value : [result.refusal.detail, result.refusal.isUnread === true];
+  };
+  expect(await outcome([UNREAD])).toEqual(['version (2)', true]);
+  expect(await outcome([UNREAD, UNREAD])).toEqual(['version (2)', true]);
+  // Another node may show it later, so it is read again, and it is not absent.
+  for (const other of [NOWHERE, UNREACHABLE]) {
+    expect(await outcome([other, UNREAD])).toEqual(['version (2)', false]);
+    expect(await outcome([UNREAD, other])).toEqual(['version (2)', false]);
+  }
+  // One node does not keep a record that another one denies.
+  expect(await outcome([UNREAD, NOWHERE], { ...BLOCK, isFinal: false })).toBeNull();
 });
 
 const PAID: ChainMovement = {

@@ -6,7 +6,7 @@ export const FEE_BUGS: readonly Bug[] = [
   {
     name: 'words of a node that no more sending can mend count as unknown',
     file: 'src/chains/evm/watch/broadcast-error.ts',
-    was: '      /gas limit too high/, // geth: above the limit of a transaction (EIP-7825)\n',
+    was: '      /gas limit (?:is )?too high/, // geth, Erigon: above the limit of a transaction (EIP-7825)\n',
     is: '',
     caughtBy: evm('watch/broadcast-error'),
   },

@@ -75,8 +75,8 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   {
     name: 'a deposit whose call failed is booked as nothing',
     file: 'src/chains/evm/watch/activity.ts',
-    was: 'if (!receipt.value.succeeded && known.value.mint === 0n)',
-    is: 'if (!receipt.value.succeeded)',
+    was: 'const hasFailed = !receipt.value.succeeded && known.value.mint === 0n;',
+    is: 'const hasFailed = !receipt.value.succeeded;',
     caughtBy: evm('watch/deposits'),
   },
   {

@@ -5,14 +5,14 @@ import type { NodePool } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 
 /** Messages of Bitcoin Core's mempool, which every Esplora server passes on. */
-const KNOWN = /already in (?:block chain|mempool|utxo set)|txn-already|already known/i;
-const SPENT = /missingorspent|missing-inputs|txn-mempool-conflict|bad-txns-spends-conflicting/i;
+const KNOWN = /already in (?:block chain|mempool|utxo set)|txn-already|txn-same-nonwitness-data|already known/i;
+const SPENT = /missingorspent|missing[- ]inputs|txn-mempool-conflict|bad-txns-spends-conflicting/i;
 const TOO_CHEAP =
   /min relay fee not met|mempool min fee not met|insufficient fee|insufficient priority|fee rate too low/i;
 /** A miner's reward that is too young: the same bytes are accepted some blocks later. */
 const TOO_EARLY = /premature-spend-of-coinbase/i;
 const WRONG =
-  /script-verify-flag|bad-txns-(?!inputs)|bad-witness|scriptsig|dust|max-fee-exceeded|fee exceeds maximum configured|absurdly-high|non-standard|decode failed/i;
+  /script-verify-flag|bad-txns-(?!inputs)|bad-witness|scriptsig|scriptpubkey|tx-size|dust|max-fee-exceeded|fee exceeds maximum configured|absurdly-high|non-standard|decode failed/i;
 
 /**
  * Sends signed bytes to every server (see `broadcastToAll`). An earlier attempt may have spent the

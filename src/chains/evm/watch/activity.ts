@@ -20,8 +20,8 @@ import { accepted } from '#domain/result.ts';
 
 /**
  * Returns a transaction with all its movements from one RPC node; null when the node does not have
- * it, or when it failed and moved nothing. For an unconfirmed one it returns its own payment; it
- * is reported as such only when no block held it before. The receipt is required, and the trace is
+ * it. A failed one has no movements. For an unconfirmed one it returns its own payment; it is
+ * reported as such only when no block held it before. The receipt is required, and the trace is
  * not: when the node has none that can be read, whatever the reason, it returns the top call and
  * the logs, and no payments by contracts.
  */
@@ -45,27 +45,24 @@ export async function readActivity(
   }
   if (known.value === null) return unusable('The RPC node has a receipt without its transaction.');
   // The chain mints the amount of a deposit also when its call fails.
-  if (!receipt.value.succeeded && known.value.mint === 0n) return accepted(null);
+  const hasFailed = !receipt.value.succeeded && known.value.mint === 0n;
   const { blockNumber, blockHash } = receipt.value;
   const [block, finalized, trace] = await Promise.all([
     node.request(getBlock(blockNumber)),
     node.request(getBlock('finalized')),
-    node.request(traceTransaction(hash)),
+    hasFailed ? null : node.request(traceTransaction(hash)),
   ]);
   if (!block.ok) return block;
   if (block.value?.hash !== blockHash) return unusable('The receipt is from a block that the RPC node does not have.');
   if (!finalized.ok && finalized.refusal.kind === 'no-answer') return finalized;
   const cost = costOf(known.value, receipt.value);
   if (cost === null) return unusable('The RPC node returned an impossible fee.');
+  const depth = depthOf(blockNumber, { chain, head: head.value, finalized });
+  const mined = { hash, ...cost, block: { number: blockNumber.toString(), hash: blockHash, ...depth } };
+  if (trace === null) return accepted({ ...mined, movements: [], hasFailed: true });
   const movements = movementsIn(receipt.value, known.value, { trace: trace.ok ? trace.value : null, chain });
   return accepted({
-    hash,
-    ...cost,
-    block: {
-      number: blockNumber.toString(),
-      hash: blockHash,
-      ...depthOf(blockNumber, { chain, head: head.value, finalized }),
-    },
+    ...mined,
     movements: await withCollectibles(node, movements, { chain, block: blockNumber }),
     ...(trace.ok ? {} : { untracedBy: [node.host], isUntraced: true as const }),
   });

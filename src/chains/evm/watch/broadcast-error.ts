@@ -31,6 +31,7 @@ const WORDING: readonly (readonly [BroadcastErrorClass, readonly RegExp[]])[] = 
       /\bknown transaction/, // older geth, Besu; not Besu's 'unknown transaction'
       /already imported|alreadyimported/, // anvil, Parity, its Pool(AlreadyImported)
       /ownnoncealreadyused/, // Nethermind
+      /existing txn? with same hash/, // Erigon
     ],
   ],
   [
@@ -46,7 +47,8 @@ const WORDING: readonly (readonly [BroadcastErrorClass, readonly RegExp[]])[] = 
     [
       /nonce (?:is )?too high|tx-nonce-too-high/, // geth
       /noncegap/, // Nethermind
-      /nonce too far in the future/, // Besu
+      /nonce too far in (?:the )?future|noncetoofarinfuture/, // Besu, Nethermind
+      /gapped-nonce tx|delegation nonce gap/, // geth, Nethermind: an account with a delegation (EIP-7702)
       /exceeds next nonce|nonce out of range/,
     ],
   ],
@@ -77,17 +79,24 @@ const WORDING: readonly (readonly [BroadcastErrorClass, readonly RegExp[]])[] = 
     'fatal',
     [
       /exceeds block gas limit|gaslimitexceeded/,
-      /intrinsic gas (?:too low|too high|exceeds)/,
-      /invalid sender/,
+      // Nethermind. The text before it is also that of a sequencer whose block is full.
+      /gas limit of rejected tx/,
+      /intrinsic gas (?:too low|too high|exceeds)|intrinsicgas/,
+      /invalid sender|failed to recover sender|failedtoresolvesender/, // the last two: Nethermind
+      /max priority fee per gas higher than max fee per gas/, // geth, reth
+      /transaction type not supported|unsupported transaction type|notsupportedtxtype/,
+      /max initcode size exceeded|initcode too large/, // EIP-3860: geth, Erigon
+      /transaction too large|maxtxsizeexceeded|rlptoolong/, // Nethermind, Erigon
+      /gas uint64 overflow|gasuintoverflow|transaction cost overflow|int256overflow/,
       /oversized data/,
       /exceeds the configured cap/,
       /transaction fee cap exceeded/, // Besu
-      /gas limit too high/, // geth: above the limit of a transaction (EIP-7825)
+      /gas limit (?:is )?too high/, // geth, Erigon: above the limit of a transaction (EIP-7825)
       /insufficient gas for floor data gas cost/, // geth: EIP-7623
-      /sender not an eoa/, // geth: EIP-3607
+      /sender (?:is )?not an eoa|senderiscontract/, // geth, reth, Nethermind: EIP-3607
       /sender or to in black ?list/, // BSC
       /invalid chain id/,
-      /^invalid(?:$|[,.:;])/, // Nethermind's Invalid
+      /^(?:transaction )?invalid(?:$|[,.:;])/, // Nethermind's Invalid; Erigon's prefix of such reasons
     ],
   ],
 ];

@@ -1,5 +1,6 @@
 import type { BlockCalls } from '#chains/rpc/absence-check.ts';
-import type { RpcCall } from '#chains/rpc/json-rpc.ts';
+import type { NodeFault, RpcCall } from '#chains/rpc/json-rpc.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { Account, At } from '#chains/solana/client/account-answers.ts';
 import {
   accountOf,
@@ -39,7 +40,7 @@ export interface Status {
 
 /** The balance of a token account. */
 export interface TokenBalance {
-  readonly account: Address;
+  /** Null when the RPC node does not show it. */
   readonly owner: Address | null;
   readonly mint: Address;
   readonly units: bigint;
@@ -108,21 +109,29 @@ export const getTokenAccounts = (
   method: 'getTokenAccountsByOwner',
   params: [owner, { programId: program }, { commitment, encoding: 'base64', dataSlice: { offset: 0, length: bytes } }],
   maxBytes: MAX_LIST_BYTES,
-  read: (answer) => {
-    const rows = rowsIn(answer);
-    const value = rows?.value.flatMap(holderOf);
-    return rows !== undefined && value?.length === rows.value.length ? { slot: rows.slot, value } : undefined;
-  },
+  read: holdersIn,
 });
 
-/** Returns every account of the token program that holds a token for a wallet, with its content. */
+/** Returns undefined for a list with an unreadable row. */
+function holdersIn(
+  answer: unknown,
+): At<readonly { readonly address: Address; readonly account: Account }[]> | undefined {
+  const rows = rowsIn(answer);
+  const value = rows?.value.flatMap(holderOf);
+  return rows !== undefined && value?.length === rows.value.length ? { slot: rows.slot, value } : undefined;
+}
+
+/**
+ * Returns every account that holds a token for a wallet, with its content. Refuses a list with an
+ * unreadable row: a payment that the account covers would end for missing funds.
+ */
 export const getAccountsOfMint = (
   owner: Address,
   mint: Address,
 ): RpcCall<readonly { readonly address: Address; readonly account: Account }[]> => ({
   method: 'getTokenAccountsByOwner',
   params: [owner, { mint }, { commitment: 'confirmed', encoding: 'base64' }],
-  read: (answer) => rowsIn(answer)?.value.flatMap(holderOf),
+  read: (answer) => holdersIn(answer)?.value,
 });
 
 export const getLatestBlockhash: RpcCall<{ readonly blockhash: string; readonly lastHeight: bigint }> = {
@@ -197,10 +206,26 @@ export const getSignatureStatuses = (hashes: readonly string[]): RpcCall<At<read
   },
 });
 
+/**
+ * The highest transaction version that is decoded (SIMD-0385). An RPC node refuses to show a later
+ * one. Its JSON has the accounts and balances where those of version 0 are, without tables. A
+ * higher number would also return versions whose JSON is unknown.
+ */
+const MAX_TRANSACTION_VERSION = 1;
+
+/** Agave's code for a transaction of a later version than the requested one. */
+const UNSUPPORTED_VERSION = -32015;
+
+/** Returns a refusal as `isUnread` when the RPC node has the transaction in an unknown version. */
+export function unreadVersion(fault: NodeFault): NodeProblem {
+  const isUnread = fault.kind === 'error-answer' && fault.code === UNSUPPORTED_VERSION;
+  return isUnread ? { kind: 'unusable', detail: fault.detail, isUnread: true } : fault;
+}
+
 /** Returns null for a transaction that the RPC node does not have at this commitment. */
 export const getTransaction = (hash: string, commitment: Commitment): RpcCall<MinedTransaction | null> => ({
   method: 'getTransaction',
-  params: [hash, { commitment, encoding: 'json', maxSupportedTransactionVersion: 0 }],
+  params: [hash, { commitment, encoding: 'json', maxSupportedTransactionVersion: MAX_TRANSACTION_VERSION }],
   read: (answer) => (answer === null ? null : landedOf(answer)),
 });
 
@@ -210,7 +235,10 @@ export const getTransaction = (hash: string, commitment: Commitment): RpcCall<Mi
  */
 export const getLifetime = (hash: string): RpcCall<string | null> => ({
   method: 'getTransaction',
-  params: [hash, { commitment: 'confirmed', encoding: 'json', maxSupportedTransactionVersion: 0 }],
+  params: [
+    hash,
+    { commitment: 'confirmed', encoding: 'json', maxSupportedTransactionVersion: MAX_TRANSACTION_VERSION },
+  ],
   read: (answer) => {
     if (answer === null) return null;
     const lifetime = field(field(field(answer, 'transaction'), 'message'), 'recentBlockhash');
@@ -225,7 +253,12 @@ export const getLifetime = (hash: string): RpcCall<string | null> => ({
 const SKIPPED_SLOT = /^Slot \d+ was skipped/;
 
 function getBlockAt(slot: bigint, transactionDetails: 'none' | 'signatures') {
-  const options = { commitment: 'confirmed', transactionDetails, rewards: false, maxSupportedTransactionVersion: 0 };
+  const options = {
+    commitment: 'confirmed',
+    transactionDetails,
+    rewards: false,
+    maxSupportedTransactionVersion: MAX_TRANSACTION_VERSION,
+  };
   return { method: 'getBlock', params: [plain(slot), options], nullWords: SKIPPED_SLOT };
 }
 
@@ -351,11 +384,10 @@ function tokensOf(list: unknown, accounts: readonly Address[]): readonly TokenBa
   const read = list.map((row: unknown): TokenBalance | undefined => {
     const { accountIndex, mint, owner, uiTokenAmount } = fieldsOf(row);
     const { amount, decimals } = fieldsOf(uiTokenAmount);
-    const account = typeof accountIndex === 'bigint' ? accounts[plain(accountIndex)] : undefined;
-    if (account === undefined || !isAddressText(mint) || typeof decimals !== 'bigint') return undefined;
+    const isNamed = typeof accountIndex === 'bigint' && accounts[plain(accountIndex)] !== undefined;
+    if (!isNamed || !isAddressText(mint) || typeof decimals !== 'bigint') return undefined;
     if (typeof amount !== 'string' || !/^[0-9]{1,20}$/.test(amount)) return undefined;
     return {
-      account,
       mint,
       owner: isAddressText(owner) ? owner : null,
       units: BigInt(amount),

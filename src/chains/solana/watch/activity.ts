@@ -2,7 +2,7 @@ import type { Address } from '@solana/kit';
 import { isSignature } from '@solana/kit';
 import { checkAbsence } from '#chains/rpc/absence-check.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
-import { unusable } from '#chains/rpc/node-pool.ts';
+import { unread, unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { mintIn } from '#chains/solana/client/accounts.ts';
 import { depthOf } from '#chains/solana/watch/depth.ts';
@@ -15,24 +15,26 @@ import {
   getSignatureStatuses,
   getTransaction,
   BLOCK_CALLS,
+  unreadVersion,
 } from '#chains/solana/client/rpc-calls.ts';
-import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
+import type { ReadTransaction } from '#chains/chain-client.ts';
+import type { ActivityBlock } from '#domain/activity/activity.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { ChainMovement } from '#domain/activity/movement.ts';
 import type { Result } from '#domain/result.ts';
-import { accepted } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
 
 /**
- * Returns a transaction with all its movements; null when the RPC node has no confirmed one, or
- * when it failed and so moved nothing.
+ * Returns a transaction with all its movements; null when the RPC node has no confirmed one. A
+ * failed one has no movements.
  */
 export async function readActivity(
   node: RpcNode,
   chain: Chain,
   { hash, found }: { readonly hash: string; readonly found: ActivityBlock | null },
-): Promise<Result<ChainTransaction | null, NodeProblem>> {
+): Promise<Result<ReadTransaction | null, NodeProblem>> {
   // No cluster has a malformed signature, and an RPC node would answer with an error.
   if (!isSignature(hash)) return accepted(null);
   const statuses = await node.request(getSignatureStatuses([hash]));
@@ -48,7 +50,7 @@ export async function readActivity(
   if (!landed.ok) return landed;
   const { signer, fee, block, error, movements, memo } = landed.value;
   const noted = memo === null ? {} : { memo };
-  return accepted(error === null ? { hash, signer, fee, block, movements, ...noted } : null);
+  return accepted({ hash, signer, fee, block, movements, ...noted, ...(error === null ? {} : { hasFailed: true }) });
 }
 
 interface LandedTransaction {
@@ -72,7 +74,7 @@ export async function readMined(
     node.request(getBlockHashAt(status.slot)),
     node.request(getSlot('confirmed')),
   ]);
-  if (!landed.ok) return landed;
+  if (!landed.ok) return refused(unreadVersion(landed.refusal));
   if (!blockHash.ok) return blockHash;
   if (!head.ok) return head;
   if (landed.value === null || blockHash.value === null)
@@ -80,6 +82,10 @@ export async function readMined(
   if (landed.value.slot !== status.slot) return unusable('The RPC node reports two blocks for one transaction.');
   const [signer] = landed.value.accounts;
   if (signer === undefined) return unusable('The transaction has no signer.');
+  // The account alone does not name the wallet, whose change would be lost.
+  const balances = [...landed.value.tokensBefore, ...landed.value.tokensAfter];
+  if (landed.value.error === null && balances.some(({ owner }) => owner === null))
+    return unread('The RPC node shows a token account without its owner.');
   const unique = await uniqueAmong(node, mayBeNft(landed.value));
   if (!unique.ok) return unique;
   return accepted({
@@ -92,17 +98,23 @@ export async function readMined(
   });
 }
 
-/** Limits the mints of an untrusted transaction, and the accounts in one call. */
-const MAX_MINTS = 100;
+/** The maximum number of accounts in one call. */
+const MAX_ACCOUNTS = 100;
+/** A transaction names at most this many accounts, each with one mint. */
+const MAX_MINTS = 256;
 
 /** Returns the mints that are NFTs: a supply of one unit without fractions. */
 async function uniqueAmong(
   node: RpcNode,
   mints: readonly Address[],
 ): Promise<Result<ReadonlySet<Address>, NodeProblem>> {
-  const request = mints.slice(0, MAX_MINTS);
-  if (request.length === 0) return accepted(new Set());
-  const accounts = await node.request(getAccounts(request));
-  if (!accounts.ok) return accounts;
-  return accepted(new Set(request.filter((_, i) => mintIn(accounts.value.value[i] ?? null)?.supply === 1n)));
+  const unique = new Set<Address>();
+  for (let first = 0; first < Math.min(mints.length, MAX_MINTS); first += MAX_ACCOUNTS) {
+    const request = mints.slice(first, first + MAX_ACCOUNTS);
+    const accounts = await node.request(getAccounts(request));
+    if (!accounts.ok) return accounts;
+    const { value } = accounts.value;
+    for (const [i, mint] of request.entries()) if (mintIn(value[i] ?? null)?.supply === 1n) unique.add(mint);
+  }
+  return accepted(unique);
 }

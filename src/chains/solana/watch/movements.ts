@@ -44,10 +44,9 @@ function lamportChanges({ accounts, lamportsBefore, lamportsAfter, fee }: MinedT
 function tokenChanges({ tokensBefore, tokensAfter }: MinedTransaction, mint: Address): readonly Change[] {
   const changes = new Map<Address, bigint>();
   const count = (balances: readonly TokenBalance[], sign: bigint) => {
-    for (const { mint: of, owner, account, units } of balances) {
-      if (of !== mint) continue;
-      const party = owner ?? account;
-      changes.set(party, (changes.get(party) ?? 0n) + sign * units);
+    for (const { mint: of, owner, units } of balances) {
+      // A transaction with an account without its owner is not read.
+      if (of === mint && owner !== null) changes.set(owner, (changes.get(owner) ?? 0n) + sign * units);
     }
   };
   count(tokensBefore, -1n);

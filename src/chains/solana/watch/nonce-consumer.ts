@@ -1,12 +1,14 @@
 import type { Address } from '@solana/kit';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
-import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import { isUnread } from '#chains/rpc/node-pool.ts';
+import type { NodeFault, RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Mention } from '#chains/solana/client/rpc-calls.ts';
 import {
   getLifetime,
   getSignaturesForAddress,
   getTransaction,
   MAX_SIGNATURES_PER_PAGE,
+  unreadVersion,
 } from '#chains/solana/client/rpc-calls.ts';
 import type { DurableNonce } from '#chains/solana/rules/payment-terms.ts';
 import { nonceAccountOf } from '#chains/solana/rules/payment-terms.ts';
@@ -46,8 +48,9 @@ export async function findNonceConsumer(
     if (!isUse(anchor, mention.failed)) continue;
     const used = anchor.kind === 'nonce' ? usesNonce(node, mention, anchor.value) : opens(node, mention, account);
     const answer = await used;
-    if (!answer.ok) return answer;
-    if (answer.value) return accepted(mention);
+    // A stranger can name the account in a transaction of a later version. It explains nothing.
+    if (!answer.ok && !isUnread(unreadVersion(answer.refusal))) return answer;
+    if (answer.ok && answer.value) return accepted(mention);
   }
   return accepted(null);
 }
@@ -78,7 +81,7 @@ async function mentionsSince(
   return accepted(found.filter((mention) => slot === null || mention.slot >= slot));
 }
 
-async function usesNonce(node: RpcNode, { hash }: Mention, value: string): Promise<Result<boolean, NodeProblem>> {
+async function usesNonce(node: RpcNode, { hash }: Mention, value: string): Promise<Result<boolean, NodeFault>> {
   const lifetime = await node.request(getLifetime(hash));
   return lifetime.ok ? accepted(lifetime.value === value) : lifetime;
 }
@@ -87,7 +90,7 @@ async function usesNonce(node: RpcNode, { hash }: Mention, value: string): Promi
  * Reports whether a transaction opened the account, which held nothing before it. This does not
  * detect an account that had already received lamports, and no other check does.
  */
-async function opens(node: RpcNode, { hash }: Mention, account: Address): Promise<Result<boolean, NodeProblem>> {
+async function opens(node: RpcNode, { hash }: Mention, account: Address): Promise<Result<boolean, NodeFault>> {
   const landed = await node.request(getTransaction(hash, 'confirmed'));
   if (!landed.ok) return landed;
   const at = landed.value?.accounts.indexOf(account) ?? -1;

@@ -76,6 +76,36 @@ test.each<[string, string | null, string | null, string]>([
   expect((await client.broadcast('0x00', HASH)).outcome).toBe(outcome);
 });
 
+/** Error messages of Bitcoin Core, spelled exactly. */
+test.each<[string, string]>([
+  ['Transaction already in block chain', 'accepted'],
+  ['txn-already-known', 'accepted'],
+  // The same transaction with another witness: the mempool has its hash.
+  ['txn-same-nonwitness-data-in-mempool', 'accepted'],
+  ['Missing inputs', 'conflicted'],
+  ['txn-mempool-conflict', 'conflicted'],
+  ['bad-txns-spends-conflicting-tx, ab spends conflicting transaction cd', 'conflicted'],
+  ['min relay fee not met, 100 < 141', 'underpriced'],
+  ['insufficient fee, rejecting replacement ab; new feerate 0.00001 <= old feerate 0.00002', 'underpriced'],
+  ['replacement-failed, insufficient feerate: does not improve feerate diagram', 'underpriced'],
+  ['mempool-script-verify-flag-failed (Witness program hash mismatch)', 'refused'],
+  ['bad-txns-in-belowout, value in (0.1) < value out (0.2)', 'refused'],
+  ['bad-witness-nonstandard', 'refused'],
+  ['scriptpubkey', 'refused'],
+  ['tx-size', 'refused'],
+  ['dust, tx with dust output must be 0-fee', 'refused'],
+  // The next ones pass with time: other transactions have to be mined first.
+  ['too-long-mempool-chain, too many unconfirmed ancestors [limit: 25]', 'unknown'],
+  ['too-large-cluster', 'unknown'],
+  ['too many potential replacements, rejecting replacement ab; too many conflicting clusters', 'unknown'],
+  ['TRUC-violation, non-version=3 tx ab cannot spend from version=3 tx cd', 'unknown'],
+  ['non-final', 'unknown'],
+  ['mempool full', 'unknown'],
+])('the message %s of two servers gives the outcome %s', async (message, outcome) => {
+  [first.say, second.say] = [core(message), core(message)];
+  expect((await clientAt(first.url, second.url).broadcast('0x00', HASH)).outcome).toBe(outcome);
+});
+
 test('the outcome is unknown without a server', async () => {
   expect((await clientAt().broadcast('0x00', HASH)).outcome).toBe('unknown');
 });

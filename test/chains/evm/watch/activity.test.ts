@@ -2,7 +2,7 @@ import type { Abi, Address, Hex } from 'viem';
 import { erc20Abi, getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { clientFor } from '#chains/client-for.ts';
-import type { ChainTransaction } from '#domain/activity/activity.ts';
+import type { ReadTransaction } from '#chains/chain-client.ts';
 import type { Inclusion } from '#domain/transaction/transaction.ts';
 import { compile } from '#local/evm/contracts/compile.ts';
 import { present } from '../cast.ts';
@@ -42,7 +42,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => chain.stop());
 
-async function read(hash: Hex): Promise<ChainTransaction | null> {
+async function read(hash: Hex): Promise<ReadTransaction | null> {
   await chain.mined(hash);
   const seen = await chain.chainClient().activity(hash, null);
   if (!seen.ok) throw new Error(seen.refusal.detail);
@@ -61,7 +61,7 @@ const call = (on: 'splitter' | 'collection', functionName: string, args: readonl
   });
 
 /** Returns `uid from>to amount` with the names of the cast. */
-function lines(seen: ChainTransaction | null): readonly string[] {
+function lines(seen: ReadTransaction | null): readonly string[] {
   const names = new Map<string | null, string>([
     [alice, 'alice'],
     [bob, 'bob'],
@@ -148,7 +148,8 @@ test('a transaction that failed or was never sent has no movements', async () =>
     args: [alice, bob, 1n],
     gas: 100_000n,
   });
-  expect(await read(failing)).toBeNull();
+  const failed = await read(failing);
+  expect([failed?.hasFailed, failed?.movements, failed?.block?.confirmations]).toEqual([true, [], 1]);
   const nowhere = await chain.chainClient().activity(`0x${'ab'.repeat(32)}`, null);
   expect(nowhere).toEqual({ ok: true, value: null });
 });

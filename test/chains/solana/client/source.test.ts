@@ -188,3 +188,13 @@ test("the recipient's account is not used as the source, even when the wallet ha
   const outcome = await paid(wallet, paying(scene, 100n, to));
   expect(outcome).toMatchObject({ reason: 'INSUFFICIENT_FUNDS' });
 });
+
+test('a list with an account that cannot be read does not end a payment for missing funds', async () => {
+  const scene = holder(5n);
+  about('getTokenAccountsByOwner', {
+    result: { context: { slot: 1 }, value: [{ pubkey: stranger(), account: { lamports: 1 } }] },
+  });
+  expect(await paid(scene.wallet, paying(scene, 100n))).toBe('transient');
+  about('getTokenAccountsByOwner', { result: { context: { slot: 1 }, value: [] } });
+  expect(await paid(scene.wallet, paying(scene, 100n))).toMatchObject({ reason: 'INSUFFICIENT_FUNDS' });
+});
