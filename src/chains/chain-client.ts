@@ -208,15 +208,20 @@ export type Observation =
    */
   | { readonly type: 'lapsed' };
 
+/** Without a block the first number is greater than the last one. */
+type ScannedBlocks = Readonly<Record<'fromBlock' | 'toBlock', string>>;
+
 /**
  * The scanned blocks and what the scan found. Block numbers are decimal text, both ends included.
  */
 export interface Scan {
   readonly hashes: readonly string[];
+  /** The blocks that the scan had to read. */
+  readonly requested: ScannedBlocks;
   /** The blocks in which the scan read the logs of tokens. */
-  readonly tokens: { readonly fromBlock: string; readonly toBlock: string };
+  readonly tokens: ScannedBlocks;
   /** The blocks in which the scan read payments, as far back as the RPC node has the state. */
-  readonly payments: { readonly fromBlock: string; readonly toBlock: string };
+  readonly payments: ScannedBlocks;
   /**
    * The number of blocks that the RPC node did not show completely: payments by contracts in them
    * are missing, or tokens.

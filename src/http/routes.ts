@@ -71,7 +71,9 @@ import { consolidate } from '#http/vault/consolidate.ts';
 import { vaultUtxos } from '#http/vault/utxo/list.ts';
 import { lockUtxo } from '#http/vault/utxo/lock.ts';
 import { unlockUtxo } from '#http/vault/utxo/unlock.ts';
-import { reprocess } from '#http/vault/reprocess.ts';
+import { listReports } from '#http/vault/reprocess/list.ts';
+import { readReport } from '#http/vault/reprocess/read.ts';
+import { reprocess } from '#http/vault/reprocess/request.ts';
 import { vaultTransactions } from '#http/vault/transactions.ts';
 
 const routes = [
@@ -94,6 +96,8 @@ const routes = [
   vaultBalances,
   vaultEvents,
   reprocess,
+  listReports,
+  readReport,
   consolidate,
   vaultUtxos,
   lockUtxo,

@@ -9,17 +9,12 @@ import { pruneDeadLetters } from '#store/operations/dead-letters.ts';
 import { logUnreadable } from '#store/document.ts';
 import { errorText } from '#store/error-text.ts';
 import { unreadableText } from '#store/object-schema.ts';
-import { pruneEnded } from '#store/retried-rows.ts';
+import { ENDED_RETENTION_MS, pruneEnded } from '#store/retried-rows.ts';
 import { deleteSessions, sessionsBefore } from '#store/sessions.ts';
 import { prunePrices, pruneTokens } from '#store/valuations.ts';
 
 /** Deletes what has ended. Each run of the sweep deletes a bounded number of each. */
 
-/**
- * How long processed deliveries and scans are stored, for operators who need to know what they came
- * to, and claims and deleted tokens.
- */
-const ENDED_RETENTION_MS = 30 * DAY_MS;
 /** How long failed deliveries, failed scans and dead letters wait for an operator. */
 const FAILED_RETENTION_MS = 90 * DAY_MS;
 /** How long the metadata and the last prices of tokens are stored. */

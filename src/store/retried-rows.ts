@@ -1,8 +1,16 @@
+import { DAY_MS } from '#domain/policy/rules.ts';
+
 /**
  * The rows of work that is tried again until it is done: a lost message is sent again, failed work
  * can be reopened, and completed work is deleted later. Deliveries and scans are such rows.
  */
 type RetriedTable = 'deliveries' | 'scans';
+
+/**
+ * How long processed deliveries and scans are stored, for operators who need to know what they came
+ * to, and claims and deleted tokens.
+ */
+export const ENDED_RETENTION_MS = 30 * DAY_MS;
 
 /** The column with the time since when the tries of a row are counted. */
 const SINCE: Readonly<Record<RetriedTable, string>> = { deliveries: 'received_at_ms', scans: 'started_at_ms' };

@@ -331,8 +331,28 @@ export const scans = sqliteTable(
     dueAtMs: integer('due_at_ms').notNull(),
     /** The result of the last try, as text for operators. */
     outcome: text('outcome'),
+    /**
+     * The minute in which a member requested the scan, which names the report with this row; null
+     * for other scans, for further rows, and when newer reports have replaced it.
+     */
+    reportAtMs: integer('report_at_ms'),
+    /** JSON: the blocks that the scan has read; null until then, and in further rows. */
+    coverage: text('coverage'),
+    /** The number of transactions in the blocks; null until they are read, and in further rows. */
+    found: integer('found'),
+    /** The number of them that the vault had when the blocks were read. */
+    known: integer('known'),
+    /** The number of the others that the vault has since, over all rows of the scan. */
+    added: integer('added').notNull().default(0),
+    /** The number of the others that ended without a record, over all rows of the scan. */
+    unrecorded: integer('unrecorded').notNull().default(0),
+    /** Whether the vault had none of the hashes of this row when the blocks were read. */
+    isFresh: integer('is_fresh', { mode: 'boolean' }).notNull().default(false),
   },
   (table) => [
+    index('scans_report')
+      .on(table.vaultId, table.reportAtMs)
+      .where(sql`report_at_ms is not null`),
     index('scans_due')
       .on(table.dueAtMs)
       .where(sql`state = 'open'`),

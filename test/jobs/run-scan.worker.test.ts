@@ -8,7 +8,8 @@ import type { ActivityMessage } from '#objects/configuration.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultDoors } from '#objects/vault/doors.ts';
 import { reopenFailed } from '#store/retried-rows.ts';
-import { isScanOpen, openScan, requestScan, storeHashes } from '#store/scans.ts';
+import { scanReports } from '#store/scan-reports.ts';
+import { isScanOpen, openScan, requestRescan, requestScan, storeHashes, updateScan } from '#store/scans.ts';
 import { consumed as consumedOf } from '../worker/queue-batch.ts';
 import { asService, coordinator, RECIPIENT } from '../http/scene.worker.ts';
 
@@ -25,6 +26,8 @@ afterEach(() => {
 
 const HOUR_MS = 60 * 60 * 1000;
 const BLOCK = '0x100';
+const BLOCKS = { fromBlock: '0', toBlock: '256' };
+const COVERAGE = { requested: BLOCKS, tokens: BLOCKS, payments: BLOCKS, untraced: 0 };
 const hash = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
 const hashesTo = (count: number) => Array.from({ length: count }, (_, i) => hash(i + 1));
 let vaults = 900;
@@ -42,6 +45,10 @@ interface World {
     isUnreachable: boolean;
     /** The hashes that the node lacks. */
     missing: readonly string[];
+    /** The hashes that the vault has before the scan. */
+    known: readonly string[];
+    /** The hashes that concern another vault, or are omitted. */
+    foreign: readonly string[];
     /** Ends the process when this hash is recorded. */
     fatal: string | null;
   };
@@ -55,14 +62,21 @@ async function requested({ nowMs = Date.now(), found = hashesTo(1) } = {}): Prom
   const wallet = `0x${vaultId.toString(16).padStart(40, 'a')}`;
   const insert = 'INSERT INTO wallets (chain, address, vault_id, key_id) VALUES (?, ?, ?, ?)';
   await coordinator.DB.prepare(insert).bind('ethereum', getAddress(wallet), vaultId, 'k').run();
-  const story: World['story'] = { found, isUnreachable: false, missing: [], fatal: null };
+  const story: World['story'] = { found, isUnreachable: false, missing: [], known: [], foreign: [], fatal: null };
   const [sent, recorded]: [string[], string[]] = [[], []];
   const report = async (event: { readonly type: string; readonly hash: string }) => {
     if (event.type !== 'recordActivity') return 'none';
     if (event.hash === story.fatal) throw new Error('the process ends here');
+    const isRepeated = story.known.includes(event.hash) || recorded.includes(event.hash);
     recorded.push(event.hash);
-    return 'recorded';
+    return isRepeated ? 'unchanged' : 'recorded';
   };
+  const isListed = (one: string) =>
+    story.known.includes(one) || (recorded.includes(one) && !story.foreign.includes(one));
+  const query = async (
+    _: null,
+    { type, hashes = [] }: { readonly type: string; readonly hashes?: readonly string[] },
+  ) => (type === 'knownTransactions' ? hashes.filter(isListed) : []);
   const send = async (message: ActivityMessage) => void ('scanId' in message && sent.push(message.scanId));
   const sendBatch = async (all: readonly { readonly body: ActivityMessage }[]) => {
     for (const { body } of all) await send(body);
@@ -90,10 +104,12 @@ async function requested({ nowMs = Date.now(), found = hashesTo(1) } = {}): Prom
     ...coordinator,
     RPC_URLS: JSON.stringify({ ethereum: ['http://node.test'] }),
     ACTIVITY_QUEUE: { send, sendBatch },
-    VAULT: { getByName: () => ({ report, query: async () => [], rearmAlarm: async () => {} }) },
+    VAULT: { getByName: () => ({ report, query, rearmAlarm: async () => {} }) },
   } as unknown as CoordinatorEnv;
-  const id = await requestScan(env.DB, { vaultId, chain: 'eip155:1', address: wallet, sinceBlock: null }, nowMs);
-  if (id === null) throw new Error('it was requested just now');
+  const wallets = [{ chain: 'eip155:1', address: wallet, isReadable: true }];
+  const { open } = await requestRescan(env.DB, { vaultId, wallets }, nowMs);
+  const [id] = open;
+  if (id === undefined) throw new Error('it was requested just now');
   return { env, vaultId, id, sent, recorded, story };
 }
 
@@ -186,8 +202,12 @@ test('a second reading of the blocks replaces nothing that the first one has fou
   const unread = await openScan(env.DB, id);
   if (unread === null) throw new Error('it was requested just now');
   const nowMs = Date.now();
-  await storeHashes(env.DB, unread, { groups: [[hash(1), hash(2)], [hash(3)]], nowMs });
-  await storeHashes(env.DB, unread, { groups: [[hash(9)], [hash(1)], [hash(2)]], nowMs });
+  const read = (...lists: readonly (readonly string[])[]) => {
+    const groups = lists.map((hashes) => ({ hashes, isFresh: true }));
+    return storeHashes(env.DB, unread, { groups, coverage: COVERAGE, nowMs });
+  };
+  await read([hash(1), hash(2)], [hash(3)]);
+  await read([hash(9)], [hash(1)], [hash(2)]);
   const stored = await Promise.all([id, `${id}.1`, `${id}.2`].map((one) => openScan(env.DB, one)));
   expect(stored.map((one) => one?.hashes)).toEqual([[hash(1), hash(2)], [hash(3)], undefined]);
 });
@@ -242,4 +262,112 @@ test('the sweep sends open scans whose message was lost, and removes those compl
   // The message of this scan is in flight, so the next run does not send it again.
   await sweep(lost.env, Date.now());
   expect(lost.sent.filter((id) => id === lost.id)).toHaveLength(1);
+});
+
+/** Returns the counts of the only report of a vault, for its only wallet. */
+async function reportOf(vaultId: number) {
+  const [report, ...others] = await scanReports(coordinator.DB, { vaultId, reportAtMs: null, nowMs: Date.now() });
+  const [wallet] = report?.wallets ?? [];
+  expect([report?.wallets.length, others]).toEqual([1, []]);
+  const { found, known, added, unrecorded } = wallet?.counts ?? {};
+  return [wallet?.state, found, known, added, unrecorded];
+}
+
+test('a report counts what was found, what the vault had, and what it has since, over all rows of the scan', async () => {
+  const { env, vaultId, id, story, sent } = await requested({ found: hashesTo(60) });
+  [story.known, story.foreign] = [hashesTo(20), [hash(60)]];
+  expect(await reportOf(vaultId)).toEqual(['waiting', undefined, undefined, undefined, undefined]);
+  await consumed(env, [id]);
+  expect(sent).toEqual([id, `${id}.1`, `${id}.2`]);
+  expect(await reportOf(vaultId)).toEqual(['recording', 60, 20, 0, 0]);
+  await consumed(env, [id]);
+  expect(await reportOf(vaultId)).toEqual(['recording', 60, 20, 25, 0]);
+  await consumed(env, [`${id}.1`, `${id}.2`, id, `${id}.1`]);
+  expect(await reportOf(vaultId)).toEqual(['done', 60, 20, 39, 1]);
+  const [report] = await scanReports(coordinator.DB, { vaultId, reportAtMs: null, nowMs: Date.now() });
+  const range = { fromBlock: '0', toBlock: '256' };
+  expect(report?.wallets[0]?.counts?.coverage).toEqual({
+    requested: range,
+    tokens: range,
+    payments: range,
+    untraced: 0,
+  });
+});
+
+test('what a scan recorded before its process ended is still new, and counts once', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const { env, vaultId, id, recorded, story } = await requested({ found: hashesTo(3) });
+  const unread = await openScan(env.DB, id);
+  await consumed(env, [id]);
+  story.fatal = hash(3);
+  await consumed(env, [id]);
+  expect([recorded, await reportOf(vaultId)]).toEqual([hashesTo(2), ['recording', 3, 0, 0, 0]]);
+  // The message of the reading arrives again. By now the vault has two of the transactions.
+  if (unread === null) throw new Error('it was requested just now');
+  const groups = [{ hashes: hashesTo(2), isFresh: false }];
+  await storeHashes(env.DB, unread, { groups, coverage: COVERAGE, nowMs: Date.now() });
+  story.fatal = null;
+  await consumed(env, [id, id]);
+  expect(await reportOf(vaultId)).toEqual(['done', 3, 0, 3, 0]);
+  said.mockRestore();
+});
+
+test('two tries of a row at the same time count each transaction once, and lose none', async () => {
+  const { env, vaultId, id } = await requested({ found: hashesTo(3) });
+  await consumed(env, [id]);
+  const before = await openScan(env.DB, id);
+  if (before === null) throw new Error('it has hashes');
+  const tried = { state: 'open' as const, tries: 1, dueAtMs: Date.now(), outcome: null, unrecorded: 0 };
+  await updateScan(env.DB, before, { ...tried, hashes: [hash(3)], added: 2 });
+  await updateScan(env.DB, before, { ...tried, state: 'done', hashes: [], added: 3 });
+  expect([await reportOf(vaultId), await row(id)]).toMatchObject([
+    ['recording', 3, 0, 2, 0],
+    { state: 'open', hashes: JSON.stringify([hash(3)]) },
+  ]);
+  await consumed(env, [id, id]);
+  expect(await reportOf(vaultId)).toEqual(['done', 3, 0, 3, 0]);
+});
+
+test('the report of a scan that was given up states it, and counts on when the scan is reopened', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const { env, vaultId, id, story } = await requested({ found: hashesTo(2) });
+  story.missing = [hash(2)];
+  await consumed(env, [id]);
+  await consumed(env, [id]);
+  story.isUnreachable = true;
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 24 * HOUR_MS });
+  await consumed(env, [id]);
+  expect(await reportOf(vaultId)).toEqual(['failed', 2, 0, 1, 0]);
+  [story.isUnreachable, story.missing] = [false, []];
+  await reopenFailed(env.DB, 'scans', Date.now());
+  expect(await reportOf(vaultId)).toEqual(['recording', 2, 0, 1, 0]);
+  await consumed(env, [id]);
+  expect(await reportOf(vaultId)).toEqual(['done', 2, 0, 2, 0]);
+  said.mockRestore();
+});
+
+test('a vault has its newest 20 reports, for 30 days, and none of another vault', async () => {
+  const nowMs = Math.floor(Date.now() / 60_000) * 60_000;
+  const [vaultId, other] = [(vaults += 1), (vaults += 1)];
+  const wallets = ['eip155:1', 'eip155:10'].map((chain) => ({
+    chain,
+    address: RECIPIENT,
+    isReadable: chain !== 'eip155:10',
+  }));
+  const request = (id: number, atMs: number) => requestRescan(coordinator.DB, { vaultId: id, wallets }, atMs);
+  await request(other, nowMs - 30 * 60_000);
+  for (let minute = 21; minute >= 0; minute--) await request(vaultId, nowMs - minute * 60_000);
+  const again = await request(vaultId, nowMs + 59_999);
+  expect([again.reportAtMs, again.open.length]).toEqual([nowMs, 1]);
+  const reports = async (id: number, atMs: number) =>
+    scanReports(coordinator.DB, { vaultId: id, reportAtMs: null, nowMs: atMs });
+  const own = await reports(vaultId, nowMs);
+  expect(own.map(({ reportAtMs }) => (nowMs - reportAtMs) / 60_000)).toEqual(Array.from({ length: 20 }, (_, i) => i));
+  expect(own[19]?.wallets.map(({ chain, state }) => [chain, state])).toEqual([
+    ['eip155:1', 'waiting'],
+    ['eip155:10', 'not-scanned'],
+  ]);
+  expect([(await reports(other, nowMs)).length, (await reports(vaultId, nowMs + 31 * 24 * HOUR_MS)).length]).toEqual([
+    1, 0,
+  ]);
 });

@@ -139,13 +139,21 @@ describe('part 4: approval and reading', () => {
 
 test('part 4: POST /vault/{vaultId}/reprocess-incoming-transactions evaluates incoming transactions again', async () => {
   const { alice } = world.people();
-  expect(await alice.client.requestRescan(vault.id)).toMatchObject({ accepted: true });
+  const { accepted, reportId } = await alice.client.requestRescan(vault.id);
+  expect(accepted).toBe(true);
   // The vault received its funds before the service scanned its address.
   const funded = async () => {
     const { transactions } = await alice.client.transactions(vault.id, { limit: '100' });
     return transactions.find(({ displayType }) => displayType === 'RECEIVED') ?? null;
   };
   expect((await pollUntil('what came in', funded, 20_000)).direction).toBe('in');
+  // GET /vault/{vaultId}/reprocess-report and GET /vault/{vaultId}/reprocess-report/{reportId}
+  const reports = api().vault[':vaultId']['reprocess-report'];
+  const param = { vaultId: String(vault.id) };
+  const report = await unwrap(reports[':reportId'].$get({ param: { ...param, reportId } }));
+  expect(report).toMatchObject({ id: reportId, wallets: [{ chain: 'anvil', address: vault.address }] });
+  const { data } = await unwrap(reports.$get({ param }));
+  expect(data.map(({ id }) => id)).toContain(reportId);
 });
 
 describe('part 4: personal access tokens', () => {

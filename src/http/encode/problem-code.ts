@@ -18,6 +18,7 @@ export type HttpFault =
   | 'user-not-found'
   | 'vault-not-found'
   | 'key-not-found'
+  | 'reprocess-report-not-found'
   | 'key-refresh-activating'
   | 'needs-quorum'
   | 'too-many-access-tokens'

@@ -38,6 +38,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'access-token-not-found': [404, 'Token not found'],
   'vault-not-found': [404, 'Vault not found'],
   'key-not-found': [404, 'Key not found'],
+  'reprocess-report-not-found': [404, 'Report not found'],
   'method-not-allowed': [405, 'Method not allowed'],
   'transaction-not-pending': [409, 'The transaction is not pending'],
   'transaction-not-broadcast': [409, 'The fee of the transaction cannot be raised'],

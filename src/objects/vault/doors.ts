@@ -1,4 +1,4 @@
-import { pollActivityNow, followWork, recordActivity } from '#objects/vault/commands/activity.ts';
+import { pollActivityNow, followWork, knownTransactions, recordActivity } from '#objects/vault/commands/activity.ts';
 import {
   listBalances,
   reconcileWork,
@@ -112,6 +112,7 @@ const QUERIES = {
   policiesAfter,
   reconcileWork,
   scanTokens,
+  knownTransactions,
   followWork,
   notificationWork,
 };

@@ -2,6 +2,7 @@ import type { Address, Hex } from 'viem';
 import { erc20Abi, getAddress, parseAbi } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TransactionRecord } from '#cli/api-client.ts';
+import { unwrap } from '#cli/api-client.ts';
 import { report } from '#local/stack/monitor.ts';
 import type { ReadyVault } from '#local/stack/provision.ts';
 import { pollUntil } from '#local/stack/poll.ts';
@@ -63,13 +64,17 @@ async function payThroughContract(value: bigint): Promise<Hex> {
 }
 
 async function recordsOf(hash: string): Promise<readonly TransactionRecord[]> {
+  return (await allRecords()).filter(({ txHash }) => txHash === hash);
+}
+
+async function allRecords(): Promise<readonly TransactionRecord[]> {
   const { alice } = world.people();
   const param = { vaultId: String(vault.id) };
   const answer = await alice.client.api.vault[':vaultId'].transactions.$get({
     param,
     query: { visible: 'all', limit: '100' },
   });
-  return (await answer.json()).transactions.filter(({ txHash }) => txHash === hash);
+  return (await answer.json()).transactions;
 }
 
 const appears = (hash: string) =>
@@ -273,7 +278,9 @@ test('an unreported payment is found by a rescan, once, and only members with th
   const { alice, mallory } = world.people();
   const path = `/vault/${vault.id}/reprocess-incoming-transactions`;
   expect((await mallory.client.request('POST', path)).status).toBe(403);
-  expect(await alice.client.requestRescan(vault.id)).toEqual({ accepted: true, chains: ['anvil'] });
+  const before = await allRecords();
+  const { reportId, ...answer } = await alice.client.requestRescan(vault.id);
+  expect(answer).toEqual({ accepted: true, chains: ['anvil'] });
   expect((await alice.client.request('POST', path)).status).toBe(202);
   for (const [hash, amount] of [
     [money, '31'],
@@ -284,4 +291,15 @@ test('an unreported payment is found by a rescan, once, and only members with th
   }
   await everythingIsSeen();
   for (const hash of [money, tokens, halves]) expect(await recordsOf(hash)).toHaveLength(1);
+  const reports = alice.client.api.vault[':vaultId']['reprocess-report'];
+  const readReport = async () => {
+    const now = await unwrap(reports[':reportId'].$get({ param: { vaultId: String(vault.id), reportId } }));
+    return now.state === 'open' ? null : now;
+  };
+  const ended = await pollUntil('the report', readReport, 20_000);
+  const [wallet] = ended.wallets;
+  expect([ended.state, ended.wallets.length, wallet?.chain, wallet?.notCovered]).toEqual(['done', 1, 'anvil', []]);
+  const added = (await allRecords()).length - before.length;
+  expect([added >= 3, wallet?.new, wallet?.pending, wallet?.incompleteBlocks]).toEqual([true, added, 0, 0]);
+  expect(wallet?.found).toBe((wallet?.known ?? 0) + (wallet?.new ?? 0) + (wallet?.unrecorded ?? 0));
 });

@@ -48,6 +48,8 @@ const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner' | 'se
   'GET /vault/:vaultId/balances': ['viewer', 'initiator', 'signer', 'admin'],
   'GET /vault/:vaultId/history': ['viewer', 'initiator', 'signer', 'admin'],
   'POST /vault/:vaultId/reprocess-incoming-transactions': ['initiator', 'signer', 'admin'],
+  'GET /vault/:vaultId/reprocess-report': ['viewer', 'initiator', 'signer', 'admin'],
+  'GET /vault/:vaultId/reprocess-report/:reportId': ['viewer', 'initiator', 'signer', 'admin'],
   'POST /vault/:vaultId/consolidate': ['initiator', 'signer'],
   'GET /vault/:vaultId/utxos': ['viewer', 'initiator', 'signer', 'admin'],
   'POST /vault/:vaultId/utxos/lock': ['initiator', 'signer', 'admin'],

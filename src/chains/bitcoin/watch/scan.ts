@@ -51,7 +51,8 @@ async function scanNetwork(node: RpcNode, { address, since }: ScanRequest): Prom
   const tip = await node.request(getTip);
   if (!tip.ok) return tip;
   const least = tip.value < RECENT_BLOCKS ? 0n : tip.value - RECENT_BLOCKS;
-  let from = since === null ? least : since + 1n;
+  const requested = { fromBlock: (since === null ? least : since + 1n).toString(), toBlock: tip.value.toString() };
+  let from = BigInt(requested.fromBlock);
   const hashes: string[] = [];
   let last: string | null = null;
   for (let page = 0; page < MAX_PAGES; page++) {
@@ -64,9 +65,9 @@ async function scanNetwork(node: RpcNode, { address, since }: ScanRequest): Prom
     if (history.value.length < PAGE || recent.length < history.value.length) break;
     const oldest = history.value.at(-1);
     last = oldest?.hash ?? null;
-    // The scan did not cover blocks before the last page.
-    if (page === MAX_PAGES - 1) from = oldest?.block?.height ?? from;
+    // The scan did not cover blocks before the last page, which may end within a block.
+    if (page === MAX_PAGES - 1) from = (oldest?.block?.height ?? from) + 1n;
   }
-  const range = { fromBlock: from.toString(), toBlock: tip.value.toString() };
-  return accepted({ hashes, tokens: range, payments: range, untraced: 0 });
+  const range = { ...requested, fromBlock: from.toString() };
+  return accepted({ hashes, requested, tokens: range, payments: range, untraced: 0 });
 }

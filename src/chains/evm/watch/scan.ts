@@ -55,7 +55,8 @@ export async function scanChain(
   }
   const text = (range: BlockRange) => ({ fromBlock: range.from.toString(), toBlock: range.to.toString() });
   const payments = text({ from: changed.value.from, to });
-  const found = { hashes: [...hashes], tokens: text({ from, to }), payments, untraced };
+  const requested = text({ from, to });
+  const found = { hashes: [...hashes], requested, tokens: requested, payments, untraced };
   return accepted(untraced === 0 ? found : { ...found, untracedBy: node.host });
 }
 
@@ -71,7 +72,7 @@ interface State {
 
 interface Changes {
   readonly blocks: readonly bigint[];
-  /** The oldest block that was readable. */
+  /** The oldest block from which every change is in `blocks`. */
   readonly from: bigint;
 }
 
@@ -97,7 +98,7 @@ async function changedBlocks(
   for (let states = 0; states < MAX_STATES; states++) {
     const [older, newer] = pairs.pop() ?? [];
     if (older === undefined || newer === undefined) break;
-    if (older.balance === newer.balance && older.nonce === newer.nonce) continue;
+    if (isSame(older, newer)) continue;
     if (newer.at - older.at <= 1n) {
       blocks.push(newer.at);
       continue;
@@ -109,7 +110,14 @@ async function changedBlocks(
     // The newer half comes first: when there are too many changes, the older ones are left out.
     pairs.push([older, middle.value], [middle.value, newer]);
   }
-  return accepted({ blocks: blocks.toReversed(), from: oldest.value.at + 1n });
+  // The newest pair that was left out ends what is covered.
+  const [, left = oldest.value] = pairs.findLast(([older, newer]) => !isSame(older, newer)) ?? [];
+  // Block 0 has no transactions.
+  return accepted({ blocks: blocks.toReversed(), from: left.at === 0n ? 0n : left.at + 1n });
+}
+
+function isSame(one: State, other: State): boolean {
+  return one.balance === other.balance && one.nonce === other.nonce;
 }
 
 /** Returns null when the RPC node does not (or no longer) have the state of that block. */

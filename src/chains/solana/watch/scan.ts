@@ -56,8 +56,10 @@ export async function scanCluster(
     if (found.value.from > oldest) oldest = found.value.from;
   }
   const range = { fromBlock: oldest.toString(), toBlock: head.value.toString() };
-  const tokens = owned.value.length > MAX_ACCOUNTS ? { ...range, fromBlock: range.toBlock } : range;
-  return accepted({ hashes: [...hashes], tokens, payments: range, untraced: 0 });
+  const requested = { ...range, fromBlock: from.toString() };
+  const none = { ...range, fromBlock: (head.value + 1n).toString() };
+  const tokens = owned.value.length > MAX_ACCOUNTS ? none : range;
+  return accepted({ hashes: [...hashes], requested, tokens, payments: range, untraced: 0 });
 }
 
 /** Returns the token accounts of a wallet, those of the first tokens first. */
@@ -99,7 +101,8 @@ async function mentionsSince(
     const isAll = mentions.value.length < MAX_SIGNATURES_PER_PAGE || recent.length < mentions.value.length;
     if (isAll) return accepted({ hashes, from });
     last = mentions.value.at(-1)?.hash ?? null;
-    oldest = mentions.value.at(-1)?.slot ?? from;
+    // The next page may begin in the same slot.
+    oldest = (mentions.value.at(-1)?.slot ?? from) + 1n;
   }
   return accepted({ hashes, from: oldest });
 }

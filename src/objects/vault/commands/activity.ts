@@ -147,6 +147,15 @@ function judgeReport(storage: VaultStorage, report: ActivityReport, reported: Re
   return { after: isFull('omitted') ? null : { ...omitted, isOmitted: true }, kinds: [kind, 'omitted'] };
 }
 
+/** Returns those of some transactions of a chain that the vault has in its lists. */
+export function knownTransactions(
+  { vault, storage }: VaultContext,
+  _consumer: null,
+  { chain, hashes }: { readonly chain: string; readonly hashes: readonly string[] },
+): readonly string[] {
+  return vault() === null ? [] : storage.activities.listedAmong(chain, hashes);
+}
+
 /** Makes the next poll of a recorded transaction due at once, after a report of a change. */
 export async function pollActivityNow(
   context: VaultContext,

@@ -183,6 +183,19 @@ export class ActivityStorage {
     );
   }
 
+  /**
+   * Returns those of some hashes that the vault has in its lists: of its own transactions, and of
+   * records that are not omitted.
+   */
+  listedAmong(chain: string, hashes: readonly string[]): readonly string[] {
+    const read = `SELECT value AS hash FROM json_each(?) WHERE EXISTS (SELECT 1 FROM signed WHERE hash = value)
+      OR EXISTS (SELECT 1 FROM activity WHERE chain = ? AND hash = value AND document ->> '$.isOmitted' IS NOT 1)`;
+    return this.#sql
+      .exec<{ hash: string }>(read, JSON.stringify(hashes), chain)
+      .toArray()
+      .map(({ hash }) => hash);
+  }
+
   #one(query: string, ...bindings: string[]): Activity | null {
     const row = this.#sql.exec<{ document: string }>(query, ...bindings).toArray()[0];
     return row === undefined ? null : activityCodec.decode(row.document);

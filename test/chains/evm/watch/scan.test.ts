@@ -160,6 +160,28 @@ test('an RPC node without old state is scanned for payments in its newest blocks
   expect([scan.hashes, scan.payments.fromBlock]).toEqual([[fresh], (head - 99n).toString()]);
 });
 
+test('a wallet with more changes than one scan reads is covered from the newest of them that is left out', async () => {
+  const wallet = await newWallet();
+  const since = await chain.client.getBlockNumber();
+  await chain.client.mine({ blocks: 700 });
+  const head = await chain.client.getBlockNumber();
+  const read = new Set<bigint>();
+  // The balance changes in each block.
+  node.follow((method, [, tag]) => {
+    if (method === 'debug_traceBlockByNumber') return { result: [] };
+    if (method !== 'eth_getBalance') return 'forward';
+    read.add(BigInt(String(tag)));
+    return { result: String(tag) };
+  });
+  const { requested, payments } = await found(wallet, since.toString(), lying());
+  const from = BigInt(payments.fromBlock);
+  expect([requested.fromBlock, payments.toBlock]).toEqual([(since + 1n).toString(), head.toString()]);
+  expect([from > since + 1n, from < head]).toEqual([true, true]);
+  for (let block = from; block <= head; block++) expect(read).toContain(block);
+  const older = Array.from({ length: Number(from - since) - 1 }, (_, i) => since + 1n + BigInt(i));
+  expect(older.some((block) => !read.has(block))).toBe(true);
+}, 60_000);
+
 test('an RPC node without any state shows tokens, and no block is scanned for payments', async () => {
   const wallet = await newWallet();
   const minted = await call(collection, 'mint', [wallet, 79n]);

@@ -6,7 +6,7 @@ import type { Price } from '#domain/asset/price.ts';
 import { DAILY_LIMITS } from '#domain/activity/daily-limit.ts';
 import { NATIVE } from '#domain/activity/movement.ts';
 import { DAY_MS } from '#domain/policy/rules.ts';
-import { recordActivity } from '#objects/vault/commands/activity.ts';
+import { knownTransactions, recordActivity } from '#objects/vault/commands/activity.ts';
 import { present } from '../../../chains/evm/cast.ts';
 import { sentAttempt, transactionIn, UNPRICED } from '../../../domain/cast.ts';
 import { BOB, CAROL, newVaultScene, WALLET } from '../vault-scene.ts';
@@ -38,6 +38,8 @@ function newScene() {
     isWatched: (id: string) => (storage.transaction(id)?.watchedSinceMs ?? null) !== null,
     reported: (seen: ChainTransaction, byBalances: readonly string[] = []) =>
       recordActivity(host, { chain: 'anvil', hash: seen.hash, seen, valuation: UNPRICED, byBalances }),
+    known: (hashes: readonly string[], chain = 'anvil') => knownTransactions(host, null, { chain, hashes }),
+    own: (hash: string) => void sql.exec("INSERT INTO signed (tx_id, attempt, hash) VALUES ('own', 1, ?)", hash),
     /** A poll of a record, without prices; by default the chain does not have it any more. */
     polledAgain: (hash: string, seen: ChainTransaction | null = null) =>
       recordActivity(host, { chain: 'anvil', hash, seen, valuation: null }),
@@ -205,6 +207,15 @@ test('a scan of a later day gives an omitted payment its record, under the same 
   expect([units(), storage.queuedJob(id, 'project')?.version]).toEqual([sum + 1n, 3]);
   expect(storage.queuedJob(id, 'follow-omitted')).toBeNull();
   expect(storage.history.after(0, 5_000).at(-1)).toMatchObject({ transactionId: id, from: null, to: 'SUCCEEDED' });
+});
+
+test('a vault knows its records and its own transactions, and no omitted payment or one of another chain', async () => {
+  const { reported, known, own } = await sceneAtLimit('hidden', 1n);
+  expect(await reported(paid('0xa', BLOCK, 1n))).toBe('omitted');
+  expect(await reported(paid('0xb', null))).toBe('recorded');
+  own('0xc');
+  expect(known(['0xa', '0xb', '0xc', '0xd', '0xhidden0'])).toEqual(['0xb', '0xc', '0xhidden0']);
+  expect([known(['0xb', '0xc'], 'base'), known([])]).toEqual([['0xc'], []]);
 });
 
 test('junk tokens of an omitted payment are left out of the ledger', async () => {

@@ -5,9 +5,10 @@ import type { HttpContext } from '#http/edge/context.ts';
 import { actorOf, route } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
+import { reportIdOf } from '#http/vault/reprocess/record.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { reopenFailed } from '#store/retried-rows.ts';
-import { requestScan } from '#store/scans.ts';
+import { requestRescan } from '#store/scans.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
 const acknowledgement = z
@@ -16,6 +17,7 @@ const acknowledgement = z
     chains: z
       .array(z.string())
       .meta({ description: 'Chains that are scanned; chains without an RPC node are not scanned' }),
+    reportId: z.string().meta({ description: 'Id of the report; requests of the same minute have one report' }),
   })
   .meta({ id: 'ReprocessAcknowledgement' });
 
@@ -35,10 +37,10 @@ export const reprocess = route({
   summary: 'Scan for missed incoming transactions',
   answer: { status: 202, schema: acknowledgement },
   refuses: ['forbidden'],
-  handle: requestRescan,
+  handle: request,
 });
 
-async function requestRescan(context: HttpContext): Promise<Response> {
+async function request(context: HttpContext): Promise<Response> {
   const vaultId = vaultIdOf(context);
   if (vaultId instanceof Response) return vaultId;
   const actor = actorOf(context);
@@ -49,17 +51,18 @@ async function requestRescan(context: HttpContext): Promise<Response> {
   if (!wallets.ok) return refusalProblem(context, wallets.refusal);
   const nowMs = Date.now();
   const known = chainsFrom(context.env);
-  const rescanned: string[] = [];
-  for (const { chain: name, address } of wallets.value) {
+  const scans = wallets.value.map(({ chain: name, address }) => {
     const chain = findChain(known, name);
-    if (chain === null || chainClientFor(context.env, chain) === null) continue;
-    const scanId = await requestScan(context.env.DB, { vaultId, chain: chain.caip2, address, sinceBlock: null }, nowMs);
-    if (scanId !== null) await context.env.ACTIVITY_QUEUE.send({ scanId });
-    rescanned.push(chain.name);
-  }
+    const isReadable = chain !== null && chainClientFor(context.env, chain) !== null;
+    return { chain: chain?.caip2 ?? name, address, isReadable };
+  });
+  const rescan = { vaultId, wallets: scans };
+  const { reportAtMs, open } = await requestRescan(context.env.DB, rescan, nowMs);
+  for (const scanId of open) await context.env.ACTIVITY_QUEUE.send({ scanId });
   for (const deliveryId of await reopenFailed(context.env.DB, 'deliveries', nowMs))
     await context.env.ACTIVITY_QUEUE.send({ deliveryId });
   for (const scanId of await reopenFailed(context.env.DB, 'scans', nowMs))
     await context.env.ACTIVITY_QUEUE.send({ scanId });
-  return context.json({ accepted: true, chains: rescanned }, 202);
+  const chains = scans.flatMap(({ chain, isReadable }) => (isReadable ? (findChain(known, chain)?.name ?? []) : []));
+  return context.json({ accepted: true, chains, reportId: reportIdOf(reportAtMs) }, 202);
 }

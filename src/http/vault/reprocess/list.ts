@@ -1,0 +1,33 @@
+import * as z from 'zod';
+import type { HttpContext } from '#http/edge/context.ts';
+import { route } from '#http/edge/context.ts';
+import { memberReports } from '#http/vault/reprocess/member-reports.ts';
+import { reportSchema } from '#http/vault/reprocess/record.ts';
+
+const listSchema = z
+  .strictObject({
+    data: z.array(reportSchema),
+    nextCursor: z.null().meta({ description: 'A vault has at most 20 reports, and the list has all of them' }),
+  })
+  .meta({ id: 'ReprocessReportList' });
+
+/**
+ * GET /vault/{vaultId}/reprocess-report: returns what the newest requests to scan for missed
+ * incoming transactions came to, newest first.
+ *
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`.
+ */
+export const listReports = route({
+  method: 'GET',
+  path: '/vault/:vaultId/reprocess-report',
+  access: 'read',
+  summary: 'List the reports of scans for missed incoming transactions, newest first',
+  answer: { status: 200, schema: listSchema },
+  refuses: ['forbidden'],
+  handle: list,
+});
+
+async function list(context: HttpContext): Promise<Response> {
+  const data = await memberReports(context, null);
+  return data instanceof Response ? data : context.json({ data, nextCursor: null });
+}

@@ -1,0 +1,32 @@
+import type * as z from 'zod';
+import { chainsFrom } from '#chains/registry.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { refusalProblem } from '#http/encode/problem.ts';
+import type { reportSchema } from '#http/vault/reprocess/record.ts';
+import { reportRecord } from '#http/vault/reprocess/record.ts';
+import { vaultIdOf } from '#http/vault/vault-path.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
+import { scanReports } from '#store/scan-reports.ts';
+
+/**
+ * Returns the reports of the vault in the path, the newest first, or the one with this time. The
+ * vault object decides whether the caller reads them. Refuses `invalid-request`, `forbidden`.
+ */
+export async function memberReports(
+  context: HttpContext,
+  reportAtMs: number | null,
+): Promise<z.infer<typeof reportSchema>[] | Response> {
+  const vaultId = vaultIdOf(context);
+  if (vaultId instanceof Response) return vaultId;
+  const actor = actorOf(context);
+  const entered = await callObject(
+    () => vaultStub(context.env, vaultId),
+    (vault) => vault.query(actor, { type: 'projectedScope' }),
+  );
+  if (!entered.ok) return refusalProblem(context, entered.refusal);
+  const chains = chainsFrom(context.env);
+  const reports = await scanReports(context.env.DB, { vaultId, reportAtMs, nowMs: Date.now() });
+  return reports.map((report) => reportRecord(report, chains));
+}
