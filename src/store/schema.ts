@@ -125,6 +125,8 @@ export const transactions = sqliteTable(
     updatedAtMs: integer('updated_at_ms').notNull(),
     txHash: text('tx_hash'),
     externalId: text('external_id'),
+    /** Null without one, and in rows that release 0.2.0 wrote last. */
+    memo: text('memo'),
     /** A job is pending. Release 0.2.0 reads it; `due_at_ms` has taken its place. */
     watched: integer('watched', { mode: 'boolean' }).notNull(),
     /**
@@ -143,6 +145,9 @@ export const transactions = sqliteTable(
     index('transactions_display_type').on(table.vaultId, table.displayType, table.visible, table.id),
     index('transactions_chain').on(table.vaultId, table.chain, table.visible, table.id),
     index('transactions_direction').on(table.vaultId, table.direction, table.visible, table.id),
+    index('transactions_memo')
+      .on(table.vaultId, table.memo, table.visible, table.id)
+      .where(sql`memo is not null`),
     index('transactions_updated').on(table.vaultId, table.updatedAtMs),
     index('transactions_hash').on(table.txHash),
     index('transactions_due')

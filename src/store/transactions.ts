@@ -38,6 +38,7 @@ export interface TransactionQuery {
   readonly displayType: string | null;
   readonly chain: string | null;
   readonly direction: string | null;
+  readonly memo: string | null;
   readonly visible: boolean | null;
   readonly createdAfterMs: number | null;
   readonly createdBeforeMs: number | null;
@@ -67,9 +68,15 @@ const MAX_READ = 5_000;
  * The filters with an index. The first one of a query decides the index; the others filter its
  * rows.
  */
-const INDEXED = ['state', 'displayType', 'chain', 'direction'] as const;
+const INDEXED = ['memo', 'state', 'displayType', 'chain', 'direction'] as const;
 type IndexedFilter = (typeof INDEXED)[number];
-const COLUMNS = { state: 'state', displayType: 'display_type', chain: 'chain', direction: 'direction' } as const;
+const COLUMNS = {
+  memo: 'memo',
+  state: 'state',
+  displayType: 'display_type',
+  chain: 'chain',
+  direction: 'direction',
+} as const;
 
 /**
  * Returns one page of a vault, newest first. The key of the page is the id, which never changes:

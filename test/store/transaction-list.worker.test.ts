@@ -23,6 +23,7 @@ const everything: Omit<TransactionQuery, 'vaultId'> = {
   displayType: null,
   chain: null,
   direction: null,
+  memo: null,
   visible: true,
   createdAfterMs: null,
   createdBeforeMs: null,
@@ -35,6 +36,7 @@ interface Row {
   readonly state: string;
   readonly chain: string;
   readonly direction: string;
+  readonly memo: string | null;
   readonly created_at_ms: number;
   readonly updated_at_ms: number;
 }
@@ -55,9 +57,10 @@ async function insert(vault: number, count: number, isVisible: boolean, fromMs: 
   await DB.prepare(
     `WITH RECURSIVE times(t) AS (SELECT ?1 UNION ALL SELECT t + 1 FROM times WHERE t + 1 < ?1 + ?2)
      INSERT INTO transactions (id, vault_id, version, state, display_type, chain, direction, visible, created_at_ms,
-       updated_at_ms, watched, record)
+       updated_at_ms, watched, record, memo)
      SELECT ${id}, ?3, 1, CASE t % 3 WHEN 0 THEN 'FAILED' ELSE 'SUCCEEDED' END, CASE t % 5 WHEN 0 THEN 'SENT' ELSE 'RECEIVED' END,
-       CASE t % 7 WHEN 0 THEN 'base' ELSE 'ethereum' END, CASE t % 2 WHEN 0 THEN 'out' ELSE 'in' END, ?4, t, t * 7 % 12050, 0, '{}'
+       CASE t % 7 WHEN 0 THEN 'base' ELSE 'ethereum' END, CASE t % 2 WHEN 0 THEN 'out' ELSE 'in' END, ?4, t, t * 7 % 12050, 0, '{}',
+       CASE t % 11 WHEN 0 THEN 'm' END
      FROM times`,
   )
     .bind(fromMs, count, vault, isVisible ? 1 : 0)
@@ -70,6 +73,7 @@ test.each([
   ['a display type', { displayType: 'SENT' }],
   ['a chain', { chain: 'base' }],
   ['a direction', { direction: 'in' }],
+  ['a memo', { memo: 'm' }],
   ['a time of creation', { createdAfterMs: 10, createdBeforeMs: 40 }],
 ] as const)('%s reads as few rows in a vault with 12,000 hidden records as in one without', async (_, filter) => {
   const rows = async (vault: number) => rowsReadBy({ ...everything, ...filter, vaultId: vaultId(vault) });
@@ -97,7 +101,7 @@ test('the pages of any query have each matching row once, newest first', async (
     .all<Row & { display_type: string }>();
   const either = <T>(...values: readonly T[]): readonly (T | null)[] => [null, ...values];
   let queries = 0;
-  for (const state of either('FAILED'))
+  for (const [state, memo] of [...either('FAILED').map((one) => [one, null] as const), [null, 'm'] as const])
     for (const chain of either('base'))
       for (const direction of either('in'))
         for (const visible of either(true, false))
@@ -106,10 +110,20 @@ test('the pages of any query have each matching row once, newest first', async (
               [null, null],
               [30, 9_000],
             ] as const) {
-              const filters = { state, chain, direction, visible, updatedAfterMs, createdAfterMs, createdBeforeMs };
+              const filters = {
+                state,
+                memo,
+                chain,
+                direction,
+                visible,
+                updatedAfterMs,
+                createdAfterMs,
+                createdBeforeMs,
+              };
               const matches = results.filter(
                 (row) =>
                   (state === null || row.state === state) &&
+                  (memo === null || row.memo === memo) &&
                   (chain === null || row.chain === chain) &&
                   (direction === null || row.direction === direction) &&
                   (visible === null || row.visible === (visible ? 1 : 0)) &&
@@ -123,7 +137,7 @@ test('the pages of any query have each matching row once, newest first', async (
               ).toEqual(matches.map(({ id }) => id));
               queries++;
             }
-  expect(queries).toBe(144);
+  expect(queries).toBe(216);
 });
 
 /** Returns the ids of all pages. */

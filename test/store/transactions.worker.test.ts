@@ -24,6 +24,7 @@ const row = (version: number, state: string): ProjectedRow => ({
   updatedAtMs: version,
   txHash: null,
   externalId: null,
+  memo: null,
   watched: true,
   dueAtMs: 1,
   record: JSON.stringify({ state }),

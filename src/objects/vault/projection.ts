@@ -21,6 +21,7 @@ export interface ProjectedTransaction {
   readonly updatedAtMs: number;
   readonly txHash: string | null;
   readonly externalId: string | null;
+  readonly memo: string | null;
   /** A job is pending. */
   readonly watched: boolean;
   /** When the sweep may have to wake the vault for it; null without a job. */
@@ -44,6 +45,7 @@ export function projectedActivity(activity: Activity): ProjectedTransaction {
     updatedAtMs: activity.updatedAtMs,
     txHash: activity.hash,
     externalId: null,
+    memo: activity.memo ?? null,
     watched: isWatched(activity),
     dueAtMs: isWatched(activity) ? dueAtMs(activity) : null,
     record: listedCodec.encode({ kind: 'activity', ...activity }),
@@ -90,6 +92,7 @@ export function projectedTransaction(transaction: Transaction): ProjectedTransac
     updatedAtMs: transaction.updatedAtMs,
     txHash: transactionHash(transaction),
     externalId: transaction.externalId,
+    memo: transaction.intent.kind === 'transfer' ? (transaction.intent.memo ?? null) : null,
     watched: isWatchedBySweep,
     dueAtMs: isWatchedBySweep ? dueAtMs(transaction) : null,
     record: listedCodec.encode({ kind: 'transaction', ...publicTransaction(transaction) }),

@@ -7,6 +7,7 @@ import { tokenAccountIn } from '#chains/solana/client/accounts.ts';
 import { isPublicKey, tokenAccountOf } from '#chains/solana/rules/address.ts';
 import { memoInstruction } from '#chains/solana/rules/memo.ts';
 import type { TransactionRecord } from '#cli/api-client.ts';
+import { unwrap } from '#cli/api-client.ts';
 import { FaultyMonitor } from '#local/stack/faulty-monitor.ts';
 import { report, watchableSolana, watchChain } from '#local/stack/monitor.ts';
 import type { ReadyVault } from '#local/stack/provision.ts';
@@ -92,7 +93,7 @@ test('incoming SOL is in the history and in the balance, with its sender', async
   expect([held?.current, held?.wallet]).toEqual([(5n * SOL).toString(), wallet]);
 });
 
-test('the memo of an incoming payment is in its record', async () => {
+test('the memo of an incoming payment is in its record, and the list filters by it', async () => {
   const transfer = getTransferSolInstruction({ source: createNoopSigner(rich), destination: wallet, amount: SOL });
   const memos = ['customer 7', 'order \u202e9'].map((memo) => memoInstruction(memo));
   const { hash } = localChain.carryOut(rich, [...memos, transfer]);
@@ -100,6 +101,15 @@ test('the memo of an incoming payment is in its record', async () => {
   for (const one of [hash, other]) expect(await notify(one)).toBe(200);
   expect((await appears(hash)).memo).toBe('customer 7\norder 9');
   expect((await appears(other)).memo).toBeNull();
+  const { alice } = world.people();
+  const filtered = async (memo: string) => {
+    const param = { vaultId: String(vault.id) };
+    const query = { visible: 'all', memo } as const;
+    const page = await unwrap(alice.client.api.vault[':vaultId'].transactions.$get({ param, query }));
+    return page.transactions.map(({ txHash }) => txHash);
+  };
+  expect(await filtered('customer 7\norder 9')).toEqual([hash]);
+  expect(await filtered('customer 7')).toEqual([]);
 });
 
 test('an incoming token and an incoming NFT are each credited as their own asset', async () => {

@@ -37,7 +37,7 @@ export function unitsOf(state: State, wallet: Address): bigint {
 }
 
 /** Returns the units that a payment of the token withholds from its recipient. */
-export function withheldOf(units: bigint): bigint {
+function withheldOf(units: bigint): bigint {
   const { lamports, data } = mintHeld();
   return withheldAt({ lamports, data, owner: TOKEN_2022, isExecutable: false }, units, 0n).now;
 }
