@@ -16,9 +16,9 @@ import { openDelivery, splitDelivery, updateDelivery } from '#store/deliveries.t
  * Processes one delivery: reads each hash from its chain, and reports the result to every vault
  * that it concerns. The delivery itself is only a hint: a forged one credits nothing.
  *
- * A message for a time that the row no longer names reads nothing, so one that arrives twice exceeds
- * no budget. The times are compared with each other and not with a clock, because the clocks of
- * machines differ. A message without a time is that of a claimed or reopened row.
+ * A message for a time that the row no longer names reads nothing, so one that arrives twice
+ * exceeds no budget. The times are compared with each other and not with a clock, because the
+ * clocks of machines differ. A message without a time is that of a claimed or reopened row.
  */
 export async function ingest(
   env: CoordinatorEnv,

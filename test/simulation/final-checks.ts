@@ -167,10 +167,10 @@ export function judgeRecords(world: World): void {
       const tokens = changes.reduce((sum, one) => sum + (one.tokenAddress === null ? 0n : BigInt(one.units)), 0n);
       const hasToken = movements.some(({ tokenAddress }) => tokenAddress !== null && tokenAddress !== chain.token);
       if (isTrue && !hasToken && tokens === (truth.tokens ?? 0n)) continue;
-      const said = `${net}, ${tokens} of tokens and the fee ${fee ?? 'of others'}${hasToken ? ', with a false token' : ''}`;
-      world.oracle.fault(
-        `I15: ${id} says ${said}; the chain says ${truth?.net ?? 'nothing'}, ${truth?.tokens ?? 0n} and ${truth?.fee ?? 'none'}`,
-      );
+      const lie = hasToken ? ', with a false token' : '';
+      const said = `${net}, ${tokens} of tokens and the fee ${fee ?? 'of others'}${lie}`;
+      const shown = `${truth?.net ?? 'nothing'}, ${truth?.tokens ?? 0n} and ${truth?.fee ?? 'none'}`;
+      world.oracle.fault(`I15: ${id} says ${said}; the chain says ${shown}`);
     }
   }
 }

@@ -300,6 +300,9 @@ test('an unreported payment is found by a rescan, once, and only members with th
   const [wallet] = ended.wallets;
   expect([ended.state, ended.wallets.length, wallet?.chain, wallet?.notCovered]).toEqual(['done', 1, 'anvil', []]);
   const added = (await allRecords()).length - before.length;
-  expect([added >= 3, wallet?.new, wallet?.pending, wallet?.incompleteBlocks]).toEqual([true, added, 0, 0]);
+  expect([wallet?.pending, wallet?.incompleteBlocks]).toEqual([0, 0]);
+  // The monitor reported the payment of `everythingIsSeen`.
+  expect(wallet?.new).toBeGreaterThanOrEqual(3);
+  expect(wallet?.new).toBeLessThanOrEqual(added);
   expect(wallet?.found).toBe((wallet?.known ?? 0) + (wallet?.new ?? 0) + (wallet?.unrecorded ?? 0));
 });

@@ -171,7 +171,7 @@ async function tried(line: string, person: Person) {
     .replace(':vaultId', String(treasury.id))
     .replace(':changeId', change ?? '')
     .replace(':version', '2')
-    .replace(':reportId', '29000000')
+    .replace(':reportId', '1798761600000')
     .replace(':subscriptionId', subscription ?? '')
     .replace(':id', spare?.token.slice(12, 28) ?? '');
   const body = BODIES[line];
@@ -280,7 +280,7 @@ test('an invalid or ended credential opens no route', async () => {
           .replace(':vaultId', String(treasury.id))
           .replace(':changeId', change)
           .replace(':version', '2')
-          .replace(':reportId', '29000000')
+          .replace(':reportId', '1798761600000')
           .replace(':id', spare.token.slice(12, 28));
         const position =
           line.startsWith('POST /transaction/') && !line.includes(':') ? { vaultId: treasury.id, chain: 'anvil' } : {};

@@ -90,8 +90,8 @@ export function priceOf(message: Message): { readonly price: bigint; readonly fe
 }
 
 /**
- * Executes a message that sends SOL or tokens. Its fee is paid and its durable nonce is used even when it
- * fails; its other instructions take effect together or not at all.
+ * Executes a message that sends SOL or tokens. Its fee is paid and its durable nonce is used even
+ * when it fails; its other instructions take effect together or not at all.
  */
 export function carryOut(before: State, message: Message, blockhash: Address): Outcome {
   const [payer] = message.staticAccounts;
