@@ -144,7 +144,7 @@ test('dust above the daily limit is in the balance without a record, and without
     const native = balances.find(({ kind }) => kind === 'native');
     return native?.amount === onChain && native.agreement === 'agrees' ? native : null;
   };
-  const native = await pollUntil('the balance of the chain', observation, 60_000);
+  const native = await pollUntil('the balance of the chain', observation, 110_000, 500);
   expect(native.adjustment).toBeNull();
   const param = { vaultId: String(vault.id) };
   const linesAfter = async (after: number) => {

@@ -180,7 +180,8 @@ test('a vault with 50 signers, 100 devices, 50 chains and 1,000 policies stays f
   });
   expect(described.body['wallets'].every(({ address }: { address: string | null }) => address !== null)).toBe(true);
   expect(described.body['policy']).toMatchObject({ version: POLICIES, threshold: 50 });
-  const count = (table: string) => coordinator.DB.prepare(`SELECT count(*) AS rows FROM ${table}`).first('rows');
+  const count = (table: string) =>
+    coordinator.DB.prepare(`SELECT count(*) AS rows FROM ${table} WHERE vault_id = ?`).bind(vaultId).first('rows');
   expect([await count('wallets'), await count('members')]).toEqual([50, 50]);
   expect(await as(3, 'GET /user/me')).toMatchObject({ id: signers[3]?.userId });
   const cookie = await login({ id: signers[3]?.userId ?? '', token: '' });
