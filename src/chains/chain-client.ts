@@ -323,6 +323,11 @@ export interface WatchedAttempts {
   readonly coinParents?: readonly UtxoParent[];
   /** The last known inclusion, or null. */
   readonly inclusion: Inclusion | null;
+  /**
+   * The inclusion is what another RPC node states now. It shows this node which block to read, and
+   * nothing of its contents may come into this node's statement.
+   */
+  readonly isClaimed?: true;
   /** Absent when the transaction pays no token. */
   readonly tokenPayment?: TokenPayment;
 }

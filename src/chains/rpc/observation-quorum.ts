@@ -56,7 +56,7 @@ export async function observeWithQuorum(
       const node = pool.nodes[i];
       const isAnswered = states(answer, claim) || isSameInclusion(watch.watched.inclusion, claim);
       if (isAnswered || node === undefined) return answer;
-      return onNode(pool, node, (one) => observe(one, { ...watch.watched, inclusion: claim }));
+      return onNode(pool, node, (one) => observe(one, { ...watch.watched, inclusion: claim, isClaimed: true }));
     }),
   );
   const hosts = pool.nodes.map(({ host }) => host);

@@ -122,12 +122,18 @@ async function describeInclusion(view: View, mined: Mined): Promise<Result<Obser
  * the state of the block only for a time.
  */
 async function evidenceFor({ node, watched }: View, { hash, receipt }: Found): Promise<TransferEvidence> {
-  const { tokenPayment: payment, inclusion: before } = watched;
+  const { tokenPayment: payment } = watched;
+  const before = recordedIn(watched);
   if (payment === undefined || !receipt.succeeded || !payment.hashes.includes(hash)) return DESCRIBED;
   const proven = isIn(before, { hash, receipt }) ? before.tokenTransfer : undefined;
   if (proven === 'moved' || proven === 'unmoved')
     return { transfer: proven, unlogged: before?.movements.filter(isUnlogged) ?? [] };
   return transferEvidence(node, watched.from, { payment, receipt });
+}
+
+/** Returns the recorded inclusion, whose contents are proven as far as they can be, or null. */
+function recordedIn({ inclusion, isClaimed }: WatchedAttempts): Inclusion | null {
+  return isClaimed === true ? null : inclusion;
 }
 
 /** Reports whether the recorded inclusion is in the block of a receipt. */
@@ -156,7 +162,7 @@ interface Moved {
  */
 async function moved({ node, chain, watched }: View, included: Included): Promise<Moved> {
   const { hash, receipt, known, confirmations, isFinal, unlogged } = included;
-  const before = watched.inclusion;
+  const before = recordedIn(watched);
   const isKnown = isIn(before, included);
   const isTurn =
     isFinal ||
