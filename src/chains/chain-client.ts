@@ -323,10 +323,7 @@ export interface WatchedAttempts {
   readonly coinParents?: readonly UtxoParent[];
   /** The last known inclusion, or null. */
   readonly inclusion: Inclusion | null;
-  /**
-   * The inclusion is what another RPC node states now. It shows this node which block to read, and
-   * nothing of its contents may come into this node's statement.
-   */
+  /** Another RPC node states the inclusion now: it names the block, and proves no contents. */
   readonly isClaimed?: true;
   /** Absent when the transaction pays no token. */
   readonly tokenPayment?: TokenPayment;
@@ -380,10 +377,7 @@ export interface ChainClient<Q extends Quote = Quote, A = unknown, E extends Fee
    * before. It is never null while the recorded block still stands: the RPC node lags behind then.
    */
   activity(hash: string, found: ActivityBlock | null): Promise<Result<ReadTransaction | null, ChainFault>>;
-  /**
-   * Returns those payments of `read.claim` to or from these wallets that the balances of another
-   * RPC node around the block prove. Only EVM chains have such claims.
-   */
+  /** Returns those payments of `read.claim` that balances of another RPC node prove (EVM). */
   provenClaim(read: ReadTransaction, wallets: readonly string[]): Promise<readonly ChainMovement[]>;
   /**
    * Returns hashes of transactions that may concern an address and that no monitor reported. It

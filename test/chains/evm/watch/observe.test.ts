@@ -397,29 +397,3 @@ test('a faulty RPC node gives no observation, whichever call fails, and the othe
   lyingAbout('eth_getTransactionCount', () => 'cut');
   expect(await bad.observe(watched(await nextWallet(), [NEVER_SENT]))).toEqual(transient());
 });
-
-test.each([
-  ['a payment by a contract', 'debug_traceTransaction'],
-  ['a fee', 'eth_getTransactionReceipt'],
-])('%s that one node adds is in no statement of a node that failed one call and is read again', async (_, method) => {
-  const from = await nextWallet();
-  const hash = await pay(from);
-  await chain.client.mine({ blocks: 5 });
-  const honest = await inclusionOf(watched(from, [hash]));
-  const receipt = await request(chain.url, 'eth_getTransactionReceipt', [hash]);
-  const added = { type: 'CALL', from, to: bob(), value: '0x3635c9adc5dea00000', input: '0x' };
-  const lies: Readonly<Record<string, object>> = {
-    debug_traceTransaction: { type: 'CALL', from, to: bob(), value: '0x5', input: '0x', calls: [added] },
-    eth_getTransactionReceipt: { ...Object(receipt), effectiveGasPrice: '0xffffffffff' },
-  };
-  lyingAbout(method, () => ({ result: lies[method] }));
-  const other = await startFalseNode(chain.url);
-  let failures = 1;
-  other.follow((called) =>
-    called === 'eth_getTransactionReceipt' && failures-- > 0 ? { error: { code: -32603, message: 'busy' } } : 'forward',
-  );
-  const seen = await inclusionOf(watched(from, [hash]), clientFor(anvilChain(), [liar.url, other.url]));
-  await other.stop();
-  expect(failures).toBeLessThan(1);
-  expect([seen.movements, seen.secondNode, seen.feePaid]).toEqual([honest.movements, 'agrees', honest.feePaid]);
-});
