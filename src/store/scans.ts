@@ -74,7 +74,7 @@ export async function requestRescan(
     db.prepare(INSERT).bind(JSON.stringify(rows)),
     db.prepare(`UPDATE scans SET report_at_ms = NULL WHERE vault_id = ?1 AND report_at_ms < (${oldest})`).bind(vaultId),
     db
-      .prepare("SELECT id FROM scans WHERE vault_id = ? AND report_at_ms = ? AND state = 'open' ORDER BY id")
+      .prepare("SELECT id FROM scans WHERE vault_id = ? AND report_at_ms = ? AND state = 'open' ORDER BY chain, id")
       .bind(vaultId, reportAtMs),
   ]);
   return { reportAtMs, open: (open?.results ?? []).map(({ id }) => id) };
