@@ -4,6 +4,7 @@ import type { TokenMetadata } from '#chains/chain-client.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { readContract } from '#chains/evm/client/rpc-calls.ts';
+import { untrustedText } from '#chains/untrusted-text.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 import { canonicalAddress } from '#chains/evm/rules/address.ts';
@@ -43,17 +44,11 @@ export async function readToken(node: RpcNode, address: string): Promise<Result<
  */
 function textOf(answer: string): string | null {
   const bytes = hexToBytes(answer.slice(2));
-  if (bytes.length === 32) return plainText(bytes);
+  if (bytes.length === 32) return untrustedText(bytes, MAX_TEXT_LENGTH);
   if (bytes.length < 64) return null;
   const [offset, length] = [wordAt(bytes, 0), wordAt(bytes, 32)];
   if (offset !== 32n || length > BigInt(bytes.length - 64)) return null;
-  return plainText(bytes.subarray(64, 64 + Number(length)));
-}
-
-function plainText(bytes: Uint8Array): string | null {
-  const text = new TextDecoder().decode(bytes);
-  const plain = text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim();
-  return plain === '' ? null : [...plain].slice(0, MAX_TEXT_LENGTH).join('');
+  return untrustedText(bytes.subarray(64, 64 + Number(length)), MAX_TEXT_LENGTH);
 }
 
 function decimalsOf(answer: string): number | null {

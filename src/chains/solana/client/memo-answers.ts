@@ -1,5 +1,6 @@
 import { getBase58Encoder } from '@solana/kit';
 import { field, fieldsOf } from '#chains/solana/client/account-answers.ts';
+import { untrustedText } from '#chains/untrusted-text.ts';
 import { MEMO_PROGRAMS } from '#chains/solana/rules/memo.ts';
 
 /** The longest memo of a record, in characters. Ours: a packet of the network has 1,232 bytes. */
@@ -33,11 +34,8 @@ function textOf(instruction: unknown, accounts: readonly string[]): readonly str
   const program = accounts[Number.parseInt(String(programIdIndex), 10)] ?? '';
   if (!MEMO_PROGRAMS.has(program) || typeof data !== 'string' || data.length > MAX_DATA_LENGTH) return [];
   if (!/^[1-9A-HJ-NP-Za-km-z]*$/.test(data)) return [];
-  const text = new TextDecoder()
-    .decode(Uint8Array.from(getBase58Encoder().encode(data)))
-    .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
-    .trim();
-  return text === '' ? [] : [text];
+  const text = untrustedText(Uint8Array.from(getBase58Encoder().encode(data)), MAX_MEMO_LENGTH);
+  return text === null ? [] : [text];
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -5,6 +5,7 @@ import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { mintIn } from '#chains/solana/client/accounts.ts';
 import { metadataIn } from '#chains/solana/client/token-extensions.ts';
 import { derivedAddress, isPublicKey } from '#chains/solana/rules/address.ts';
+import { untrustedText } from '#chains/untrusted-text.ts';
 import { getAccounts } from '#chains/solana/client/rpc-calls.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
@@ -48,18 +49,11 @@ function textsAt(data: Uint8Array, offset: number): Pick<TokenMetadata, 'name' |
 
 const NOTHING: TokenMetadata = { symbol: null, name: null, decimals: null };
 
-/**
- * Returns a Borsh string. The text is untrusted: it is truncated and loses characters that reorder
- * or hide others.
- */
+/** Returns a Borsh string, which is untrusted. */
 function textAt(data: Uint8Array, slot: number): { readonly text: string | null; readonly end: number } | null {
   if (slot + 4 > data.length) return null;
   const length = new DataView(data.buffer, data.byteOffset).getUint32(slot, true);
   const [start, end] = [slot + 4, slot + 4 + length];
   if (length > 1_000 || end > data.length) return null;
-  const plain = new TextDecoder()
-    .decode(data.subarray(start, end))
-    .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
-    .trim();
-  return { text: plain === '' ? null : [...plain].slice(0, MAX_TEXT_LENGTH).join(''), end };
+  return { text: untrustedText(data.subarray(start, end), MAX_TEXT_LENGTH), end };
 }
