@@ -8,7 +8,7 @@ import { deliveries, hintBudgets, transactions, wallets } from '#store/schema.ts
 
 export type StoredDelivery = typeof deliveries.$inferSelect;
 
-/** The parameters of `chargeLane`: endpoint, lane, now and the cost. */
+/** Charges a lane. The parameters: endpoint, lane, now and the cost. */
 const CHARGE = `INSERT INTO ${getTableName(hintBudgets)} (endpoint_id, lane, free_at_ms) SELECT ?1, ?2, ?3 + ?4`;
 const CHARGE_MORE = `ON CONFLICT (endpoint_id, lane) DO UPDATE
   SET free_at_ms = max(free_at_ms + ?4, excluded.free_at_ms)`;

@@ -143,7 +143,7 @@ export function underWay(world: World): string {
   const open = ['deliveries', 'scans'].flatMap((table) =>
     rowsOf(world.d1.db, `SELECT * FROM ${table} WHERE state = 'open'`).map((row) => `${table} ${JSON.stringify(row)}`),
   );
-  return [...lines, `owed: ${queued.join()}`, ...held, ...open].join('; ');
+  return [...lines, `queued: ${queued.join()}`, ...held, ...open].join('; ');
 }
 
 /**

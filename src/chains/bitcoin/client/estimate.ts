@@ -18,9 +18,8 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
 /**
- * Returns the current cost of an intent at three speeds, with any UTXOs of the wallet
- * that are not locked. Refuses
- * RECIPIENT_REFUSED and INSUFFICIENT_FUNDS as `quoteTransfer` does.
+ * Returns the current cost of an intent at three speeds, with any UTXOs of the wallet that are not
+ * locked. Refuses RECIPIENT_REFUSED and INSUFFICIENT_FUNDS as `quoteTransfer` does.
  */
 export async function estimateFee(
   node: RpcNode,

@@ -222,10 +222,14 @@ export function unreadVersion(fault: NodeFault): NodeProblem {
   return isUnread ? { kind: 'unusable', detail: fault.detail, isUnread: true } : fault;
 }
 
+function getTransactionAt(hash: string, commitment: Commitment) {
+  const options = { commitment, encoding: 'json', maxSupportedTransactionVersion: MAX_TRANSACTION_VERSION };
+  return { method: 'getTransaction', params: [hash, options] };
+}
+
 /** Returns null for a transaction that the RPC node does not have at this commitment. */
 export const getTransaction = (hash: string, commitment: Commitment): RpcCall<MinedTransaction | null> => ({
-  method: 'getTransaction',
-  params: [hash, { commitment, encoding: 'json', maxSupportedTransactionVersion: MAX_TRANSACTION_VERSION }],
+  ...getTransactionAt(hash, commitment),
   read: (answer) => (answer === null ? null : landedOf(answer)),
 });
 
@@ -234,11 +238,7 @@ export const getTransaction = (hash: string, commitment: Commitment): RpcCall<Mi
  * have.
  */
 export const getLifetime = (hash: string): RpcCall<string | null> => ({
-  method: 'getTransaction',
-  params: [
-    hash,
-    { commitment: 'confirmed', encoding: 'json', maxSupportedTransactionVersion: MAX_TRANSACTION_VERSION },
-  ],
+  ...getTransactionAt(hash, 'confirmed'),
   read: (answer) => {
     if (answer === null) return null;
     const lifetime = field(field(field(answer, 'transaction'), 'message'), 'recentBlockhash');

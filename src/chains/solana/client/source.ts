@@ -39,9 +39,10 @@ export async function findSource(
   if (mint === null || (own >= units && to !== wallet)) return accepted(source);
   const found = await node.request(getAccountsOfMint(wallet, mint));
   if (!found.ok) return found;
+  const associatedOnes = [wallet, to].map((owner) => tokenAccountOf(owner, mint, program));
   const others = found.value.flatMap(({ address, account: data }) => {
     const held = tokenAccountIn(data);
-    const isOther = ![wallet, to].some((owner) => tokenAccountOf(owner, mint, program) === address);
+    const isOther = !associatedOnes.includes(address);
     return isOther && held?.mint === mint && isUsable(held, wallet) ? [{ address, account: held }] : [];
   });
   const held = [own, ...others.map((other) => other.account.units)];
