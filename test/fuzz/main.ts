@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { commonRefusals } from '#http/encode/common-refusals.ts';
 import type { Route } from '#http/edge/context.ts';
 import { problemSchema, statusOf } from '#http/encode/problem.ts';
-import { ROUTES } from '#http/routes.ts';
 import { Client } from '#cli/api-client.ts';
 import { UNLIMITED } from '#local/stack/configuration.ts';
 import { createPerson, createReadyVault, ownToken } from '#local/stack/provision.ts';
@@ -12,6 +11,7 @@ import { startStack } from '#local/stack/stack.ts';
 import type { Received } from '../http/documented-answer.ts';
 import { promiseFault } from '../http/documented-answer.ts';
 import { seededRandom } from '#local/stack/seeded-random.ts';
+import { bodies, FUZZED_ROUTES, SIGNATURE } from './bodies.ts';
 import type { Chance } from './garbage.ts';
 import { oddText, pick, spoiled } from './garbage.ts';
 
@@ -24,7 +24,6 @@ import { oddText, pick, spoiled } from './garbage.ts';
 
 const REQUESTS = Number.parseInt(process.env['REQUESTS'] ?? '20000', 10);
 const SEED = Number.parseInt(process.env['SEED'] ?? String(Date.now() % 1_000_000), 10);
-const RECIPIENT = '0x2222222222222222222222222222222222222222';
 const PROMISED = { commonRefusals, problemSchema, statusOf };
 
 interface World {
@@ -88,8 +87,6 @@ async function build(service: Client, url: string): Promise<World> {
     policyChangeIds: [],
   };
 }
-
-const FUZZED_ROUTES = ROUTES.filter(({ access }) => access !== 'service' && access !== 'monitor');
 
 async function requestOnce(chance: Chance, world: World): Promise<number> {
   const route = pick(chance, FUZZED_ROUTES);
@@ -164,6 +161,7 @@ function pathFor(chance: Chance, world: World, { path, query }: Route): string {
     'direction',
     'visible',
     'createdAfter',
+    'memo',
     'after',
     'x',
   ];
@@ -189,12 +187,6 @@ function headersFor(chance: Chance, { tokens }: World, { body, optionalBody }: R
   };
 }
 
-/**
- * A signature of a device that does not exist. It is refused, whether or not the policy requires a
- * device signature.
- */
-const SIGNATURE = { keyId: `dev_${'0'.repeat(32)}`, signature: 'A'.repeat(86) };
-
 /** A valid body, which is corrupted in more than half of the requests. */
 function bodyFor(chance: Chance, world: World, { method, path, body, optionalBody }: Route): string | null {
   const isRenewal = path.endsWith('/renewal');
@@ -202,56 +194,7 @@ function bodyFor(chance: Chance, world: World, { method, path, body, optionalBod
     return chance() < 0.6 ? null : spoiled(chance, isRenewal ? { note: 'Away for too long' } : SIGNATURE);
   }
   if (body === undefined) return method === 'GET' || chance() < 0.9 ? null : pick(chance, ['{}', '{"a":1}', '[]', ' ']);
-  const vaultId = pick(chance, [world.vaultId, world.vaultId, world.vaultId, world.strangeVaultId, 999_999]);
-  const position = { vaultId, chain: 'anvil', note: 'fuzz' };
-  const bodies: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-    '/transaction/estimate-fee': { vaultId, chain: 'anvil', to: RECIPIENT, amount: '1' },
-    '/transaction/transfer': {
-      ...position,
-      to: RECIPIENT,
-      amount: '1',
-      tokenAddress: null,
-      memo: null,
-      recipientMayHaveNoKey: false,
-      recipientIsToken: false,
-      maxTokenFee: null,
-    },
-    '/transaction/message': {
-      ...position,
-      message: pick(chance, ['hello', '0xdeadbeef']),
-      encoding: pick(chance, ['text', 'hex']),
-      acceptForeignChainId: pick(chance, [null, '1337']),
-    },
-    '/transaction/contract-interaction': { ...position, to: RECIPIENT, data: '0xd0e30db0', value: '0' },
-    '/transaction/erc20-approve': { ...position, tokenAddress: RECIPIENT, spender: RECIPIENT, amount: '1' },
-    '/transaction/:txId/visibility': { visible: chance() < 0.5 },
-    '/vault/:vaultId/consolidate': {
-      chain: pick(chance, ['bitcoin-regtest', 'bitcoin', 'anvil']),
-      coins: 3,
-      note: 'fuzz',
-    },
-    '/vault/:vaultId/policy-change': {
-      threshold: pick(chance, [1, 2, 3, 4]),
-      approvalMode: chance() < 0.9 ? 'token' : 'device',
-      removeDevices: chance() < 0.9 ? [] : [SIGNATURE.keyId],
-      recipients: pick(chance, ['anyone', 'address-book']),
-      addressBook: [{ chain: 'anvil', address: RECIPIENT, name: 'Landlord' }],
-      limits: [{ chain: 'anvil', tokenAddress: null, perTransaction: '5', perDay: null }],
-      higherThresholds: [{ chain: 'anvil', tokenAddress: RECIPIENT, above: '9', threshold: 2 }],
-      unreadableThreshold: pick(chance, [null, 1, 3]),
-    },
-    '/push-subscription': {
-      endpoint: 'https://fcm.googleapis.com/fcm/send/fuzz',
-      keys: { p256dh: `B${'A'.repeat(86)}`, auth: 'A'.repeat(22) },
-    },
-    '/personal-access-token/:id': { name: 'fuzzed', enabled: chance() < 0.5 },
-    '/session/access-token': { name: 'fuzzed', expiresAt: null },
-    '/vault/:vaultId/credential-reset/:resetId/cancel-by-device': {
-      keyId: `dev_${'0'.repeat(32)}`,
-      signature: 'A'.repeat(86),
-    },
-  };
-  const whole = bodies[path];
+  const whole = bodies(chance, world)[path];
   if (whole === undefined) throw new Error(`${path} has no body to begin with`);
   return spoiled(chance, whole);
 }
