@@ -18,7 +18,7 @@ import { openDelivery, splitDelivery, updateDelivery } from '#store/deliveries.t
  *
  * A message for a time that the row no longer names reads nothing, so one that arrives twice
  * exceeds no budget. The times are compared with each other and not with a clock, because the
- * clocks of machines differ. A message without a time is that of a claimed or reopened row.
+ * clocks of machines differ. A message without a time is that of a claimed row.
  */
 export async function ingest(
   env: CoordinatorEnv,
@@ -32,8 +32,8 @@ export async function ingest(
   if (report.alarm !== null) {
     console.error(JSON.stringify({ event: 'monitor-notice', endpointId, detail: report.alarm }));
   }
-  // The endpoint counts what it received, once, and not the parts.
-  const isFirst = delivery.provider !== 'part' && delivery.tries === 0;
+  // The endpoint counts what it received, once, and neither parts nor reopened deliveries.
+  const isFirst = !isPart(delivery) && delivery.tries === 0;
   const unread = isFirst ? (report.unread ?? unknownNetwork(env, report.hints)) : undefined;
   if (report.hints.length > MAX_HINTS) {
     const groups = inGroups(report.hints, MAX_HINTS);
@@ -54,14 +54,20 @@ export async function ingest(
 }
 
 /** Returns what the next try of a delivery takes of the budget of its endpoint. */
-function retryOf({ provider }: StoredDelivery, hints: readonly Hint[], outcomes: readonly HintOutcome[]) {
-  if (provider === 'part') {
+function retryOf(delivery: StoredDelivery, hints: readonly Hint[], outcomes: readonly HintOutcome[]) {
+  if (delivery.provider === 'part') {
     const left = hints.filter((_, i) => needsRetry(outcomes[i] ?? 'away'));
     return { charge: chargeOf('bulk', left.length), left };
   }
+  if (isPart(delivery)) return { charge: chargeOf('bulk', hints.length), left: null };
   const isMissed = outcomes.some((outcome) => outcome === 'missing' || outcome === 'away');
   const lane: HintLane = isMissed ? 'missed' : 'known';
   return { charge: chargeOf(lane, hints.length), left: null };
+}
+
+/** Reports whether a delivery is a part of a long one, or was reopened. */
+function isPart({ parts }: StoredDelivery): boolean {
+  return parts === 1;
 }
 
 /** Logs a delivery that was not understood, without its body. */

@@ -13,6 +13,11 @@ const CHARGE = `INSERT INTO ${getTableName(hintBudgets)} (endpoint_id, lane, fre
 const CHARGE_MORE = `ON CONFLICT (endpoint_id, lane) DO UPDATE
   SET free_at_ms = max(free_at_ms + ?4, excluded.free_at_ms)`;
 
+/** The maximum number of deliveries that one request reopens. The next one continues. */
+const REOPENED_AT_ONCE = 100;
+/** An endpoint whose lane for long deliveries is occupied for longer reopens none. */
+const MAX_WAIT_FOR_REOPENING_MS = 600_000;
+
 /** Whether a delivery, ?5, is not a repetition. */
 const IS_NEW = 'NOT EXISTS (SELECT 1 FROM deliveries WHERE id = ?5)';
 /** Whether an endpoint, ?1, has room for the parts, ?6, of a delivery. */
@@ -107,6 +112,50 @@ export async function splitDelivery(
     parts: results.flatMap((result) => result.results).filter((row) => row.id !== undefined),
     isCounted: isCountedAs(unread, counted),
   };
+}
+
+/**
+ * Reopens failed deliveries, the newest first, for another day of tries. Every member of any vault
+ * can request this, so it uses the budget for long deliveries only: each is charged as a part of
+ * `MAX_HINTS` hints, and an endpoint that has used up this budget reopens none. Returns them with
+ * the times of their first tries.
+ */
+export async function reopenDeliveries(db: D1Database, nowMs: number): Promise<readonly DueDelivery[]> {
+  const { lane, costMs } = chargeOf('bulk', MAX_HINTS);
+  const { results: failed } = await db
+    .prepare(
+      `SELECT id, endpoint_id AS endpointId FROM deliveries WHERE state = 'failed' AND endpoint_id NOT IN
+        (SELECT endpoint_id FROM hint_budgets WHERE lane = ? AND free_at_ms > ?)
+      ORDER BY received_at_ms DESC, id LIMIT ?`,
+    )
+    .bind(lane, nowMs + MAX_WAIT_FOR_REOPENING_MS, REOPENED_AT_ONCE)
+    .all<{ id: string; endpointId: string }>();
+  const costs = new Map<string, number>();
+  const rows = failed.map(({ id, endpointId }) => {
+    const afterMs = costs.get(endpointId) ?? 0;
+    costs.set(endpointId, afterMs + costMs);
+    return { id, afterMs };
+  });
+  const free = 'SELECT free_at_ms FROM hint_budgets WHERE endpoint_id = deliveries.endpoint_id AND lane = ?1';
+  // Two requests at the same time charge the budget twice. They reopen each delivery once.
+  const [reopened] = await db.batch<DueDelivery>([
+    db
+      .prepare(
+        `UPDATE deliveries SET state = 'open', tries = 0, parts = 1, received_at_ms = ?2,
+          due_at_ms = max(?2, coalesce((${free}), 0)) + (value ->> '$.afterMs')
+        FROM json_each(?3) WHERE deliveries.id = value ->> '$.id' AND state = 'failed'
+        RETURNING deliveries.id, due_at_ms AS dueAtMs`,
+      )
+      .bind(lane, nowMs, JSON.stringify(rows)),
+    db
+      .prepare(
+        `INSERT INTO hint_budgets (endpoint_id, lane, free_at_ms)
+        SELECT value ->> '$.endpointId', ?1, ?2 + (value ->> '$.costMs') FROM json_each(?3) WHERE true
+        ON CONFLICT (endpoint_id, lane) DO UPDATE SET free_at_ms = max(free_at_ms, ?2) + excluded.free_at_ms - ?2`,
+      )
+      .bind(lane, nowMs, JSON.stringify([...costs].map(([endpointId, cost]) => ({ endpointId, costMs: cost })))),
+  ]);
+  return reopened?.results ?? [];
 }
 
 export interface DueDelivery {

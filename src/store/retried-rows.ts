@@ -15,9 +15,6 @@ export const ENDED_RETENTION_MS = 30 * DAY_MS;
 /** The column with the time since when the tries of a row are counted. */
 const SINCE: Readonly<Record<RetriedTable, string>> = { deliveries: 'received_at_ms', scans: 'started_at_ms' };
 
-/** The maximum number in one call. The next call continues with the next ones. */
-const REOPENED_AT_ONCE = 100;
-
 /**
  * Returns open rows that are due, the oldest first: their message was lost, or they wait for their
  * chain. The caller sends their messages, and the next caller gets others.
@@ -30,18 +27,6 @@ export function claimDue(
   const due = `SELECT id FROM ${table} WHERE state = 'open' AND due_at_ms <= ? ORDER BY due_at_ms LIMIT ?`;
   const claim = `UPDATE ${table} SET due_at_ms = ? WHERE state = 'open' AND id IN (${due}) RETURNING id`;
   return idsOf(db.prepare(claim).bind(nowMs, dueBeforeMs, limit));
-}
-
-/**
- * Reopens failed rows, the newest first, for another day of tries. A scan that has read its blocks
- * continues with the hashes that are still to be recorded.
- */
-export function reopenFailed(db: D1Database, table: RetriedTable, nowMs: number): Promise<readonly string[]> {
-  const since = SINCE[table];
-  const failed = `SELECT id FROM ${table} WHERE state = 'failed' ORDER BY ${since} DESC LIMIT ?`;
-  const fresh = `state = 'open', tries = 0, due_at_ms = ?, ${since} = ?`;
-  const reopen = `UPDATE ${table} SET ${fresh} WHERE id IN (${failed}) RETURNING id`;
-  return idsOf(db.prepare(reopen).bind(nowMs, nowMs, REOPENED_AT_ONCE));
 }
 
 /**

@@ -99,6 +99,21 @@ function newRow({ vaultId, chain, address, sinceBlock, differsAt }: ScanRequest,
 /** The counts of a row that is no scan of its own, or that has not read its blocks. */
 const UNCOUNTED = { added: 0, unrecorded: 0, isFresh: false } as const;
 
+/** The maximum number in one call. The next call continues with the next ones. */
+const REOPENED_AT_ONCE = 100;
+
+/**
+ * Reopens failed scans of a vault, the newest first, for another day of tries. A scan that has read
+ * its blocks continues with the hashes that are still to be recorded. Returns their ids.
+ */
+export async function reopenScans(db: D1Database, vaultId: number, nowMs: number): Promise<readonly string[]> {
+  const failed = `SELECT id FROM scans WHERE vault_id = ?1 AND state = 'failed' ORDER BY started_at_ms DESC LIMIT ?3`;
+  const reopen = `UPDATE scans SET state = 'open', tries = 0, due_at_ms = ?2, started_at_ms = ?2
+    WHERE id IN (${failed}) RETURNING id`;
+  const { results } = await db.prepare(reopen).bind(vaultId, nowMs, REOPENED_AT_ONCE).all<{ id: string }>();
+  return results.map(({ id }) => id);
+}
+
 /** Reports whether a scan of a chain for a vault still has something to read or to record. */
 export async function isScanOpen(
   db: D1Database,

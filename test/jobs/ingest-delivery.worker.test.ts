@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { insertDelivery } from '#store/deliveries.ts';
+import { insertDelivery, reopenDeliveries } from '#store/deliveries.ts';
 import { consumed as consumedOf } from '../worker/queue-batch.ts';
 import { asService, coordinator } from '../http/scene.worker.ts';
 
@@ -326,4 +326,54 @@ test('a part that no RPC node knows is read again after the other parts, without
   const short = await kept(1, nowMs, 'unknown');
   await consumed([{ deliveryId: short }], { ...env, ...UNREACHABLE });
   expect((await dueOf(short)) - nowMs).toBe(2_000);
+});
+
+test('failed deliveries are opened again in the budget for long ones, and never beyond it', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const nowMs = Date.now() + 48 * HOUR_MS;
+  vi.useFakeTimers({ toFake: ['Date'], now: nowMs });
+  const fail = async (endpointId: string, count: number) => {
+    const ids = await Promise.all(Array.from({ length: count }, () => kept(1, nowMs - HOUR_MS, endpointId)));
+    const failed = "UPDATE deliveries SET state = 'failed', tries = 9 WHERE id = ?";
+    await coordinator.DB.batch(ids.map((id) => coordinator.DB.prepare(failed).bind(id)));
+    return ids;
+  };
+  await coordinator.DB.prepare("DELETE FROM deliveries WHERE state = 'failed'").run();
+  await fail('failing', 130);
+  const waits = async () => (await reopenDeliveries(coordinator.DB, nowMs)).map(({ dueAtMs }) => dueAtMs - nowMs);
+  const inTurn = (count: number, from: number) => Array.from({ length: count }, (_, i) => (from + i) * 2_500);
+  const byTime = (a: number, b: number) => a - b;
+  expect((await waits()).toSorted(byTime)).toEqual(inTurn(100, 0));
+  expect((await waits()).toSorted(byTime)).toEqual(inTurn(30, 100));
+  expect(await waits()).toEqual([]);
+  // The lane is occupied for 325 s, so 130 more fit. Then this endpoint reopens none.
+  await fail('failing', 130);
+  expect(await waits()).toHaveLength(100);
+  expect(await waits()).toHaveLength(30);
+  await fail('failing', 10);
+  const [other = ''] = await fail('other', 1);
+  expect(await reopenDeliveries(coordinator.DB, nowMs)).toEqual([{ id: other, dueAtMs: nowMs }]);
+  // A delivery that comes meanwhile is read at once.
+  expect(await dueOf(await kept(1, nowMs, 'failing'))).toBe(nowMs);
+  // A reopened delivery is read, and each further try uses the same lane.
+  const { env } = withQueue();
+  vi.stubGlobal('fetch', emptyCosigner);
+  await consumed([{ deliveryId: other, dueAtMs: nowMs }], { ...env, ...UNREACHABLE });
+  expect(await row(other)).toMatchObject({ state: 'open', tries: 1, outcome: '{"missing":1}' });
+  expect((await dueOf(other)) - nowMs).toBe(2_500);
+  said.mockRestore();
+});
+
+test('a reopened delivery does not count as unread again', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  await asService('GET /internal/vault/1');
+  const id = 'unread-and-reopened';
+  const body = '{"type":"SOMETHING_NEW"}';
+  const delivery = { id, provider: 'alchemy', endpointId: 'unread', body, receivedAtMs: Date.now(), hints: 0 };
+  await insertDelivery(coordinator.DB, delivery);
+  await coordinator.DB.prepare("UPDATE deliveries SET state = 'failed' WHERE id = ?").bind(id).run();
+  expect(await reopenDeliveries(coordinator.DB, Date.now())).toMatchObject([{ id }]);
+  await consumed([{ deliveryId: id }]);
+  expect([await row(id), said.mock.calls]).toMatchObject([{ outcome: '{"unread":1}' }, []]);
+  said.mockRestore();
 });

@@ -7,9 +7,16 @@ import { sweep } from '#jobs/sweep.ts';
 import type { ActivityMessage } from '#objects/configuration.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultDoors } from '#objects/vault/doors.ts';
-import { reopenFailed } from '#store/retried-rows.ts';
 import { scanReports } from '#store/scan-reports.ts';
-import { isScanOpen, openScan, requestRescan, requestScan, storeHashes, updateScan } from '#store/scans.ts';
+import {
+  isScanOpen,
+  openScan,
+  reopenScans,
+  requestRescan,
+  requestScan,
+  storeHashes,
+  updateScan,
+} from '#store/scans.ts';
 import { consumed as consumedOf } from '../worker/queue-batch.ts';
 import { asService, coordinator, RECIPIENT } from '../http/scene.worker.ts';
 
@@ -242,7 +249,7 @@ test('a scan fails after a day without its chain, and continues with its hashes 
   expect(JSON.stringify(said.mock.calls)).toContain('scan-failed');
   // The newest blocks of now are not those of the request.
   [story.isUnreachable, story.found] = [false, []];
-  expect(await reopenFailed(env.DB, 'scans', Date.now())).toEqual([id]);
+  expect(await reopenScans(env.DB, vaultId, Date.now())).toEqual([id]);
   await consumed(env, [id]);
   expect([(await row(id))?.state, recorded]).toEqual(['done', hashesTo(2)]);
   said.mockRestore();
@@ -339,7 +346,7 @@ test('the report of a scan that was given up states it, and counts on when the s
   await consumed(env, [id]);
   expect(await reportOf(vaultId)).toEqual(['failed', 2, 0, 1, 0]);
   [story.isUnreachable, story.missing] = [false, []];
-  await reopenFailed(env.DB, 'scans', Date.now());
+  await reopenScans(env.DB, vaultId, Date.now());
   expect(await reportOf(vaultId)).toEqual(['recording', 2, 0, 1, 0]);
   await consumed(env, [id]);
   expect(await reportOf(vaultId)).toEqual(['done', 2, 0, 2, 0]);

@@ -7,8 +7,8 @@ import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { reportIdOf } from '#http/vault/reprocess/record.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
-import { reopenFailed } from '#store/retried-rows.ts';
-import { requestRescan } from '#store/scans.ts';
+import { delaySecondsTo, reopenDeliveries } from '#store/deliveries.ts';
+import { reopenScans, requestRescan } from '#store/scans.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
 const acknowledgement = z
@@ -24,9 +24,9 @@ const acknowledgement = z
 /**
  * POST /vault/{vaultId}/reprocess-incoming-transactions: processes incoming transactions again
  * after one was missed. It scans the newest blocks of each chain for every wallet of the vault,
- * checks every record that is not final, compares balances with the chain, and retries failed
- * deliveries of monitors and failed scans. The response acknowledges the request immediately.
- * Transactions that the scan finds are listed as if a monitor had reported them.
+ * checks every record that is not final, compares balances with the chain, and retries the failed
+ * scans of the vault and failed deliveries of monitors. The response acknowledges the request
+ * immediately. Transactions that the scan finds are listed as if a monitor had reported them.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden` (a viewer changes nothing).
  */
@@ -58,11 +58,11 @@ async function request(context: HttpContext): Promise<Response> {
   });
   const rescan = { vaultId, wallets: scans };
   const { reportAtMs, open } = await requestRescan(context.env.DB, rescan, nowMs);
-  for (const scanId of open) await context.env.ACTIVITY_QUEUE.send({ scanId });
-  for (const deliveryId of await reopenFailed(context.env.DB, 'deliveries', nowMs))
-    await context.env.ACTIVITY_QUEUE.send({ deliveryId });
-  for (const scanId of await reopenFailed(context.env.DB, 'scans', nowMs))
-    await context.env.ACTIVITY_QUEUE.send({ scanId });
+  const { DB: db, ACTIVITY_QUEUE: queue } = context.env;
+  for (const scanId of [...open, ...(await reopenScans(db, vaultId, nowMs))]) await queue.send({ scanId });
+  for (const { id, dueAtMs } of await reopenDeliveries(db, nowMs)) {
+    await queue.send({ deliveryId: id, dueAtMs }, { delaySeconds: delaySecondsTo(dueAtMs, nowMs) });
+  }
   const chains = scans.flatMap(({ chain, isReadable }) => (isReadable ? (findChain(known, chain)?.name ?? []) : []));
   return context.json({ accepted: true, chains, reportId: reportIdOf(reportAtMs) }, 202);
 }
