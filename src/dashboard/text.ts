@@ -34,3 +34,8 @@ const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle
 export function timeText(iso: string): string {
   return TIME.format(new Date(iso));
 }
+
+/** Reports whether the chain is a Solana chain, by the beginning of its name. */
+export function isOnSolana(chain: string): boolean {
+  return chain.startsWith('solana');
+}

@@ -1,5 +1,6 @@
 import { encode } from 'uqr';
 import type { OwnVault } from '#dashboard/api.ts';
+import { isOnSolana } from '#dashboard/text.ts';
 
 /** Shows the addresses of a vault, to copy or to scan with a phone. */
 export function ReceivePage({ vault }: { readonly vault: OwnVault }) {
@@ -18,6 +19,12 @@ export function ReceivePage({ vault }: { readonly vault: OwnVault }) {
             <p>
               <code class="secret">{address}</code>
             </p>
+            {isOnSolana(chain) && (
+              <p class="quiet">
+                The issuer of a token of Token-2022 (PYUSD and USDG are such tokens) can freeze or move what this
+                address holds. Tokens with a transfer hook, and tokens without transfers, cannot be paid out.
+              </p>
+            )}
             <button type="button" onClick={() => void navigator.clipboard.writeText(address)}>
               Copy
             </button>

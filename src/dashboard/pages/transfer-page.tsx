@@ -6,6 +6,7 @@ import { typedValue } from '#dashboard/forms/number-input.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Amount } from '#dashboard/pages/record-fields.tsx';
 import { amountHint, parseUnits } from '#dashboard/money.ts';
+import { isOnSolana } from '#dashboard/text.ts';
 
 type Estimate = InferResponseType<(typeof api.transaction)['estimate-fee']['$post']>;
 
@@ -68,11 +69,6 @@ export function TransferPage({ vault }: { readonly vault: OwnVault }) {
       </LoadedContent>
     </main>
   );
-}
-
-/** Reports whether the chain is a Solana chain, by the beginning of its name. */
-function isOnSolana(chain: string): boolean {
-  return chain.startsWith('solana');
 }
 
 function Form(props: {

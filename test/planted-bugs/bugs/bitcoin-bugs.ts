@@ -8,6 +8,7 @@ const SELECTION = ['test/chains/bitcoin/client/coin-selection.test.ts'];
 const CARRYING = ['test/chains/bitcoin/client/carrying-utxos.test.ts'];
 const PROOF = ['test/chains/bitcoin/client/utxo-proof.test.ts'];
 const STATUS = ['test/chains/bitcoin/watch/utxo-status.test.ts'];
+const LOCKS = ['test/objects/vault/commands/utxo-lock.test.ts'];
 const ENDED = ['test/domain/transaction/unknown-end.test.ts'];
 
 /**
@@ -315,5 +316,19 @@ export const BITCOIN_BUGS: readonly Bug[] = [
     was: 'pruning.skips === undefined ? all : skipped.write(all)',
     is: 'all',
     caughtBy: ['test/chains/bitcoin/client/long-pages.test.ts'],
+  },
+  {
+    name: 'UTXOs: a UTXO that a payment spends is locked',
+    file: 'src/objects/vault/commands/utxo-lock.ts',
+    was: "if (spender !== undefined) return refused({ code: 'utxo-in-flight'",
+    is: "if (spender === null) return refused({ code: 'utxo-in-flight'",
+    caughtBy: LOCKS,
+  },
+  {
+    name: 'UTXOs: bytes that spend a locked UTXO are stored',
+    file: 'src/objects/vault/commands/transaction.ts',
+    was: 'if (transaction !== null && spendsLocked(context, transaction, event)) return transaction;\n',
+    is: '',
+    caughtBy: LOCKS,
   },
 ];
