@@ -1,6 +1,7 @@
 import { addressOn } from '#chains/inspect/address-on.ts';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { VaultId } from '#domain/id.ts';
+import type { Intent } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { SignedStatement } from '#domain/policy/statement.ts';
 import type { ExportList } from '#domain/policy/export-list.ts';
@@ -139,8 +140,7 @@ export class CosignerKey {
   /**
    * Returns what this co-signer would commit to for a request, with its share and wallet. Refuses
    * `unknown-key`, `share-too-old`, `wrong-wallet` (no wallet on this chain), what `checkRequest`
-   * refuses, `second-digest`, `before-its-time` (it may have signed this intent, because its
-   * records since the creation of the intent may be lost).
+   * refuses, `before-its-time` (see `#mayHaveLostRow`), `second-digest`.
    */
   async #committable(
     keyId: string,
@@ -154,17 +154,25 @@ export class CosignerKey {
     if (wallet === null) return refused(refusal('wrong-wallet'));
     const checked = await this.#check(wallet, request);
     if (!checked.ok) return checked;
-    const { transactionId, createdAtMs } = request.intent;
+    const { transactionId } = request.intent;
+    if (this.#mayHaveLostRow(request.intent)) return refused(refusal('before-its-time'));
     const free = storage.signOnce(transactionId, request.attempt, { ...checked.value, record: false });
     if (!free.ok) return free;
+    return accepted({ share, wallet, checked: checked.value });
+  }
+
+  /**
+   * Reports whether a lost row may have committed this co-signer to bytes of an intent. No attempt
+   * and no purpose is exempt: a cancellation of an executed payment would use another nonce, and
+   * burn the approved fee. The row of any attempt, its own or an attested one, fixes the nonce.
+   */
+  #mayHaveLostRow({ transactionId, createdAtMs }: Intent): boolean {
+    const { storage } = this.#context;
+    const sinceMs = storage.remembersSinceMs();
     // `checkRequest` bounds how far an intent can be dated ahead of its signature, so intents that
     // were signed before the loss are older than this.
-    const isOlder = request.attempt === 1 && createdAtMs < storage.remembersSinceMs() + CREATION_TOLERANCE_MS;
-    const hasLostRecords = storage.remembersSinceMs() > 0;
-    if (hasLostRecords && isOlder && storage.signedFor(transactionId).length === 0) {
-      return refused(refusal('before-its-time'));
-    }
-    return accepted({ share, wallet, checked: checked.value });
+    const isOlder = createdAtMs < sinceMs + CREATION_TOLERANCE_MS;
+    return sinceMs > 0 && isOlder && storage.signedFor(transactionId).length === 0;
   }
 
   /**

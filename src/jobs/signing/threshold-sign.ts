@@ -231,7 +231,7 @@ async function runWith(
   const begun = await (isOpen ? relay({ ...common, ahead }) : run());
   // A co-signer that was restarted has lost the session that it opened ahead.
   const first = isOpen && !begun.ok && begun.refusal.code === 'unknown-session' ? await run() : begun;
-  if (!first.ok && first.refusal.code === 'second-digest' && attempt.number > 1) {
+  if (!first.ok && lacksRecord(first.refusal, attempt)) {
     const { transactionId } = intent;
     await propagateSignedRecord(holders, { keyId, transactionId, threshold: policies.policy.signingThreshold });
     return run();
@@ -241,4 +241,12 @@ async function runWith(
   const { faults } = await bringPolicies(policies, delivery);
   const fault = faults.find(({ cosigner }) => indices.includes(cosigner));
   return fault === undefined ? run() : refused(fault);
+}
+
+/**
+ * Reports whether a co-signer may have refused because it has no record of an earlier signature:
+ * it took no part in it, or it lost its records.
+ */
+function lacksRecord({ code }: CosignerFault, { number }: Signable): boolean {
+  return code === 'before-its-time' || (code === 'second-digest' && number > 1);
 }

@@ -328,4 +328,11 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
     is: '',
     caughtBy: ['test/cosigner/key/identity-rotation.test.ts'],
   },
+  {
+    name: 'a co-signer that lost its records signs later attempts of what was created before',
+    file: 'src/cosigner/key/key.ts',
+    was: 'if (this.#mayHaveLostRow(request.intent)) return',
+    is: 'if (request.attempt === 1 && this.#mayHaveLostRow(request.intent)) return',
+    caughtBy: ['test/attacks/coordinator/cancellation-after-lost-records.test.ts'],
+  },
 ];
