@@ -112,6 +112,12 @@ export interface ChainRules<Q extends Quote = Quote, A = unknown> {
     attempt: Attempt,
     signatures: readonly ChainSignature[],
   ): Result<{ readonly raw: string; readonly hash: string }, ChainFault>;
+  /**
+   * Returns the signatures in bytes that `assemble` returned, in the order of the signed messages,
+   * 64 bytes each: r and s of ECDSA, or the standard form of Ed25519 and BIP-340. Throws for other
+   * bytes.
+   */
+  signaturesIn(raw: string): readonly Uint8Array[];
   /** Returns what is signed for a message, in hex: the bytes and their hash. */
   composeMessage(intent: MessageIntent): { readonly payload: string; readonly signingDigest: string };
   /**

@@ -254,7 +254,7 @@ export class CosignerStorage {
     if (!(newest === undefined ? begins(attempt, checked) : replaces(newest, attempt, checked))) {
       return refused(refusal('second-digest'));
     }
-    if (checked.record) this.#writeSigned('INSERT', recordOf(transactionId, attempt, checked));
+    if (checked.record) this.#writeSigned(recordOf(transactionId, attempt, checked));
     return accepted(null);
   }
 
@@ -291,21 +291,25 @@ export class CosignerStorage {
   }
 
   /**
-   * Stores an attested record as an own one. Returns false when this co-signer signed something
-   * else.
+   * Stores an attested record as an own one. Returns false for other bytes than a row of this
+   * attempt has, another nonce or intent than any row has, or the bytes of another transaction.
    */
   remember(record: SignedRecord): boolean {
-    const { transactionId, attempt, signingDigest } = record;
-    const isNew = this.signedFor(transactionId).every((row) => row.attempt !== attempt);
-    this.#writeSigned('INSERT OR IGNORE', record);
-    if (isNew) this.#write('INSERT INTO attested (tx_id, attempt) VALUES (?, ?)', transactionId, attempt);
-    return this.signedFor(transactionId).some((row) => row.attempt === attempt && row.signingDigest === signingDigest);
+    const { transactionId, attempt, signingDigest, intentDigest, nonce } = record;
+    const rows = this.signedFor(transactionId);
+    if (rows.some((row) => row.intentDigest !== intentDigest || row.nonce !== nonce)) return false;
+    const same = rows.find((row) => row.attempt === attempt);
+    if (same !== undefined) return same.signingDigest === signingDigest;
+    if (nonce !== null && this.#records('signing_digest = ?', signingDigest).length > 0) return false;
+    this.#writeSigned(record);
+    this.#write('INSERT INTO attested (tx_id, attempt) VALUES (?, ?)', transactionId, attempt);
+    return true;
   }
 
-  #writeSigned(how: 'INSERT' | 'INSERT OR IGNORE', record: SignedRecord): void {
+  #writeSigned(record: SignedRecord): void {
     const { transactionId, attempt, purpose, intentDigest, signingDigest, nonce, maxFee, maxTip } = record;
     this.#write(
-      `${how} INTO signed (tx_id, attempt, purpose, intent_digest, signing_digest, nonce, max_fee, max_tip) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO signed (tx_id, attempt, purpose, intent_digest, signing_digest, nonce, max_fee, max_tip) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       transactionId,
       attempt,
       purpose,
@@ -321,12 +325,8 @@ export class CosignerStorage {
    * Returns the step at which the peer was caught cheating, or null. @param identity its public key
    */
   ban(identity: string): string | null {
-    this.#bans ??= new Map(
-      this.#read<{ identity: string; step: string }>('SELECT identity, step FROM ban').map((row) => [
-        row.identity,
-        row.step,
-      ]),
-    );
+    const read = () => this.#read<{ identity: string; step: string }>('SELECT identity, step FROM ban');
+    this.#bans ??= new Map(read().map((row) => [row.identity, row.step]));
     return this.#bans.get(identity) ?? null;
   }
 

@@ -200,6 +200,20 @@ export function describeStorage(book: () => Book): void {
       expect(await open((storage) => storage.signedFor(TX))).toEqual([record(1), second]);
     });
 
+    test('a record with another nonce or intent than a row, or with the bytes of another transaction, changes nothing', async () => {
+      const { open } = book();
+      await open((storage) => request(storage, TX, 1, checked(1)));
+      const others = [
+        record(2, { attempt: 2, nonce: '5' }),
+        record(2, { attempt: 2, intentDigest: 'bb'.repeat(32) }),
+        record(1, { transactionId: OTHER_TX }),
+        record(1, { transactionId: OTHER_TX }),
+      ];
+      expect(await open((storage) => others.map((one) => storage.remember(one)))).toEqual([false, false, false, false]);
+      expect(await open((storage) => storage.signedFor(TX))).toEqual([record(1)]);
+      expect(await open((storage) => storage.signedFor(OTHER_TX))).toEqual([]);
+    });
+
     test('an attested record has no replacement when its fees or nonce are missing', async () => {
       const { open } = book();
       for (const change of [{ maxFee: null }, { maxTip: null }, { nonce: null }]) {

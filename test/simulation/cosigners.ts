@@ -141,7 +141,7 @@ export class SimulatedCosigner {
       case 'signed':
         return accepted(this.#signedFor((body as { transactionId: string }).transactionId));
       case 'witness':
-        return this.#remember(body as { record: SignedRecord; attesters: Readonly<Record<string, string>> });
+        return this.#remember(body as { record: SignedRecord; witnesses: Readonly<Record<string, string>> });
       default:
         return refused(refusal('malformed', action));
     }
@@ -304,12 +304,12 @@ export class SimulatedCosigner {
 
   #remember({
     record,
-    attesters,
+    witnesses,
   }: {
     readonly record: SignedRecord;
-    readonly attesters: Readonly<Record<string, string>>;
+    readonly witnesses: Readonly<Record<string, string>>;
   }): Result<null, Refused> {
-    const proven = this.#peers.filter((peer) => peer.#signatureOf(record) === attesters[String(peer.index)]);
+    const proven = this.#peers.filter((peer) => peer.#signatureOf(record) === witnesses[String(peer.index)]);
     if (proven.length < this.#terms.threshold) return refused(refusal('not-enough-witnesses'));
     return this.chain.remember(record) ? accepted(null) : refused(refusal('second-digest'));
   }

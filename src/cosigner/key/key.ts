@@ -238,7 +238,9 @@ export class CosignerKey {
   async importRecord(keyId: string, seen: AttestedRecord): Promise<Result<null, Refused>> {
     const current = await this.#shares.current(keyId);
     if (!current.ok) return current;
-    return importRecord(this.#context, keyId, { ...seen, threshold: current.value.threshold });
+    const share = current.value;
+    const walletOn = (chain: string) => this.#walletOn(share, chain);
+    return importRecord(this.#context, keyId, { ...seen, threshold: share.threshold, walletOn });
   }
 
   /**

@@ -139,7 +139,8 @@ function isTooDear(intent: Intent, ceilings: FeeCeilings): boolean {
   return intent.kind !== 'message' && unitsOf(intent.maxFee) > unitsOf(feeCeiling(intent.chain, ceilings));
 }
 
-function bidOf({ nonce, fees, leastRisePercent }: Exclude<InspectedPayload, { readonly kind: 'message' }>): Bid {
+/** Returns the bid of inspected bytes of a transaction. */
+export function bidOf({ nonce, fees, leastRisePercent }: Exclude<InspectedPayload, { readonly kind: 'message' }>): Bid {
   return { nonce, ...fees, leastRisePercent };
 }
 

@@ -18,13 +18,23 @@ import {
   transactionIdOf,
   wholeNumberOf,
 } from '#cosigner/request-parser.ts';
+import type { SignedAttempt } from '#cosigner/policy/signed-attempt.ts';
+import { rowOfSigned, signedAttemptOf } from '#cosigner/policy/signed-attempt.ts';
 import { signAsCosigner, verifyAsCosigner } from '#mpc/envelope.ts';
+import { equalBytes } from '#mpc/transcript.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 
 /** A record with the signatures of co-signers that have it. */
 export interface AttestedRecord {
   readonly record: SignedRecord;
   readonly attesters: ReadonlyMap<PartyIndex, Uint8Array>;
+  /** The bytes of the attempt with their whole signatures; absent where the attesters prove it. */
+  readonly signed?: SignedAttempt;
+}
+
+interface RecordTerms {
+  readonly threshold: number;
+  readonly walletOn: (chain: string) => Parameters<typeof rowOfSigned>[2];
 }
 
 const SIGNATURE_BYTES = 64;
@@ -47,25 +57,40 @@ export async function attestRecords(
 }
 
 /**
- * Stores a record that as many co-signers signed as sign together: so many would not attest a
- * record that was never signed, or they could have signed it themselves. A co-signer that took no
- * part in the signature, or whose storage was set back, then has the record as if it had signed.
+ * Stores a proven record. A co-signer that took no part in the signature, or whose storage was set
+ * back, then has the record as if it had signed. There are two proofs:
  *
- * @param threshold of the key. Refuses `not-enough-witnesses`, `second-digest` (this co-signer
- * signed something else).
+ * 1. As many co-signers attest it as sign together. So many would not attest a record that was
+ *    never signed, or they could have signed it themselves.
+ * 2. The bytes with the whole signatures of the wallet, from which this co-signer computes the
+ *    record itself, and one other co-signer that attests it. A replacement needs no co-signer that
+ *    is absent then: every group that can sign has a member of the group that signed before. The
+ *    attestation binds the bytes to their intent and attempt. Otherwise a coordinator alone could
+ *    show the bytes of one payment as those of an equal one.
+ *
+ * Refuses `not-enough-witnesses` (detail `record`: the bytes have another record), `second-digest`
+ * (this co-signer signed something else), and what `rowOfSigned` refuses.
+ *
+ * @param threshold of the key
+ * @param walletOn returns the wallet of the key on a chain, or null
  */
 export async function importRecord(
   { membership, storage }: { readonly membership: CosignerSet; readonly storage: CosignerStorage },
   keyId: string,
-  { record, attesters, threshold }: AttestedRecord & { readonly threshold: number },
+  { record, attesters, signed, threshold, walletOn }: AttestedRecord & RecordTerms,
 ): Promise<Result<null, Refused>> {
   const bytes = recordBytes(keyId, record);
+  if (signed !== undefined) {
+    const row = await rowOfSigned(signed, record, walletOn(signed.intent.chain));
+    if (!row.ok) return row;
+    if (!equalBytes(recordBytes(keyId, row.value), bytes)) return refused(refusal('not-enough-witnesses', 'record'));
+  }
   let proven = 0;
   for (const [party, signature] of attesters) {
     const peer = membership.peers.get(party);
     if (peer !== undefined && (await verifyAsCosigner(peer, bytes, signature))) proven += 1;
   }
-  if (proven < threshold) return refused(refusal('not-enough-witnesses'));
+  if (proven < (signed === undefined ? threshold : 1)) return refused(refusal('not-enough-witnesses'));
   return storage.remember(record) ? accepted(null) : refused(refusal('second-digest'));
 }
 
@@ -77,8 +102,9 @@ function nonceOf(value: unknown): string {
 }
 
 export function witnessedRecordOf(value: unknown): AttestedRecord {
-  const { record, witnesses } = fieldsOf(value, ['record', 'witnesses']);
-  return { record: recordOf(record), attesters: byPartyOf(witnesses, (one) => bytesOf(one, SIGNATURE_BYTES)) };
+  const { record, witnesses, signed } = fieldsOf(value, ['record', 'witnesses'], ['signed']);
+  const attesters = byPartyOf(witnesses, (one) => bytesOf(one, SIGNATURE_BYTES));
+  return { record: recordOf(record), attesters, ...(signed === undefined ? {} : { signed: signedAttemptOf(signed) }) };
 }
 
 function recordOf(value: unknown): SignedRecord {

@@ -22,7 +22,7 @@ import { spendingOf } from '#chains/inspect/spending.ts';
 import type { SigningContact } from '#jobs/signing/signing-contact.ts';
 import { trackContact } from '#jobs/signing/signing-contact.ts';
 import { policySource } from '#jobs/keys/adopt-policy.ts';
-import { propagateSignedRecord } from '#jobs/signing/propagate-signed-record.ts';
+import { propagateSignedRecord, signedBytesOf } from '#jobs/signing/propagate-signed-record.ts';
 import { broadcast } from '#jobs/signing/broadcast.ts';
 import { isDecided } from '#jobs/signing/confirm.ts';
 import type { AllocatedNonce, NonceFault } from '#jobs/signing/nonce-allocation.ts';
@@ -301,7 +301,8 @@ async function signAttempt(
   const { key, adoption } = work;
   // With receipts every co-signer already has the record.
   if (needsReceipts(adoption.policy)) return { isStale: false };
-  const logged = { keyId: key.keyId, transactionId: id, threshold: adoption.policy.signingThreshold };
+  const signed = () => [signedBytesOf(client.rules, intent, { ...attempt, signed: assembled.value })];
+  const logged = { keyId: key.keyId, transactionId: id, threshold: adoption.policy.signingThreshold, signed };
   await propagateSignedRecord(availableHolders(cosignersOf(env), key), logged);
   return { isStale: false };
 }
@@ -341,7 +342,9 @@ async function signaturesOf(
   const { key, adoption } = work;
   const policies = policySource(vault, adoption);
   const { id, intent, approvals } = work.transaction;
-  const requested = { key, intent, attempt, approvals, policies, evidence, ahead };
+  const rules = rulesFor(work.chain);
+  const earlier = () => signedAttempts(work.transaction).map((one) => signedBytesOf(rules, intent, one));
+  const requested = { key, intent, attempt, approvals, policies, evidence, ahead, earlier };
   const request = contact === null ? requested : { ...requested, mayStart: contact.mayStart };
   const outcome = await thresholdSign(cosignersOf(env), request);
   if (outcome.ok) return outcome.signatures;

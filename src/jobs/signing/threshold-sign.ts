@@ -11,6 +11,7 @@ import { pairStatesOf } from '#cosigner-client/pair-states.ts';
 import type { SigningKey } from '#jobs/signing/combine.ts';
 import { refused } from '#domain/result.ts';
 import { combineSignatures, publicSharesFrom } from '#jobs/signing/combine.ts';
+import type { SignedBytes } from '#jobs/signing/propagate-signed-record.ts';
 import { propagateSignedRecord } from '#jobs/signing/propagate-signed-record.ts';
 import { signerGroups } from '#jobs/keys/prove-key.ts';
 import type { OpenedSessions } from '#jobs/signing/relay.ts';
@@ -33,6 +34,11 @@ export interface ThresholdSignRequest {
   readonly policies: PolicySource;
   /** What the co-signers require to verify the bytes. */
   readonly evidence: readonly string[];
+  /**
+   * Returns the signed earlier attempts of the transaction, from which a co-signer takes records
+   * that it lacks; none when absent.
+   */
+  readonly earlier?: () => readonly SignedBytes[];
   /** See `Run.mayStart`. */
   readonly mayStart?: () => Promise<boolean>;
   /** What `openSessionsAhead` returned for this signature. */
@@ -233,7 +239,8 @@ async function runWith(
   const first = isOpen && !begun.ok && begun.refusal.code === 'unknown-session' ? await run() : begun;
   if (!first.ok && lacksRecord(first.refusal, attempt)) {
     const { transactionId } = intent;
-    await propagateSignedRecord(holders, { keyId, transactionId, threshold: policies.policy.signingThreshold });
+    const threshold = policies.policy.signingThreshold;
+    await propagateSignedRecord(holders, { keyId, transactionId, threshold, signed: request.earlier ?? (() => []) });
     return run();
   }
   if (first.ok || first.refusal.code !== 'policy-behind') return first;

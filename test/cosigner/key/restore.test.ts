@@ -22,7 +22,12 @@ afterAll(() => cosigners.stop());
 afterEach(() => vi.restoreAllMocks());
 
 const report = (of: ApprovedTransfer, threshold = 2) =>
-  propagateSignedRecord(cosigners.all, { keyId: key.keyId, transactionId: of.intent.transactionId, threshold });
+  propagateSignedRecord(cosigners.all, {
+    keyId: key.keyId,
+    transactionId: of.intent.transactionId,
+    threshold,
+    signed: () => [],
+  });
 
 const linesOf = async (index: number, { intent }: ApprovedTransfer) => {
   const answer = await present(cosigners.some(index)[0]).call(`key/${key.keyId}/signed`, {

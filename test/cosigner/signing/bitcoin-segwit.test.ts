@@ -8,6 +8,7 @@ import { unsignedAttempt } from '#domain/transaction/event.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '../threshold-sign.ts';
+import { signedBytesOf } from '#jobs/signing/propagate-signed-record.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { BTC, localNetwork, regtest, sourceOf, stranger } from '../../chains/bitcoin/cast.ts';
 import { amount } from '../../domain/cast.ts';
@@ -122,4 +123,20 @@ test.each(['hello', ''])('the message %j is signed for the address of the key', 
   if (!outcome.ok) throw new Error(outcome.reason);
   const given = rules.assembleMessage(intent, present(outcome.signatures[0]));
   expect(given.ok && given.value.startsWith('smpA')).toBe(true);
+});
+
+test('a co-signer without a record takes it from all signatures of the first attempt, and signs the next one', async () => {
+  const request = transfer();
+  const sources = [source(), source(), source()];
+  const [utxos, evidence] = [sources.map(({ utxo }) => utxo), sources.map(({ raw }) => raw)];
+  const first = attempt(request.intent, { utxos, change: 5n * BTC - 1_000n });
+  const outcome = await thresholdSign(cosigners.some(1, 2), { ...request, attempt: first, evidence });
+  if (!outcome.ok) throw new Error(outcome.reason);
+  const signed = rules.assemble(request.intent, first, outcome.signatures);
+  if (!signed.ok) throw new Error(signed.refusal.detail);
+  const bytes = signedBytesOf(rules, request.intent, { ...first, signed: signed.value });
+  const faster = { ...request, attempt: attempt(request.intent, { utxos, change: 5n * BTC - 3_000n }, 2), evidence };
+  const swapped = { ...bytes, signed: { ...bytes.signed, signatures: bytes.signed.signatures.toReversed() } };
+  expect((await thresholdSign(cosigners.some(1, 3), { ...faster, earlier: () => [swapped] })).ok).toBe(false);
+  expect((await thresholdSign(cosigners.some(1, 3), { ...faster, earlier: () => [bytes] })).ok).toBe(true);
 });

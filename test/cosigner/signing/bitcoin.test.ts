@@ -9,6 +9,7 @@ import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { generateKey } from '../key/generate-key.ts';
 import { thresholdSign } from '../threshold-sign.ts';
+import { signedBytesOf } from '#jobs/signing/propagate-signed-record.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { BTC, localNetwork, stranger } from '../../chains/bitcoin/cast.ts';
 import { amount, policy } from '../../domain/cast.ts';
@@ -122,4 +123,20 @@ test('a payment that was signed before is signed again, as after a crash before 
     if (!outcome.ok) throw new Error(outcome.reason);
     expect(rules.assemble(request.intent, signed, outcome.signatures).ok).toBe(true);
   }
+});
+
+test('a co-signer without a record takes it from all signatures of the first attempt, and signs the next one', async () => {
+  const request = transfer();
+  const utxos = [utxo(), utxo(), utxo()];
+  const first = attempt(request.intent, utxos);
+  const outcome = await thresholdSign(cosigners.some(1, 2), { ...request, attempt: first });
+  if (!outcome.ok) throw new Error(outcome.reason);
+  const signed = rules.assemble(request.intent, first, outcome.signatures);
+  if (!signed.ok) throw new Error(signed.refusal.detail);
+  const bytes = signedBytesOf(rules, request.intent, { ...first, signed: signed.value });
+  const faster = { ...request, attempt: attempt(request.intent, utxos, { number: 2, fee: 3_000n }) };
+  const [, ...others] = bytes.signed.signatures;
+  const lacking = { ...bytes, signed: { ...bytes.signed, signatures: [...others, ...others.slice(0, 1)] } };
+  expect((await thresholdSign(cosigners.some(1, 3), { ...faster, earlier: () => [lacking] })).ok).toBe(false);
+  expect((await thresholdSign(cosigners.some(1, 3), { ...faster, earlier: () => [bytes] })).ok).toBe(true);
 });

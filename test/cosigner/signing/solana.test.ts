@@ -11,6 +11,7 @@ import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { generateKey } from '../key/generate-key.ts';
 import { thresholdSign } from '../threshold-sign.ts';
+import { signedBytesOf } from '#jobs/signing/propagate-signed-record.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { present } from '../../chains/evm/cast.ts';
 import { localCluster, message, stranger } from '../../chains/solana/cast.ts';
@@ -258,4 +259,19 @@ test('an opening starts one session, and a second start with the same nonces is 
   cosigners.watch(() => {});
   expect(answers).toMatchObject([{ ok: true, value: { result: {} } }]);
   expect(outcome.ok ? '' : outcome.reason).toBe('node 1 unknown-session');
+});
+
+test('a co-signer without a record takes it from the signature of the first attempt, and signs the next one', async () => {
+  const request = transfer();
+  const value = stranger();
+  const first = attempt(request.intent, nonce(value));
+  const outcome = await thresholdSign(cosigners.some(1, 2), { ...request, attempt: first });
+  if (!outcome.ok) throw new Error(outcome.reason);
+  const signed = rules.assemble(request.intent, first, outcome.signatures);
+  if (!signed.ok) throw new Error(signed.refusal.detail);
+  const bytes = signedBytesOf(rules, request.intent, { ...first, signed: signed.value });
+  const second = attempt(request.intent, nonce(value), { number: 2, unitPrice: 50_000n });
+  const faster = { ...request, attempt: second };
+  expect((await thresholdSign(cosigners.some(1, 3), { ...faster, earlier: () => [] })).ok).toBe(false);
+  expect((await thresholdSign(cosigners.some(1, 3), { ...faster, earlier: () => [bytes] })).ok).toBe(true);
 });

@@ -1,10 +1,11 @@
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { RawTx } from '@scure/btc-signer';
 import type { ChainFault, ChainSignature } from '#chains/chain-rules.ts';
 import { scriptTypeOf } from '#chains/bitcoin/rules/script-type.ts';
 import { messageSignature, signedMessage } from '#chains/bitcoin/rules/message.ts';
 import { inspectBitcoinPayload } from '#chains/bitcoin/rules/payload.ts';
 import { transactionOf } from '#chains/bitcoin/rules/transaction.ts';
-import { witnessOf } from '#chains/bitcoin/rules/witness.ts';
+import { signatureIn, witnessOf } from '#chains/bitcoin/rules/witness.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -42,6 +43,12 @@ export function assembleTransaction(
     transaction.updateInput(i, { finalScriptWitness: [...witness.value] }, true);
   }
   return accepted({ raw: `0x${bytesToHex(Uint8Array.from(transaction.extract()))}`, hash: transaction.id });
+}
+
+/** See `ChainRules.signaturesIn`. */
+export function signaturesIn(raw: string): readonly Uint8Array[] {
+  const { witnesses = [] } = RawTx.decode(hexToBytes(raw.slice(2)));
+  return witnesses.map(signatureIn);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { parseAddress } from '#chains/bitcoin/rules/address.ts';
-import { assembleMessage, assembleTransaction } from '#chains/bitcoin/rules/assemble.ts';
+import { assembleMessage, assembleTransaction, signaturesIn } from '#chains/bitcoin/rules/assemble.ts';
 import type { BitcoinQuote } from '#chains/bitcoin/rules/compose.ts';
 import { composeMessage, composeTransaction } from '#chains/bitcoin/rules/compose.ts';
 import { readMessage } from '#chains/bitcoin/rules/message.ts';
@@ -35,6 +35,7 @@ export function bitcoinRules(chain: Chain): ChainRules<BitcoinQuote, bigint> {
     memoFault: () => NO_MEMO,
     compose: composeTransaction,
     assemble: assembleTransaction,
+    signaturesIn,
     composeMessage,
     assembleMessage,
   };

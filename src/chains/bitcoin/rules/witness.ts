@@ -48,3 +48,13 @@ function recovered(hash: Uint8Array, { r, s, yParity }: EcdsaSignatureParts) {
   const signature = new secp256k1.Signature(bytesToNumberBE(r), bytesToNumberBE(s));
   return { der: signature.toBytes('der'), publicKey: compressed(signer) };
 }
+
+/**
+ * Returns the signature in a witness of `witnessOf`, 64 bytes: r and s, or the form of BIP-340.
+ * Throws for another witness.
+ */
+export function signatureIn([signature, publicKey]: readonly Uint8Array[]): Uint8Array {
+  if (signature === undefined) throw new Error('an input of a wallet has a witness');
+  if (publicKey === undefined) return signature;
+  return secp256k1.Signature.fromBytes(signature.subarray(0, -1), 'der').toBytes('compact');
+}

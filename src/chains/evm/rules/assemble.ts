@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem';
-import { bytesToBigInt, bytesToHex, hexToBytes, keccak256 } from 'viem/utils';
+import { bytesToBigInt, bytesToHex, concatBytes, hexToBytes, keccak256 } from 'viem/utils';
 import { encodeScalar, ORDER } from '#curve/scalar.ts';
 import { signerOf } from '#curve/signatures.ts';
 import type { ChainFault, ChainSignature } from '#chains/chain-rules.ts';
@@ -64,6 +64,13 @@ export function readSigned(raw: string): Result<SignedBytes, ChainFault> {
   const payload = serialiseUnsigned(transaction);
   const from = recover(keccak256(payload), transaction);
   return from === null ? refused({ detail: 'not a valid low-s signature' }) : accepted({ from, payload, transaction });
+}
+
+/** See `ChainRules.signaturesIn`. */
+export function signaturesIn(raw: string): readonly Uint8Array[] {
+  const parsed = parseSigned(raw);
+  if (!parsed.ok) throw new Error(`not a signed transaction: ${parsed.refusal}`);
+  return [concatBytes([encodeScalar(parsed.value.r), encodeScalar(parsed.value.s)])];
 }
 
 /** Returns the signer of a valid low-s signature, or null. */

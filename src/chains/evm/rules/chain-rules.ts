@@ -1,7 +1,7 @@
 import type { ChainRules } from '#chains/chain-rules.ts';
 import { NO_MEMO } from '#chains/chain-rules.ts';
 import { parseAddress } from '#chains/evm/rules/address.ts';
-import { assembleTransaction } from '#chains/evm/rules/assemble.ts';
+import { assembleTransaction, signaturesIn } from '#chains/evm/rules/assemble.ts';
 import { isCalldata } from '#chains/evm/rules/call.ts';
 import type { EvmQuote } from '#chains/evm/rules/compose.ts';
 import { composeMessage, composeTransaction } from '#chains/evm/rules/compose.ts';
@@ -25,6 +25,7 @@ export function evmRules(chain: Chain): ChainRules<EvmQuote, bigint> {
     memoFault: () => NO_MEMO,
     compose: composeTransaction,
     assemble: assembleTransaction,
+    signaturesIn,
     composeMessage,
     assembleMessage,
   };

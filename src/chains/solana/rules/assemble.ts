@@ -58,6 +58,8 @@ export function assembleMessage(intent: MessageIntent, signature: ChainSignature
 /** A decoded signed transaction with one signer. */
 export interface SignedTransaction {
   readonly hash: string;
+  /** 64 bytes. */
+  readonly signature: Uint8Array;
   readonly message: Uint8Array;
 }
 
@@ -66,7 +68,15 @@ export function readSigned(raw: string): SignedTransaction | null {
   const bytes = hexToBytes(raw.slice(2));
   const [signatures, ends] = [bytes[0], 1 + SIGNATURE_BYTES];
   if (signatures !== 1 || bytes.length <= ends) return null;
-  return { hash: signatureText(bytes.subarray(1, ends)), message: bytes.subarray(ends) };
+  const signature = bytes.subarray(1, ends);
+  return { hash: signatureText(signature), signature, message: bytes.subarray(ends) };
+}
+
+/** See `ChainRules.signaturesIn`. */
+export function signaturesIn(raw: string): readonly Uint8Array[] {
+  const signed = readSigned(raw);
+  if (signed === null) throw new Error('not a signed transaction');
+  return [signed.signature];
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { ChainRules } from '#chains/chain-rules.ts';
 import { parseMint, parseRecipient, parseWallet } from '#chains/solana/rules/address.ts';
-import { assembleMessage, assembleTransaction } from '#chains/solana/rules/assemble.ts';
+import { assembleMessage, assembleTransaction, signaturesIn } from '#chains/solana/rules/assemble.ts';
 import type { CurrentNonce, SolanaQuote } from '#chains/solana/rules/compose.ts';
 import { composeMessage, composeTransaction } from '#chains/solana/rules/compose.ts';
 import { memoFault } from '#chains/solana/rules/memo.ts';
@@ -29,6 +29,7 @@ export function solanaRules(chain: Chain): ChainRules<SolanaQuote, CurrentNonce>
     memoFault,
     compose: composeTransaction,
     assemble: assembleTransaction,
+    signaturesIn,
     composeMessage,
     assembleMessage,
   };
