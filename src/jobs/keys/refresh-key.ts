@@ -48,7 +48,9 @@ export async function nextRefreshStep(
   refresh: KeyRefresh,
 ): Promise<Result<RefreshStep, KeyFault>> {
   const { holding, unreachable } = await holdingsOf(cosigners, request.key.keyId);
-  if (await isBroughtOn(holding, request.key.keyId)) return accepted({ type: 'progress', refresh });
+  const brought = await broughtOn(holding, request.key.keyId);
+  if (!brought.ok) return brought;
+  if (brought.value) return accepted({ type: 'progress', refresh });
   if (unreachable !== null) return withReason('shares', unreachable);
   if (refresh.begun === null) return begun(holding, request, refresh);
   const after = refresh.begun.epoch;
@@ -83,10 +85,12 @@ async function holdingsOf(
  * another one uses them already, with the other one's receipts. It requires no unanimity: a
  * co-signer that is lost during a change would otherwise leave the rest in two epochs. It trusts no
  * single co-signer: the receipts of one may be false, and then those of the next are tried. Reports
- * whether a co-signer has changed.
+ * whether a co-signer has changed, by its next report of its shares. Refuses when one claims a
+ * change that this report does not confirm, and none has changed: it would go on for ever.
  */
-async function isBroughtOn(holding: readonly HoldingCosigner[], keyId: string): Promise<boolean> {
+async function broughtOn(holding: readonly HoldingCosigner[], keyId: string): Promise<Result<boolean, KeyFault>> {
   let hasChanged = false;
+  let claim: KeyFault | null = null;
   for (const { cosigner, shares } of holding) {
     const own = activeEpoch(shares);
     const waiting = shares.filter(({ epoch, isActive }) => !isActive && epoch > own).map(({ epoch }) => epoch);
@@ -105,11 +109,19 @@ async function isBroughtOn(holding: readonly HoldingCosigner[], keyId: string): 
       ]);
     for (const order of orders) {
       const answer = await cosigner.call(`key/${keyId}/activate`, order);
-      hasChanged ||= answer.ok;
-      if (answer.ok) break;
+      if (!answer.ok) continue;
+      const after = await sharesHeldBy(cosigner, keyId);
+      const isConfirmed = after.ok && activeEpoch(after.value) >= order.epoch;
+      hasChanged ||= isConfirmed;
+      if (!isConfirmed) claim = unconfirmed(cosigner, order.epoch);
+      break;
     }
   }
-  return hasChanged;
+  return claim === null || hasChanged ? accepted(hasChanged) : refused(claim);
+}
+
+function unconfirmed({ index }: CosignerClient, epoch: number): KeyFault {
+  return { reason: `activation: node ${index} claims to use epoch ${epoch}, and does not report it`, isUseless: false };
 }
 
 /** Returns, for each co-signer with a share of an epoch, its own receipt. */

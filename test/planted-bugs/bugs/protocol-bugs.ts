@@ -384,4 +384,11 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
     is: '',
     caughtBy: ['test/cosigner/storage.test.ts'],
   },
+  {
+    name: 'a claimed activation counts as progress',
+    file: 'src/jobs/keys/refresh-key.ts',
+    was: 'const isConfirmed = after.ok && activeEpoch(after.value) >= order.epoch;',
+    is: 'const isConfirmed = after.ok;',
+    caughtBy: [inAttacks('claimed-activation')],
+  },
 ];
