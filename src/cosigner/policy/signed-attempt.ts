@@ -11,7 +11,7 @@ import { accepted, refused } from '#domain/result.ts';
 import type { Intent } from '#domain/transaction/intent.ts';
 import { actionOfAttempt, intentBytes } from '#domain/transaction/intent.ts';
 import type { KeyShare } from '#mpc/share.ts';
-import { isSignedBy, WHOLE_SIGNATURE_BYTES } from '#mpc/whole-signature.ts';
+import { isSignedBy, WHOLE_SIGNATURE_BYTES } from '#cosigner/policy/whole-signature.ts';
 
 /** The bytes of one attempt with the whole signatures over them. */
 export interface SignedAttempt {
@@ -40,8 +40,9 @@ export function signedAttemptOf(value: unknown): SignedAttempt {
  * The signatures prove that as many co-signers as the signing threshold signed these bytes. They do
  * not prove for which of two equal intents, and as which attempt: the bytes name neither.
  *
- * Throws `Malformed` for a purpose that does not exist. Refuses, in order: `wrong-wallet`, `payload-refused` (a message, which nothing replaces, or bytes
- * that are not this attempt of the intent), `not-enough-witnesses` with the detail `signature`.
+ * Throws `Malformed` for a purpose that does not exist. Refuses, in order: `wrong-wallet`,
+ * `payload-refused` (a message, which nothing replaces, or bytes that are not this attempt of the
+ * intent), `not-enough-witnesses` with the detail `signature`.
  *
  * @param wallet the address and the share of this co-signer's key on the chain of the intent
  */

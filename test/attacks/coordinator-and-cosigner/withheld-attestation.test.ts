@@ -28,9 +28,9 @@ import {
   startCosigners,
 } from '../../cosigner/cosigners.ts';
 import { thresholdSign } from '../../cosigner/threshold-sign.ts';
-import { policy as founding } from '../../domain/cast.ts';
+import { policy as firstPolicy } from '../../domain/cast.ts';
 
-const policy = { ...founding, signingThreshold: 3 };
+const policy = { ...firstPolicy, signingThreshold: 3 };
 
 let cosigners: Cosigners;
 let key: VaultKey;

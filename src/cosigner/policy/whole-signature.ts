@@ -7,7 +7,7 @@ import { equalBytes } from '#mpc/transcript.ts';
 export const WHOLE_SIGNATURE_BYTES = 64;
 
 /**
- * Reports whether a whole signature is by a key over a message, whoever combined it. As many
+ * Reports whether a whole signature is by a key over a message. As many
  * co-signers as the signing threshold have then signed the message. A high s of ECDSA is refused,
  * as the chains refuse it.
  *
