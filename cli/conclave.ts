@@ -32,7 +32,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   },
   recover: {
     summary: 'Create offline recovery keys; rebuild wallet keys from recovery packages',
-    load: async () => (await import('./recover.ts')).recoverCommand,
+    load: async () => (await import('./recovery/recover.ts')).recoverCommand,
   },
   'restore-drill': {
     summary: 'Practise a restore of D1 on a local stack',

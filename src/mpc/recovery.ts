@@ -1,4 +1,5 @@
 import { Aes256Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from '@hpke/core';
+import { x25519 } from '@noble/curves/ed25519.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import type { CanonicalField } from '#domain/canonical/bytes.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
@@ -69,6 +70,27 @@ export async function sealForRecovery(recoveryKey: string, share: KeyShare): Pro
   const ciphertext = new Uint8Array(await sender.seal(owned(scalar)));
   return { ...header, encapsulated: bytesToHex(new Uint8Array(sender.enc)), ciphertext: bytesToHex(ciphertext) };
 }
+
+/**
+ * Reports whether a seal for this key can be opened. A key of small order has no secret of its own,
+ * and the shared secret is zero (RFC 7748, section 6.1). A key in another than the canonical form
+ * is never printed for a secret, so it was mistyped. @param recoveryKey hex of 32 bytes
+ */
+export function isRecoveryKey(recoveryKey: string): boolean {
+  const key = hexToBytes(recoveryKey);
+  if (BigInt(`0x${bytesToHex(key.toReversed())}`) >= FIELD_ORDER) return false;
+  try {
+    x25519.getSharedSecret(ANY_SCALAR, key);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Of Curve25519. */
+const FIELD_ORDER = 2n ** 255n - 19n;
+/** Clamping makes every scalar a multiple of the cofactor, so any scalar finds a small order. */
+const ANY_SCALAR = new Uint8Array(32).fill(1);
 
 /** Returns the data that the seal is bound to (`info` of RFC 9180). */
 export function recoveryHeader({ publicShares, ...header }: Sealed): Uint8Array<ArrayBuffer> {

@@ -27,7 +27,7 @@ test('only the arithmetic of the groups reads the bytes of a secret scalar', () 
 test('a secret scalar is revealed only to be sealed, or when it is public from then on', () => {
   expect(filesWith(/\b(?:secrets|SECRETS)\.reveal\b/)).toEqual([
     // The key of a wallet, on the offline machine of a recovery.
-    'cli/recover.ts',
+    'cli/recovery/open.ts',
     // psi, eta, and the parts of a signature.
     'src/mpc/ecdsa/messages.ts',
     // The share is hashed into each nonce.

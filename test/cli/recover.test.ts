@@ -3,8 +3,9 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import { addressOn } from '#chains/inspect/address-on.ts';
 import { chainsFrom } from '#chains/registry.ts';
-import { recovered } from '#cli/recover.ts';
+import { recovered } from '#cli/recovery/open.ts';
 import { walletKey } from '#mpc/derivation.ts';
+import { keyIdOf } from '#mpc/keygen/confirm.ts';
 import type { RecoveryPackage } from '#mpc/recovery.ts';
 import { recoveryPackageBytes, sealForRecovery } from '#mpc/recovery.ts';
 import { dealKey, party } from '../mpc/dealt-key.ts';
@@ -32,7 +33,7 @@ async function opened() {
     parties.map(async (self) => {
       const share = {
         scheme,
-        keyId: 'k',
+        keyId: keyIdOf(scheme, dealt.publicKey),
         epoch: 1,
         self,
         threshold: 2,

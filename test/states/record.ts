@@ -9,7 +9,7 @@ import type { KeyScheme } from '#domain/asset/chain.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import type { TransactionRecord, TransferBody } from '#cli/api-client.ts';
 import { Client, unwrap } from '#cli/api-client.ts';
-import { newRecoveryKey } from '#cli/recover.ts';
+import { newRecoveryKey } from '#cli/recovery/key-file.ts';
 import { report } from '#local/stack/monitor.ts';
 import { pollUntil } from '#local/stack/poll.ts';
 import type { Person, ReadyVault } from '#local/stack/provision.ts';

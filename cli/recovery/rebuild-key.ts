@@ -6,11 +6,12 @@ import type { PartyIndex } from '#mpc/party.ts';
 import type { RecoveryPackage } from '#mpc/recovery.ts';
 import { RECOVERY_SUITE, RECOVERY_VERSION, recoveryHeader } from '#mpc/recovery.ts';
 import type { SecretScalar } from '#mpc/secret-scalar.ts';
+import { groupsOf } from './terms.ts';
 
 /** Code for a machine without a network only: it opens the shares of a key, and combines them. */
 
 /** The reason why a package yields no share. */
-export type RecoveryFault = 'not-a-package' | 'another-recovery-key' | 'does-not-open' | 'not-its-public-share';
+export type RecoveryFault = 'not-a-package' | 'no-shared-secret' | 'does-not-open' | 'not-its-public-share';
 
 /**
  * Returns the share in a package, after a check against its public share. @param recoverySecret hex
@@ -24,13 +25,13 @@ export async function openRecovery(
   if (sealed.version !== RECOVERY_VERSION || point === undefined) return 'not-a-package';
   const recipientKey = await RECOVERY_SUITE.kem.importKey('raw', owned(hexToBytes(recoverySecret)), false);
   const enc = owned(hexToBytes(sealed.encapsulated));
-  let scalar: Uint8Array;
-  try {
-    const recipient = await RECOVERY_SUITE.createRecipientContext({ recipientKey, enc, info: recoveryHeader(sealed) });
-    scalar = new Uint8Array(await recipient.open(owned(hexToBytes(sealed.ciphertext))));
-  } catch {
-    return 'does-not-open';
-  }
+  const context = { recipientKey, enc, info: recoveryHeader(sealed) };
+  // An encapsulated key of small order gives no secret.
+  const recipient = await RECOVERY_SUITE.createRecipientContext(context).catch(() => null);
+  if (recipient === null) return 'no-shared-secret';
+  const opened = await recipient.open(owned(hexToBytes(sealed.ciphertext))).catch(() => null);
+  if (opened === null) return 'does-not-open';
+  const scalar = new Uint8Array(opened);
   return inGroupOf(sealed.scheme, (group) => {
     const secret = group.secrets.parse(scalar);
     const isBehind = secret !== null && !group.secrets.isZero(secret) && isSecretOf(group, secret, hexToBytes(point));
@@ -40,23 +41,24 @@ export async function openRecovery(
 
 /**
  * Returns the whole secret of a key from the shares of as many co-signers as its threshold, or null
- * when there are fewer, or when they do not yield the key that they name. It is only for an offline
- * machine: a holder of the secret needs no approval.
+ * when there are fewer, or when no group of them yields the key that they name. It is only for an
+ * offline machine: a holder of the secret needs no approval.
  */
 export function rebuiltSecret(
   { scheme, threshold, publicKey }: Pick<RecoveryPackage, 'scheme' | 'threshold' | 'publicKey'>,
   shares: ReadonlyMap<PartyIndex, SecretScalar>,
 ): SecretScalar | null {
-  const used = [...shares].slice(0, threshold);
-  if (used.length < threshold) return null;
   return inGroupOf(scheme, (group) => {
-    const parties = used.map(([party]) => party);
     const { secrets } = group;
-    const secret = used.reduce((total, [party, share]) => {
-      const weight = secrets.of(lagrangeAtZero(group.order, party, parties));
-      return secrets.multiplyAdd(weight, share, total);
-    }, secrets.of(0n));
-    return !secrets.isZero(secret) && isSecretOf(group, secret, hexToBytes(publicKey)) ? secret : null;
+    for (const used of groupsOf([...shares], threshold)) {
+      const parties = used.map(([party]) => party);
+      const secret = used.reduce((total, [party, share]) => {
+        const weight = secrets.of(lagrangeAtZero(group.order, party, parties));
+        return secrets.multiplyAdd(weight, share, total);
+      }, secrets.of(0n));
+      if (!secrets.isZero(secret) && isSecretOf(group, secret, hexToBytes(publicKey))) return secret;
+    }
+    return null;
   });
 }
 
