@@ -4,6 +4,7 @@ import { MAX_PARTY_INDEX } from '#mpc/party.ts';
 import type { Command } from '../command-line.ts';
 import { UsageError } from '../command-line.ts';
 import { signingKeysIn } from '../peers-file.ts';
+import { checkedPackages } from './check.ts';
 import { newRecoveryKey, recoverySecretOf } from './key-file.ts';
 import { recovered } from './open.ts';
 import { packagesIn } from './package-file.ts';
@@ -15,7 +16,8 @@ import { expectedWallets } from './wallets.ts';
  * `new` creates an offline key for each file and prints the public keys in that order: one for each
  * co-signer (RECOVERY_KEY), so that no secret alone opens more than one share. `verify` checks that
  * the packages of an export fit together and are those of the co-signers; run it after an export,
- * it needs no secret. `open` rebuilds keys from saved responses of `admin recovery export`, with
+ * it needs no secret. `check` opens the packages of one recovery key and prints no secret; each
+ * holder of one runs it offline after an export. `open` rebuilds keys from saved responses of `admin recovery export`, with
  * the secrets of as many co-signers as sign together. Run it on a machine without a network, after
  * the service is lost: the printed keys need no approval. Move the funds, and do not use the keys
  * again.
@@ -25,6 +27,7 @@ export const recoverCommand: Command = {
     '  npm run conclave -- recover new --key FILE...',
     '  npm run conclave -- recover verify --peers FILE [--recovery-key N=HEX...] [--chain CAIP2...]',
     '                      [--address ADDRESS...] PACKAGES_FILE...',
+    '  npm run conclave -- recover check --key FILE --peers FILE [--chain CAIP2...] PACKAGES_FILE...',
     '  npm run conclave -- recover open --key FILE... --peers FILE --chain CAIP2... [--address ADDRESS...]',
     '                      PACKAGES_FILE...',
     '    --peers: the PEERS setting of the co-signers',
@@ -50,6 +53,8 @@ async function runRecover(args: readonly string[]): Promise<void> {
   } else if (command === 'verify' && isOfFiles && key === undefined) {
     const recoveryKeys = recoveryKey === undefined ? null : recoveryKeysOf(recoveryKey);
     verifyFiles(files, { peers, recoveryKeys, wallets: expectedWallets(chain, address) });
+  } else if (command === 'check' && isOfFiles && key?.length === 1 && !address && !recoveryKey) {
+    await checkFiles(files, { peers, secrets: key.map(recoverySecretOf), wallets: expectedWallets(chain) });
   } else if (command === 'open' && isOfFiles && key && chain && recoveryKey === undefined) {
     await openFiles(files, { peers, secrets: key.map(recoverySecretOf), wallets: expectedWallets(chain, address) });
   } else {
@@ -96,6 +101,19 @@ interface Opening {
   readonly peers: string;
   readonly secrets: readonly string[];
   readonly wallets: ExpectedWallets;
+}
+
+/** Prints what opens. Throws an error with a line for each fault. */
+async function checkFiles(files: readonly string[], { peers, secrets, wallets }: Opening): Promise<void> {
+  const { packages, unread } = packagesIn(files);
+  const terms = { signingKeys: signingKeysIn(peers), chains: wallets.chains };
+  const faults = unread.map(({ fault }) => fault);
+  for (const secret of secrets) {
+    const checked = await checkedPackages(secret, packages, terms);
+    for (const line of checked.lines) console.log(line);
+    faults.push(...checked.faults);
+  }
+  if (faults.length > 0) throw new Error(faults.join('\n'));
 }
 
 /**

@@ -243,4 +243,18 @@ export const STATEMENT_BUGS: readonly Bug[] = [
     is: 'expected.addresses.some(',
     caughtBy: ['test/cli/recovery-export.test.ts'],
   },
+  {
+    name: 'a recovery key that two co-signers share passes the check of its holder',
+    file: 'cli/recovery/check.ts',
+    was: 'if (nodes.length > 1)',
+    is: 'if (nodes.length > 5)',
+    caughtBy: ['test/cli/recovery-check.test.ts'],
+  },
+  {
+    name: 'a recovery package that does not open passes the check of its holder',
+    file: 'cli/recovery/check.ts',
+    was: "if (typeof share === 'string') found.push(share);",
+    is: "if (typeof share === 'string') lines.push(name);",
+    caughtBy: ['test/cli/recovery-check.test.ts'],
+  },
 ];
