@@ -14,7 +14,7 @@ export interface CosignerConfig {
   readonly COORDINATOR_KEY?: string;
   /**
    * Hex of 32 bytes: the X25519 key that shares are sealed for. No machine of the service holds its
-   * secret. Without it the co-signer exports no recovery package.
+   * secret. Without it the co-signer exports no recovery package. A key of small order is refused.
    */
   readonly RECOVERY_KEY?: string;
   /** ISO 8601 time: older shares are not used, so a share stolen from an old backup is useless. */

@@ -3,6 +3,7 @@ import type { CosignerIdentity, PeerIdentity } from '#mpc/envelope.ts';
 import { isUsableKey } from '#mpc/channel.ts';
 import { importIdentity, importPeer } from '#mpc/envelope.ts';
 import { type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
+import { isRecoveryKey } from '#mpc/recovery.ts';
 import type { KeyEncryptionSecret } from '#mpc/share.ts';
 import type { FeeCeilings } from '#chains/inspect/fee-ceiling.ts';
 import { parseFeeCeilings } from '#chains/inspect/fee-ceiling.ts';
@@ -105,6 +106,7 @@ function timeOf(text: string): number {
 
 function recoveryKeyOf(text: string): string | null {
   if (text !== '' && !isHex32(text)) throw new Error('RECOVERY_KEY has 32 bytes in hex');
+  if (text !== '' && !isRecoveryKey(text)) throw new Error('RECOVERY_KEY has a small order, or is not canonical');
   return text === '' ? null : text;
 }
 

@@ -32,6 +32,8 @@ export type CosignerRefusal =
   | 'before-its-time'
   | 'no-recovery-key'
   | 'too-many-exports'
+  /** Two implementations sealed a share differently. The package is not signed. */
+  | 'seal-differs'
   | 'wrong-wallet'
   | 'digest-mismatch'
   | 'policy-behind'

@@ -6,7 +6,9 @@ import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import { inGroupOf } from '#mpc/scheme-group.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
+import { sealBase } from '#mpc/recovery-seal.ts';
 import { type KeyShare, publicSharesText } from '#mpc/share.ts';
+import { equalBytes } from '#mpc/transcript.ts';
 
 /**
  * A co-signer's share of a key, sealed for a key that no machine of the service has: HPKE (RFC
@@ -50,8 +52,19 @@ export const RECOVERY_SUITE = new CipherSuite({
 type Sealed = Omit<RecoveryPackage, 'encapsulated' | 'ciphertext' | 'signature'>;
 type UnsignedPackage = Omit<RecoveryPackage, 'signature'>;
 
-/** @param recoveryKey hex of 32 bytes. Throws for an invalid key. */
-export async function sealForRecovery(recoveryKey: string, share: KeyShare): Promise<UnsignedPackage> {
+/** Two implementations sealed the same share differently, so at least one of them is wrong. */
+export class SealDiffers extends Error {}
+
+/**
+ * Seals a share twice, by two implementations with one ephemeral key. A faulty seal would be noticed
+ * only when the share is needed. @param recoveryKey hex of 32 bytes. Throws `SealDiffers`, and an
+ * error for an invalid key.
+ */
+export async function sealForRecovery(
+  recoveryKey: string,
+  share: KeyShare,
+  sealAgain: typeof sealBase = sealBase,
+): Promise<UnsignedPackage> {
   const { scheme, keyId, epoch, self, threshold, secret, publicKey, publicShares } = share;
   const header: Sealed = {
     version: RECOVERY_VERSION,
@@ -65,10 +78,21 @@ export async function sealForRecovery(recoveryKey: string, share: KeyShare): Pro
     recoveryKey,
   };
   const recipientPublicKey = await RECOVERY_SUITE.kem.deserializePublicKey(owned(hexToBytes(recoveryKey)));
-  const sender = await RECOVERY_SUITE.createSenderContext({ recipientPublicKey, info: recoveryHeader(header) });
-  const scalar = inGroupOf(scheme, (group) => group.secrets.reveal(secret));
-  const ciphertext = new Uint8Array(await sender.seal(owned(scalar)));
-  return { ...header, encapsulated: bytesToHex(new Uint8Array(sender.enc)), ciphertext: bytesToHex(ciphertext) };
+  const info = recoveryHeader(header);
+  const ikmE = crypto.getRandomValues(new Uint8Array(32));
+  const scalar = new Uint8Array(inGroupOf(scheme, (group) => group.secrets.reveal(secret)));
+  try {
+    const ekm = await RECOVERY_SUITE.kem.deriveKeyPair(ikmE.buffer);
+    const sender = await RECOVERY_SUITE.createSenderContext({ recipientPublicKey, info, ekm });
+    const [enc, ct] = [new Uint8Array(sender.enc), new Uint8Array(await sender.seal(scalar.buffer))];
+    const again = await sealAgain({ ikmE, pkR: hexToBytes(recoveryKey), info, plaintext: scalar });
+    if (!equalBytes(enc, again.enc) || !equalBytes(ct, again.ct))
+      throw new SealDiffers('Two implementations of the seal disagree.');
+    return { ...header, encapsulated: bytesToHex(enc), ciphertext: bytesToHex(ct) };
+  } finally {
+    ikmE.fill(0);
+    scalar.fill(0);
+  }
 }
 
 /**

@@ -33,6 +33,8 @@ test.each<[string, object]>([
   ['MAX_FEES that is no JSON', { MAX_FEES: 'much' }],
   ['SHARES_SINCE that is no time', { SHARES_SINCE: 'yesterday' }],
   ['a RECOVERY_KEY that is too short', { RECOVERY_KEY: '00' }],
+  ['a RECOVERY_KEY of small order', { RECOVERY_KEY: `01${'00'.repeat(31)}` }],
+  ['a RECOVERY_KEY that is not canonical', { RECOVERY_KEY: 'ff'.repeat(32) }],
   ['another IDENTITY_SECRET than its peers have pinned', { IDENTITY_SECRET: '44'.repeat(32) }],
   ['PEERS that are no JSON', { PEERS: 'no list' }],
   ['KEY_ENCRYPTION_SECRETS that are none', { KEY_ENCRYPTION_SECRETS: '[]' }],

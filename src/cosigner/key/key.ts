@@ -26,6 +26,7 @@ import type { SessionPlan } from '#cosigner/session/protocol.ts';
 import { receiptBytes, receiptFault } from '#cosigner/policy/receipt.ts';
 import { needsReceipts } from '#domain/policy/policy.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
+import { signedRecoveryPackage } from '#cosigner/key/recovery-export.ts';
 import { keyProofDigest } from '#cosigner/key/proof-digest.ts';
 import type { ResharingRequest } from '#cosigner/key/resharing.ts';
 import { prepareResharing } from '#cosigner/key/resharing.ts';
@@ -40,7 +41,6 @@ import { decodePairSetup, type PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import { signAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { RecoveryPackage } from '#mpc/recovery.ts';
-import { recoveryPackageBytes, sealForRecovery } from '#mpc/recovery.ts';
 import { type KeyShare, unseal } from '#mpc/share.ts';
 
 export interface CosignerKeyContext {
@@ -245,7 +245,7 @@ export class CosignerKey {
 
   /**
    * Records the export and returns the share, sealed for the pinned offline key and signed. Refuses
-   * `no-recovery-key`, `unknown-key`, `share-too-old`, `too-many-exports`.
+   * `no-recovery-key`, `unknown-key`, `share-too-old`, `too-many-exports`, `seal-differs`.
    */
   async recoveryPackage(keyId: string): Promise<Result<RecoveryPackage, Refused>> {
     const { recoveryKey } = this.#context.membership;
@@ -255,9 +255,7 @@ export class CosignerKey {
     const { epoch } = current.value;
     const isRecorded = this.#context.exportLog.record({ atMs: Date.now(), epoch, recoveryKey });
     if (!isRecorded) return refused(refusal('too-many-exports'));
-    const sealed = await sealForRecovery(recoveryKey, current.value);
-    const signature = await signAsCosigner(this.#context.membership.own, recoveryPackageBytes(sealed));
-    return accepted({ ...sealed, signature: bytesToHex(signature) });
+    return signedRecoveryPackage(this.#context.membership.own, { recoveryKey, share: current.value });
   }
 
   /**

@@ -257,4 +257,18 @@ export const STATEMENT_BUGS: readonly Bug[] = [
     is: "if (typeof share === 'string') lines.push(name);",
     caughtBy: ['test/cli/recovery-check.test.ts'],
   },
+  {
+    name: 'a seal for recovery is not compared with a second one',
+    file: 'src/mpc/recovery.ts',
+    was: 'if (!equalBytes(enc, again.enc) || !equalBytes(ct, again.ct))',
+    is: 'if (!equalBytes(enc, again.enc) || ct.length !== again.ct.length)',
+    caughtBy: ['test/mpc/recovery-seal.test.ts'],
+  },
+  {
+    name: 'a co-signer starts with a RECOVERY_KEY of small order',
+    file: 'src/cosigner/cosigner-set.ts',
+    was: "if (text !== '' && !isRecoveryKey(text))",
+    is: "if (text === '-')",
+    caughtBy: ['test/cosigner/cosigner-set.test.ts'],
+  },
 ];
