@@ -1,4 +1,4 @@
-import type { RecoveryPackage } from '#mpc/recovery.ts';
+import type { RecoveryPackage } from '#mpc/recovery/package.ts';
 import type { SigningKeys } from '../peers-file.ts';
 import { publicHalf } from './key-file.ts';
 import { openRecovery } from './rebuild-key.ts';

@@ -3,7 +3,7 @@ import { addressOn } from '#chains/inspect/address-on.ts';
 import { walletShare } from '#mpc/derivation.ts';
 import { keyIdOf } from '#mpc/keygen/confirm.ts';
 import { parsePartyIndex, type PartyIndex } from '#mpc/party.ts';
-import type { RecoveryPackage } from '#mpc/recovery.ts';
+import type { RecoveryPackage } from '#mpc/recovery/package.ts';
 import { inGroupOf } from '#mpc/scheme-group.ts';
 import { type SecretScalar } from '#mpc/secret-scalar.ts';
 import type { SigningKeys } from '../peers-file.ts';
@@ -13,7 +13,7 @@ import type { Candidate } from './terms.ts';
 import { candidatesOf, differences, isAgreed, isSignedPackage, termFaults } from './terms.ts';
 import { missingAddresses } from './wallets.ts';
 
-export interface RecoveredWallet {
+interface RecoveredWallet {
   readonly keyId: string;
   readonly scheme: string;
   readonly chain: string;

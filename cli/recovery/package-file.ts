@@ -2,8 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import * as z from 'zod';
 import { KEY_SCHEMES } from '#domain/asset/chain.ts';
 import { MAX_PARTY_INDEX } from '#mpc/party.ts';
-import type { RecoveryPackage } from '#mpc/recovery.ts';
-import { RECOVERY_VERSION } from '#mpc/recovery.ts';
+import type { RecoveryPackage } from '#mpc/recovery/package.ts';
+import { RECOVERY_VERSION } from '#mpc/recovery/package.ts';
 
 /** An export of one vault has a few dozen kilobytes. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;

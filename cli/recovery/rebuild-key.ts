@@ -3,8 +3,8 @@ import type { Group, GroupPoint } from '#mpc/group.ts';
 import { inGroupOf } from '#mpc/scheme-group.ts';
 import { lagrangeAtZero } from '#mpc/lagrange.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import type { RecoveryPackage } from '#mpc/recovery.ts';
-import { RECOVERY_SUITE, RECOVERY_VERSION, recoveryHeader } from '#mpc/recovery.ts';
+import type { RecoveryPackage } from '#mpc/recovery/package.ts';
+import { RECOVERY_SUITE, RECOVERY_VERSION, recoveryHeader } from '#mpc/recovery/package.ts';
 import type { SecretScalar } from '#mpc/secret-scalar.ts';
 import { groupsOf } from './terms.ts';
 

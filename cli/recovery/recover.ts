@@ -17,10 +17,10 @@ import { expectedWallets } from './wallets.ts';
  * co-signer (RECOVERY_KEY), so that no secret alone opens more than one share. `verify` checks that
  * the packages of an export fit together and are those of the co-signers; run it after an export,
  * it needs no secret. `check` opens the packages of one recovery key and prints no secret; each
- * holder of one runs it offline after an export. `open` rebuilds keys from saved responses of `admin recovery export`, with
- * the secrets of as many co-signers as sign together. Run it on a machine without a network, after
- * the service is lost: the printed keys need no approval. Move the funds, and do not use the keys
- * again.
+ * holder of one runs it offline after an export. `open` rebuilds keys from saved responses of
+ * `admin recovery export`, with the secrets of as many co-signers as sign together. Run it on a
+ * machine without a network, after the service is lost: the printed keys need no approval. Move the
+ * funds, and do not use the keys again.
  */
 export const recoverCommand: Command = {
   usage: [

@@ -1,5 +1,5 @@
-import type { RecoveryPackage } from '#mpc/recovery.ts';
-import { isRecoveryKey } from '#mpc/recovery.ts';
+import type { RecoveryPackage } from '#mpc/recovery/package.ts';
+import { isRecoveryKey } from '#mpc/recovery/package.ts';
 import type { SigningKeys } from '../peers-file.ts';
 import type { Candidate } from './terms.ts';
 import { candidatesOf, differences, isAgreed, isSignedPackage, termFaults } from './terms.ts';

@@ -2,7 +2,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { addressOn } from '#chains/inspect/address-on.ts';
 import { isCanonicalAddress, isKnownChain } from '#chains/inspect/canonical-spelling.ts';
 import { walletKey } from '#mpc/derivation.ts';
-import type { RecoveryPackage } from '#mpc/recovery.ts';
+import type { RecoveryPackage } from '#mpc/recovery/package.ts';
 import { UsageError } from '../command-line.ts';
 
 /** The wallets that a person expects: chains by their CAIP-2 names, and addresses on them. */

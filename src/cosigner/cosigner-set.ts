@@ -3,7 +3,7 @@ import type { CosignerIdentity, PeerIdentity } from '#mpc/envelope.ts';
 import { isUsableKey } from '#mpc/channel.ts';
 import { importIdentity, importPeer } from '#mpc/envelope.ts';
 import { type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
-import { isRecoveryKey } from '#mpc/recovery.ts';
+import { isRecoveryKey } from '#mpc/recovery/package.ts';
 import type { KeyEncryptionSecret } from '#mpc/share.ts';
 import type { FeeCeilings } from '#chains/inspect/fee-ceiling.ts';
 import { parseFeeCeilings } from '#chains/inspect/fee-ceiling.ts';

@@ -38,7 +38,7 @@ test('a secret scalar is revealed only to be sealed, or when it is public from t
     'src/mpc/keygen/distribute.ts',
     // The response of a proof.
     'src/mpc/keygen/proof-of-knowledge.ts',
-    'src/mpc/recovery.ts',
+    'src/mpc/recovery/package.ts',
     'src/mpc/share.ts',
   ]);
 });

@@ -1,7 +1,7 @@
 import { Aes128Gcm, CipherSuite } from '@hpke/core';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import { RECOVERY_SUITE } from '#mpc/recovery.ts';
+import { RECOVERY_SUITE } from '#mpc/recovery/package.ts';
 import vectors from './hpke.json' with { type: 'json' };
 
 /**

@@ -40,7 +40,7 @@ import { walletKey, walletShare } from '#mpc/derivation.ts';
 import { decodePairSetup, type PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import { signAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import type { RecoveryPackage } from '#mpc/recovery.ts';
+import type { RecoveryPackage } from '#mpc/recovery/package.ts';
 import { type KeyShare, unseal } from '#mpc/share.ts';
 
 export interface CosignerKeyContext {

@@ -3,13 +3,13 @@ import { type Refused, refusal } from '#cosigner/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { type CosignerIdentity, signAsCosigner } from '#mpc/envelope.ts';
-import type { RecoveryPackage } from '#mpc/recovery.ts';
-import { recoveryPackageBytes, SealDiffers, sealForRecovery } from '#mpc/recovery.ts';
+import type { RecoveryPackage } from '#mpc/recovery/package.ts';
+import { recoveryPackageBytes, SealDiffers, sealForRecovery } from '#mpc/recovery/package.ts';
 import type { KeyShare } from '#mpc/share.ts';
 
 /**
- * Returns a share, sealed for the recovery key and signed by this co-signer. Refuses `seal-differs`:
- * the signature states that the package opens.
+ * Returns a share, sealed for the recovery key and signed by this co-signer. The signature states
+ * that the package opens. Refuses `seal-differs`.
  *
  * @param recoveryKey hex of 32 bytes
  */

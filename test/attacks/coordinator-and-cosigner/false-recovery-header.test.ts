@@ -8,8 +8,8 @@
  *   together is used, and every group of shares is tried.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { RecoveryPackage } from '#mpc/recovery.ts';
-import { sealForRecovery } from '#mpc/recovery.ts';
+import type { RecoveryPackage } from '#mpc/recovery/package.ts';
+import { sealForRecovery } from '#mpc/recovery/package.ts';
 import type { KeyShare } from '#mpc/share.ts';
 import type { DealtKey } from '../../mpc/dealt-key.ts';
 import { dealKey, party } from '../../mpc/dealt-key.ts';

@@ -10,7 +10,7 @@
 import { x25519 } from '@noble/curves/ed25519.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { sealForRecovery } from '#mpc/recovery.ts';
+import { sealForRecovery } from '#mpc/recovery/package.ts';
 import type { Recovery } from '../recovery-scene.ts';
 import { addressesIn, addressOf, CHAIN, startRecovery } from '../recovery-scene.ts';
 

@@ -8,7 +8,7 @@
  *   opened before one that is not signed.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { sealForRecovery } from '#mpc/recovery.ts';
+import { sealForRecovery } from '#mpc/recovery/package.ts';
 import { party } from '../../mpc/dealt-key.ts';
 import type { Recovery } from '../recovery-scene.ts';
 import { addressesIn, addressOf, startRecovery } from '../recovery-scene.ts';

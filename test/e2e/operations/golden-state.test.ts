@@ -14,7 +14,7 @@ import { pollUntil } from '#local/stack/poll.ts';
 import { pinsOfStack } from '#local/stack/stack-pins.ts';
 import type { Stack } from '#local/stack/stack.ts';
 import { startStack } from '#local/stack/stack.ts';
-import type { RecoveryPackage } from '#mpc/recovery.ts';
+import type { RecoveryPackage } from '#mpc/recovery/package.ts';
 import { party } from '../../mpc/dealt-key.ts';
 import type { OpenGolden } from '../../states/golden-state.ts';
 import { clientOf, goldenReleases, openGolden, RECOVERY_KEYS, serviceOf } from '../../states/golden-state.ts';

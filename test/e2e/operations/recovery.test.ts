@@ -10,7 +10,7 @@ import type { ReadyVault } from '#local/stack/provision.ts';
 import { signingKeysIn } from '#cli/peers-file.ts';
 import { newRecoveryKey, recoverySecretOf } from '#cli/recovery/key-file.ts';
 import { recovered } from '#cli/recovery/open.ts';
-import type { RecoveryPackage } from '#mpc/recovery.ts';
+import type { RecoveryPackage } from '#mpc/recovery/package.ts';
 import type { SignedExportList } from '#cosigner-client/export-lists.ts';
 import { publicIdentity } from '#mpc/identity.ts';
 import { identitySecretsIn } from '../../cosigner/key/identity-secrets.ts';

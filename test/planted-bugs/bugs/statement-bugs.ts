@@ -259,7 +259,7 @@ export const STATEMENT_BUGS: readonly Bug[] = [
   },
   {
     name: 'a seal for recovery is not compared with a second one',
-    file: 'src/mpc/recovery.ts',
+    file: 'src/mpc/recovery/package.ts',
     was: 'if (!equalBytes(enc, again.enc) || !equalBytes(ct, again.ct))',
     is: 'if (!equalBytes(enc, again.enc) || ct.length !== again.ct.length)',
     caughtBy: ['test/mpc/recovery-seal.test.ts'],

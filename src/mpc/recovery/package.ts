@@ -6,7 +6,7 @@ import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import { inGroupOf } from '#mpc/scheme-group.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
-import { sealBase } from '#mpc/recovery-seal.ts';
+import { sealBase } from '#mpc/recovery/second-seal.ts';
 import { type KeyShare, publicSharesText } from '#mpc/share.ts';
 import { equalBytes } from '#mpc/transcript.ts';
 
@@ -56,9 +56,10 @@ type UnsignedPackage = Omit<RecoveryPackage, 'signature'>;
 export class SealDiffers extends Error {}
 
 /**
- * Seals a share twice, by two implementations with one ephemeral key. A faulty seal would be noticed
- * only when the share is needed. @param recoveryKey hex of 32 bytes. Throws `SealDiffers`, and an
- * error for an invalid key.
+ * Seals a share twice, by two implementations with one ephemeral key. A faulty seal would be
+ * noticed only when the share is needed. Throws `SealDiffers`, and an error for an invalid key.
+ *
+ * @param recoveryKey hex of 32 bytes
  */
 export async function sealForRecovery(
   recoveryKey: string,
