@@ -1,32 +1,32 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import type { Client } from '../api-client.ts';
 import { unwrap } from '../api-client.ts';
 import type { Command } from '../command-line.ts';
 import { clientOf, commandNamed, jsonText, missingCommand, UsageError, usageOf } from '../command-line.ts';
 import { cancellationBytes } from '#domain/access/credential-reset.ts';
 import { changedDevice } from '#domain/access/device.ts';
 import { parseCredentialResetId, parseUserId, parseVaultIdText } from '#domain/id.ts';
-import { consentTo, optionsFor, parseExceptions, unnamed } from './cosigner-exception.ts';
+import { confirm, hold, print, printFacts } from './consent.ts';
+import { consentToFounding } from './founding.ts';
 import { promptForPins, identitiesAt, thresholdOf } from './cosigner-pins.ts';
 import type { PinnedVault } from './pin-file.ts';
 import { PinFile } from './pin-file.ts';
 import type { ProvenPolicies } from './statement-check.ts';
 import { newNonce, provePolicies } from './statement-check.ts';
 import { fingerprintOf, isFingerprintOf } from '#devices/pin-fingerprint.ts';
-import type { CosignerAgreement } from '#devices/cosigner-agreement.ts';
 import { readPolicy } from '#devices/policy-document.ts';
 import { readIntent } from '#domain/canonical/read-intent.ts';
 import { readMandate } from '#domain/canonical/read-mandate.ts';
+import { beginsDeviceMode } from '#domain/policy/founding.ts';
 import type { Policy } from '#domain/policy/policy.ts';
+import { NO_PREVIOUS_POLICY } from '#domain/policy/policy.ts';
 import { rejectionBytes } from '#domain/policy/policy-rejection.ts';
-import { describeChange } from '#review/describe-change.ts';
-import type { Description } from '#review/describe-intent.ts';
+import { describeChange, policyFacts } from '#review/describe-change.ts';
 import { describeIntent } from '#review/describe-intent.ts';
 import { describeRejection } from '#review/describe-rejection.ts';
-import { reviewLines } from './review-lines.ts';
 import { ScriptDevice } from './script-device.ts';
 
 /**
@@ -86,9 +86,10 @@ const COMMANDS: Readonly<Record<string, DeviceCommand>> = {
   approve: { usage: `--key FILE --transaction ID ${DESPITE} [--yes]`, run: approve },
   'cancel-reset': { usage: '--key FILE --vault ID --user USER --reset ID', run: cancelReset },
   'approve-policy': {
-    usage: `--key FILE --vault ID --change ID [--fingerprint TEXT] ${DESPITE} [--yes]`,
+    usage: `--key FILE --vault ID --change ID [--threshold N] [--cosigner URL...] [--fingerprint TEXT] ${DESPITE} [--yes]`,
     run: approvePolicy,
   },
+  policy: { usage: `--key FILE --vault ID`, run: showPolicy },
   'reject-policy': { usage: '--key FILE --vault ID --change ID [--yes]', run: rejectPolicy },
 };
 
@@ -137,8 +138,9 @@ async function pin(options: Options) {
   const { cosigners, threshold } = await promptForPins(options, policy.cosigners);
   const hash = bytesToHex(sha256(hexToBytes(policy.canonical)));
   const entered: PinnedVault = { cosigners, threshold, policy: { version: policy.version, hash }, keyIds: [] };
-  const { pinned, exceptions } = await provePolicies(client, entered, { vaultId, nonce, delivered });
+  const { links, pinned, exceptions } = await provePolicies(client, entered, { vaultId, nonce, delivered });
   await confirm({ ...options, yes: true }, exceptions);
+  printFacts(policyFacts(links.at(-1)?.policy ?? readPolicy(hexToBytes(policy.canonical))));
   file.write(vaultId, pinned);
   return { vault: vaultId, fingerprint: fingerprintOf(cosigners), threshold, policy: pinned.policy };
 }
@@ -167,8 +169,19 @@ async function approvePolicy(options: Options) {
   const [vaultId, nonce] = [vaultOf(options), newNonce()];
   const param = { vaultId: String(vaultId), changeId: need(options, 'change') };
   const api = client.api.vault[':vaultId']['policy-change'][':changeId'];
-  const { canonical, policy, ...delivered } = await unwrap(api.$get({ param, query: { nonce } }));
+  const { canonical, policy, decidedBy, ...delivered } = await unwrap(api.$get({ param, query: { nonce } }));
   const { mandate, next } = readChange({ canonical, policy }, { vaultId, changeId: param.changeId });
+  const replaced = next.version === 1 ? null : readPolicy(hexToBytes(decidedBy.canonical));
+  if (beginsDeviceMode(next, replaced)) {
+    const isFirst = next.version === 1 && next.previousHash === NO_PREVIOUS_POLICY;
+    hold(
+      isFirst || next.previousHash === hashOfHex(decidedBy.canonical),
+      'The proposed policy does not follow the policy that the service sent.',
+    );
+    await consentToFounding(options, { device, file }, { mandate, next, replaced });
+    const json = device.sign(hashOfHex(canonical));
+    return unwrap(api.approve.$post({ param, json }));
+  }
   const proposed = { version: next.version, hash: mandate.policyHash };
   const query = { vaultId, nonce, delivered, proposed };
   const proven = await provePolicies(client, pinnedVault(file, vaultId), query);
@@ -196,6 +209,26 @@ async function approvePolicy(options: Options) {
   file.write(vaultId, proven.pinned);
   const json = device.sign(hashOfHex(canonical));
   return unwrap(api.approve.$post({ param, json }));
+}
+
+/** Prints the whole of the policy that co-signers with the pinned keys have in force. */
+async function showPolicy(options: Options) {
+  const [client, file, vaultId] = [clientOf('CONCLAVE_TOKEN'), pinsOf(options), vaultOf(options)];
+  const { links, exceptions } = await proveInForce(client, pinnedVault(file, vaultId), vaultId);
+  const head = links.at(-1);
+  if (head === undefined) throw new Error('the chain has a newest policy');
+  const { policy, hash } = head;
+  printFacts(policyFacts(policy));
+  const dissenting = exceptions.map(({ cosigner, agreement }) => ({ cosigner, agreement }));
+  return { vault: vaultId, policy: { version: policy.version, hash }, dissenting };
+}
+
+/** Returns the policies that the co-signers have in force, for all keys of the vault. */
+async function proveInForce(client: Client, pinned: PinnedVault, vaultId: number): Promise<ProvenPolicies> {
+  const nonce = newNonce();
+  const param = { vaultId: String(vaultId) };
+  const delivered = await unwrap(client.api.vault[':vaultId'].policy.$get({ param, query: { nonce } }));
+  return provePolicies(client, pinned, { vaultId, nonce, delivered });
 }
 
 /**
@@ -260,35 +293,6 @@ function isNext(next: Policy, { pinned: { policy } }: ProvenPolicies): boolean {
 
 function hashOfHex(hex: string): string {
   return bytesToHex(sha256(hexToBytes(hex)));
-}
-
-function hold(holds: boolean, fault: string): asserts holds {
-  if (!holds) throw new Error(`Not signed. ${fault}`);
-}
-
-/** Prints to standard error, since the result is on standard output. */
-function print(description: Description): void {
-  for (const line of reviewLines(description)) console.error(line);
-}
-
-/**
- * Asserts the consent of the signer, who names each co-signer that does not agree. With `--yes` the
- * options name them: a script that was written for agreement must not sign without it.
- */
-async function confirm(options: Options, exceptions: readonly CosignerAgreement[]): Promise<void> {
-  const open = unnamed(exceptions, parseExceptions(options['despite-cosigner'] ?? []));
-  if (options.yes === true) {
-    hold(open.length === 0, `Not all co-signers agree. Find the reason, or name them with ${optionsFor(open)}`);
-    return;
-  }
-  const consent = consentTo(open);
-  if (open.length > 0)
-    console.error('! Not all co-signers agree. Ask the other signers whether the policy was changed.');
-  // Line editing would write control sequences to the terminal.
-  const terminal = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
-  const answer = await terminal.question(`Sign this? Type ${consent}: `);
-  terminal.close();
-  hold(answer.trim() === consent, `The answer was not '${consent}'.`);
 }
 
 function renewalText(version: number, isVerified: boolean): string {

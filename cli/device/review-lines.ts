@@ -20,7 +20,8 @@ export function reviewLines({ title, facts, essentials, warnings }: Description)
   ];
 }
 
-function factLines({ label, text, address, raw }: Fact): readonly string[] {
+/** Returns the lines of one fact. */
+export function factLines({ label, text, address, raw }: Fact): readonly string[] {
   return [
     ...wrapped(`${label}: ${text}`, '  '),
     ...(address === undefined ? [] : wrapped(address, '    ')),

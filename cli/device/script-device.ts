@@ -5,6 +5,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { deviceKeyId, parseDevice } from '#devices/device-key.ts';
 import type { Device, DeviceSignature } from '#domain/access/device.ts';
 import { enrolmentBytes } from '#domain/access/device.ts';
+import type { DeviceKeyId } from '#domain/id.ts';
 import { parseUserId } from '#domain/id.ts';
 
 /**
@@ -60,6 +61,10 @@ export class ScriptDevice {
     };
   }
 
+  keyId(): DeviceKeyId {
+    return deviceKeyId({ algorithm: 'ed25519', publicKey: this.#publicKey() });
+  }
+
   /** Returns the request body of an approval. @param digest lower-case hex of 32 bytes */
   sign(digest: string) {
     const { keyId, signature } = this.signed(digest);
@@ -68,8 +73,7 @@ export class ScriptDevice {
 
   /** Returns the same signature as the service stores it. */
   signed(digest: string): DeviceSignature {
-    const keyId = deviceKeyId({ algorithm: 'ed25519', publicKey: this.#publicKey() });
-    return { keyId, signature: this.#signed(hexToBytes(digest)), assertion: null };
+    return { keyId: this.keyId(), signature: this.#signed(hexToBytes(digest)), assertion: null };
   }
 
   #publicKey(): string {

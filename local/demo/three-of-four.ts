@@ -61,7 +61,7 @@ export async function demoThreeOfFour(say: Say): Promise<void> {
     device: ScriptDevice.create(),
   });
   const signers = [await enter('alice'), await enter('bob'), await enter('carol')] as const;
-  const devices = signers.map(({ id, device }) => device.enrolment(id));
+  const devices = signers.map(({ device }) => device);
   const terms = { name: 'Treasury', signers, threshold: 2, signingThreshold: THRESHOLD };
   const vault = await createReadyVault(service, { ...terms, approvalMode: 'device', devices });
   const chain = localChain(anvil.url);

@@ -34,8 +34,8 @@ export interface VaultOptions {
    * count.
    */
   readonly approvalMode?: 'token' | 'device';
-  /** Devices of the signers; none when absent. */
-  readonly devices?: readonly ReturnType<ScriptDevice['enrolment']>[];
+  /** One device of each signer, in their order; none when absent. In device mode they found it. */
+  readonly devices?: readonly ScriptDevice[];
 }
 
 export interface ReadyVault {
@@ -88,6 +88,7 @@ export async function createReadyVault(
   options: VaultOptions,
   onWallet: (chain: string, address: string) => void = () => {},
 ): Promise<ReadyVault> {
+  const owned = options.signers.flatMap((signer, i) => ownedBy(signer, options.devices?.[i]));
   const creation = {
     name: options.name,
     reference: options.name.replaceAll(' ', '-'),
@@ -98,11 +99,13 @@ export async function createReadyVault(
     chains: [...(options.isOnAnvil === false ? [] : ['anvil']), ...(options.chains ?? [])],
     ...(options.mostPending === undefined ? {} : { mostPending: options.mostPending }),
     ...(options.signingThreshold === undefined ? {} : { signingThreshold: options.signingThreshold }),
-    ...(options.devices === undefined ? {} : { devices: [...options.devices] }),
+    ...(owned.length === 0 ? {} : { devices: owned.map(({ signer, device }) => device.enrolment(signer.id)) }),
     ...(options.cosigners === undefined ? {} : { cosigners: [...options.cosigners] }),
     ...(options.bitcoinAddressType === undefined ? {} : { bitcoinAddressType: options.bitcoinAddressType }),
   };
   const vault = await unwrap(service.api.internal.vault.$post({ json: creation }));
+  const changeId = vault.founding?.changeId ?? null;
+  if (changeId !== null) for (const founder of owned) await foundWith(founder, { vaultId: String(vault.id), changeId });
   const reported = new Set<string>();
   const probe = async () => {
     const wallets = await walletsOf(service, vault.id);
@@ -114,6 +117,25 @@ export async function createReadyVault(
   };
   const addresses = await pollUntil('keys', probe, KEY_DEADLINE_MS);
   return { id: vault.id, address: addresses['anvil'] ?? '', addresses };
+}
+
+interface Founder {
+  readonly signer: Person;
+  readonly device: ScriptDevice;
+}
+
+function ownedBy(signer: Person, device: ScriptDevice | undefined): readonly Founder[] {
+  return device === undefined ? [] : [{ signer, device }];
+}
+
+/** Approves the founding of a vault with the device of a signer. */
+async function foundWith(
+  { signer, device }: Founder,
+  param: { readonly vaultId: string; readonly changeId: string },
+): Promise<void> {
+  const change = signer.client.api.vault[':vaultId']['policy-change'][':changeId'];
+  const { digest } = await unwrap(change.$get({ param, query: {} }));
+  await unwrap(change.approve.$post({ param, json: device.sign(digest) }));
 }
 
 interface WalletView {

@@ -6,7 +6,14 @@ import { passkeysOf, signWithPasskey } from '#approval-page/sign/passkey.ts';
 import { ConfirmPins } from '#approval-page/confirm-pins.tsx';
 import { forgetPins, storedPins, storePins } from '#approval-page/pin-storage.ts';
 import type { VerifiedRequest } from '#approval-page/verified-request.ts';
-import { claimedPins, confirm, pinsAfter, verifyRequest } from '#approval-page/verified-request.ts';
+import {
+  claimedPins,
+  confirm,
+  foundingFault,
+  pinsAfter,
+  signedUnder,
+  verifyRequest,
+} from '#approval-page/verified-request.ts';
 import { SignButton } from '#approval-page/sign/sign-button.tsx';
 import type { Confirmation, Pins } from '#approval-page/statement-check.ts';
 import type { ApprovalRequest, UnverifiedNote } from '#domain/access/approval-page-message.ts';
@@ -47,6 +54,15 @@ export function Approve({ requested, request }: RequestedApproval) {
     forgetPins(localStorage, scope);
     setPins(null);
   };
+  if (verified.subject.kind === 'founding') {
+    const fault = foundingFault(verified, pins);
+    if (fault === null) return <Signing {...{ requested, request, verified, confirmation: null }} />;
+    return (
+      <Nothing why={fault}>
+        <EnterAgain again={again} />
+      </Nothing>
+    );
+  }
   const learned = () => storePins(localStorage, scope, pinsAfter(pins, verified));
   return <Confirmed {...{ requested, request, verified, pins, again, learned }} />;
 }
@@ -71,21 +87,27 @@ function Confirmed(
     return (
       <Nothing why={confirmation.fault}>
         <Verdicts confirmation={confirmation} />
-        <p>
-          <button type="button" onClick={again}>
-            Enter the fingerprint of the co-signers again
-          </button>
-        </p>
+        <EnterAgain again={again} />
       </Nothing>
     );
   }
   return <Signing {...{ requested, request, verified, confirmation }} />;
 }
 
+function EnterAgain({ again }: { readonly again: () => void }) {
+  return (
+    <p>
+      <button type="button" onClick={again}>
+        Enter the fingerprint of the co-signers again
+      </button>
+    </p>
+  );
+}
+
 function Signing(
   props: RequestedApproval & {
     readonly verified: VerifiedRequest;
-    /** Null for a rejection. */
+    /** Null for a rejection and a founding. */
     readonly confirmation: Confirmation | null;
   },
 ) {
@@ -96,7 +118,7 @@ function Signing(
   const [isDone, setDone] = useState(false);
   const [named, setNamed] = useState<ReadonlySet<number>>(new Set());
   const isReady = (confirmation?.exceptions ?? []).every(({ cosigner }) => named.has(cosigner));
-  const passkeys = passkeysOf(verified.inForce, request.userId);
+  const passkeys = passkeysOf(signedUnder(verified), request.userId);
   const sign = async () => {
     setFault(null);
     try {
@@ -126,7 +148,7 @@ function Signing(
       )}
       {passkeys.length === 0 ? (
         <p class="refusal" role="alert">
-          The policy in force contains no passkey of yours for this page. Add one in the dashboard.
+          The policy contains no passkey of yours for this page. Add one in the dashboard.
         </p>
       ) : (
         <SignButton
@@ -152,13 +174,15 @@ function Signing(
 function Warnings({ of: { warnings } }: { readonly of: Description }) {
   if (warnings.length === 0) return null;
   return (
-    <ul class="warnings" role="alert" aria-label="Warnings">
-      {warnings.map((warning) => (
-        <li key={warning} class="detail">
-          {warning}
-        </li>
-      ))}
-    </ul>
+    <div role="alert" aria-label="Warnings">
+      <ul class="warnings">
+        {warnings.map((warning) => (
+          <li key={warning} class="detail">
+            {warning}
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

@@ -15,11 +15,13 @@ import { readRejection } from '#domain/canonical/read-rejection.ts';
 import { readCanonical } from '#domain/canonical/read-text.ts';
 import type { Intent } from '#domain/transaction/intent.ts';
 import { INTENT_DOMAIN } from '#domain/transaction/intent.ts';
+import { beginsDeviceMode } from '#domain/policy/founding.ts';
 import type { Policy } from '#domain/policy/policy.ts';
+import { NO_PREVIOUS_POLICY } from '#domain/policy/policy.ts';
 import { MANDATE_DOMAIN } from '#domain/policy/policy-change.ts';
 import type { PolicyRejection } from '#domain/policy/policy-rejection.ts';
 import { REJECTION_DOMAIN } from '#domain/policy/policy-rejection.ts';
-import { describeChange } from '#review/describe-change.ts';
+import { describeChange, describeFounding } from '#review/describe-change.ts';
 import type { Description } from '#review/describe-intent.ts';
 import { describeIntent } from '#review/describe-intent.ts';
 import type { RejectedChange } from '#review/describe-rejection.ts';
@@ -36,6 +38,8 @@ export interface VerifiedRequest {
   readonly inForceHash: string;
   readonly subject:
     | { readonly kind: 'intent'; readonly intent: Intent }
+    /** The first policy in device mode. No statement of a co-signer is about it. */
+    | { readonly kind: 'founding'; readonly mandate: MandateDocument; readonly proposed: Policy }
     | { readonly kind: 'change'; readonly mandate: MandateDocument; readonly proposed: Policy }
     | { readonly kind: 'rejection'; readonly rejection: PolicyRejection; readonly change: RejectedChange | null };
   /** Everything that the signature binds, in words. */
@@ -59,6 +63,10 @@ export function verifyRequest(request: ApprovalRequest, nowMs: number): Verified
   }
   const { expiresAtMs } = subject.kind === 'intent' ? subject.intent : subject.mandate;
   if (expiresAtMs <= nowMs) throw new InvalidRequest('The request has expired.');
+  if (subject.kind === 'founding') {
+    holdFounding(subject, verified);
+    return verified;
+  }
   if (subject.kind === 'intent') holdIntent(subject.intent, verified);
   else holdChange(subject, verified);
   holdKeys(request, subject);
@@ -84,7 +92,9 @@ function readSubject(request: ApprovalRequest, inForce: Policy): VerifiedRequest
       return { kind: 'intent', intent: readIntent(bytesOfHex(canonical)) };
     case MANDATE_DOMAIN: {
       if (proposed === null) throw new InvalidRequest('The proposed policy is missing.');
-      return { kind: 'change', ...readChange(canonical, proposed) };
+      const change = readChange(canonical, proposed);
+      const isFounding = beginsDeviceMode(change.proposed, inForce);
+      return { kind: isFounding ? 'founding' : 'change', ...change };
     }
     case REJECTION_DOMAIN: {
       const rejection = readRejection(bytesOfHex(canonical));
@@ -161,6 +171,38 @@ function holdChange(
   }
 }
 
+/**
+ * Throws unless a policy is the first one of its vault, or follows the policy in token mode of the
+ * request. The dashboard sends version 1 as both policies.
+ */
+function holdFounding(
+  { mandate, proposed }: Extract<VerifiedRequest['subject'], { readonly kind: 'founding' }>,
+  { inForce, inForceHash }: Pick<VerifiedRequest, 'inForce' | 'inForceHash'>,
+): void {
+  if (proposed.version > 1) {
+    holdSuccessor(proposed, { inForce, inForceHash });
+  } else if (proposed.previousHash !== NO_PREVIOUS_POLICY || inForceHash !== mandate.policyHash) {
+    throw new InvalidRequest('The proposed policy is not the first policy of its vault.');
+  }
+}
+
+/** Returns why confirmed keys of co-signers are not those that a founding pins, or null. */
+export function foundingFault({ subject }: VerifiedRequest, pins: Pins): string | null {
+  if (subject.kind !== 'founding') return null;
+  const { cosigners, signingThreshold } = subject.proposed;
+  if (cosigners !== undefined && JSON.stringify(cosigners) !== JSON.stringify(pins.cosigners)) {
+    return 'The policy pins other keys of the co-signers than those that you confirmed.';
+  }
+  return signingThreshold === pins.threshold
+    ? null
+    : `The policy says that ${signingThreshold} co-signers sign together. You confirmed ${pins.threshold}.`;
+}
+
+/** Returns the policy whose passkeys sign a request. */
+export function signedUnder({ subject, inForce }: VerifiedRequest): Policy {
+  return subject.kind === 'founding' ? subject.proposed : inForce;
+}
+
 function holdSuccessor(
   proposed: Policy,
   { inForce, inForceHash }: Pick<VerifiedRequest, 'inForce' | 'inForceHash'>,
@@ -175,8 +217,12 @@ function holdSuccessor(
  * Returns the keys whose fingerprint the person confirms: the keys that the policy pins, else the
  * keys that the server sent.
  */
-export function claimedPins({ cosigners }: ApprovalRequest, { inForce }: VerifiedRequest): readonly CosignerPin[] {
-  const claimed = inForce.cosigners ?? cosigners;
+export function claimedPins(
+  { cosigners }: ApprovalRequest,
+  { inForce, subject }: VerifiedRequest,
+): readonly CosignerPin[] {
+  const policy = subject.kind === 'founding' ? subject.proposed : inForce;
+  const claimed = policy.cosigners ?? cosigners;
   if (!arePins(claimed)) throw new InvalidRequest('The server sent no valid keys of the co-signers.');
   return claimed;
 }
@@ -225,7 +271,9 @@ export function pinsAfter(pins: Pins, { inForce: { cosigners } }: VerifiedReques
 function described(subject: VerifiedRequest['subject'], inForce: Policy): Description {
   if (subject.kind === 'intent') return describeIntent(subject.intent, inForce);
   if (subject.kind === 'rejection') return describeRejection(subject.rejection, subject.change);
-  return describeChange(subject.mandate, inForce, subject.proposed);
+  const { mandate, proposed } = subject;
+  if (subject.kind === 'change') return describeChange(mandate, inForce, proposed);
+  return describeFounding(mandate, proposed, proposed.version === 1 ? null : inForce);
 }
 
 /** Returns the bytes of lower-case hex. Throws for any other text. */

@@ -39,6 +39,10 @@ export type CosignerRefusal =
   | 'policy-behind'
   | 'policy-ahead'
   | 'mandate-expired'
+  /**
+   * Not all devices of the first policy in device mode approved it. The detail is its version.
+   */
+  | 'not-founded'
   | 'other-cosigners'
   | 'other-choice'
   | 'not-enough-attestations'

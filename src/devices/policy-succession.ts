@@ -3,6 +3,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { verifiedApprovals } from '#devices/device-signature.ts';
 import { changedDevice } from '#domain/access/device.ts';
 import type { VaultId } from '#domain/id.ts';
+import { missingDevices } from '#domain/policy/founding.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { policyBytes, thresholdForChange } from '#domain/policy/policy.ts';
 import type { PolicyMandate } from '#domain/policy/policy-change.ts';
@@ -52,6 +53,16 @@ type MandateFault =
   | 'no-mandate'
   | 'not-enough-approvals'
   | 'required-device-missing';
+
+/**
+ * Reports whether every device of a policy in device mode approved it. Co-signers require it of a
+ * policy that no policy in device mode precedes (`beginsDeviceMode`).
+ */
+export async function isFounded(policy: Policy, mandate: ApprovedMandate | null): Promise<boolean> {
+  if (mandate === null) return false;
+  const proven = await verifiedApprovals(mandate.approvals, policy);
+  return missingDevices(mandateDigest(mandate, policy), proven, policy).length === 0;
+}
 
 export type SuccessionFault = 'not-the-next' | MandateFault;
 

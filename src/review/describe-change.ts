@@ -43,6 +43,44 @@ export function describeChange(mandate: MandateDocument, inForce: Policy, propos
   };
 }
 
+/**
+ * Returns the whole of the first policy in device mode, for a signer who founds the vault with it.
+ *
+ * @param before the policy in token mode that it replaces; null for version 1
+ */
+export function describeFounding(mandate: MandateDocument, proposed: Policy, before: Policy | null): Description {
+  const { signers, devices, threshold, signingThreshold } = proposed;
+  const replaced = before === null ? [] : [{ label: 'Replaces', text: `version ${before.version}, in token mode` }];
+  return {
+    title: before === null ? 'Found the vault with this policy' : `Begin device mode with policy ${proposed.version}`,
+    essentials: [
+      { label: 'Approval threshold', text: `${threshold} of ${signers.length} signers` },
+      ...devices.map((device) => ({ label: 'Device', text: deviceText(device) })),
+      { label: 'Co-signers that sign together', text: String(signingThreshold) },
+    ],
+    facts: [
+      ...policyFacts(proposed),
+      ...replaced,
+      ...frameFacts(mandate, proposed.vaultId),
+      { label: 'Policy change', text: mandate.id },
+      { label: 'Policy', text: `version ${proposed.version}, hash ${mandate.policyHash}` },
+    ],
+    warnings: [
+      `Every approval of this vault will be verified against these ${devices.length} devices. ` +
+        'Compare each key ID with the owner of the device, by telephone or in person.',
+    ],
+  };
+}
+
+/** Returns every statement of a policy. */
+export function policyFacts(policy: Policy): readonly Fact[] {
+  return clausesOf(policy).map(({ label, text, address }) => ({
+    label,
+    text,
+    ...(address === undefined ? {} : { address }),
+  }));
+}
+
 function changed(before: Clause | null, after: Clause): readonly Fact[] {
   if (before === null) return [fact('Added', after)];
   if (before.text === after.text && before.exact === after.exact) return [];

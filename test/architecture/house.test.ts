@@ -120,7 +120,6 @@ test.each([
 test.each([
   ['// Nobody waits for it.', 1],
   ['/** The co-signer asks for the policy. */', 1],
-  [`const text = 'An operator founds the vault.';`, 1],
   ['const text = `This can not be undone.`;', 1],
   [`const text = 'Ask the other signers.';`, 0],
   ['// `askInVain` is stored.', 0],

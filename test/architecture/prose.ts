@@ -10,7 +10,6 @@ const TERMS: readonly Term[] = [
   [/\b(?:tells?|told|telling)\b/i, 'report, state or notify'],
   [/\b(?:voices?)\b/i, 'approval or device signature'],
   [/\b(?:owes?|owed|owing)\b/i, 'enqueue or pending job'],
-  [/\b(?:founds|founding|founded|founder)\b/i, 'create'],
   [/\b(?:wish|wishes|wished)\b/i, 'request or option'],
   [/\b(?:fleet|errands?|desks?|news)\b/i, 'node pool, task, commands or event'],
   [/\b(?:hasten|hurry|take back|takes back|taken back)\b/i, 'speed up or cancel'],

@@ -21,7 +21,7 @@ const TERMS: Readonly<Record<string, string>> = {
   ...of('UTXO, or native asset', 'coin', 'coins'),
   ...of('slot, endpoint, path or position', 'place', 'places'),
   ...of('balances, storage or chain', 'ledger', 'ledgers'),
-  ...of('create and vault', 'founding', 'founded', 'foundation', 'foundations'),
+  ...of('create and vault', 'foundation', 'foundations'),
   ...of('observation or UTXO status', 'sighting', 'sightings', 'fate', 'fates'),
   ...of('market value', 'worth', 'appraisal', 'appraise', 'appraised'),
   ...of('poll, scan or read', 'look', 'looks', 'looked'),

@@ -11,7 +11,7 @@ import type { Actor, Approval } from '#domain/transaction/transaction.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { encodePolicy } from '#cosigner-client/bring-policies.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
-import { byDevice, laptop, phone } from '../cosigner/policy/device-scene.ts';
+import { byDevice, laptop, phone, founded } from '../cosigner/policy/device-scene.ts';
 import { present } from '../chains/evm/cast.ts';
 import { alice, bob, carol } from '../domain/cast.ts';
 
@@ -33,7 +33,7 @@ const [newLaptop, newPhone, newKey] = [ScriptDevice.create(), ScriptDevice.creat
 export const NEW_LAPTOP: Signs = { actor: alice, device: newLaptop };
 export const NEW_PHONE: Signs = { actor: bob, device: newPhone };
 
-export const first: AdoptedPolicy = { policy: byDevice, mandate: null };
+export const first: AdoptedPolicy = founded(byDevice);
 
 /** Returns the successor of a policy that revokes its devices. */
 function revocationOf(policy: Policy): Policy {

@@ -5,7 +5,7 @@ import type { Policy } from '#domain/policy/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { generateKey } from '../cosigner/key/generate-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
-import { byDevice } from '../cosigner/policy/device-scene.ts';
+import { byDevice, founded } from '../cosigner/policy/device-scene.ts';
 import { anvilRules, present, startCosigners } from '../cosigner/cosigners.ts';
 import { Puppet } from '../cosigner/signing/byzantine-cosigner.ts';
 import { changeTo, LAPTOP, PHONE, revoked, shownTo } from './policy-scene.ts';
@@ -17,7 +17,7 @@ import { changeTo, LAPTOP, PHONE, revoked, shownTo } from './policy-scene.ts';
 
 export const guarded: Policy = { ...byDevice, rules: { ...byDevice.rules, signOnce: 'every-cosigner' } };
 export const after: Policy = { ...revoked, rules: guarded.rules, previousHash: policyHashOf(guarded) };
-export const before = { policy: guarded, mandate: null };
+export const before = founded(guarded);
 export const change = changeTo(after, [LAPTOP, PHONE]);
 
 export type WithheldScene = Awaited<ReturnType<typeof startWithheldScene>>;

@@ -103,7 +103,14 @@ describe.skipIf(executable === null)('an approval page without a second window',
     expect(policy.devices.map(({ origin }) => origin)).toEqual([position.origin, position.origin, position.origin]);
     const json = { approvalMode: 'device' as const, cosigners: [...pins], note: 'Devices from now on' };
     const { id } = await unwrap(changes().$post({ param: vaultParam(), json }));
-    await approvedBySessions(id);
+    for (const name of ['alice', 'bob', 'carol']) {
+      await toApprovalPage(name, `/vault/${scene.vault.id}/policy`);
+      await tabOf(name).getByRole('heading', { name: 'Begin device mode with policy' }).waitFor();
+      await readAndClick(button(name, 'Approve with a passkey'));
+      await tabOf(name).getByText('Your approval was sent.').waitFor();
+    }
+    const founded = await unwrap(changes()[':changeId'].$get({ param: { ...vaultParam(), changeId: id }, query: {} }));
+    expect(founded.state).toBe('ADOPTED');
   }, 120_000);
 
   test('a payment is shown on the approval page, signed, submitted once, and paid', async () => {

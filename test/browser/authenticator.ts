@@ -26,7 +26,11 @@ export async function withAuthenticator(page: Page, passkeys: readonly VirtualCr
       automaticPresenceSimulation: true,
     },
   });
-  for (const credential of passkeys) await session.send('WebAuthn.addCredential', { authenticatorId, credential });
+  for (const one of passkeys) {
+    // Chromium exports a passkey that it imported before without its domain.
+    const credential = { ...one, rpId: one.rpId === undefined || one.rpId === '' ? 'localhost' : one.rpId };
+    await session.send('WebAuthn.addCredential', { authenticatorId, credential });
+  }
   /** Returns the current passkeys of the authenticator. */
   return async (): Promise<readonly VirtualCredential[]> =>
     (await session.send('WebAuthn.getCredentials', { authenticatorId })).credentials;

@@ -1,10 +1,19 @@
 import type { Locator } from 'playwright-core';
 
 /**
- * Scrolls to a button of the approval page and clicks it, as a person does after reading. The
- * button becomes active when its details have been in view for a second.
+ * Scrolls through the details of a button of the approval page and clicks it, as a person does
+ * after reading. The button becomes active when each detail has been in view, and the button for a
+ * second.
  */
 export async function readAndClick(button: Locator): Promise<void> {
+  await button.waitFor();
+  for (const detail of await button.page().locator('.decision .detail').all()) {
+    await detail.scrollIntoViewIfNeeded();
+    // The page learns what is in view once for each frame.
+    await detail.evaluate(
+      () => new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(() => seen(null)))),
+    );
+  }
   await button.scrollIntoViewIfNeeded();
   await button.click();
 }

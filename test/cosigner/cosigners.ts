@@ -25,6 +25,7 @@ import { newTransaction } from '#objects/vault/writes/new-transaction.ts';
 import { alice, amount, bob, policy } from '../domain/cast.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { party } from '../mpc/dealt-key.ts';
+import { founded } from './policy/device-scene.ts';
 import { copyPairedCosigners } from '../setup/paired-cosigners.ts';
 
 /**
@@ -201,7 +202,7 @@ export function inVault(id: number, first: Policy): Policy {
 export async function newKey(cosigners: readonly CosignerClient[], { governedBy = policy } = {}): Promise<VaultKey> {
   const generated = await generateKey(cosigners, {
     scheme: 'ecdsa-secp256k1',
-    policies: [{ policy: governedBy, mandate: null }],
+    policies: [founded(governedBy)],
   });
   if (!generated.ok) throw new Error(generated.refusal.reason);
   const { scheme, publicKey } = generated.value;

@@ -8,6 +8,7 @@ import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { Actor, Approval } from '#domain/transaction/transaction.ts';
 import { Authenticator } from '../devices/authenticator.ts';
 import { actor, policy } from './cast.ts';
+import { founded } from '../cosigner/policy/device-scene.ts';
 
 /**
  * A vault of the largest size: 50 signers with a script device and a passkey each, and 1,000
@@ -67,9 +68,14 @@ export function changeOf(
   return { policy: next, mandate: { ...terms, policy: next, approvals: counted } };
 }
 
+/** Returns the first policy of a vault, founded by these devices. */
+export function foundedLarge(first: Policy): AdoptedPolicy {
+  return founded(first, ...scripts, ...passkeys);
+}
+
 /** Returns the policies of a vault that changed its threshold again and again. */
 export function historyOf(first: Policy, length: number, options?: Parameters<typeof changeOf>[1]): AdoptedPolicy[] {
-  const adopted: AdoptedPolicy[] = [{ policy: first, mandate: null }];
+  const adopted: AdoptedPolicy[] = [foundedLarge(first)];
   while (adopted.length < length) adopted.push(changeOf(adopted.at(-1)?.policy ?? first, options));
   return adopted;
 }

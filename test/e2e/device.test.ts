@@ -62,7 +62,11 @@ async function device(...words: readonly string[]): Promise<{ answer: Record<str
   return { answer: JSON.parse(stdout) as Record<string, unknown>, shown: stderr };
 }
 
-async function approveChange(person: Person, changeId: string, signature?: ReturnType<Authenticator['sign']>) {
+async function approveChange(
+  person: Person,
+  changeId: string,
+  signature?: ReturnType<Authenticator['sign']> | ReturnType<ScriptDevice['sign']>,
+) {
   const param = { vaultId: String(vault.id), changeId };
   const api = person.client.api.vault[':vaultId']['policy-change'][':changeId'];
   return unwrap(api.approve.$post({ param, ...(signature === undefined ? {} : { json: signature }) }));
@@ -81,8 +85,18 @@ test('three signers enrol their devices, and only device approvals count from th
   const addDevices = [passkey, script.enrolment(carol.id)];
   const json = { approvalMode: 'device' as const, addDevices, cosigners: cosigners() };
   const param = { vaultId: String(vault.id) };
-  const proposed = await unwrap(bob.client.api.vault[':vaultId']['policy-change'].$post({ param, json }));
-  for (const person of [bob, carol]) await approveChange(person, proposed.id);
+  const { id, digest } = await unwrap(bob.client.api.vault[':vaultId']['policy-change'].$post({ param, json }));
+  const founding = ['approve-policy', '--vault', param.vaultId, '--change', id, '--yes', '--fingerprint'];
+  const other = fingerprintOf(cosigners().map((one) => ({ ...one, signing: `${one.index}c`.repeat(32) })));
+  await expect(device(...founding, other, '--threshold', '2')).rejects.toThrow('The fingerprint does not match');
+  const own = fingerprintOf(cosigners());
+  await expect(device(...founding, own, '--threshold', '3')).rejects.toThrow('2 co-signers sign together');
+  const { answer, shown } = await device(...founding, own, '--threshold', '2');
+  expect(answer).toMatchObject({ state: 'PENDING', requiredApprovals: 3 });
+  for (const { keyId } of [phone.passkey, { keyId: script.keyId() }])
+    expect(shown.replaceAll(/\s/g, '')).toContain(keyId);
+  await approveChange(bob, id, phone.sign(digest));
+  await approveChange(carol, id, script.sign(digest));
   const { policy } = await unwrap(carol.client.api.vault[':vaultId'].policy.$get({ param, query: {} }));
   expect([policy.version, policy.approvalMode, policy.devices.length]).toEqual([3, 'device', 3]);
 });

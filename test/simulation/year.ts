@@ -117,8 +117,9 @@ class Year {
       chain: row.name,
       perDay: (unit * 1_000_000n).toString(),
     }));
-    await this.#adopt({ approvalMode: 'device', cosigners: null, addDevices, limits });
+    // Each device that begins to count signs the change.
     for (const [i, person] of people.entries()) Object.assign(person, { device: devices[i] });
+    await this.#adopt({ approvalMode: 'device', cosigners: null, addDevices, limits }, people);
   }
 
   /** Replaces the device of one person. The old one stays until the new one is in force. */
@@ -135,7 +136,10 @@ class Year {
     await this.#adopt({ removeDevices: [old] });
   }
 
-  async #adopt(patch: Readonly<Record<string, unknown>>): Promise<void> {
+  async #adopt(
+    patch: Readonly<Record<string, unknown>>,
+    approvers: World['people'] = this.#world.people.slice(0, 2),
+  ): Promise<void> {
     const { people, vaultId, oracle } = this.#world;
     const path = `/vault/${vaultId}/policy-change`;
     const [proposer] = people;
@@ -143,7 +147,7 @@ class Year {
     if (proposed?.status !== 201) return oracle.fault(`a policy is not proposed: ${JSON.stringify(proposed)}`);
     let state = '';
     const change = `${path}/${String(proposed.body['id'])}`;
-    for (const person of people.slice(0, 2)) {
+    for (const person of approvers) {
       const answer = await approveChange(this.#world, change, person);
       state = String(answer?.body['state']);
     }

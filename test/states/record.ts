@@ -88,7 +88,7 @@ async function sceneOf(chains: Chains, options: StackOptions): Promise<Scene> {
     threshold: 2,
     initialState: 'DRAFT',
     approvalMode: 'device',
-    devices: devices.map((device, i) => device.enrolment(signers[i]?.id ?? '')),
+    devices,
     cosigners: pinsOfStack(options.folder),
   });
   await chains.anvil.fund(treasury.address, ETHER);

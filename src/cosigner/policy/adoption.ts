@@ -55,8 +55,8 @@ const CLOCK_MARGIN_MS = 60 * 60 * 1000;
 
 /**
  * Attests a policy, which is the last one of the list, or one that this co-signer has. Refuses what
- * `newPolicies` refuses, `mandate-expired`, `other-cosigners` (the policy names other identity keys
- * than the configured ones), `other-choice` (with the version).
+ * `newPolicies` refuses, `not-founded`, `mandate-expired`, `other-cosigners` (the policy names
+ * other identity keys than the configured ones), `other-choice` (with the version).
  */
 export async function attest(
   context: AdoptionContext,
@@ -66,7 +66,7 @@ export async function attest(
   const { vault, keys } = context;
   const inForce = () => ({ version: vault.version(), hash: vault.hashAt(vault.version()) });
   const isPinned = vault.isPinned();
-  // A first policy has no mandate to check.
+  // A first policy needs no attestations.
   if (!isPinned && policy.version < 2) return accepted({ stage: 'none', attestation: null, ...inForce() });
   const signed = async (stage: AttestationStage, endsAtMs: number | null) => {
     const signature = await keys.sign({ policy, stage, endsAtMs });
@@ -160,7 +160,8 @@ function choiceFault(context: AdoptionContext, proposed: NewPolicies): Refused |
 
 /** Returns the first term of new policies that does not count now, or null. */
 function termsFault({ membership, now }: AdoptionContext, proposed: NewPolicies): Refused | null {
-  const { head, mandate, expiredBefore, isDirect } = proposed;
+  const { head, mandate, expiredBefore, isDirect, unfounded } = proposed;
+  if (unfounded !== null) return refusal('not-founded', String(unfounded));
   if (expiredBefore !== null && !isDirect) return refusal('mandate-expired', String(expiredBefore));
   if (mandate !== null && isExpired(mandate, now())) return refusal('mandate-expired', String(head.version));
   return pinsMatch(head, membership) ? null : refusal('other-cosigners', String(head.version));

@@ -5,9 +5,10 @@ import type { PolicyWithMandate } from '#cosigner/signed-document.ts';
 import { policyWithMandateOf } from '#cosigner/signed-document.ts';
 import type { VaultPolicies } from '#cosigner/policy/vault-policies.ts';
 import type { ApprovedMandate } from '#devices/policy-succession.ts';
-import { mandateFault, policyHashOf, successionFault } from '#devices/policy-succession.ts';
+import { isFounded, mandateFault, policyHashOf, successionFault } from '#devices/policy-succession.ts';
 import type { VaultId } from '#domain/id.ts';
 import { MAX_APPROVAL_LIFETIME_MS } from '#domain/transaction/intent.ts';
+import { beginsDeviceMode } from '#domain/policy/founding.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { NO_PREVIOUS_POLICY } from '#domain/policy/policy.ts';
 import { MAX_POLICIES_AT_ONCE } from '#domain/policy/policy-change.ts';
@@ -30,12 +31,17 @@ export interface NewPolicies {
   /** In order, at least one. Each is a valid successor of the one before. */
   readonly policies: readonly Policy[];
   readonly head: Policy;
-  /** Null for a first policy. */
+  /** Null for a first policy in token mode, and for one of release 0.2.0. */
   readonly mandate: ApprovedMandate | null;
   /** The version of the first policy before the head whose mandate has expired, or null. */
   readonly expiredBefore: number | null;
   /** The quorum of the policy in force here approved the head itself. */
   readonly isDirect: boolean;
+  /**
+   * The version of a first policy in device mode that not all of its devices have approved, or
+   * null. It counts on the attestations of others alone.
+   */
+  readonly unfounded: number | null;
 }
 
 /** Yields the policies of a list, each parsed on demand. Throws `Malformed`. */
@@ -63,6 +69,7 @@ export async function newPolicies(
   const policies: Policy[] = [];
   let last: ApprovedMandate | null = null;
   let expiredBefore: number | null = null;
+  let unfounded: number | null = null;
   for (const { policy, mandate } of sent) {
     const previous: Policy | undefined = policies.at(-1);
     if (previous === undefined && isPinned && vault.hashAt(policy.version) === policyHashOf(policy)) continue;
@@ -70,6 +77,7 @@ export async function newPolicies(
     const isFirst = previous === undefined && !isPinned && isFirstPolicy(policy, mandate);
     const isNext = before !== null && (await successionFault(before, policy, mandate)) === null;
     if (policy.vaultId !== vaultId || !(isFirst || isNext)) return mismatch;
+    if (beginsDeviceMode(policy, before) && !(await isFounded(policy, mandate))) unfounded ??= policy.version;
     if (previous !== undefined && last !== null && isExpired(last, nowMs)) expiredBefore ??= previous.version;
     policies.push(policy);
     last = mandate;
@@ -81,9 +89,18 @@ export async function newPolicies(
   const current = vault.at(version);
   const isDirect = current !== null && last !== null && (await mandateFault(current, head, last)) === null;
   if (isFork && !isDirect) return mismatch;
-  return accepted({ policies, head, mandate: last, expiredBefore, isDirect });
+  const isByDevices = isDirect && current?.approvalMode === 'device';
+  return accepted({
+    policies,
+    head,
+    mandate: last,
+    expiredBefore,
+    isDirect,
+    unfounded: isByDevices ? null : unfounded,
+  });
 }
 
-function isFirstPolicy({ version, previousHash }: Policy, mandate: ApprovedMandate | null): boolean {
-  return version === 1 && previousHash === NO_PREVIOUS_POLICY && mandate === null;
+function isFirstPolicy({ version, previousHash, approvalMode }: Policy, mandate: ApprovedMandate | null): boolean {
+  const isUnapproved = mandate === null || approvalMode === 'device';
+  return version === 1 && previousHash === NO_PREVIOUS_POLICY && isUnapproved;
 }

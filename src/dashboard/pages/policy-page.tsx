@@ -5,6 +5,7 @@ import { api, good } from '#dashboard/api.ts';
 import { Decision } from '#dashboard/forms/decision.tsx';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Hash, Time } from '#dashboard/pages/record-fields.tsx';
+import { MissingFounders } from '#dashboard/pages/missing-founders.tsx';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 import type { ApprovalChannel } from '#dashboard/approval/approval-channel.ts';
 import { requestSignature, isPhone, useApprovalOrigin } from '#dashboard/approval/approval-channel.ts';
@@ -33,9 +34,9 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
   const param = { vaultId: String(vault.id) };
   const line = api.vault[':vaultId'];
   const { loaded, reload } = useLoaded(`policy ${vault.id}`, async () => {
-    const { policy, renewalsNeeded } = await good(line.policy.$get({ param, query: {} }));
+    const { policy, renewalsNeeded, founding } = await good(line.policy.$get({ param, query: {} }));
     const { policyChanges } = await good(line['policy-change'].$get({ param, query: {} }));
-    return { policy, renewalsNeeded, policyChanges };
+    return { policy, renewalsNeeded, founding, policyChanges };
   });
   const origin = useApprovalOrigin();
   const [fault, setError] = useState<string | null>(null);
@@ -68,8 +69,9 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
       </p>
       <h1>Policy</h1>
       <LoadedContent loaded={loaded} what="the policy" again={reload}>
-        {({ policy, renewalsNeeded, policyChanges }) => (
+        {({ policy, renewalsNeeded, founding, policyChanges }) => (
           <>
+            {founding !== null && <MissingFounders founding={founding} renew={mayPropose ? renew : null} />}
             <InForce policy={policy} members={vault.members} remove={isSigner ? remove : null} />
             <Statements vaultId={vault.id} policy={policy} />
             <Renewals needed={renewalsNeeded} changes={policyChanges} renew={mayPropose ? renew : null} />
@@ -103,6 +105,11 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
       </LoadedContent>
     </main>
   );
+}
+
+function titleOf(renewsVersion: number | null): string {
+  if (renewsVersion === null) return 'Policy change';
+  return renewsVersion === 1 ? 'Founding of the vault' : `Renewal of version ${renewsVersion}`;
 }
 
 /**
@@ -293,12 +300,23 @@ function Proposal(props: {
   const { renewsVersion } = change;
   // The signers and devices of the version before decide a renewal, independent of the policy in
   // force.
-  const decidedBy = async () =>
-    renewsVersion === null ? policy : (await good(line.$get({ param, query: {} }))).decidedBy;
+  const decidedBy = async () => {
+    const decider = renewsVersion === null ? policy : (await good(line.$get({ param, query: {} }))).decidedBy;
+    // Devices of the proposed policy sign it where none count before (`beginsDeviceMode`).
+    const { version, approvalMode } = change.policy;
+    const isFounding = approvalMode === 'device' && (version === 1 || decider.approvalMode === 'token');
+    return isFounding ? change.policy : decider;
+  };
   return (
     <article class="proposal">
-      <h3>{note ?? (renewsVersion === null ? 'Policy change' : `Renewal of version ${renewsVersion}`)}</h3>
-      {renewsVersion !== null && (
+      <h3>{note ?? titleOf(renewsVersion)}</h3>
+      {renewsVersion === 1 && (
+        <p class="quiet">
+          Every device in the first policy signs it. The vault has no address before. Compare the key ID of each device
+          with its owner.
+        </p>
+      )}
+      {renewsVersion !== null && renewsVersion > 1 && (
         <p class="quiet">
           Renews the mandate of version {renewsVersion}, which is already adopted. The policy does not change. The
           signers of version {renewsVersion - 1} approve the renewal.

@@ -1,4 +1,8 @@
-import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
+import type { AdoptedPolicy, PolicyMandate } from '#domain/policy/policy-change.ts';
+import type { Device } from '#domain/access/device.ts';
+import type { PolicyChangeId } from '#domain/id.ts';
+import { beginsDeviceMode, missingDevices } from '#domain/policy/founding.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 import type { Refusal } from '#domain/refusal.ts';
 
 /**
@@ -29,9 +33,16 @@ export interface NeededRenewal {
 
 /**
  * Returns why the mandate of a policy cannot be renewed, or null. A mandate that has not expired
- * cannot be renewed: co-signers still adopt the policy on it.
+ * cannot be renewed: co-signers still adopt the policy on it. They do not adopt an unfounded policy
+ * on any mandate but a new one.
+ *
+ * @param unfounded see `unfoundedPolicy`
  */
-export function renewalRefusal(adopted: AdoptedPolicy | null, nowMs: number): Refusal | null {
+export function renewalRefusal(
+  adopted: AdoptedPolicy | null,
+  { nowMs, unfounded }: { readonly nowMs: number; readonly unfounded: Unfounded | null },
+): Refusal | null {
+  if (adopted !== null && adopted.policy.version === unfounded?.version) return null;
   const mandate = adopted?.mandate ?? null;
   if (mandate === null) return { code: 'policy-version-not-found' };
   const { expiresAtMs } = mandate;
@@ -49,7 +60,7 @@ export function renewalRefusal(adopted: AdoptedPolicy | null, nowMs: number): Re
 export function neededRenewals(
   policies: Iterable<AdoptedPolicy>,
   refused: readonly ExpiredAdoption[] | null,
-  nowMs: number,
+  terms: { readonly nowMs: number; readonly unfounded: Unfounded | null },
 ): readonly NeededRenewal[] {
   const needed: NeededRenewal[] = [];
   for (const adopted of policies) {
@@ -57,7 +68,43 @@ export function neededRenewals(
     const waiting = (refused ?? []).filter((one) => one.version <= version).map(({ cosigner }) => cosigner);
     const cosigners = [...new Set(waiting)].toSorted((a, b) => a - b);
     const isWaiting = refused === null || cosigners.length > 0;
-    if (isWaiting && renewalRefusal(adopted, nowMs) === null) needed.push({ version, cosigners });
+    if (isWaiting && renewalRefusal(adopted, terms) === null) needed.push({ version, cosigners });
   }
   return needed;
+}
+
+/** A policy in device mode that its signers have not founded yet. */
+export interface Unfounded {
+  readonly version: number;
+  /** The devices that have not approved it. */
+  readonly missing: readonly Device[];
+}
+
+/** What a vault without a key lacks before its co-signers take its policies. */
+export interface Founding extends Unfounded {
+  /** The pending policy change that founds the vault; null after its expiry or end. */
+  readonly changeId: PolicyChangeId | null;
+}
+
+/**
+ * Returns the first policy in device mode if not all of its devices have approved it, else null.
+ * The signatures were verified when they were recorded.
+ *
+ * @param policies every policy of the vault, in order
+ * @param digestOf returns the digest that approvals of a mandate name
+ */
+export function unfoundedPolicy(
+  policies: Iterable<AdoptedPolicy>,
+  digestOf: (mandate: Omit<PolicyMandate, 'policy'>, policy: Policy) => string,
+): Unfounded | null {
+  let before: Policy | null = null;
+  for (const { policy, mandate } of policies) {
+    if (beginsDeviceMode(policy, before)) {
+      const missing =
+        mandate === null ? policy.devices : missingDevices(digestOf(mandate, policy), mandate.approvals, policy);
+      if (missing.length > 0) return { version: policy.version, missing };
+    }
+    before = policy;
+  }
+  return null;
 }

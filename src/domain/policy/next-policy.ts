@@ -4,6 +4,7 @@ import type { DeviceKeyId, UserId } from '#domain/id.ts';
 import { sortedUserIds } from '#domain/id.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import { defaultRules } from '#domain/policy/optional-rules.ts';
+import { foundersOf } from '#domain/policy/founding.ts';
 import type { Policy, PolicyFault } from '#domain/policy/policy.ts';
 import { policyFault } from '#domain/policy/policy.ts';
 import type { Rules } from '#domain/policy/rules.ts';
@@ -24,12 +25,13 @@ export interface PolicyPatch {
 }
 
 /** Why a patch does not give a valid policy. */
-export type PolicyPatchFault = PolicyFault | 'no-such-device' | 'device-changed';
+export type PolicyPatchFault = PolicyFault | 'no-such-device' | 'device-changed' | 'new-signer-in-first-device-policy';
 
 /**
  * Returns the policy in force with a patch applied. The devices of a removed signer are removed,
  * too. Refuses `no-such-device`, `device-changed` for an added device that has the key of another
- * one in force and differs from it, and then what `policyFault` refuses.
+ * one in force and differs from it, `new-signer-in-first-device-policy` for a change to device mode
+ * that also adds a signer, who could not approve it, and then what `policyFault` refuses.
  *
  * @param previousHash hash of the policy in force, in hex
  */
@@ -53,6 +55,8 @@ export function nextPolicy(vault: Vault, patch: PolicyPatch, previousHash: strin
     ...(cosigners === undefined ? {} : { cosigners }),
   };
   if (changedDevice(policy.devices, next.devices) !== null) return refused('device-changed');
+  const founders = foundersOf(next, policy);
+  if (founders.some((userId) => !policy.signers.includes(userId))) return refused('new-signer-in-first-device-policy');
   const fault = policyFault(next);
   return fault === null ? accepted(next) : refused(fault);
 }

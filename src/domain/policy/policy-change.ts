@@ -1,4 +1,5 @@
 import type { CanonicalField } from '#domain/canonical/bytes.ts';
+import { foundersOf, missingDevices } from '#domain/policy/founding.ts';
 import type { PolicyChangeState } from '#domain/policy/change-state.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import {
@@ -7,7 +8,7 @@ import {
   countedApprovers,
   lacksDeviceSignature,
 } from '#domain/transaction/approvals.ts';
-import type { DeviceSignature } from '#domain/access/device.ts';
+import type { Device, DeviceSignature } from '#domain/access/device.ts';
 import type { PolicyChangeId, UserId } from '#domain/id.ts';
 import type { Member } from '#domain/access/member.ts';
 import { hasPermission } from '#domain/access/member.ts';
@@ -78,7 +79,7 @@ export type PolicyChangeEvent =
 
 /**
  * A policy that was adopted, with its mandate; null for the first policy, with which the operator
- * created the vault.
+ * created the vault, until its signers have founded it.
  */
 export interface AdoptedPolicy {
   readonly policy: Policy;
@@ -152,17 +153,22 @@ export function decideChange(
     }
     case 'approve': {
       if (nowMs >= change.decisionEndsAtMs) return refused({ code: 'policy-change-not-pending', state: 'EXPIRED' });
-      if (lacksDeviceSignature(event, current)) return refused({ code: 'device-signature-required' });
-      // A signer whose first approval came from another device can still give the required one.
+      const { actor, device } = event;
+      if (lacksDeviceSignature(event, judgeOf(change, actor.userId, current)))
+        return refused({ code: 'device-signature-required' });
+      // A signer whose first approval came from another device, or from none, can still give the
+      // required ones.
       const completes =
-        !hasRequiredDevice(change.digest, change.approvals, current) &&
-        isRequiredDevice(event.device?.keyId ?? null, current);
+        unsignedDevices(change, current).some(({ keyId }) => keyId === device?.keyId) ||
+        (!hasRequiredDevice(change.digest, change.approvals, current) &&
+          isRequiredDevice(device?.keyId ?? null, current));
       if (isRepeated(change, event) && !completes) return accepted(change);
       const approvals = [...change.approvals, approvalOf(change, event, nowMs)];
       const rejections = without(change.rejections, event.actor);
       const enough =
         countedApprovers(change.digest, approvals, current).size >= change.requiredApprovals &&
-        hasRequiredDevice(change.digest, approvals, current);
+        hasRequiredDevice(change.digest, approvals, current) &&
+        unsignedDevices({ ...change, approvals }, current).length === 0;
       return accepted({ ...ended(enough ? 'ADOPTED' : 'PENDING'), approvals, rejections });
     }
   }
@@ -186,10 +192,11 @@ function countedSigners(change: PolicyChange, current: Policy): readonly UserId[
 /** Reports whether the approvals of all these signers would adopt a change. */
 function canAdopt(
   signers: readonly UserId[],
-  { requiredApprovals }: Pick<PolicyChange, 'requiredApprovals'>,
+  { requiredApprovals, policy }: Pick<PolicyChange, 'requiredApprovals' | 'policy'>,
   current: Policy,
 ): boolean {
   if (signers.length < requiredApprovals) return false;
+  if (!foundersOf(policy, current).every((userId) => signers.includes(userId))) return false;
   if ((current.rules.requiredDevice ?? 'any') === 'any') return true;
   return current.devices.some(({ keyId, userId }) => signers.includes(userId) && isRequiredDevice(keyId, current));
 }
@@ -200,6 +207,25 @@ function canAdopt(
  */
 export function isExcluded(change: PolicyChange, userId: UserId, current: Policy): boolean {
   return current.signers.includes(userId) && !countedSigners(change, current).includes(userId);
+}
+
+/**
+ * Returns the devices that have not signed a change which begins device mode; none for another
+ * change.
+ */
+export function unsignedDevices(
+  { policy, digest, approvals }: Pick<PolicyChange, 'policy' | 'digest' | 'approvals'>,
+  decider: Policy,
+): readonly Device[] {
+  return foundersOf(policy, decider).length === 0 ? [] : missingDevices(digest, approvals, policy);
+}
+
+/**
+ * Returns the policy whose devices count for a signer's approval of a change. A founder signs with
+ * a device of the proposed policy, because the one before has none that count.
+ */
+export function judgeOf({ policy }: Pick<PolicyChange, 'policy'>, userId: UserId, decider: Policy): Policy {
+  return foundersOf(policy, decider).includes(userId) ? policy : decider;
 }
 
 /** Reports whether a change renews the mandate of a policy that was adopted before. */

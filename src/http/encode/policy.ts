@@ -5,6 +5,7 @@ import type { Chain } from '#domain/asset/chain.ts';
 import type { Device } from '#domain/access/device.ts';
 import { APPROVAL_MODES, DEVICE_ALGORITHMS } from '#domain/access/device.ts';
 import { REQUIRED_DEVICES, SIGN_ONCE_MODES, UNBOUND_MESSAGE_RULES } from '#domain/policy/optional-rules.ts';
+import type { Founding } from '#domain/policy/mandate-renewal.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { policyBytes, thresholdForChange } from '#domain/policy/policy.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
@@ -124,4 +125,33 @@ export function policyRecord(policy: Policy, chains: readonly Chain[]): z.infer<
     unboundMessages: rules.unboundMessages ?? null,
     cosigners: policy.cosigners === undefined ? null : [...policy.cosigners],
   };
+}
+
+export const foundingSchema = z
+  .strictObject({
+    version: z.int(),
+    missing: z
+      .array(z.strictObject({ userId: z.string(), keyId: z.string() }))
+      .meta({ description: 'The devices that have not approved the policy, with their owners' }),
+    changeId: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'Id of the policy change that each of them approves; null after its expiry or rejection, when a member ' +
+          'renews the version',
+      }),
+  })
+  .meta({
+    id: 'Founding',
+    description:
+      'What the first policy in device mode lacks. No co-signer takes it before every device in it has approved it, ' +
+      'and the vault has no address. Null afterwards, and in token mode.',
+  });
+
+/** Returns the founding of a vault as its reader receives it. */
+export function foundingRecord(founding: Founding | null): z.infer<typeof foundingSchema> | null {
+  if (founding === null) return null;
+  const missing = founding.missing.map(({ userId, keyId }) => ({ userId, keyId }));
+  return { version: founding.version, missing, changeId: founding.changeId };
 }

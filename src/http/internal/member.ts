@@ -56,7 +56,7 @@ async function setRoles(context: HttpContext, roles: readonly Role[]): Promise<R
       ? null
       : await callObject(object, (vault) => vault.execute(null, { type: 'putMember', userId: user.id, roles }));
   if (changed === null) return noSuchVault(context);
-  if (changed.ok) return context.json(vaultRecord(context, changed.value));
+  if (changed.ok) return context.json(await vaultRecord(context, changed.value));
   const detail = 'The signers decide who signs. Propose the change with POST /internal/vault/{vaultId}/policy-change.';
   return problem(context, changed.refusal, { detail });
 }

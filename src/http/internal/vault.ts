@@ -25,7 +25,7 @@ import { problem } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import { fetchPins, pinnedKeysFault } from '#http/vault/pinned-keys.ts';
 import { cosignersBody, policyProblem, readRules, rulesBody } from '#http/vault/policy-body.ts';
-import { policyRecord, policySchema } from '#http/encode/policy.ts';
+import { foundingRecord, foundingSchema, policyRecord, policySchema } from '#http/encode/policy.ts';
 import { knownUserIds } from '#store/users.ts';
 import { allocateVault } from '#store/vaults.ts';
 import { minSigners, MAX_PARTY_INDEX } from '#mpc/party.ts';
@@ -93,14 +93,16 @@ export const vaultSchema = z
     policy: policySchema,
     wallets: z.array(z.strictObject({ chain: z.string(), address: z.string().nullable() })),
     keys: z.array(z.strictObject({ keyId: z.string(), scheme: z.string(), publicKey: z.string() })),
+    founding: foundingSchema.nullable(),
   })
   .meta({ id: 'Vault' });
 
 /**
- * POST /internal/vault: creates a vault and starts its key generation. Responds with 201 and the
- * vault. GET returns its addresses when the co-signers are done. In device mode its policy pins the
- * identity keys of the co-signers. Refuses `invalid-request`, and `unavailable` when a co-signer
- * that must provide its key is unreachable.
+ * POST /internal/vault: creates a vault. Responds with 201 and the vault. In token mode its key
+ * generation starts at once. In device mode its policy pins the identity keys of the co-signers,
+ * and the key generation starts when each device has approved the policy change in `founding`. GET
+ * returns the addresses when the co-signers are done. Refuses `invalid-request`, and `unavailable`
+ * when a co-signer that must provide its key is unreachable.
  */
 export const createVault = route({
   method: 'POST',
@@ -128,7 +130,7 @@ export const readVault = route({
     const object = vaultOfPath(context);
     const vault =
       object === null ? null : await callObject(object, (stub) => stub.query(null, { type: 'describeVault' }));
-    return vault === null ? noSuchVault(context) : context.json(vaultRecord(context, vault));
+    return vault === null ? noSuchVault(context) : context.json(await vaultRecord(context, vault));
   },
 });
 
@@ -200,7 +202,7 @@ async function found(context: HttpContext): Promise<Response> {
   const reference = body.reference ?? ulid(nowMs, randomBytes(10));
   const created = await underNextNumber(context, { ...spec, ...pins, reference, foundedAtMs: nowMs });
   return created.ok
-    ? context.json(vaultRecord(context, created.value), 201)
+    ? context.json(await vaultRecord(context, created.value), 201)
     : policyProblem(context, created.refusal, FIELDS_OF_CREATION);
 }
 
@@ -241,8 +243,12 @@ export function noSuchVault(context: HttpContext): Response {
   return problem(context, 'vault-not-found', { detail: 'There is no vault with this id.' });
 }
 
-export function vaultRecord(context: HttpContext, vault: Vault) {
+export async function vaultRecord(context: HttpContext, vault: Vault) {
   const { id, configuration, members, policy, keys } = vault;
+  const founding = await callObject(
+    () => vaultStub(context.env, id),
+    (stub) => stub.query(null, { type: 'founding' }),
+  );
   return {
     id,
     ...configuration,
@@ -255,6 +261,7 @@ export function vaultRecord(context: HttpContext, vault: Vault) {
       address: keys.find((key) => chain in key.addresses)?.addresses[chain] ?? null,
     })),
     keys: keys.map(({ keyId, scheme, publicKey }) => ({ keyId, scheme, publicKey })),
+    founding: foundingRecord(founding),
   };
 }
 

@@ -32,5 +32,5 @@ async function enable(context: HttpContext): Promise<Response> {
     object === null
       ? null
       : await callObject(object, (stub) => stub.execute(null, { type: 'enableChain', name: chain.name }));
-  return vault === null ? noSuchVault(context) : context.json(vaultRecord(context, vault));
+  return vault === null ? noSuchVault(context) : context.json(await vaultRecord(context, vault));
 }

@@ -226,6 +226,10 @@ const POLICY_FAULTS: Readonly<Record<PolicyPatchFault, readonly [pointer: string
   'too-many-devices': ['/addDevices', `A policy can have at most ${MAX_DEVICES} devices, including existing ones.`],
   'devices-not-sorted': ['/addDevices', 'Must not contain a device twice, or a device that the policy already has.'],
   'device-of-nobody': ['/addDevices', 'Must not contain a device of a user who is not a signer.'],
+  'new-signer-in-first-device-policy': [
+    '/signers',
+    'Add the signer in another change: each signer approves the change to device mode with a device.',
+  ],
   'signer-without-device': ['/approvalMode', 'The mode device requires a device for each signer.'],
   'required-device-missing': [
     '/requiredDevice',

@@ -4,7 +4,7 @@ import type { HttpContext } from '#http/edge/context.ts';
 import { actorOf, route } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
-import { policyRecord, policySchema } from '#http/encode/policy.ts';
+import { foundingRecord, foundingSchema, policyRecord, policySchema } from '#http/encode/policy.ts';
 import { nonceQuery, statementFields, statementRecord } from '#http/encode/statement.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
@@ -29,6 +29,7 @@ const governanceSchema = z
         description:
           'Versions whose mandate expired before these co-signers adopted them. The quorum must renew each of them.',
       }),
+    founding: foundingSchema.nullable(),
   })
   .meta({ id: 'PolicyInForce' });
 
@@ -58,11 +59,17 @@ async function read(context: HttpContext): Promise<Response> {
     (vault) => vault.query(actor, { type: 'policyInForce' }),
   );
   if (!view.ok) return refusalProblem(context, view.refusal);
-  const { policy, spent, keys } = view.value;
+  const { policy, spent, keys, founding } = view.value;
   const renewalsNeeded = view.value.renewalsNeeded.map(({ version, cosigners }) => ({
     version,
     cosigners: [...cosigners],
   }));
   const statements = await statementRecord(context, keys);
-  return context.json({ policy: policyRecord(policy, chainsFrom(context.env)), ...statements, spent, renewalsNeeded });
+  return context.json({
+    policy: policyRecord(policy, chainsFrom(context.env)),
+    ...statements,
+    spent,
+    renewalsNeeded,
+    founding: foundingRecord(founding),
+  });
 }

@@ -38,11 +38,12 @@ export async function adoptPolicy(env: CoordinatorEnv, vault: VaultDoors): Promi
 }
 
 /**
- * Returns the version that a co-signer refused for its expired mandate, or null. A version that
- * does not exist is ignored.
+ * Returns the version that a co-signer refused because its mandate has expired, or lacks the
+ * signature of a device that it begins with; null otherwise. A version that does not exist is
+ * ignored.
  */
 function expiredVersion({ code, detail }: CosignerFault, newest: number): number | null {
-  if (code !== 'mandate-expired' || !/^[1-9][0-9]{0,8}$/.test(detail ?? '')) return null;
+  if ((code !== 'mandate-expired' && code !== 'not-founded') || !/^[1-9][0-9]{0,8}$/.test(detail ?? '')) return null;
   const version = Number.parseInt(detail ?? '', 10);
   return version <= newest ? version : null;
 }

@@ -19,6 +19,7 @@ import { completeNotifications, notificationWork } from '#objects/vault/commands
 import {
   adoptionWork,
   decidePolicyChange,
+  founding,
   policiesAfter,
   policyChanges,
   policyHistory,
@@ -91,6 +92,7 @@ const QUERIES = {
   flushRecord,
   challenge,
   policyInForce,
+  founding,
   policyChanges,
   policyHistory,
   readPolicyChange,

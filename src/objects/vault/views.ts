@@ -3,7 +3,7 @@ import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';
 import type { Activity, ActivityBlock } from '#domain/activity/activity.ts';
 import type { Chain, KeyScheme } from '#domain/asset/chain.ts';
 import type { AssetAmount } from '#domain/transaction/exposure.ts';
-import type { NeededRenewal } from '#domain/policy/mandate-renewal.ts';
+import type { Founding, NeededRenewal } from '#domain/policy/mandate-renewal.ts';
 import type { Member } from '#domain/access/member.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
@@ -78,6 +78,8 @@ export interface PolicyView {
   /** One amount for each limit, in its order; in the asset's smallest unit. */
   readonly spent: readonly string[];
   readonly renewalsNeeded: readonly NeededRenewal[];
+  /** Null when the vault is founded, and in token mode. */
+  readonly founding: Founding | null;
   readonly keys: readonly VaultKey[];
 }
 

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { generateKey } from '../../cosigner/key/generate-key.ts';
-import { byDevice } from '../../cosigner/policy/device-scene.ts';
+import { byDevice, founded } from '../../cosigner/policy/device-scene.ts';
 import type { Cosigners } from '../../cosigner/cosigners.ts';
 import { startCosigners } from '../../cosigner/cosigners.ts';
 import { successor } from '../../devices/policy-links-scene.ts';
@@ -27,11 +27,11 @@ const current = change.policy;
 beforeAll(async () => {
   cosigners = await startCosigners(4);
   pins = await pinsOf(cosigners);
-  const policies = [{ policy: first, mandate: null }];
+  const policies = [founded(first)];
   const made = await generateKey(cosigners.all, { scheme: 'ecdsa-secp256k1', policies });
   if (!made.ok) throw new Error(made.refusal.reason);
   keyId = made.value.keyId;
-  await showTo(cosigners.some(1, 2, 3), [{ policy: first, mandate: null }, change]);
+  await showTo(cosigners.some(1, 2, 3), [founded(first), change]);
 }, 120_000);
 afterAll(() => cosigners.stop());
 

@@ -14,11 +14,12 @@ import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { relay } from '#jobs/signing/relay.ts';
 import type { Cosigners } from '../../cosigner/cosigners.ts';
 import { newKey, startCosigners } from '../../cosigner/cosigners.ts';
+import { founded } from '../../cosigner/policy/device-scene.ts';
 import { generateKey } from '../../cosigner/key/generate-key.ts';
 import { changeTo, LAPTOP, OF_THREE, PHONE, sentTo, shownTo, attestationsOf } from '../policy-scene.ts';
 
-const first: AdoptedPolicy = { policy: OF_THREE.first, mandate: null };
-const lower: AdoptedPolicy = { policy: { ...OF_THREE.first, signingThreshold: 2 }, mandate: null };
+const first = founded(OF_THREE.first);
+const lower = founded({ ...OF_THREE.first, signingThreshold: 2 });
 
 /** The signers approved this change, and its mandate expired before every co-signer adopted it. */
 const oneSigns: Policy = {

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StatementVerdict } from '#devices/statement.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { byDevice } from '../../cosigner/policy/device-scene.ts';
+import { byDevice, founded } from '../../cosigner/policy/device-scene.ts';
 import type { Cosigners } from '../../cosigner/cosigners.ts';
 import { newKey, startCosigners } from '../../cosigner/cosigners.ts';
 import { decisionOn, inWords, liar, pinsOf, showTo, signer, stricter } from '../statement-scene.ts';
@@ -65,7 +65,7 @@ test('a lying co-signer cannot give a statement for another one', async () => {
 });
 
 test('a signer signs only with t agreements, of which one is by an honest co-signer', async () => {
-  await showTo(cosigners.some(1), [{ policy: byDevice, mandate: null }, change], cosigners.all);
+  await showTo(cosigners.some(1), [founded(byDevice), change], cosigners.all);
   const [first, , third] = cosigners.all;
   const enough = await alice().request([first, lying(2)]);
   expect(inWords(enough)).toEqual(['agrees', 'agrees', 'unknown: missing']);

@@ -17,7 +17,7 @@ import { signerGroups } from '#jobs/keys/prove-key.ts';
 import { thresholdSign } from '../../cosigner/threshold-sign.ts';
 import { generateKey } from '../../cosigner/key/generate-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
-import { byDevice } from '../../cosigner/policy/device-scene.ts';
+import { byDevice, founded } from '../../cosigner/policy/device-scene.ts';
 import type { ApprovedTransfer, Cosigners } from '../../cosigner/cosigners.ts';
 import { anvilRules, approvedTransfer, attemptOf, present, startCosigners } from '../../cosigner/cosigners.ts';
 import { Puppet } from '../../cosigner/signing/byzantine-cosigner.ts';
@@ -50,7 +50,7 @@ function crew(): readonly CosignerClient[] {
 }
 
 async function keyOf(group: readonly CosignerClient[]): Promise<VaultKey> {
-  const terms = { scheme: SCHEME, policies: [{ policy, mandate: null }] } as const;
+  const terms = { scheme: SCHEME, policies: [founded(policy)] } as const;
   const made = await generateKey(group, terms);
   if (!made.ok) throw new Error(made.refusal.reason);
   const address = addressOn(anvilRules.chain.caip2, SCHEME, hexToBytes(made.value.publicKey));
@@ -60,7 +60,7 @@ async function keyOf(group: readonly CosignerClient[]): Promise<VaultKey> {
 function paid(by: VaultKey, nonce: bigint): ApprovedTransfer {
   const request = approvedTransfer({ key: by, governedBy: policy, nonce });
   const approvals = approvalsOf(request.transaction.digest, LAPTOP, PHONE);
-  return { ...request, approvals, policies: [{ policy, mandate: null }] };
+  return { ...request, approvals, policies: [founded(policy)] };
 }
 
 function atNonce(request: ApprovedTransfer, nonce: bigint, attempt = 1): ApprovedTransfer {

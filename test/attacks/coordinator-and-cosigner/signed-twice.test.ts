@@ -16,7 +16,7 @@ import { relay } from '#jobs/signing/relay.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { addressOn } from '#chains/inspect/address-on.ts';
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { byDevice } from '../../cosigner/policy/device-scene.ts';
+import { byDevice, founded } from '../../cosigner/policy/device-scene.ts';
 import type { ApprovedTransfer, Cosigners } from '../../cosigner/cosigners.ts';
 import { anvilRules, approvedTransfer, attemptOf, inVault, present, startCosigners } from '../../cosigner/cosigners.ts';
 import { Puppet } from '../../cosigner/signing/byzantine-cosigner.ts';
@@ -34,7 +34,7 @@ beforeAll(async () => {
   puppet = await Puppet.ofNode2(cosigners.folder);
   for (const policy of [guarded, byDevice]) {
     const scheme = 'ecdsa-secp256k1';
-    const made = await generateKey(crew(), { scheme, policies: [{ policy, mandate: null }] });
+    const made = await generateKey(crew(), { scheme, policies: [founded(policy)] });
     if (!made.ok) throw new Error(made.refusal.reason);
     const address = addressOn(anvilRules.chain.caip2, scheme, hexToBytes(made.value.publicKey));
     keys.set(policy, { ...made.value, addresses: { anvil: present(address) } });
@@ -50,7 +50,7 @@ function paid(policy: Policy, nonce: bigint): ApprovedTransfer {
   puppet.inForce = policy;
   const requested = approvedTransfer({ key: present(keys.get(policy)), governedBy: policy, nonce });
   const approvals = approvalsOf(requested.transaction.digest, LAPTOP, PHONE);
-  return { ...requested, approvals, policies: [{ policy, mandate: null }] };
+  return { ...requested, approvals, policies: [founded(policy)] };
 }
 
 const atNonce = (requested: ApprovedTransfer, nonce: bigint) => ({

@@ -17,7 +17,7 @@ import { generateKey } from '../../cosigner/key/generate-key.ts';
 import { relay } from '#jobs/signing/relay.ts';
 import { thresholdSign } from '../../cosigner/threshold-sign.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
-import { byDevice } from '../../cosigner/policy/device-scene.ts';
+import { byDevice, founded } from '../../cosigner/policy/device-scene.ts';
 import type { Cosigners } from '../../cosigner/cosigners.ts';
 import { anvilRules, approvedTransfer, inVault, present, startCosigners } from '../../cosigner/cosigners.ts';
 import { Puppet } from '../../cosigner/signing/byzantine-cosigner.ts';
@@ -50,7 +50,7 @@ afterAll(() => cosigners.stop());
 
 async function keyUnder(policy: Policy): Promise<VaultKey> {
   const scheme = 'ecdsa-secp256k1';
-  const made = await generateKey(crew(), { scheme, policies: [{ policy, mandate: null }] });
+  const made = await generateKey(crew(), { scheme, policies: [founded(policy)] });
   if (!made.ok) throw new Error(made.refusal.reason);
   const address = addressOn(anvilRules.chain.caip2, scheme, hexToBytes(made.value.publicKey));
   return { ...made.value, addresses: { anvil: present(address) } };
@@ -92,7 +92,7 @@ test('with receipts of every co-signer, one that knows the revocation stops one 
   const theft = () => {
     const request = approvedTransfer({ key: guardedKey, governedBy: guarded });
     const approvals = approvalsOf(request.transaction.digest, LAPTOP, PHONE);
-    return { ...request, policies: [{ policy: guarded, mandate: null }], approvals };
+    return { ...request, policies: [founded(guarded)], approvals };
   };
   puppet.inForce = guarded;
   expect(await thresholdSign(crew(), theft())).toMatchObject({ ok: true });
@@ -113,7 +113,7 @@ test('two honest co-signers with different policies in force do not sign even wh
     rules: { ...own.rules, unreadableThreshold: 2 },
     previousHash: policyHashOf(own),
   };
-  const before = { policy: own, mandate: null };
+  const before = founded(own);
   const after = changeTo(harmless, [LAPTOP, PHONE]);
   expect(await shownTo(cosigners.some(1), after, cosigners.all)).toEqual(['adopted']);
   const request = approvedTransfer({ key: ownKey, governedBy: own });

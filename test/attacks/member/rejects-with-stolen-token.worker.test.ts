@@ -29,7 +29,9 @@ async function newDeviceTreasury() {
   // The co-signers are unreachable in this test, so the change names no co-signer keys.
   const patch = { approvalMode: 'device', threshold: 3, addDevices, cosigners: null };
   const proposed = await post(treasury.alice, changesOf(treasury), patch);
-  for (const name of NAMES) await post(treasury[name], `${changesOf(treasury)}/${proposed.body['id']}/approve`);
+  const { id, digest } = proposed.body;
+  for (const name of NAMES)
+    await post(treasury[name], `${changesOf(treasury)}/${id}/approve`, devices[name].sign(digest));
   return { treasury, devices };
 }
 

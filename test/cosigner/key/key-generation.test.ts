@@ -9,7 +9,7 @@ import type { CosignerClient } from '#cosigner-client/client.ts';
 import { bringPolicies } from '#cosigner-client/bring-policies.ts';
 import { nextKeyStep } from '#jobs/keys/generate-key.ts';
 import { changeTo, LAPTOP, PHONE } from '../../attacks/policy-scene.ts';
-import { byDevice } from '../policy/device-scene.ts';
+import { byDevice, founded } from '../policy/device-scene.ts';
 import { inTurn } from '../../setup/turns.ts';
 import { generateKey, twoOfThree } from './generate-key.ts';
 import { Cut, cutAt, cutsOf } from '../session/interrupted-client.ts';
@@ -32,7 +32,7 @@ const cosigners = cosignersInMemory();
 const MAX_CALLS = 24;
 
 /** Returns the request of a coordinator for a key under the first policy of the cast. */
-const requestFor = (scheme: KeyScheme) => ({ scheme, policies: sourceOf({ policy, mandate: null }) });
+const requestFor = (scheme: KeyScheme) => ({ scheme, policies: sourceOf(founded(policy)) });
 
 async function countedStep(scheme: KeyScheme, candidate: KeyCandidate | null) {
   let calls = 0;
@@ -116,7 +116,7 @@ test('a key generation that is cut off at any call, with all memory lost, ends w
 }, 120_000);
 
 test('a co-signer that has more policies than the coordinator gives them up only before it has a key', async () => {
-  const first = { policy: { ...byDevice, vaultId: present(parseVaultId(9)) }, mandate: null };
+  const first = founded({ ...byDevice, vaultId: present(parseVaultId(9)) });
   const previousHash = policyHashOf(first.policy);
   const further = changeTo({ ...first.policy, version: 2, previousHash, threshold: 1 }, [LAPTOP, PHONE]);
   const all = { targets: cosigners.all, attesters: cosigners.all };

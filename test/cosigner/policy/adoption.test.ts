@@ -13,7 +13,7 @@ import type { Signs } from '../../attacks/policy-scene.ts';
 import { changeTo, LAPTOP, NEW_LAPTOP, NEW_PHONE, PHONE, revoked } from '../../attacks/policy-scene.ts';
 import { present } from '../../chains/evm/cast.ts';
 import { memorySql } from '../../objects/memory-sql.ts';
-import { byDevice } from './device-scene.ts';
+import { byDevice, founded } from './device-scene.ts';
 
 /** Tests how four co-signers, of which three sign together, agree on the policies of a vault. */
 
@@ -229,7 +229,7 @@ describe('two histories of one version', () => {
   test('no co-signer goes to another history that is not longer, or to another first policy', async () => {
     const { change } = divide();
     expect(await sent([3], [change], await collected([1, 2], change))).toEqual(['policy-mismatch 2']);
-    const stranger = { policy: { ...first, threshold: 1 }, mandate: null };
+    const stranger = founded({ ...first, threshold: 1 });
     const behind = [changeTo(successor(stranger.policy), OLD), changeTo(successor(successor(stranger.policy)), OLD)];
     expect(await sent([1], [stranger, ...behind], NONE)).toEqual(['policy-mismatch 2']);
   });
@@ -238,22 +238,22 @@ describe('two histories of one version', () => {
 describe('before the first key', () => {
   test('policies need no attestations and can be replaced, until a key pins them', async () => {
     const vault = new Cosigner(present((await groupOf(3, 4)).parties[0]));
-    expect(await vault.attest({ policy: first, mandate: null })).toBe('none');
-    expect(await vault.adopt([{ policy: { ...first, threshold: 1 }, mandate: null }], NONE)).toBe(1);
-    expect(await vault.adopt([{ policy: first, mandate: null }, changeTo(second, OLD)], NONE)).toBe(2);
-    expect(
-      await vault.adopt([{ policy: first, mandate: null }, changeTo(other, OLD, Date.now() - HOUR_MS)], NONE),
-    ).toBe('mandate-expired 2');
+    expect(await vault.attest(founded(first))).toBe('none');
+    expect(await vault.adopt([founded({ ...first, threshold: 1 })], NONE)).toBe(1);
+    expect(await vault.adopt([founded(first), changeTo(second, OLD)], NONE)).toBe(2);
+    expect(await vault.adopt([founded(first), changeTo(other, OLD, Date.now() - HOUR_MS)], NONE)).toBe(
+      'mandate-expired 2',
+    );
     expect(vault.vault.pin(nameOf(other))).toMatchObject({ code: 'policy-mismatch' });
     expect(vault.vault.pin(nameOf(second))).toBeNull();
-    expect(await vault.adopt([{ policy: { ...first, threshold: 1 }, mandate: null }], NONE)).toBe('policy-mismatch 2');
+    expect(await vault.adopt([founded({ ...first, threshold: 1 })], NONE)).toBe('policy-mismatch 2');
   });
 
   test('three adopters pin the policies of a co-signer that joins', async () => {
     const change = changeTo(second, OLD);
     expect(await sent([1, 2, 3], [change], await collected([1, 2, 3], change))).toEqual([2, 2, 2]);
     const joining = new Cosigner(present((await groupOf(3, 4)).parties[3]));
-    const list = [{ policy: first, mandate: null }, changeTo(second, OLD, Date.now() - HOUR_MS)];
+    const list = [founded(first), changeTo(second, OLD, Date.now() - HOUR_MS)];
     expect(await joining.adopt(list, await collected([1, 2], change))).toBe('mandate-expired 2');
     expect(await joining.adopt(list, await collected([1, 2, 3], change))).toBe(2);
     expect([joining.vault.isPinned(), joining.vault.version()]).toEqual([true, 2]);
@@ -267,9 +267,9 @@ describe('before the first key', () => {
     const adopted = new Map<PartyIndex, Uint8Array>();
     for (const liar of parties.slice(0, 2))
       adopted.set(liar, await attestationKeysOf(present(memberships.get(liar))).sign(attested));
-    expect(await joining.adopt([{ policy: forged, mandate: null }], { chosen: new Map(), adopted })).toBe(1);
+    expect(await joining.adopt([founded(forged)], { chosen: new Map(), adopted })).toBe(1);
     expect(joining.vault.isPinned()).toBe(false);
-    const genesis = { policy: first, mandate: null };
+    const genesis = founded(first);
     expect(await joining.adopt([genesis], await collected([1, 2, 3], genesis))).toBe(1);
     expect([joining.vault.isPinned(), joining.vault.hashAt(1)]).toEqual([true, policyHashOf(first)]);
   });
@@ -278,7 +278,7 @@ describe('before the first key', () => {
     // A key generation that was cut off in its last round pins one co-signer alone.
     const fresh = (await groupOf(3, 4)).parties.map((index) => new Cosigner(index));
     all = [present(all[0]), ...fresh.slice(1)];
-    const list = [{ policy: first, mandate: null }, changeTo(second, OLD)];
+    const list = [founded(first), changeTo(second, OLD)];
     const attestations = await collected([1, 2, 3], ...list);
     expect(await sent([1, 2, 3], list, attestations)).toEqual([2, 2, 2]);
   });

@@ -14,7 +14,7 @@ import type { ThresholdSignRequest } from '../threshold-sign.ts';
 import { thresholdSign } from '../threshold-sign.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { alice, bob, carol } from '../../domain/cast.ts';
-import { byDevice, laptop, phone } from './device-scene.ts';
+import { byDevice, laptop, phone, founded } from './device-scene.ts';
 import type { Cosigners, TransferOptions } from '../cosigners.ts';
 import { approvedTransfer, newKey, startCosigners, approvalBy } from '../cosigners.ts';
 import { refusedByAll } from '../rejected-requests.ts';
@@ -49,7 +49,7 @@ const bothApprovals = (digest: string) => [
  */
 function invented(differences: Partial<TransferOptions> = {}) {
   const options = { key, governedBy: byDevice, approvedBy: [alice, bob, carol], ...differences };
-  return { ...approvedTransfer(options), policies: [{ policy: byDevice, mandate: null }] };
+  return { ...approvedTransfer(options), policies: [founded(byDevice)] };
 }
 
 /** Returns the same transfer with the signatures of alice's laptop and bob's phone. */
@@ -95,10 +95,7 @@ test('token approvals do not adopt a policy that allows tokens again or adds the
     for (const said of [approvals, misled]) {
       const request: ThresholdSignRequest = {
         ...invented({ governedBy: next }),
-        policies: [
-          { policy: byDevice, mandate: null },
-          { policy: next, mandate: { ...mandate, policy: next, approvals: said } },
-        ],
+        policies: [founded(byDevice), { policy: next, mandate: { ...mandate, policy: next, approvals: said } }],
       };
       const outcome = await thresholdSign(cosigners.all, request);
       expect([other.approvalMode, outcome.ok, outcome.ok ? '' : outcome.reason]).toEqual([
@@ -124,7 +121,7 @@ test('a policy with a device that has another device’s name or an invalid key 
   for (const device of renamed) {
     const next = { ...byDevice, version: 2, devices: [device, ...rest] } as Policy;
     const answer = await cosigners.all[0].call(`vault/${next.vaultId}/policy`, {
-      policies: [encodePolicy({ policy: next, mandate: null })],
+      policies: [encodePolicy(founded(next))],
       chosen: {},
       adopted: {},
     });

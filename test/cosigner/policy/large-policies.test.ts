@@ -12,7 +12,7 @@ import { nextRefreshStep } from '#jobs/keys/refresh-key.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { VaultStorage } from '#objects/vault/storage.ts';
 import { policy } from '../../domain/cast.ts';
-import { approvalsOf, changeOf, historyOf, largePolicy, POLICIES } from '../../domain/large-vault.ts';
+import { approvalsOf, changeOf, foundedLarge, historyOf, largePolicy, POLICIES } from '../../domain/large-vault.ts';
 import { LIMITS } from '../../limits/limits.ts';
 import { memorySql } from '../../objects/memory-sql.ts';
 import { approvedTransfer, inVault, present } from '../cosigners.ts';
@@ -133,7 +133,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** Returns a key of a vault with this number of policies, which every co-signer has. */
 async function largeVault(id: number, length: number): Promise<{ readonly key: VaultKey; readonly vault: Policies }> {
   const first = inVault(id, largePolicy);
-  const vault = new Policies([{ policy: first, mandate: null }]);
+  const vault = new Policies([foundedLarge(first)]);
   const key = await generatedKey(repeated, { scheme: 'ecdsa-secp256k1', policies: vault.source() });
   const others = historyOf(first, length).slice(1);
   vault.add(...others);

@@ -16,7 +16,7 @@ import type { ThresholdSignRequest } from '../threshold-sign.ts';
 import { seededRandom } from '#local/stack/seeded-random.ts';
 import { alice, amount, bob, NOON_MS } from '../../domain/cast.ts';
 import { heldFor } from './check-scene.ts';
-import { byDevice, laptop, phone } from './device-scene.ts';
+import { byDevice, laptop, phone, founded } from './device-scene.ts';
 import { approvedMessage, attemptOf, entered, requestFor, approvalBy } from '../cosigners.ts';
 import { openBody } from '../rejected-requests.ts';
 
@@ -63,7 +63,7 @@ function sent(request: Omit<ThresholdSignRequest, 'approvals'>, digest: string):
     { ...approvalBy(alice, digest), device: laptop.signed(digest) },
     { ...approvalBy(bob, digest), device: phone.signed(digest) },
   ];
-  const policies = [{ policy: byDevice, mandate: null }];
+  const policies = [founded(byDevice)];
   const body = openBody({ ...request, approvals, policies }, [1, 2]).request;
   const { fields } = readCanonical(hexToBytes(body.intent));
   return JSON.parse(JSON.stringify({ ...body, intent: fields })) as Json;

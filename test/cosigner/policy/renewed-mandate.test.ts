@@ -21,6 +21,7 @@ import {
 } from '../../attacks/policy-scene.ts';
 import type { Cosigners } from '../cosigners.ts';
 import { approvedTransfer, newKey, startCosigners } from '../cosigners.ts';
+import { founded } from './device-scene.ts';
 
 /**
  * With a threshold of three of three, fewer than three other co-signers exist to attest a policy to
@@ -29,7 +30,7 @@ import { approvedTransfer, newKey, startCosigners } from '../cosigners.ts';
  */
 
 const { revoked } = OF_THREE;
-const first = { policy: OF_THREE.first, mandate: null };
+const first = founded(OF_THREE.first);
 
 let cosigners: Cosigners;
 let key: VaultKey;

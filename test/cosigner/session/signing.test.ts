@@ -31,6 +31,7 @@ import {
 } from '../cosigners.ts';
 import { openBody, opening, refusedByAll } from '../rejected-requests.ts';
 import { shownTo } from '../../attacks/policy-scene.ts';
+import { founded } from '../policy/device-scene.ts';
 
 /** Tests three real co-signers with a coordinator that is first honest and then hostile. */
 
@@ -84,12 +85,12 @@ test('one unreachable co-signer does not prevent a signature', async () => {
 test('a key with threshold three is used by three co-signers, and not by two', async () => {
   const governedBy = inVault(9, { ...policy, signingThreshold: 3 });
   const strict = await newKey(cosigners.all, { governedBy });
-  const policies = [{ policy: governedBy, mandate: null }];
+  const policies = [founded(governedBy)];
   const request = { ...approvedTransfer({ key: strict, governedBy }), policies };
   const raw = signed(await thresholdSign(cosigners.all, request), request);
   const payer = await recoverTransactionAddress({ serializedTransaction: raw as `0x02${string}` });
   expect(payer).toBe(strict.addresses['anvil']);
-  const lower = { ...request, policies: [{ policy: { ...governedBy, signingThreshold: 2 }, mandate: null }] };
+  const lower = { ...request, policies: [founded({ ...governedBy, signingThreshold: 2 })] };
   expect((await thresholdSign(cosigners.some(1, 2), lower)).ok).toBe(false);
 });
 
@@ -326,7 +327,7 @@ test('a co-signer adopts only the policy that follows its own, and then counts a
   for (const one of [skip, forged, rewritten]) expect(await adopt(one, [alice, bob])).toBe('policy-mismatch');
   for (const approvers of [[], [alice], [alice, mallory]])
     expect(await adopt(named, approvers)).toBe('policy-mismatch');
-  expect(await shownTo([cosigner], { policy: named, mandate: null }, cosigners.all)).toEqual(['policy-mismatch']);
+  expect(await shownTo([cosigner], founded(named), cosigners.all)).toEqual(['policy-mismatch']);
   const behind = await cosigner.call(
     `key/${keyId}/open`,
     opening({

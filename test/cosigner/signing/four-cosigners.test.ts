@@ -14,7 +14,7 @@ import type { CosignerClient } from '#cosigner-client/client.ts';
 import { cosignerClient } from '#cosigner-client/client.ts';
 import { approvalsOf, changeTo, LAPTOP, PHONE } from '../../attacks/policy-scene.ts';
 import { party } from '../../mpc/dealt-key.ts';
-import { byDevice } from '../policy/device-scene.ts';
+import { byDevice, founded } from '../policy/device-scene.ts';
 import type { Cosigners } from '../cosigners.ts';
 import { anvilRules, approvedTransfer, inVault, present, startCosigners } from '../cosigners.ts';
 
@@ -49,7 +49,7 @@ function without(...absent: readonly number[]): readonly CosignerClient[] {
 }
 
 async function keyUnder(governedBy: Policy): Promise<VaultKey> {
-  const terms = { scheme: SCHEME, policies: [{ policy: governedBy, mandate: null }] } as const;
+  const terms = { scheme: SCHEME, policies: [founded(governedBy)] } as const;
   const made = await generateKey(cosigners.all, terms);
   if (!made.ok) throw new Error(made.refusal.reason);
   const address = addressOn(anvilRules.chain.caip2, SCHEME, hexToBytes(made.value.publicKey));
@@ -68,7 +68,7 @@ function approvedBy(key: VaultKey, policies: readonly AdoptedPolicy[]) {
 
 test('a payment is signed while any one of the four co-signers is absent', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
-  const first = [{ policy, mandate: null }];
+  const first = [founded(policy)];
   const key = await keyUnder(policy);
   for (const absent of [1, 2, 3, 4]) {
     const outcome = await thresholdSign(without(absent), approvedBy(key, first));
@@ -80,7 +80,7 @@ test('a payment is signed while any one of the four co-signers is absent', async
 
 test('a policy change reaches three co-signers while one is absent, and that one when it is back', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
-  const first = { policy, mandate: null };
+  const first = founded(policy);
   const key = await keyUnder(policy);
   const next: Policy = { ...policy, version: 2, previousHash: policyHashOf(policy) };
   const policies = [first, changeTo(next, [LAPTOP, PHONE])];
@@ -93,7 +93,7 @@ test('a policy change reaches three co-signers while one is absent, and that one
 test('under a policy that requires receipts of every co-signer, an absent co-signer blocks the payment until it is back', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const key = await keyUnder(guarded);
-  const request = approvedBy(key, [{ policy: guarded, mandate: null }]);
+  const request = approvedBy(key, [founded(guarded)]);
   const outcome = await thresholdSign(without(2), request);
   expect(outcome).toMatchObject({ verdict: 'unavailable' });
   expect(await thresholdSign(cosigners.all, request)).toMatchObject({ ok: true });

@@ -6,6 +6,7 @@ import { CREATED_AT_MS, EXPIRES_AT_MS, policy } from '../cast.ts';
 
 const id = newPolicyChangeId(CREATED_AT_MS, new Uint8Array(10));
 const first: AdoptedPolicy = { policy, mandate: null };
+const at = (nowMs: number) => ({ nowMs, unfounded: null });
 const adopted = (version: number, expiresAtMs = EXPIRES_AT_MS): AdoptedPolicy => {
   const of = { ...policy, version };
   return {
@@ -16,10 +17,10 @@ const adopted = (version: number, expiresAtMs = EXPIRES_AT_MS): AdoptedPolicy =>
 
 test('a mandate is renewable as soon as co-signers refuse it, and policy version 1 has none', () => {
   const code = (...request: Parameters<typeof renewalRefusal>) => renewalRefusal(...request)?.code ?? null;
-  expect(code(null, EXPIRES_AT_MS)).toBe('policy-version-not-found');
-  expect(code(first, EXPIRES_AT_MS)).toBe('policy-version-not-found');
-  expect(code(adopted(2), EXPIRES_AT_MS - 1)).toBe('mandate-in-force');
-  expect(code(adopted(2), EXPIRES_AT_MS)).toBeNull();
+  expect(code(null, at(EXPIRES_AT_MS))).toBe('policy-version-not-found');
+  expect(code(first, at(EXPIRES_AT_MS))).toBe('policy-version-not-found');
+  expect(code(adopted(2), at(EXPIRES_AT_MS - 1))).toBe('mandate-in-force');
+  expect(code(adopted(2), at(EXPIRES_AT_MS))).toBeNull();
 });
 
 test('a co-signer that refused a policy version waits for that version and every later expired one', () => {
@@ -29,19 +30,19 @@ test('a co-signer that refused a policy version waits for that version and every
     { cosigner: 1, version: 2 },
     { cosigner: 1, version: 2 },
   ];
-  expect(neededRenewals(policies, refused, EXPIRES_AT_MS)).toEqual([
+  expect(neededRenewals(policies, refused, at(EXPIRES_AT_MS))).toEqual([
     { version: 2, cosigners: [1] },
     { version: 3, cosigners: [1, 3] },
   ]);
-  expect(neededRenewals(policies, [{ cosigner: 3, version: 3 }], EXPIRES_AT_MS)).toEqual([
+  expect(neededRenewals(policies, [{ cosigner: 3, version: 3 }], at(EXPIRES_AT_MS))).toEqual([
     { version: 3, cosigners: [3] },
   ]);
-  expect(neededRenewals(policies, [], EXPIRES_AT_MS)).toEqual([]);
-  expect(neededRenewals(policies, refused, EXPIRES_AT_MS - 1)).toEqual([]);
+  expect(neededRenewals(policies, [], at(EXPIRES_AT_MS))).toEqual([]);
+  expect(neededRenewals(policies, refused, at(EXPIRES_AT_MS - 1))).toEqual([]);
 });
 
 test('a vault without a key waits for every expired mandate', () => {
   const policies = [first, adopted(2), adopted(3, EXPIRES_AT_MS + 1)];
-  expect(neededRenewals(policies, null, EXPIRES_AT_MS)).toEqual([{ version: 2, cosigners: [] }]);
-  expect(neededRenewals(policies, null, EXPIRES_AT_MS - 1)).toEqual([]);
+  expect(neededRenewals(policies, null, at(EXPIRES_AT_MS))).toEqual([{ version: 2, cosigners: [] }]);
+  expect(neededRenewals(policies, null, at(EXPIRES_AT_MS - 1))).toEqual([]);
 });

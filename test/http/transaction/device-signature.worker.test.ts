@@ -35,7 +35,7 @@ async function deviceTreasury(): Promise<{ treasury: Treasury; devices: Devices 
   // The co-signers are unreachable in this test, so the change names no co-signer keys.
   const patch = { approvalMode: 'device', addDevices: enrolments(treasury, devices), cosigners: null };
   const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: patch });
-  for (const name of ['alice', 'bob'] as const) await approveChange(treasury, name, proposed);
+  for (const name of NAMES) await approveChange(treasury, name, proposed, devices);
   return { treasury, devices };
 }
 
@@ -50,15 +50,23 @@ async function policyOf(treasury: Treasury): Promise<Answer['body']> {
   return (await as(treasury.victor, `GET /vault/${treasury.id}/policy`)).body['policy'];
 }
 
-test('devices are enrolled, and begin to count, only with the approvals of a quorum', async () => {
+test('devices are enrolled, and begin to count, only with the approval of each of them', async () => {
   const [treasury, devices] = [await foundTreasury(), newDevices()];
   // The co-signers are unreachable in this test, so the change names no co-signer keys.
   const patch = { approvalMode: 'device', addDevices: enrolments(treasury, devices), cosigners: null };
   const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: patch });
   expect([proposed.status, proposed.body['policy'].approvalMode]).toEqual([201, 'device']);
   expect(await policyOf(treasury)).toMatchObject({ version: 1, approvalMode: 'token', devices: [] });
-  for (const name of ['alice', 'bob'] as const)
-    expect((await approveChange(treasury, name, proposed)).status).toBe(200);
+  // Each device that begins to count signs, so approvals by token do not suffice.
+  expect(code(await approveChange(treasury, 'alice', proposed))).toEqual([403, 'device-signature-required']);
+  expect(code(await approveChange(treasury, 'alice', proposed, newDevices()))).toEqual([
+    403,
+    'device-signature-refused',
+  ]);
+  for (const name of NAMES) {
+    expect(await policyOf(treasury)).toMatchObject({ version: 1, approvalMode: 'token' });
+    expect((await approveChange(treasury, name, proposed, devices)).status).toBe(200);
+  }
   const policy = await policyOf(treasury);
   expect(policy).toMatchObject({ version: 2, approvalMode: 'device' });
   expect(policy['devices'].map(({ userId }: { userId: string }) => userId).toSorted()).toEqual(
@@ -135,7 +143,7 @@ test('a device signature is optional in approval mode token, but an invalid one 
   const [treasury, device] = [await foundTreasury(), ScriptDevice.create()];
   const patch = { addDevices: [device.enrolment(treasury.alice.id)] };
   const proposed = await as(treasury.bob, `POST /vault/${treasury.id}/policy-change`, { body: patch });
-  for (const name of ['alice', 'bob'] as const) await approveChange(treasury, name, proposed);
+  for (const name of NAMES.slice(0, 2)) await approveChange(treasury, name, proposed);
   const { id, digest } = (await created(treasury)).body;
   const line = `POST /transaction/${id}/approve`;
   const wrong = device.sign('d1'.repeat(32));
@@ -155,7 +163,7 @@ test('approvals by token are dropped when devices begin to count', async () => {
   // The co-signers are unreachable in this test, so the change names no co-signer keys.
   const patch = { approvalMode: 'device', addDevices: enrolments(treasury, devices), cosigners: null };
   const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: patch });
-  for (const name of ['alice', 'bob'] as const) await approveChange(treasury, name, proposed);
+  for (const name of NAMES) await approveChange(treasury, name, proposed, devices);
   const { body } = await as(treasury.alice, `GET /transaction/${id}`);
   expect([body['state'], body['approvals'], body['approvalsCounted']]).toEqual(['SUBMITTED', [], 0]);
   for (const name of ['alice', 'carol'] as const) {

@@ -3,6 +3,7 @@ import { neededRenewals } from '#domain/policy/mandate-renewal.ts';
 import type { KeyCandidate, VaultKey } from '#domain/vault.ts';
 import { enqueueAdoption } from '#objects/vault/writes/policy-change-writes.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
+import { unfoundedOf } from '#objects/vault/writes/mandate-renewal.ts';
 import type { KeyWork } from '#objects/vault/views.ts';
 import { updateVault } from '#objects/vault/update-vault.ts';
 import { enqueueNextStep } from '#objects/vault/writes/key-jobs.ts';
@@ -20,8 +21,8 @@ export type KeyProgress =
 /** The commands for the generation of a vault's keys. */
 
 /**
- * Returns the next key to generate with its progress, for the consumers; null when none is
- * missing.
+ * Returns the next key to generate with its progress, for the consumers; null when none is missing,
+ * and before the signers of a vault in device mode have founded it.
  */
 export function keyWork(context: VaultContext): KeyWork | null {
   const { storage, chains } = context;
@@ -30,7 +31,10 @@ export function keyWork(context: VaultContext): KeyWork | null {
   if (vault === null || scheme === undefined) return null;
   const candidate = storage.keyCandidate(scheme);
   const isFirst = vault.keys.length === 0 && candidate === null;
-  const expired = isFirst ? neededRenewals(storage.policies.adopted(), null, Date.now()) : [];
+  // No co-signer takes these policies. The last signature of a founder makes the job due again.
+  if (isFirst && unfoundedOf(storage, vault) !== null) return null;
+  const terms = { nowMs: Date.now(), unfounded: null };
+  const expired = isFirst ? neededRenewals(storage.policies.adopted(), null, terms) : [];
   return { vault, scheme, candidate, expiredVersions: expired.map(({ version }) => version) };
 }
 

@@ -3,17 +3,17 @@ import { deviceSignatureRefusal } from '#devices/device-signature.ts';
 import { rejectionOf } from '#devices/policy-rejection.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
 import type { PolicyChangeId } from '#domain/id.ts';
-import type { ExpiredAdoption } from '#domain/policy/mandate-renewal.ts';
+import type { ExpiredAdoption, Founding } from '#domain/policy/mandate-renewal.ts';
 import type { Member } from '#domain/access/member.ts';
 import { hasPermission, mayCancel } from '#domain/access/member.ts';
 import type { AdoptedPolicy, PolicyChange } from '#domain/policy/policy-change.ts';
-import { decideChange, mayApprove, mayReject } from '#domain/policy/policy-change.ts';
+import { decideChange, judgeOf, mayApprove, mayReject } from '#domain/policy/policy-change.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
-import { newRenewal, renewalsNeededBy } from '#objects/vault/writes/mandate-renewal.ts';
+import { foundingOf, newRenewal, renewalsNeededBy } from '#objects/vault/writes/mandate-renewal.ts';
 import type { PolicyPatchFault } from '#domain/policy/next-policy.ts';
 import type { Proposal, RenewalRequest } from '#objects/vault/writes/policy-change-writes.ts';
 import type { DecidedChange } from '#objects/vault/writes/policy-change-writes.ts';
@@ -55,7 +55,14 @@ export function policyInForce(context: VaultContext, actor: Actor): Result<Polic
   const nowMs = Date.now();
   const { storage } = context;
   const spent = policy.rules.limits.map((limit) => storage.policies.spentOf(limit, nowMs).toString());
-  return accepted({ policy, spent, keys, renewalsNeeded: renewalsNeededBy(storage, vault) });
+  const renewalsNeeded = renewalsNeededBy(storage, vault);
+  return accepted({ policy, spent, keys, renewalsNeeded, founding: foundingOf(storage, vault) });
+}
+
+/** Returns what is missing from the founding of the vault, or null. */
+export function founding({ storage, vault: current }: VaultContext): Founding | null {
+  const vault = current();
+  return vault === null ? null : foundingOf(storage, vault);
 }
 
 /** Returns all adopted policies below this version, the newest first. Refuses `forbidden`. */
@@ -271,5 +278,6 @@ async function signatureRefusal(
 ): Promise<Refusal | null> {
   if (decision.type === 'cancel') return null;
   const { digest } = decision.type === 'approve' ? change : rejectionOf(change);
-  return deviceSignatureRefusal({ actor, digest, device: decision.device }, decider);
+  const judge = decision.type === 'approve' ? judgeOf(change, actor.userId, decider) : decider;
+  return deviceSignatureRefusal({ actor, digest, device: decision.device }, judge);
 }

@@ -13,11 +13,15 @@ import type { VaultStorage } from '#objects/vault/storage.ts';
 import { updateVault } from '#objects/vault/update-vault.ts';
 import type { VaultScope } from '#objects/vault/views.ts';
 import { withChain } from '#objects/vault/wallets.ts';
+import { openRenewal, writeNewChange } from '#objects/vault/writes/policy-change-writes.ts';
 import { writeNewVault } from '#objects/vault/writes/vault-writes.ts';
 
 /** The commands of operators on the vault itself, and what is read of it. */
 
-/** Creates the vault. Idempotent for one reference. Refuses `number-taken` and `PolicyFault`s. */
+/**
+ * Creates the vault, and in device mode the policy change with which its signers found it.
+ * Idempotent for one reference. Refuses `number-taken` and `PolicyFault`s.
+ */
 export async function createVault(
   { storage, commits, chains, vault, replaceVault }: VaultContext,
   _operator: null,
@@ -27,7 +31,13 @@ export async function createVault(
   if (known !== null) return known.reference === spec.reference ? accepted(known) : refused('number-taken');
   const created = vaultFromSpec(spec);
   if (!created.ok) return created;
-  const write = () => writeNewVault(storage, created.value, chains);
+  const write = () => {
+    writeNewVault(storage, created.value, chains);
+    const { policy } = created.value;
+    if (policy.approvalMode === 'token') return;
+    const founding = openRenewal(created.value, { policy, note: null, actor: null }, policy);
+    writeNewChange(storage, created.value, founding);
+  };
   await commits.run(write, () => replaceVault(created.value));
   return created;
 }

@@ -80,11 +80,12 @@ export class PolicyStorage {
 
   /**
    * Returns the policy whose quorum decides on a change: the one in force, or for a renewal the one
-   * before the version that it renews, because co-signers judge the mandate by that one.
+   * before the version that it renews, because co-signers judge the mandate by that one. Version 1
+   * has none before it, and its own signers found it.
    */
   deciderOver({ renewsVersion }: Pick<PolicyChange, 'renewsVersion'>, inForce: Policy): Policy {
     if (renewsVersion === undefined) return inForce;
-    const before = this.adoptedAs(renewsVersion - 1);
+    const before = this.adoptedAs(Math.max(renewsVersion - 1, 1));
     if (before === null) throw new Error('a renewal follows a policy that was adopted');
     return before.policy;
   }

@@ -10,12 +10,17 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
+import { DEFAULT_DECISION_PERIOD_SECONDS } from '#domain/vault.ts';
 import type { PolicyPatch, PolicyPatchFault } from '#domain/policy/next-policy.ts';
+import { foundersOf } from '#domain/policy/founding.ts';
 import { nextPolicy } from '#domain/policy/next-policy.ts';
 import { withPolicy } from '#domain/access/membership.ts';
 import { mandateDigest, policyHashOf } from '#devices/policy-succession.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
+
+/** Ours: the minimum time that the signers of a vault have to found it. */
+const FOUNDING_SECONDS = DEFAULT_DECISION_PERIOD_SECONDS;
 
 export interface Proposal {
   readonly patch: PolicyPatch;
@@ -59,13 +64,16 @@ export function newChange(
  *
  * @param decider the policy whose quorum decides
  */
-export function openChange(
+function openChange(
   vault: Vault,
   { policy, note, actor }: { readonly policy: Policy } & Pick<Proposal, 'note' | 'actor'>,
   decider: Policy,
 ): PolicyChange {
   const nowMs = Date.now();
-  const decisionEndsAtMs = nowMs + vault.configuration.decisionPeriodSeconds * 1000;
+  const { decisionPeriodSeconds } = vault.configuration;
+  // Each signer has to found the vault, some with a device that they get first.
+  const seconds = policy.version === 1 ? Math.max(decisionPeriodSeconds, FOUNDING_SECONDS) : decisionPeriodSeconds;
+  const decisionEndsAtMs = nowMs + seconds * 1000;
   const mandate = {
     id: newPolicyChangeId(nowMs, randomBytes(10)),
     policy,
@@ -80,10 +88,19 @@ export function openChange(
     rejections: [],
     decisionEndsAtMs,
     digest: mandateDigest(mandate, policy),
-    requiredApprovals: thresholdForChange(decider),
+    requiredApprovals: Math.max(thresholdForChange(decider), foundersOf(policy, decider).length),
     createdBy: actor,
     updatedAtMs: nowMs,
   };
+}
+
+/** Returns an undecided renewal of the mandate of a policy. For version 1 it is the founding. */
+export function openRenewal(
+  vault: Vault,
+  request: { readonly policy: Policy } & Pick<Proposal, 'note' | 'actor'>,
+  decider: Policy,
+): PolicyChange {
+  return { ...openChange(vault, request, decider), renewsVersion: request.policy.version };
 }
 
 /** Writes a new change with its job and its history entry. */
@@ -172,7 +189,8 @@ function writeRenewal(
   enqueueAdoption(storage, vault);
   const keyJob = storage.queuedJob('', 'generate-key');
   if (keyJob !== null) storage.enqueueJob({ ...keyJob, dueAtMs: Date.now(), tries: 0 });
-  writeVaultChange(storage, vault, { action: 'renew-mandate', detail: renewed.mandate.id, digest, actor: null });
+  const action = renewed.policy.version === 1 ? 'adopt-founding' : 'renew-mandate';
+  writeVaultChange(storage, vault, { action, detail: renewed.mandate.id, digest, actor: null });
 }
 
 /**
@@ -186,6 +204,7 @@ export function enqueueAdoption(storage: VaultStorage, { keys, policy }: Vault):
 }
 
 function lineOf(change: PolicyChange, verb: 'propose' | PolicyChangeEvent['type']) {
-  const action = `${verb}-${isRenewal(change) ? 'renewal' : 'policy'}`;
+  const kind = change.renewsVersion === 1 ? 'founding' : isRenewal(change) ? 'renewal' : 'policy';
+  const action = `${verb}-${kind}`;
   return { action, detail: change.id, digest: change.digest, reason: change.state };
 }

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { intentBytes } from '#domain/transaction/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { digestOf } from '../../../cosigner/policy/check-scene.ts';
-import { byDevice, laptop, phone } from '../../../cosigner/policy/device-scene.ts';
+import { byDevice, laptop, phone, founded } from '../../../cosigner/policy/device-scene.ts';
 import type { Cosigners } from '../../../cosigner/cosigners.ts';
 import { approvedTransfer, newKey, startCosigners, approvalBy } from '../../../cosigner/cosigners.ts';
 import { openBody, opening } from '../../../cosigner/rejected-requests.ts';
@@ -42,7 +42,7 @@ function approvedRequest() {
     { ...approvalBy(alice, digest), device: laptop.signed(digest) },
     { ...approvalBy(bob, digest), device: phone.signed(digest) },
   ];
-  return { ...request, intent: shown, approvals, policies: [{ policy: byDevice, mandate: null }] };
+  return { ...request, intent: shown, approvals, policies: [founded(byDevice)] };
 }
 
 /** @param sent changes the hex of the intent before the co-signers receive it */

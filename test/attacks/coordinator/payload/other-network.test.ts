@@ -24,7 +24,7 @@ import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '../../../cosigner/threshold-sign.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { BTC, sourceOf } from '../../../chains/bitcoin/cast.ts';
-import { byDevice, laptop, phone } from '../../../cosigner/policy/device-scene.ts';
+import { byDevice, laptop, phone, founded } from '../../../cosigner/policy/device-scene.ts';
 import type { Cosigners } from '../../../cosigner/cosigners.ts';
 import { entered, newKey, present, startCosigners, approvalBy } from '../../../cosigner/cosigners.ts';
 import { refusedByAll } from '../../../cosigner/rejected-requests.ts';
@@ -77,7 +77,7 @@ function requestFor({ digest }: Transaction) {
     { ...approvalBy(alice, digest), device: laptop.signed(digest) },
     { ...approvalBy(bob, digest), device: phone.signed(digest) },
   ];
-  return { key, signingThreshold: 2, approvals, policies: [{ policy: limited, mandate: null }], evidence: [] };
+  return { key, signingThreshold: 2, approvals, policies: [founded(limited)], evidence: [] };
 }
 
 interface Lie {

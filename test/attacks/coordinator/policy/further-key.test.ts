@@ -15,15 +15,18 @@ import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { parseVaultId } from '#domain/id.ts';
 import { generateKey } from '../../../cosigner/key/generate-key.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
-import { byDevice } from '../../../cosigner/policy/device-scene.ts';
+import { byDevice, founded } from '../../../cosigner/policy/device-scene.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import type { Cosigners } from '../../../cosigner/cosigners.ts';
 import { present, startCosigners } from '../../../cosigner/cosigners.ts';
 import { alice, bob, carol } from '../../../domain/cast.ts';
 import { changeTo, first, LAPTOP, NO_ATTESTATIONS, PHONE, revoked, sentTo, shownTo } from '../../policy-scene.ts';
 
-const thieves = sortedByKeyId([alice, bob, carol].map(({ userId }) => ScriptDevice.create().asDevice(userId)));
-const forged: AdoptedPolicy = { policy: { ...byDevice, devices: thieves }, mandate: null };
+const stolen = [alice, bob, carol].map(({ userId }) => ({ userId, device: ScriptDevice.create() }));
+const thieves = sortedByKeyId(stolen.map(({ userId, device }) => device.asDevice(userId)));
+/** The thief founds with the own devices alone. No signer has a device in this policy. */
+const foundedByThief = (policy: Policy) => founded(policy, ...stolen.map(({ device }) => device));
+const forged = foundedByThief({ ...byDevice, devices: thieves });
 
 /** The signers approved this change and then cancelled it. The coordinator kept the mandate. */
 const cancelled: Policy = { ...byDevice, version: 2, threshold: 1, previousHash: policyHashOf(byDevice) };
@@ -86,8 +89,8 @@ test('a policy adopted under one key counts for a further key, even if its manda
 
 test('a key generation under one first policy ends when a key was generated under another one', async () => {
   const vaultId = present(parseVaultId(21));
-  const honest: AdoptedPolicy = { policy: { ...byDevice, vaultId }, mandate: null };
-  const theft: AdoptedPolicy = { policy: { ...forged.policy, vaultId }, mandate: null };
+  const honest: AdoptedPolicy = founded({ ...byDevice, vaultId });
+  const theft = foundedByThief({ ...forged.policy, vaultId });
   const [isOpen, isMade] = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
   const late = generateKey(
     startingAfter(isMade.promise, () => isOpen.resolve(null)),

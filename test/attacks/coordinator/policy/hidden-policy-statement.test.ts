@@ -15,7 +15,7 @@ import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { DeliveredStatement } from '#cosigner-client/policy-statements.ts';
 import { policyStatements } from '#cosigner-client/policy-statements.ts';
-import { byDevice } from '../../../cosigner/policy/device-scene.ts';
+import { byDevice, founded } from '../../../cosigner/policy/device-scene.ts';
 import type { Cosigners } from '../../../cosigner/cosigners.ts';
 import { newKey, present, startCosigners } from '../../../cosigner/cosigners.ts';
 import { hashOf } from '../../../devices/policy-links-scene.ts';
@@ -33,7 +33,7 @@ beforeAll(async () => {
   pins = await pinsOf(cosigners);
   key = await newKey(cosigners.all, { governedBy: byDevice });
   otherKey = await newKey(cosigners.all, { governedBy: byDevice });
-  await showTo(cosigners.some(1, 2), [{ policy: byDevice, mandate: null }, change]);
+  await showTo(cosigners.some(1, 2), [founded(byDevice), change]);
 }, 120_000);
 afterAll(() => cosigners.stop());
 
@@ -117,7 +117,7 @@ test('the device signs with two co-signers once the third is named, and after th
   const two = await alice().request(cosigners.some(1, 2));
   expect(inWords(two)).toEqual(['agrees', 'agrees', 'unknown: missing']);
   expect(decisionOn(two, { policies: [byDevice, next], threshold: 2 })).toEqual(['3:unknown']);
-  await showTo(cosigners.some(3), [{ policy: byDevice, mandate: null }, change], cosigners.all);
+  await showTo(cosigners.some(3), [founded(byDevice), change], cosigners.all);
   const three = await alice().request(cosigners.all);
   expect(inWords(three)).toEqual(['agrees', 'agrees', 'agrees']);
   expect(decisionOn(three, { policies: [byDevice, next], threshold: 2 })).toEqual([]);

@@ -15,7 +15,7 @@ import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { generateKey } from '../../../cosigner/key/generate-key.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
-import { byDevice } from '../../../cosigner/policy/device-scene.ts';
+import { byDevice, founded } from '../../../cosigner/policy/device-scene.ts';
 import type { Cosigners } from '../../../cosigner/cosigners.ts';
 import { present, startCosigners } from '../../../cosigner/cosigners.ts';
 import { alice, bob } from '../../../domain/cast.ts';
@@ -74,11 +74,6 @@ const CHAINS: Readonly<Record<string, readonly AdoptedPolicy[]>> = {
   ],
 };
 
-const inVault = (vaultId: number, { policy, mandate }: AdoptedPolicy): AdoptedPolicy => {
-  const moved = { ...policy, vaultId: present(parseVaultId(vaultId)) };
-  return { policy: moved, mandate };
-};
-
 describe('before a key exists every co-signer refuses', () => {
   test.each(Object.entries(CHAINS))('%s', async (_name, policies) => {
     const malformed = ['malformed', 'malformed', 'malformed'];
@@ -91,8 +86,10 @@ describe('before a key exists every co-signer refuses', () => {
     expect(await sentTo(cosigners.all, [first], NO_ATTESTATIONS)).toEqual(everyone);
     expect(await sentTo(cosigners.all, [first, changeTo(revoked, [LAPTOP, PHONE])], NO_ATTESTATIONS)).toEqual(everyone);
     // Nothing is pinned before a key exists, so another first policy replaces these.
-    expect(await sentTo(cosigners.all, [unsigned({ ...byDevice, threshold: 1 })], NO_ATTESTATIONS)).toEqual(everyone);
-    expect(await sentTo(cosigners.all, [inVault(8, first)], NO_ATTESTATIONS)).toEqual(everyone);
+    expect(await sentTo(cosigners.all, [founded({ ...byDevice, threshold: 1 })], NO_ATTESTATIONS)).toEqual(everyone);
+    expect(
+      await sentTo(cosigners.all, [founded({ ...byDevice, vaultId: present(parseVaultId(8)) })], NO_ATTESTATIONS),
+    ).toEqual(everyone);
   });
 });
 

@@ -12,7 +12,7 @@ import { sortedByKeyId } from '#domain/access/device.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
-import { byDevice } from '../../../cosigner/policy/device-scene.ts';
+import { byDevice, founded } from '../../../cosigner/policy/device-scene.ts';
 import { opening } from '../../../cosigner/rejected-requests.ts';
 import type { Cosigners } from '../../../cosigner/cosigners.ts';
 import { startCosigners } from '../../../cosigner/cosigners.ts';
@@ -34,13 +34,14 @@ beforeAll(async () => {
 afterAll(() => cosigners.stop());
 
 const [mine, other] = [ScriptDevice.create(), ScriptDevice.create()];
-const stolen: AdoptedPolicy = {
-  policy: {
+const stolen: AdoptedPolicy = founded(
+  {
     ...byDevice,
     devices: sortedByKeyId([...byDevice.devices, mine.asDevice(alice.userId), other.asDevice(bob.userId)]),
   },
-  mandate: null,
-};
+  mine,
+  other,
+);
 
 /** Returns the answer of co-signer 3, which has no storage, to a policy and then to a resharing. */
 async function joins(policy: AdoptedPolicy, attestations: SentAttestations): Promise<readonly string[]> {

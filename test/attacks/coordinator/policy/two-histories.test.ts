@@ -13,7 +13,7 @@ import { policyHashOf } from '#devices/policy-succession.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { byDevice } from '../../../cosigner/policy/device-scene.ts';
+import { byDevice, founded } from '../../../cosigner/policy/device-scene.ts';
 import type { Cosigners } from '../../../cosigner/cosigners.ts';
 import { approvedTransfer, inVault, newKey, startCosigners } from '../../../cosigner/cosigners.ts';
 import { thresholdSign } from '../../../cosigner/threshold-sign.ts';
@@ -53,7 +53,7 @@ test('two changes, each shown to a half, are adopted by no co-signer, and the va
   expect(await sentTo(others, [rival], await attestationsOf(others, [rival]))).toEqual(notEnough);
   expect(await shownTo(half, rival, cosigners.all)).toEqual(['other-choice', 'other-choice']);
   expect(await shownTo(others, change, cosigners.all)).toEqual(['other-choice', 'other-choice']);
-  expect(await pays(key, { policy: first, mandate: null })).toBe(true);
+  expect(await pays(key, founded(first))).toBe(true);
 }, 60_000);
 
 test('a change that three co-signers adopted reaches the fourth, and the other change reaches none', async () => {
@@ -64,5 +64,5 @@ test('a change that three co-signers adopted reaches the fourth, and the other c
   const refused = ['policy-mismatch', 'policy-mismatch', 'policy-mismatch', 'not-enough-attestations'];
   expect(await shownTo(cosigners.all, rival)).toEqual(refused);
   expect(await shownTo(cosigners.some(4), change, cosigners.all)).toEqual(['adopted']);
-  expect(await pays(key, { policy: first, mandate: null }, change)).toBe(true);
+  expect(await pays(key, founded(first), change)).toBe(true);
 }, 60_000);

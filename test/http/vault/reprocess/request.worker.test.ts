@@ -6,13 +6,15 @@ import { asService, call, coordinator, enter, foundTreasury } from '../../scene.
 
 /** Covers the messages that a request sends. test/e2e covers what they come to. */
 
-test('a request scans each chain with an RPC node, and retries failed deliveries and failed scans', async () => {
+test('a request scans each chain with an RPC node, and retries failed deliveries and its failed scans', async () => {
   const { id: vaultId, alice } = await foundTreasury();
   const delivery = `INSERT INTO deliveries (id, provider, endpoint_id, body, received_at_ms, state, tries, due_at_ms)
     VALUES ('delivery', 'alchemy', 'e', '{}', 0, 'failed', 9, 0)`;
-  const scan = `INSERT INTO scans (id, vault_id, chain, address, started_at_ms, state, tries, due_at_ms)
-    VALUES ('scan', 1, 'eip155:1', '0x', 0, 'failed', 9, 0)`;
-  await coordinator.DB.batch([delivery, scan].map((sql) => coordinator.DB.prepare(sql)));
+  const scan = (id: string, of: number) => `INSERT INTO scans
+    (id, vault_id, chain, address, started_at_ms, state, tries, due_at_ms)
+    VALUES ('${id}', ${of}, 'eip155:1', '0x', 0, 'failed', 9, 0)`;
+  const failed = [delivery, scan('own', vaultId), scan('of-another', vaultId + 1)];
+  await coordinator.DB.batch(failed.map((sql) => coordinator.DB.prepare(sql)));
   const sent: ActivityMessage[] = [];
   const send = async (message: ActivityMessage) => void sent.push(message);
   const RPC_URLS = JSON.stringify({ anvil: ['http://node.test'] });
@@ -22,14 +24,13 @@ test('a request scans each chain with an RPC node, and retries failed deliveries
     status: 202,
     body: { accepted: true, chains: ['anvil'], reportId: expect.any(String) },
   });
-  expect(sent).toEqual([{ scanId: expect.any(String) }, { deliveryId: 'delivery' }, { scanId: 'scan' }]);
+  const reopened = { deliveryId: 'delivery', dueAtMs: expect.any(Number) };
+  expect(sent).toEqual([{ scanId: expect.any(String) }, { scanId: 'own' }, reopened]);
   const open = "SELECT vault_id, chain, tries FROM scans WHERE state = 'open' ORDER BY vault_id, chain";
-  expect((await coordinator.DB.prepare(open).all()).results).toEqual(
-    expect.arrayContaining([
-      { vault_id: vaultId, chain: 'eip155:31337', tries: 0 },
-      { vault_id: 1, chain: 'eip155:1', tries: 0 },
-    ]),
-  );
+  expect((await coordinator.DB.prepare(open).all()).results).toEqual([
+    { vault_id: vaultId, chain: 'eip155:1', tries: 0 },
+    { vault_id: vaultId, chain: 'eip155:31337', tries: 0 },
+  ]);
 });
 
 test('members of the vault alone read the report of a request, by its id and in the list', async () => {
