@@ -68,11 +68,26 @@ function byKeyId(a: { readonly keyId: string }, b: { readonly keyId: string }): 
  * co-signer accepted it.
  */
 function lyingChain(world: World, first: Policy): readonly AdoptedPolicy[] {
-  const version1 = { policy: first, mandate: null };
+  const { chance, people } = world;
+  const version1 = mandated(world, first, people.devices);
   const hidden = hiddenBehind(first);
   const bare = (policy: Policy): AdoptedPolicy => ({ policy, mandate: null });
   const signed = (policy: Policy) => mandated(world, policy, FORGED);
-  return world.chance.of([
+  // The first policy on a hostile day, and with the signatures of people who read another one.
+  const hostile: Policy = { ...hidden, version: 1, previousHash: first.previousHash };
+  const { mandate } = version1;
+  const read = mandate?.approvals ?? [];
+  const spliced = (forged: AdoptedPolicy): AdoptedPolicy => {
+    const own = forged.mandate;
+    return own === null ? forged : { ...forged, mandate: { ...own, approvals: [...own.approvals, ...read] } };
+  };
+  const inToken: Policy = { ...first, approvalMode: 'token' };
+  return chance.of([
+    [bare(hostile)],
+    [signed(hostile)],
+    [spliced(signed(hostile))],
+    [{ policy: hostile, mandate: mandate === null ? null : { ...mandate, policy: hostile } }],
+    [bare(inToken), spliced(signed({ ...hostile, version: 2, previousHash: policyHashOf(inToken) }))],
     [version1, bare(hidden)],
     [version1, signed(hidden)],
     [version1, signed({ ...hidden, version: 900 })],
@@ -91,11 +106,17 @@ export async function keyGeneration(world: World): Promise<void> {
   const spelled = chance.percent(25) ? { ...plain, rules: limited(plain.rules, spellingOf(world)) } : canonical;
   const tries: (readonly AdoptedPolicy[])[] = [];
   if (chance.percent(40)) tries.push(lyingChain(world, spelled));
-  tries.push([{ policy: spelled, mandate: null }], [{ policy: canonical, mandate: null }]);
+  const signed = [spelled, canonical].map((policy) => mandated(world, policy, people.devices));
+  tries.push(...signed.map((one) => [one]));
   for (const sent of tries) {
     say(`makes a key with ${sent.map(({ policy }) => `version ${policy.version}`).join(', ')}`);
     if (!(await isInstalled(world, sent))) continue;
-    people.policy = sent.map(({ policy }) => policy).find(({ version }) => version === 1) ?? spelled;
+    const [first] = sent;
+    const isRead = signed.some(
+      ({ policy }) => first !== undefined && policyHashOf(policy) === policyHashOf(first.policy),
+    );
+    if (first === undefined || !isRead) throw new Error('co-signers took a first policy that the people did not sign');
+    people.policy = first.policy;
     coordinator.policies.push(...sent);
     world.signers.pin(people.policy);
     for (const index of world.honest.keys()) world.oracle.created(index, people.policy);

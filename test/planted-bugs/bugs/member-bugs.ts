@@ -3,6 +3,20 @@ import { domain, type Bug } from '../bug.ts';
 /** Bugs by which one member blocks a vault: vetoes changes, fills queues, or keeps a person out. */
 export const MEMBER_BUGS: readonly Bug[] = [
   {
+    name: 'a co-signer takes a first policy that not all devices approved',
+    file: 'src/cosigner/policy/policy-chain.ts',
+    was: 'unfounded ??= policy.version;',
+    is: 'unfounded ??= null;',
+    caughtBy: ['test/attacks/coordinator/policy/hostile-first-day.test.ts'],
+  },
+  {
+    name: 'some devices of the first policy approve it for all',
+    file: 'src/devices/policy-succession.ts',
+    was: 'missingDevices(mandateDigest(mandate, policy), proven, policy).length === 0',
+    is: 'missingDevices(mandateDigest(mandate, policy), proven, policy).length < policy.devices.length',
+    caughtBy: ['test/attacks/coordinator/policy/hostile-first-day.test.ts'],
+  },
+  {
     name: 'one rejection ends a policy change',
     file: 'src/domain/policy/policy-change.ts',
     was: "const state = canAdopt(remaining, change, current) ? 'PENDING' : 'REJECTED';",
