@@ -37,6 +37,7 @@ export interface CosignerSet {
 export async function loadCosignerSet(env: CosignerConfig): Promise<CosignerSet> {
   const index = parsePartyIndex(Number.parseInt(env.NODE_INDEX, 10));
   if (index === null) throw new Error('NODE_INDEX is 1 to 5');
+  if (isZero(env.IDENTITY_SECRET)) throw new Error('IDENTITY_SECRET is random, and not zero');
   const pinned = pinnedPeers(env.PEERS);
   const mine = pinned.get(index);
   const expected = publicIdentity(env.IDENTITY_SECRET);
@@ -91,7 +92,23 @@ function pinnedPeers(text: string): ReadonlyMap<PartyIndex, PublicIdentity> {
     peers.set(party, { signing, exchange });
   }
   if (peers.size < 2) throw new Error('PEERS names at least two nodes');
+  // One secret would count as two of the group that signs.
+  for (const field of ['signing', 'exchange'] as const) {
+    const [first, second] = equalKeys(peers, field);
+    if (first !== undefined) throw new Error(`PEERS has the same ${field} key for ${first} and ${second}`);
+  }
   return peers;
+}
+
+/** Returns two co-signers with the same key, or none. */
+function equalKeys(peers: ReadonlyMap<PartyIndex, PublicIdentity>, field: keyof PublicIdentity): readonly PartyIndex[] {
+  const owners = new Map<string, PartyIndex>();
+  for (const [party, keys] of peers) {
+    const owner = owners.get(keys[field]);
+    if (owner !== undefined) return [owner, party];
+    owners.set(keys[field], party);
+  }
+  return [];
 }
 
 function isHex32(value: unknown): value is string {
@@ -112,8 +129,16 @@ function recoveryKeyOf(text: string): string | null {
 
 function keyEncryptionSecrets(text: string): readonly KeyEncryptionSecret[] {
   const setting = parseJsonSetting('KEY_ENCRYPTION_SECRETS', text);
-  if (Array.isArray(setting) && setting.length > 0 && setting.every(isKeyEncryptionSecret)) return setting;
+  if (Array.isArray(setting) && setting.length > 0 && setting.every(isKeyEncryptionSecret)) {
+    if (setting.some(({ secret }) => isZero(secret)))
+      throw new Error('KEY_ENCRYPTION_SECRETS are random, and not zero');
+    return setting;
+  }
   throw new Error('KEY_ENCRYPTION_SECRETS is a list of { id, secret }');
+}
+
+function isZero(secret: string): boolean {
+  return /^0+$/.test(secret);
 }
 
 function isKeyEncryptionSecret(value: unknown): value is KeyEncryptionSecret {

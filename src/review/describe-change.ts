@@ -6,7 +6,7 @@ import type { Device } from '#domain/access/device.ts';
 import { optionalRuleFields } from '#domain/policy/optional-rules.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { visibleText } from '#domain/visible-text.ts';
-import { weakenings } from '#review/weakenings.ts';
+import { soleOrigin, soleOriginText, weakenings } from '#review/weakenings.ts';
 
 /** One statement of a policy. Two different policies differ in at least one statement. */
 interface Clause {
@@ -31,8 +31,7 @@ export function describeChange(mandate: MandateDocument, inForce: Policy, propos
   const listed = changes.length === 0 ? [{ label: 'Changes', text: 'Only the version' }] : changes;
   return {
     title: `Change the policy to version ${proposed.version}`,
-    essentials:
-      listed.length <= MAX_ESSENTIALS ? listed : [{ label: 'Changes', text: `${listed.length}, listed above` }],
+    essentials: listed.length <= MAX_ESSENTIALS ? listed : essentialsOf(listed, { before, after }),
     facts: [
       ...listed,
       ...frameFacts(mandate, proposed.vaultId),
@@ -50,6 +49,7 @@ export function describeChange(mandate: MandateDocument, inForce: Policy, propos
  */
 export function describeFounding(mandate: MandateDocument, proposed: Policy, before: Policy | null): Description {
   const { signers, devices, threshold, signingThreshold } = proposed;
+  const origin = soleOrigin(proposed);
   const replaced = before === null ? [] : [{ label: 'Replaces', text: `version ${before.version}, in token mode` }];
   return {
     title: before === null ? 'Found the vault with this policy' : `Begin device mode with policy ${proposed.version}`,
@@ -68,6 +68,7 @@ export function describeFounding(mandate: MandateDocument, proposed: Policy, bef
     warnings: [
       `Every approval of this vault will be verified against these ${devices.length} devices. ` +
         'Compare each key ID with the owner of the device, by telephone or in person.',
+      ...(origin === null ? [] : [soleOriginText(origin)]),
     ],
   };
 }
@@ -79,6 +80,26 @@ export function policyFacts(policy: Policy): readonly Fact[] {
     text,
     ...(address === undefined ? {} : { address }),
   }));
+}
+
+/**
+ * Returns what stands beside the button when there are many changes: their number, and who
+ * can be paid or can approve from now on. A list above need not have been in view.
+ */
+function essentialsOf(
+  listed: readonly Fact[],
+  { before, after }: { readonly before: readonly Clause[]; readonly after: readonly Clause[] },
+): readonly Fact[] {
+  const isNew = ({ key }: Clause) => /^(?:book|signer|device) /.test(key) && before.every((old) => old.key !== key);
+  const renamed = after.filter(
+    (clause) =>
+      clause.key.startsWith('book ') && before.some(({ key, exact }) => key === clause.key && exact !== clause.exact),
+  );
+  return [
+    { label: 'Changes', text: `${listed.length}, listed above` },
+    ...after.filter(isNew).map((clause) => fact('Added', clause)),
+    ...renamed.map((clause) => fact('Changed', clause)),
+  ];
 }
 
 function changed(before: Clause | null, after: Clause): readonly Fact[] {

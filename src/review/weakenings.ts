@@ -1,8 +1,10 @@
+import { confusables, skeletonOf } from '#chains/inspect/confusable.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import { needsReceipts, thresholdForChange } from '#domain/policy/policy.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Rules } from '#domain/policy/rules.ts';
+import { visibleText } from '#domain/visible-text.ts';
 
 /** Returns a warning for each way in which a policy protects less than the one in force. */
 export function weakenings(inForce: Policy, proposed: Policy): readonly string[] {
@@ -14,6 +16,7 @@ type Faults = readonly (readonly [holds: boolean, text: string])[];
 
 function quorumFaults(inForce: Policy, proposed: Policy): Faults {
   const newSigners = proposed.signers.filter((userId) => !inForce.signers.includes(userId));
+  const removed = inForce.signers.filter((userId) => !proposed.signers.includes(userId));
   const newDevices = proposed.devices.filter(({ keyId }) => inForce.devices.every((device) => device.keyId !== keyId));
   return [
     [proposed.threshold < inForce.threshold, 'A transaction requires fewer approvals than before.'],
@@ -26,6 +29,8 @@ function quorumFaults(inForce: Policy, proposed: Policy): Faults {
       'Device signatures are no longer required. The server alone determines which signers approved.',
     ],
     [newSigners.length > 0, `New signers: ${newSigners.length}.`],
+    [removed.length > 0, `Removed signers: ${removed.length}. They can no longer approve or reject anything.`],
+    [soleOrigin(proposed) !== null && soleOrigin(inForce) === null, soleOriginText(soleOrigin(proposed) ?? '')],
     [newDevices.length > 0, `New devices: ${newDevices.length}. Compare each key ID with its owner.`],
     [
       JSON.stringify(inForce.cosigners ?? null) !== JSON.stringify(proposed.cosigners ?? null),
@@ -38,14 +43,41 @@ function quorumFaults(inForce: Policy, proposed: Policy): Faults {
   ];
 }
 
+/**
+ * Returns the only approval page without whose passkeys no policy change can be approved, or null.
+ * A passkey is bound to the host name of its page: when that name is lost, so are the passkeys.
+ */
+export function soleOrigin(policy: Policy): string | null {
+  const { approvalMode, devices } = policy;
+  if (approvalMode === 'token') return null;
+  const origins = new Set(devices.flatMap((device) => (device.algorithm === 'webauthn-p256' ? [device.origin] : [])));
+  for (const origin of origins) {
+    const others = devices.filter((device) => device.algorithm !== 'webauthn-p256' || device.origin !== origin);
+    if (new Set(others.map(({ userId }) => userId)).size < thresholdForChange(policy)) return origin;
+  }
+  return null;
+}
+
+export function soleOriginText(origin: string): string {
+  return (
+    `Without the page ${visibleText(origin)} no quorum can approve anything, not even new devices. ` +
+    'Add an Ed25519 device for each signer of a quorum.'
+  );
+}
+
 function ruleFaults(now: Rules, { rules: then, threshold }: Policy): Faults {
+  const alike = confusables(then.addressBook.map(({ name }) => name)) ?? [];
   return [
     [
       now.recipients === 'address-book' && then.recipients === 'anyone',
       'Payments can go to any address, not only to the address book.',
     ],
     [then.recipients === 'address-book' && hasNewRecipient(now, then), 'Payments can go to new addresses.'],
-    [isRenamed(now, then), 'A name in the address book stands for another address.'],
+    [isRenamed(now, then), 'A name in the address book stands for another address, or looks like one that does.'],
+    [
+      alike.length > 0,
+      `Names in the address book look alike: ${alike.map((name) => `“${visibleText(name)}”`).join(' and ')}.`,
+    ],
     [
       (then.unreadableThreshold ?? Infinity) < (now.unreadableThreshold ?? Infinity),
       now.unreadableThreshold === null
@@ -81,10 +113,14 @@ function hasNewRecipient(now: Rules, then: Rules): boolean {
   );
 }
 
-/** Reports whether a name that signers know gets an address that it did not have. */
+/**
+ * Reports whether a name that signers know gets an address that it did not have, also in another
+ * spelling.
+ */
 function isRenamed(now: Rules, then: Rules): boolean {
   return then.addressBook.some(({ chain, address, name }) => {
-    const known = now.addressBook.filter((entry) => entry.chain === chain && entry.name === name);
+    const skeleton = skeletonOf(name);
+    const known = now.addressBook.filter((entry) => entry.chain === chain && skeletonOf(entry.name) === skeleton);
     return known.length > 0 && known.every((entry) => entry.address !== address);
   });
 }

@@ -52,6 +52,21 @@ test.each<[string, object]>([
   expect(await stateWith(differences)).toMatchObject({ ok: false, refusal: { code: 'misconfigured', detail: null } });
 });
 
+test('a co-signer whose peers share a key, or whose secret is zero, serves no request, and names the setting', async () => {
+  const [one, two] = [publicIdentity(SECRETS[0]), publicIdentity(SECRETS[1])];
+  const honest = settings(two.exchange);
+  const zero = '00'.repeat(32);
+  const peers = (second: object) => ({ PEERS: JSON.stringify({ 1: one, 2: second }) });
+  for (const [differences, fault] of [
+    [peers(one), 'PEERS has the same signing key for 1 and 2'],
+    [peers({ ...two, exchange: one.exchange }), 'PEERS has the same exchange key for 1 and 2'],
+    [{ IDENTITY_SECRET: zero }, 'IDENTITY_SECRET is random, and not zero'],
+    [{ KEY_ENCRYPTION_SECRETS: JSON.stringify([{ id: 'k', secret: zero }]) }, 'KEY_ENCRYPTION_SECRETS are random'],
+  ] as const) {
+    await expect(loadCosignerSet({ ...honest, ...differences })).rejects.toThrow(fault);
+  }
+});
+
 const KEY = '44'.repeat(32);
 
 test.each<[string, string, string]>([

@@ -6,7 +6,7 @@ import { parsePolicyChangeId, parseUserId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { policyBytes } from '#domain/policy/policy.ts';
 import type { Rules } from '#domain/policy/rules.ts';
-import { describeChange } from '#review/describe-change.ts';
+import { describeChange, describeFounding } from '#review/describe-change.ts';
 import { ALICE, BOB, pinsOf, policyOf, scriptOf, SUPPLIER, THIEF } from '../approval-page/request-scene.ts';
 
 /** Covers the differences between two policies, and the warnings about lost protection. */
@@ -159,4 +159,38 @@ test.each<[warning: string, before: Partial<Rules>, after: Partial<Rules>]>([
 
 test('a higher threshold that every transaction now requires is no weakening', () => {
   expect(warningsOf({ higherThresholds: [step] }, { higherThresholds: [] }, { threshold: 3 })).toEqual([]);
+});
+
+test('a quorum that depends on the passkeys of one page is a warning, when that begins', () => {
+  const of = (userId: typeof ALICE, origin: string) => ({
+    keyId: scriptOf(userId, `passkey of ${userId} at ${origin}`).keyId,
+    algorithm: 'webauthn-p256' as const,
+    userId,
+    publicKey: '02'.repeat(33),
+    credentialId: `credential of ${userId}`,
+    rpId: new URL(origin).hostname,
+    origin,
+  });
+  const [page, other] = ['https://approve.example', 'https://second.example'];
+  const under = (...devices: Policy['devices']): Policy => {
+    return { ...base, signers: [ALICE, BOB], threshold: 2, approvalMode: 'device', devices };
+  };
+  const both = under(of(ALICE, page), of(BOB, page));
+  const mixed = under(of(ALICE, page), scriptOf(BOB, 'laptop'), of(BOB, page));
+  const free = under(scriptOf(ALICE, 'laptop'), scriptOf(BOB, 'phone'), of(ALICE, page));
+  const twoPages = under(of(ALICE, page), of(BOB, page), of(ALICE, other), of(BOB, other));
+  const text = `Without the page ${page} no quorum`;
+  const warns = (before: Policy, after: Policy) =>
+    describeChange(mandate, before, after).warnings.some((warning) => warning.startsWith(text));
+  expect([warns(free, both), warns(free, mixed), warns(free, twoPages), warns(both, mixed)]).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+  expect(describeFounding(mandate, both, null).warnings.join(' ')).toContain(text);
+  expect(describeFounding(mandate, free, null).warnings.join(' ')).not.toContain(text);
+  expect(describeChange(mandate, free, { ...free, signers: [ALICE] }).warnings.join(' ')).toContain(
+    'Removed signers: 1',
+  );
 });

@@ -1,4 +1,4 @@
-import unhomoglyph from 'unhomoglyph';
+import { skeletonOf } from '#chains/inspect/confusable.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 
 /** What a token reports of itself. */
@@ -16,14 +16,9 @@ export function impersonatedToken(
   { symbol, name }: TokenTexts,
   chain: Pick<Chain, 'nativeSymbol' | 'tokens'>,
 ): string | null {
-  const worn = new Set([symbol, name].filter((text) => text !== null).map(skeleton));
+  const worn = new Set([symbol, name].filter((text) => text !== null).map(skeletonOf));
   const real = [chain.nativeSymbol, ...chain.tokens.map((token) => token.symbol)];
-  return real.find((one) => worn.has(skeleton(one))) ?? null;
-}
-
-function skeleton(text: string): string {
-  const folded = unhomoglyph(text.normalize('NFKC').toUpperCase());
-  return folded.toUpperCase().replace(/[^\p{L}\p{N}]/gu, '');
+  return real.find((one) => worn.has(skeletonOf(one))) ?? null;
 }
 
 const BAIT =

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { confusables } from '#chains/inspect/confusable.ts';
 import { rulesFor } from '#chains/rules-for.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Amount } from '#domain/asset/amount.ts';
@@ -145,6 +146,13 @@ export function readRules(context: HttpContext, body: RulesBody): Result<Partial
     const read = reader?.recipient(entry.address, `${pointer}/address`) ?? null;
     return reader === null || read === null ? [] : [{ chain: reader.chain, address: read, name: entry.name }];
   });
+  const alike = confusables((addressBook ?? []).map(({ name }) => name));
+  if (alike !== null) {
+    const [known, twin] = alike;
+    const pointer = `/addressBook/${body.addressBook?.findIndex(({ name }) => name === twin) ?? 0}/name`;
+    const detail = `Looks like the name '${known}' of another entry. Signers would confuse the two.`;
+    faults.push({ pointer, code: 'invalid', detail });
+  }
   const limits = body.limits?.flatMap((limit, i): AssetLimit[] => {
     const pointer = `/limits/${i}`;
     const reader = readers(limit.chain, pointer);

@@ -15,7 +15,7 @@ test.each([
   ['USDС', 'USDC'],
   ['ＵＳＤＴ', 'USDT'],
   ['U\u200BSDT', 'USDT'],
-  ['ÈTH', null],
+  ['ÈTH', 'ETH'],
   ['ЕTH', 'ETH'],
   ['$ETH$', 'ETH'],
   ['DA1', 'DAI'],

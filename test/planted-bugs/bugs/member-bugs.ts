@@ -3,6 +3,20 @@ import { domain, type Bug } from '../bug.ts';
 /** Bugs by which one member blocks a vault: vetoes changes, fills queues, or keeps a person out. */
 export const MEMBER_BUGS: readonly Bug[] = [
   {
+    name: 'a name with other capitals is no twin',
+    file: 'src/chains/inspect/confusable.ts',
+    was: "unhomoglyph(plain.toUpperCase()).normalize('NFKD').toUpperCase()",
+    is: "unhomoglyph(plain).normalize('NFKD')",
+    caughtBy: ['test/attacks/member/confusable-name.test.ts'],
+  },
+  {
+    name: 'many changes hide a new payee',
+    file: 'src/review/describe-change.ts',
+    was: "...after.filter(isNew).map((clause) => fact('Added', clause)),",
+    is: '',
+    caughtBy: ['test/attacks/member/confusable-name.test.ts'],
+  },
+  {
     name: 'a co-signer takes a first policy that not all devices approved',
     file: 'src/cosigner/policy/policy-chain.ts',
     was: 'unfounded ??= policy.version;',

@@ -1,0 +1,28 @@
+import unhomoglyph from 'unhomoglyph';
+
+/**
+ * Returns what two texts have in common that people read as the same. Look-alike letters are equal
+ * (Unicode TS 39), also fullwidth and accented ones. Capitals, spaces, punctuation and invisible
+ * characters are ignored. A text of nothing else, such as an emoji, stays as it is.
+ */
+export function skeletonOf(text: string): string {
+  const plain = text.normalize('NFKD').replaceAll(/[\p{M}\p{Cf}]/gu, '');
+  const skeleton = unhomoglyph(plain.toUpperCase()).normalize('NFKD').toUpperCase();
+  const letters = skeleton.replaceAll(/[^\p{L}\p{N}]/gu, '');
+  return letters === '' ? text.normalize('NFKC') : letters;
+}
+
+/**
+ * Returns two different texts of a list that look alike, the one that comes first first; null when
+ * there are none.
+ */
+export function confusables(texts: readonly string[]): readonly [known: string, twin: string] | null {
+  const bySkeleton = new Map<string, string>();
+  for (const text of texts) {
+    const skeleton = skeletonOf(text);
+    const known = bySkeleton.get(skeleton);
+    if (known !== undefined && known !== text) return [known, text];
+    bySkeleton.set(skeleton, text);
+  }
+  return null;
+}
