@@ -77,6 +77,7 @@ export default defineConfig({
           name: 'node',
           isolate,
           globalSetup: ['./test/setup/test-run.ts'],
+          setupFiles: ['./test/setup/same-sources.ts'],
           include: ['test/**/*.test.ts'],
           // The attacks that need a browser run in the e2e project.
           exclude: [
@@ -130,6 +131,7 @@ export default defineConfig({
           name: 'e2e',
           isolate,
           globalSetup: ['./test/setup/test-run.ts'],
+          setupFiles: ['./test/setup/same-sources.ts'],
           include: [
             'test/{browser,e2e,spec}/**/*.test.ts',
             'test/attacks/coordinator/lying-{dashboard,redirect}.test.ts',
