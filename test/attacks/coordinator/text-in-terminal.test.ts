@@ -303,6 +303,7 @@ test('400 random policy changes print no control character and no text of the se
         [`/policy-change/${id}`]: (nonce: string) => ({
           canonical,
           policy: { canonical: bytesToHex(policyBytes(next)), name: text },
+          decidedBy: { canonical: bytesToHex(policyBytes(policy)), name: text },
           note: text,
           ...delivered(nonce),
         }),
