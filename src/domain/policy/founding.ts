@@ -11,8 +11,10 @@ import type { Approval } from '#domain/transaction/transaction.ts';
  * before.
  *
  * One device of each signer would not do: the added devices could sign for all signers, beside the
- * true devices, and no signer would read the policy. When all devices sign, a policy that has the
- * device of an honest signer was read by that signer.
+ * true devices, and no signer would read the policy. When all devices sign, a first policy that has
+ * the device of an honest signer was read by that signer. A coordinator can still begin with its
+ * own devices alone and add others later. The device of a founder then finds another history than
+ * the one that it stored (`pinsUnder`).
  */
 
 /**

@@ -5,7 +5,7 @@
  * Co-signers: 0
  * Finding: N1
  * Defence: a co-signer takes the first policy in device mode only with the approval of every device
- *   in it. So a policy that has the device of an honest signer was read by that signer.
+ *   in it. So a first policy that has the device of an honest signer was read by that signer.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { policyHashOf } from '#devices/policy-succession.ts';
