@@ -53,7 +53,12 @@ async function sha256(hex: string): Promise<string> {
 
 /** Shows the object of an approval, read from its own bytes, and sends the decision. */
 export function Decision(props: {
-  readonly subject: () => Promise<{ readonly subject: DecisionSubject; readonly pending: PendingDecision }>;
+  readonly subject: () => Promise<{
+    readonly subject: DecisionSubject;
+    readonly pending: PendingDecision;
+    /** What a rejection needs, where it differs from an approval. */
+    readonly rejecting?: PendingDecision;
+  }>;
   readonly actions: readonly string[];
   readonly approve: (signature: SignatureBody | undefined) => Promise<unknown>;
   readonly reject: (signature: SignatureBody | undefined) => Promise<unknown>;
@@ -68,8 +73,8 @@ export function Decision(props: {
 }) {
   const { actions, approve, reject, rejection, me, summary, name } = props;
   const { loaded, reload } = useLoaded(name, async () => {
-    const { subject, pending } = await props.subject();
-    return { subject, pending, texts: await textsOf(subject) };
+    const { subject, pending, rejecting = pending } = await props.subject();
+    return { subject, pending, rejecting, texts: await textsOf(subject) };
   });
   const heading = `decision-${name.replace(/[^A-Za-z0-9]/g, '-')}`;
   const origin = useApprovalOrigin();
@@ -87,7 +92,7 @@ export function Decision(props: {
     <section class="card" aria-labelledby={heading}>
       <h2 id={heading}>Review and approve</h2>
       <LoadedContent loaded={loaded} what="what you approve" again={reload}>
-        {({ subject, pending, texts }) => (
+        {({ subject, pending, rejecting, texts }) => (
           <>
             {summary === undefined ? (
               <Fields texts={texts} digest={subject.digest} />
@@ -111,7 +116,7 @@ export function Decision(props: {
             )}
             {actions.includes('reject') && rejection !== undefined && (
               <No
-                pending={pending}
+                pending={rejecting}
                 isSending={isSending}
                 origin={origin}
                 page={(way) =>

@@ -300,13 +300,12 @@ function Proposal(props: {
   const { renewsVersion } = change;
   // The signers and devices of the version before decide a renewal, independent of the policy in
   // force.
-  const decidedBy = async () => {
-    const decider = renewsVersion === null ? policy : (await good(line.$get({ param, query: {} }))).decidedBy;
-    // Devices of the proposed policy sign it where none count before (`beginsDeviceMode`).
-    const { version, approvalMode } = change.policy;
-    const isFounding = approvalMode === 'device' && (version === 1 || decider.approvalMode === 'token');
-    return isFounding ? change.policy : decider;
-  };
+  const decidedBy = async () =>
+    renewsVersion === null ? policy : (await good(line.$get({ param, query: {} }))).decidedBy;
+  const pendingUnder = ({ approvalMode, devices }: Policy) => ({
+    approvalMode,
+    devices: devices.filter(({ userId }) => userId === me.id),
+  });
   return (
     <article class="proposal">
       <h3>{note ?? titleOf(renewsVersion)}</h3>
@@ -356,7 +355,10 @@ function Proposal(props: {
         <Decision
           name={`${id} ${approvals.length} ${rejections.length}`}
           subject={async () => {
-            const { approvalMode, devices } = await decidedBy();
+            const decider = await decidedBy();
+            // Its own devices approve it where none count before (`beginsDeviceMode`).
+            const { version, approvalMode } = change.policy;
+            const isFounding = approvalMode === 'device' && (version === 1 || decider.approvalMode === 'token');
             return {
               subject: {
                 digest,
@@ -365,7 +367,8 @@ function Proposal(props: {
                 id: ['id', id],
                 naming: { field: 'policyHash', canonical: change.policy.canonical },
               },
-              pending: { approvalMode, devices: devices.filter(({ userId }) => userId === me.id) },
+              pending: pendingUnder(isFounding ? change.policy : decider),
+              rejecting: pendingUnder(decider),
             };
           }}
           actions={change.actionsForMe}
