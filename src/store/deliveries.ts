@@ -4,6 +4,7 @@ import type { HintLane, LaneCharge } from '#domain/activity/hint-budget.ts';
 import { chargeOf, MAX_HINTS, MAX_OPEN_PARTS, partsOf } from '#domain/activity/hint-budget.ts';
 import { inBatches } from '#store/batched-query.ts';
 import { jsonTexts } from '#store/json-rows.ts';
+import { REOPENED_AT_ONCE } from '#store/retried-rows.ts';
 import { deliveries, hintBudgets, transactions, wallets } from '#store/schema.ts';
 
 export type StoredDelivery = typeof deliveries.$inferSelect;
@@ -11,10 +12,8 @@ export type StoredDelivery = typeof deliveries.$inferSelect;
 /** Charges a lane. The parameters: endpoint, lane, now and the cost. */
 const CHARGE = `INSERT INTO ${getTableName(hintBudgets)} (endpoint_id, lane, free_at_ms) SELECT ?1, ?2, ?3 + ?4`;
 const CHARGE_MORE = `ON CONFLICT (endpoint_id, lane) DO UPDATE
-  SET free_at_ms = max(free_at_ms + ?4, excluded.free_at_ms)`;
+  SET free_at_ms = max(free_at_ms, ?3) + excluded.free_at_ms - ?3`;
 
-/** The maximum number of deliveries that one request reopens. The next one continues. */
-const REOPENED_AT_ONCE = 100;
 /** An endpoint whose lane for long deliveries is occupied for longer reopens none. */
 const MAX_WAIT_FOR_REOPENING_MS = 600_000;
 
@@ -150,10 +149,9 @@ export async function reopenDeliveries(db: D1Database, nowMs: number): Promise<r
     db
       .prepare(
         `INSERT INTO hint_budgets (endpoint_id, lane, free_at_ms)
-        SELECT value ->> '$.endpointId', ?1, ?2 + (value ->> '$.costMs') FROM json_each(?3) WHERE true
-        ON CONFLICT (endpoint_id, lane) DO UPDATE SET free_at_ms = max(free_at_ms, ?2) + excluded.free_at_ms - ?2`,
+        SELECT value ->> '$.endpointId', ?2, ?3 + (value ->> '$.costMs') FROM json_each(?1) WHERE true ${CHARGE_MORE}`,
       )
-      .bind(lane, nowMs, JSON.stringify([...costs].map(([endpointId, cost]) => ({ endpointId, costMs: cost })))),
+      .bind(JSON.stringify([...costs].map(([endpointId, cost]) => ({ endpointId, costMs: cost }))), lane, nowMs),
   ]);
   return reopened?.results ?? [];
 }

@@ -12,6 +12,9 @@ type RetriedTable = 'deliveries' | 'scans';
  */
 export const ENDED_RETENTION_MS = 30 * DAY_MS;
 
+/** The maximum number of rows that one request reopens. The next request continues. */
+export const REOPENED_AT_ONCE = 100;
+
 /** The column with the time since when the tries of a row are counted. */
 const SINCE: Readonly<Record<RetriedTable, string>> = { deliveries: 'received_at_ms', scans: 'started_at_ms' };
 

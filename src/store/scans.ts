@@ -5,6 +5,7 @@ import { drizzle } from 'drizzle-orm/d1';
 import * as z from 'zod';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import { insertRows, jsonTexts } from '#store/json-rows.ts';
+import { REOPENED_AT_ONCE } from '#store/retried-rows.ts';
 import type { ScanCoverage } from '#store/scan-reports.ts';
 import { scans } from '#store/schema.ts';
 
@@ -98,9 +99,6 @@ function newRow({ vaultId, chain, address, sinceBlock, differsAt }: ScanRequest,
 
 /** The counts of a row that is no scan of its own, or that has not read its blocks. */
 const UNCOUNTED = { added: 0, unrecorded: 0, isFresh: false } as const;
-
-/** The maximum number in one call. The next call continues with the next ones. */
-const REOPENED_AT_ONCE = 100;
 
 /**
  * Reopens failed scans of a vault, the newest first, for another day of tries. A scan that has read
