@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import type { Client } from '../api-client.ts';
 import { unwrap } from '../api-client.ts';
 import type { Command } from '../command-line.ts';
 import { clientOf, commandNamed, jsonText, missingCommand, UsageError, usageOf } from '../command-line.ts';
@@ -138,9 +137,9 @@ async function pin(options: Options) {
   const { cosigners, threshold } = await promptForPins(options, policy.cosigners);
   const hash = bytesToHex(sha256(hexToBytes(policy.canonical)));
   const entered: PinnedVault = { cosigners, threshold, policy: { version: policy.version, hash }, keyIds: [] };
-  const { links, pinned, exceptions } = await provePolicies(client, entered, { vaultId, nonce, delivered });
+  const { head, pinned, exceptions } = await provePolicies(client, entered, { vaultId, nonce, delivered });
   await confirm({ ...options, yes: true }, exceptions);
-  printFacts(policyFacts(links.at(-1)?.policy ?? readPolicy(hexToBytes(policy.canonical))));
+  printFacts(policyFacts(head.policy));
   file.write(vaultId, pinned);
   return { vault: vaultId, fingerprint: fingerprintOf(cosigners), threshold, policy: pinned.policy };
 }
@@ -154,10 +153,10 @@ async function approve(options: Options) {
   hold(intent.transactionId === txId, 'The bytes belong to another transaction.');
   const { vaultId, policyVersion, chain, from } = intent;
   const query = { vaultId, nonce, delivered, policyVersion, wallet: { chain, address: from } };
-  const { links, pinned, exceptions } = await provePolicies(client, pinnedVault(file, vaultId), query);
+  const { head, links, pinned, exceptions } = await provePolicies(client, pinnedVault(file, vaultId), query);
   const named = links.find(({ policy }) => policy.version === policyVersion);
   hold(named?.hash === intent.policyHash, 'The intent names a policy that is not in the history of the vault.');
-  print(describeIntent(intent, links.at(-1)?.policy ?? named.policy));
+  print(describeIntent(intent, head.policy));
   await confirm(options, exceptions);
   file.write(vaultId, pinned);
   const json = device.sign(bytesToHex(sha256(hexToBytes(canonical))));
@@ -214,21 +213,14 @@ async function approvePolicy(options: Options) {
 /** Prints the whole of the policy that co-signers with the pinned keys have in force. */
 async function showPolicy(options: Options) {
   const [client, file, vaultId] = [clientOf('CONCLAVE_TOKEN'), pinsOf(options), vaultOf(options)];
-  const { links, exceptions } = await proveInForce(client, pinnedVault(file, vaultId), vaultId);
-  const head = links.at(-1);
-  if (head === undefined) throw new Error('the chain has a newest policy');
+  const nonce = newNonce();
+  const param = { vaultId: String(vaultId) };
+  const delivered = await unwrap(client.api.vault[':vaultId'].policy.$get({ param, query: { nonce } }));
+  const { head, exceptions } = await provePolicies(client, pinnedVault(file, vaultId), { vaultId, nonce, delivered });
   const { policy, hash } = head;
   printFacts(policyFacts(policy));
   const dissenting = exceptions.map(({ cosigner, agreement }) => ({ cosigner, agreement }));
   return { vault: vaultId, policy: { version: policy.version, hash }, dissenting };
-}
-
-/** Returns the policies that the co-signers have in force, for all keys of the vault. */
-async function proveInForce(client: Client, pinned: PinnedVault, vaultId: number): Promise<ProvenPolicies> {
-  const nonce = newNonce();
-  const param = { vaultId: String(vaultId) };
-  const delivered = await unwrap(client.api.vault[':vaultId'].policy.$get({ param, query: { nonce } }));
-  return provePolicies(client, pinned, { vaultId, nonce, delivered });
 }
 
 /**

@@ -1,6 +1,5 @@
 import { fingerprintOf } from '#devices/pin-fingerprint.ts';
 import type { MandateDocument } from '#domain/canonical/read-mandate.ts';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { describeFounding } from '#review/describe-change.ts';
 import type { ConsentOptions } from './consent.ts';
@@ -28,7 +27,8 @@ export async function consentToFounding(
     'The policy does not contain this device. It would found a vault in which this device approves nothing.',
   );
   const known = file.read(next.vaultId);
-  const isKnown = known !== null && next.cosigners !== undefined && areEqual(known.cosigners, next.cosigners);
+  const isKnown =
+    known !== null && next.cosigners !== undefined && fingerprintOf(known.cosigners) === fingerprintOf(next.cosigners);
   const { cosigners, threshold } = isKnown ? known : await promptForPins(options, next.cosigners ?? null);
   hold(
     threshold === next.signingThreshold,
@@ -40,8 +40,4 @@ export async function consentToFounding(
   if (replaced !== null) return;
   const policy = { version: next.version, hash: mandate.policyHash };
   file.write(next.vaultId, { cosigners, threshold, policy, keyIds: known?.keyIds ?? [] });
-}
-
-function areEqual(a: readonly CosignerPin[], b: readonly CosignerPin[]): boolean {
-  return fingerprintOf(a) === fingerprintOf(b);
 }

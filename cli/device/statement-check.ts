@@ -37,6 +37,8 @@ export interface StatementQuery {
  * stores from now on.
  */
 export interface ProvenPolicies {
+  /** The newest of the links. */
+  readonly head: PolicyLink;
   readonly links: readonly PolicyLink[];
   readonly pinned: PinnedVault;
   /**
@@ -97,7 +99,7 @@ export async function provePolicies(
   }
   const known = [...new Set([...pinned.keyIds, ...keyIds])];
   const newest = { cosigners: [...pins.value], threshold, policy, keyIds: known };
-  return { links, pinned: isHeadProven ? newest : pinned, exceptions, isRenewal };
+  return { head, links, pinned: isHeadProven ? newest : pinned, exceptions, isRenewal };
 }
 
 interface Judged {

@@ -193,12 +193,15 @@ export function foundingFault({ subject }: VerifiedRequest, pins: Pins): string 
   if (cosigners !== undefined && JSON.stringify(cosigners) !== JSON.stringify(pins.cosigners)) {
     return 'The policy pins other keys of the co-signers than those that you confirmed.';
   }
-  return signingThreshold === pins.threshold
-    ? null
-    : `The policy says that ${signingThreshold} co-signers sign together. You confirmed ${pins.threshold}.`;
+  return thresholdFault(signingThreshold, pins);
 }
 
-/** Returns the policy whose passkeys sign a request. */
+function thresholdFault(signingThreshold: number, { threshold }: Pins): string | null {
+  if (signingThreshold === threshold) return null;
+  return `The policy says that ${signingThreshold} co-signers sign together. You confirmed ${threshold}.`;
+}
+
+/** Returns the policy whose passkeys sign a request, and whose co-signers the person confirms. */
 export function signedUnder({ subject, inForce }: VerifiedRequest): Policy {
   return subject.kind === 'founding' ? subject.proposed : inForce;
 }
@@ -217,12 +220,8 @@ function holdSuccessor(
  * Returns the keys whose fingerprint the person confirms: the keys that the policy pins, else the
  * keys that the server sent.
  */
-export function claimedPins(
-  { cosigners }: ApprovalRequest,
-  { inForce, subject }: VerifiedRequest,
-): readonly CosignerPin[] {
-  const policy = subject.kind === 'founding' ? subject.proposed : inForce;
-  const claimed = policy.cosigners ?? cosigners;
+export function claimedPins({ cosigners }: ApprovalRequest, verified: VerifiedRequest): readonly CosignerPin[] {
+  const claimed = signedUnder(verified).cosigners ?? cosigners;
   if (!arePins(claimed)) throw new InvalidRequest('The server sent no valid keys of the co-signers.');
   return claimed;
 }
@@ -245,10 +244,8 @@ export function confirm(
   const claim = { vaultId, shown: { chain, since: version }, nonce, nowMs };
   const keyIds = keys.map(({ keyId }) => keyId);
   const confirmation = confirmedBy(statements, keyIds, { pins, claim });
-  const { signingThreshold } = inForce;
-  if (signingThreshold === pins.threshold) return confirmation;
-  const fault = `The policy says that ${signingThreshold} co-signers sign together. You confirmed ${pins.threshold}.`;
-  return { ...confirmation, fault, isInForce: false };
+  const fault = thresholdFault(inForce.signingThreshold, pins);
+  return fault === null ? confirmation : { ...confirmation, fault, isInForce: false };
 }
 
 /**

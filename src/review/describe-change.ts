@@ -75,11 +75,7 @@ export function describeFounding(mandate: MandateDocument, proposed: Policy, bef
 
 /** Returns every statement of a policy. */
 export function policyFacts(policy: Policy): readonly Fact[] {
-  return clausesOf(policy).map(({ label, text, address }) => ({
-    label,
-    text,
-    ...(address === undefined ? {} : { address }),
-  }));
+  return clausesOf(policy).map(factOf);
 }
 
 /**
@@ -108,8 +104,12 @@ function changed(before: Clause | null, after: Clause): readonly Fact[] {
   return [{ label: `Changed: ${after.label}`, text: `from ${before.text} to ${after.text}` }];
 }
 
-function fact(what: string, { label, text, address }: Clause): Fact {
-  return { label: `${what}: ${label}`, text, ...(address === undefined ? {} : { address }) };
+function fact(what: string, clause: Clause): Fact {
+  return { ...factOf(clause), label: `${what}: ${clause.label}` };
+}
+
+function factOf({ label, text, address }: Clause): Fact {
+  return { label, text, ...(address === undefined ? {} : { address }) };
 }
 
 function clausesOf(policy: Policy): readonly Clause[] {

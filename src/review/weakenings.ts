@@ -17,6 +17,7 @@ type Faults = readonly (readonly [holds: boolean, text: string])[];
 function quorumFaults(inForce: Policy, proposed: Policy): Faults {
   const newSigners = proposed.signers.filter((userId) => !inForce.signers.includes(userId));
   const removed = inForce.signers.filter((userId) => !proposed.signers.includes(userId));
+  const origin = soleOrigin(proposed);
   const newDevices = proposed.devices.filter(({ keyId }) => inForce.devices.every((device) => device.keyId !== keyId));
   return [
     [proposed.threshold < inForce.threshold, 'A transaction requires fewer approvals than before.'],
@@ -30,7 +31,7 @@ function quorumFaults(inForce: Policy, proposed: Policy): Faults {
     ],
     [newSigners.length > 0, `New signers: ${newSigners.length}.`],
     [removed.length > 0, `Removed signers: ${removed.length}. They can no longer approve or reject anything.`],
-    [soleOrigin(proposed) !== null && soleOrigin(inForce) === null, soleOriginText(soleOrigin(proposed) ?? '')],
+    [origin !== null && soleOrigin(inForce) === null, soleOriginText(origin ?? '')],
     [newDevices.length > 0, `New devices: ${newDevices.length}. Compare each key ID with its owner.`],
     [
       JSON.stringify(inForce.cosigners ?? null) !== JSON.stringify(proposed.cosigners ?? null),
