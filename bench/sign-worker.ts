@@ -1,5 +1,6 @@
 import type { EvmQuote } from '#chains/evm/rules/compose.ts';
-import { hexToBytes, randomBytes } from '@noble/hashes/utils.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import { getAddressDecoder } from '@solana/kit';
 import { parseDevice } from '#devices/device-key.ts';
 import { addressOn } from '#chains/inspect/address-on.ts';
@@ -11,7 +12,7 @@ import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { Device } from '#domain/access/device.ts';
 import { parseAmount } from '#domain/asset/amount.ts';
 import { unsignedAttempt } from '#domain/transaction/event.ts';
-import { newUserId, parseTokenId, parseVaultId } from '#domain/id.ts';
+import { newPolicyChangeId, newUserId, parseTokenId, parseVaultId } from '#domain/id.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import type { SignOnceMode } from '#domain/policy/optional-rules.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
@@ -21,6 +22,9 @@ import type { CosignerClient } from '#cosigner-client/client.ts';
 import { cosignerClient, cosignersOf, transportOf } from '#cosigner-client/client.ts';
 import type { PolicySource } from '#cosigner-client/bring-policies.ts';
 import type { Policy } from '#domain/policy/policy.ts';
+import { mandateBytes } from '#domain/policy/policy-change.ts';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import { generateKey } from '../test/cosigner/key/generate-key.ts';
 import { proofFault } from '#jobs/keys/prove-key.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
@@ -46,6 +50,7 @@ interface Scene {
   /** How many co-signers sign together: the minimum of the deployment. */
   readonly threshold: number;
   readonly vault: Vault;
+  readonly first: AdoptedPolicy;
   readonly key: VaultKey;
   /** Null when no transaction is made. */
   readonly rules: ChainRules | null;
@@ -130,7 +135,7 @@ async function signed(cosigners: readonly CosignerClient[], scene: Scene, rules:
     intent,
     attempt,
     approvals: await Promise.all(signers.map(async (signer) => approvalOf(signer, transaction.digest, nowMs))),
-    policies: sourceOf(vault.policy),
+    policies: sourceOf(scene.first),
     evidence: [],
   });
   if (!outcome.ok) return new Response(outcome.reason, { status: 500 });
@@ -182,8 +187,17 @@ function attemptOf(rules: ChainRules, intent: TransferIntent, nowMs: number): At
 }
 
 /** Returns the policies of a vault with this first policy. */
-function sourceOf(policy: Policy): PolicySource {
-  return { policy, adoptedVersions: {}, after: async (version) => (version < 1 ? [{ policy, mandate: null }] : []) };
+function sourceOf(first: AdoptedPolicy): PolicySource {
+  return { policy: first.policy, adoptedVersions: {}, after: async (version) => (version < 1 ? [first] : []) };
+}
+
+/** Returns the first policy with the approvals of every device in it. */
+async function founded(policy: Policy, signers: readonly Signer[], nowMs: number): Promise<AdoptedPolicy> {
+  const id = newPolicyChangeId(nowMs, randomBytes(10));
+  const terms = { id, note: null, createdAtMs: nowMs, expiresAtMs: nowMs + CONFIGURATION.decisionPeriodSeconds * 1000 };
+  const digest = bytesToHex(sha256(mandateBytes(terms, policyHashOf(policy))));
+  const approvals = await Promise.all(signers.map(async (signer) => approvalOf(signer, digest, nowMs)));
+  return { policy, mandate: { ...terms, policy, approvals } };
 }
 
 async function proven(cosigners: readonly CosignerClient[], { key, threshold }: Scene): Promise<Response> {
@@ -209,17 +223,14 @@ async function setUp(cosigners: readonly CosignerClient[], path: string): Promis
   } as const;
   const created = vaultFromSpec({ id, reference: 'bench', foundedAtMs: Date.now(), ...spec });
   if (!created.ok) throw new Error(created.refusal);
-  const { policy } = created.value;
-  const generated = await generateKey(cosigners, {
-    scheme,
-    policies: [{ policy, mandate: null }],
-  });
+  const first = await founded(created.value.policy, signers, Date.now());
+  const generated = await generateKey(cosigners, { scheme, policies: [first] });
   if (!generated.ok) throw new Error(generated.refusal.reason);
   const publicKey = hexToBytes(generated.value.publicKey);
   const caip2 = rules?.chain.caip2 ?? '';
   const address = addressOn(caip2, scheme, walletKey({ scheme, publicKey }, caip2)) ?? '';
   const key: VaultKey = { ...generated.value, addresses: name === null ? {} : { [name]: address } };
-  return { threshold, vault: { ...created.value, keys: [key] }, key, rules, address, signers };
+  return { threshold, vault: { ...created.value, keys: [key] }, first, key, rules, address, signers };
 }
 
 const CONFIGURATION = {
