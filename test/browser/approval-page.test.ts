@@ -42,7 +42,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
     const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' as const, bypassCSP: true };
     for (const name of NAMES) pages.set(name, (await scene.keptPageOf(name, name === 'alice' ? phone : {})).page);
     pins = pinsOfStack(scene.world.folder);
-  }, 120_000);
+  });
   afterAll(async () => {
     await scene.end();
     await position.stop();
@@ -110,7 +110,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
     expect(await refused.json()).toMatchObject({
       errors: [{ pointer: '/addDevices/0/origin', detail: 'Must be the origin of the approval page.' }],
     });
-  }, 120_000);
+  });
 
   test('a quorum replaces a lost passkey: it removes the lost one and adds a new one', async () => {
     const { people } = scene.world;
@@ -139,7 +139,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
     await expect.poll(() => added.count()).toBe(2);
     await approveNewest();
     expect(await devicesNow()).toBe(before);
-  }, 60_000);
+  });
 
   test('a payment is shown and signed on the approval page, and is paid', async () => {
     const { people, chain } = scene.world;
@@ -188,7 +188,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
     }
     const done = await finished(people().alice, id);
     expect([done.state, done.approvals.length]).toEqual(['SUCCEEDED', 2]);
-  }, 120_000);
+  });
 
   test('a policy change is shown and rejected on the approval page', async () => {
     const { alice } = scene.world.people();
@@ -216,7 +216,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
     const { state, rejections } = await unwrap(path.$get({ param: { ...vaultParam(), changeId: id }, query: {} }));
     expect([state, rejections.map(({ device }) => device !== null)]).toEqual(['REJECTED', [true, true]]);
     expect(complaints.flat().filter((one) => !one.includes('pubKeyCredParams'))).toEqual([]);
-  }, 120_000);
+  });
 });
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

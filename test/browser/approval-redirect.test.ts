@@ -43,7 +43,7 @@ describe.skipIf(executable === null)('an approval page without a second window',
       tabs.set(name, page);
     }
     pins = pinsOfStack(scene.world.folder);
-  }, 120_000);
+  });
   afterAll(async () => {
     await scene.end();
     await position.stop();
@@ -111,7 +111,7 @@ describe.skipIf(executable === null)('an approval page without a second window',
     }
     const founded = await unwrap(changes()[':changeId'].$get({ param: { ...vaultParam(), changeId: id }, query: {} }));
     expect(founded.state).toBe('ADOPTED');
-  }, 120_000);
+  });
 
   test('a payment is shown on the approval page, signed, submitted once, and paid', async () => {
     const { people, chain } = scene.world;
@@ -144,7 +144,7 @@ describe.skipIf(executable === null)('an approval page without a second window',
     await tabOf('bob').getByText('Your approval was sent.').waitFor();
     const done = await finished(alice, id);
     expect([done.state, done.approvals.length]).toEqual(['SUCCEEDED', 2]);
-  }, 120_000);
+  });
 
   test('a policy change is shown and signed on the approval page', async () => {
     const json = { recipients: 'address-book' as const, note: 'Known recipients alone' };
@@ -159,7 +159,7 @@ describe.skipIf(executable === null)('an approval page without a second window',
     const { state } = await unwrap(line.$get({ param: { ...vaultParam(), changeId: id }, query: {} }));
     expect(state).toBe('ADOPTED');
     expect(opened).toEqual([]);
-  }, 120_000);
+  });
 
   test('a policy change is shown on the approval page, rejected, and submitted after the return', async () => {
     const json = { recipients: 'anyone' as const, note: 'Any recipient' };
@@ -176,7 +176,7 @@ describe.skipIf(executable === null)('an approval page without a second window',
     const { state } = await unwrap(line.$get({ param: { ...vaultParam(), changeId: id }, query: {} }));
     expect(state).toBe('REJECTED');
     expect(opened).toEqual([]);
-  }, 120_000);
+  });
 
   test('an answer that the tab did not request is not submitted, and is removed from the address bar', async () => {
     const tab = tabOf('carol');

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
 import { startLoginWorld } from '../e2e/login-world.ts';
-import { complaintsOf, launch, logIn } from './chromium.ts';
+import { complaintsOf, launch, logIn, openContext } from './chromium.ts';
 
 type ContextOptions = Parameters<Browser['newContext']>[0];
 type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
@@ -46,7 +46,7 @@ export async function startBrowserWorld(
    */
   const keptPageOf = async (name: string, options: ContextOptions = {}) => {
     const storageState = sessions.get(name);
-    const context = await browser.newContext({ ...options, ...(storageState === undefined ? {} : { storageState }) });
+    const context = await openContext(browser, { ...options, ...(storageState === undefined ? {} : { storageState }) });
     const page = await enteredPage(context, url, name);
     sessions.set(name, await context.storageState());
     return { page, complaints: complaintsOf(page) };

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
 
 /** The names of the complete browser: in Debian, and in other distributions. */
@@ -38,6 +38,19 @@ function executableOf(names: readonly string[]): string | null {
     }
   }
   return null;
+}
+
+/**
+ * How long a step of a page may take, in milliseconds. It ends a test that hangs. A busy machine
+ * takes ten times longer than a quiet one, so it is long.
+ */
+export const PATIENCE_MS = 120_000;
+
+/** Opens a browser context whose steps may take that long. */
+export async function openContext(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(PATIENCE_MS);
+  return context;
 }
 
 export function launch(executablePath: string): Promise<Browser> {

@@ -22,7 +22,7 @@ describe.skipIf(executable === null)('the banner of a credential reset', () => {
     ({ page: bob } = await scene.keptPageOf('bob'));
     // A person who uses no credential needs no reset.
     for (const page of [alice, bob]) await page.getByRole('link', { name: 'treasury' }).waitFor();
-  }, 120_000);
+  });
   afterAll(() => scene.end());
 
   const aliceNow = () => scene.world.people().alice;

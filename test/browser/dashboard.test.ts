@@ -31,7 +31,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
   beforeAll(async () => {
     scene = await startBrowserWorld(executable ?? '');
     ({ world, url, vault, browser } = scene);
-  }, 120_000);
+  });
   afterAll(() => scene.end());
 
   const openVault = (page: Page) => page.getByRole('link', { name: 'treasury' }).click();
@@ -71,7 +71,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     expect(await alice.page.evaluate(() => 'sameDocument' in window)).toBe(true);
     expect((await finished(world.people().alice, id)).state).toBe('SUCCEEDED');
     expect([alice.complaints, bob.complaints]).toEqual([[], []]);
-  }, 60_000);
+  });
 
   test('carol rejects, and the transaction ends there', async () => {
     const carol = await pageOf('carol');
@@ -82,7 +82,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     expect(await carol.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
     expect((await world.people().alice.client.read(id)).state).toBe('REJECTED');
     expect(carol.complaints).toEqual([]);
-  }, 60_000);
+  });
 
   test('the page decodes the intent from the approved bytes, so a service that sends other bytes gets no approval', async () => {
     const bob = await pageOf('bob');
@@ -95,7 +95,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await bob.page.goto(`${url}/#/transaction/${id}`);
     await bob.page.getByRole('button', { name: 'Try again' }).waitFor();
     expect(await bob.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
-  }, 60_000);
+  });
 
   test('alice proposes a transfer with the values that she typed and sees its cost; a double click creates one transfer', async () => {
     const { page, complaints } = await pageOf('alice');
@@ -131,7 +131,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     expect(made.map(({ amount: units, speed }) => [units, speed])).toEqual([['12500000000000000', 'fast']]);
     // The browser also logs the refused fee estimates. They are expected.
     expect(complaints.filter((one) => !one.includes('422'))).toEqual([]);
-  }, 60_000);
+  });
 
   test('a recipient that resembles a paid address gives a warning, and is proposed only after a confirmation', async () => {
     const { page } = await pageOf('alice');
@@ -147,7 +147,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await page.getByLabel(/^Normal: /).waitFor();
     await page.getByRole('button', { name: 'Submit for approval' }).click();
     await page.getByRole('heading', { name: '0 of 3 approvals' }).waitFor();
-  }, 60_000);
+  });
 
   test('a receiving address is shown in full, with a copy button and as a QR code', async () => {
     const { page, complaints } = await pageOf('carol');
@@ -155,7 +155,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await page.getByText(vault.address).waitFor();
     await page.getByRole('img', { name: /QR code/ }).waitFor();
     expect(complaints).toEqual([]);
-  }, 60_000);
+  });
 
   test('HTML in a note or a name is shown as text', async () => {
     const alice = await pageOf('alice');
@@ -169,7 +169,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     expect(await alice.page.title()).toBe('Conclave');
     expect(await alice.page.locator('img').count()).toBe(0);
     expect(alice.complaints).toEqual([]);
-  }, 60_000);
+  });
 
   test('a token is created, shown once, used by a script, disabled and deleted', async () => {
     const bob = await pageOf('bob');
@@ -194,7 +194,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await bob.page.getByRole('heading', { name: 'New API token' }).waitFor();
     expect(await bob.page.content()).not.toContain(value);
     expect(bob.complaints).toEqual([]);
-  }, 60_000);
+  });
 
   test('the history filters its entries, and loads further pages when the reader scrolls', async () => {
     const { page, complaints } = await pageOf('alice');
@@ -221,7 +221,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await page.getByLabel('Status').selectOption('All statuses');
     await row.waitFor();
     expect(complaints).toEqual([]);
-  }, 60_000);
+  });
 
   test('the creator cancels a proposal, hides it from the list and shows it again', async () => {
     const [alice, bob] = [await pageOf('alice'), await pageOf('bob')];
@@ -241,7 +241,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await bob.page.getByRole('button', { name: 'Unhide' }).click();
     await row.waitFor({ state: 'detached' });
     expect([alice.complaints, bob.complaints]).toEqual([[], []]);
-  }, 60_000);
+  });
 
   test('a transaction that is not yet mined is sped up or cancelled from its page', async () => {
     const { page, complaints } = await pageOf('alice');
@@ -259,7 +259,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await miner.setAutomine(true);
     await page.locator('.now').getByText('cancelled').waitFor();
     expect(complaints).toEqual([]);
-  }, 60_000);
+  });
 
   test('balances and pending amounts are shown beside the approval', async () => {
     const { page, complaints } = await pageOf('bob');
@@ -281,7 +281,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await shown.getByText('Allowance to', { exact: true }).waitFor();
     await shown.getByText(json.spender).waitFor();
     expect(complaints).toEqual([]);
-  }, 60_000);
+  });
 
   test('the dashboard closes after a logout, and after the session ends elsewhere', async () => {
     const alice = await pageOf('alice');
@@ -292,7 +292,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     expect(answer).toBe(204);
     await bob.page.reload();
     await bob.page.getByRole('link', { name: 'Log in' }).waitFor();
-  }, 60_000);
+  });
 
   test.each([
     ['on a desktop', { width: 1200, height: 900 }],

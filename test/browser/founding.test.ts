@@ -3,7 +3,7 @@ import { unwrap } from '#cli/api-client.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
-import { chromiumHere } from './chromium.ts';
+import { chromiumHere, PATIENCE_MS } from './chromium.ts';
 
 const executable = chromiumHere();
 
@@ -12,7 +12,7 @@ describe.skipIf(executable === null)('a vault that is not founded', () => {
   let scene: BrowserWorld;
   beforeAll(async () => {
     scene = await startBrowserWorld(executable ?? '');
-  }, 120_000);
+  });
   afterAll(() => scene.end());
 
   test('names the devices that are missing with their owners, and has an address when all have approved', async () => {
@@ -58,9 +58,9 @@ describe.skipIf(executable === null)('a vault that is not founded', () => {
           const vault = await unwrap(scene.world.service().api.internal.vault[':vaultId'].$get({ param }));
           return vault.wallets.every(({ address }) => address !== null);
         },
-        { timeout: 60_000 },
+        { timeout: PATIENCE_MS },
       )
       .toBe(true);
     expect(complaints).toEqual([]);
-  }, 120_000);
+  });
 });

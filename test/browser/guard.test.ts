@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
-import { wholeChromiumHere } from './chromium.ts';
+import { PATIENCE_MS, wholeChromiumHere } from './chromium.ts';
 
 /**
  * Covers who may use a page and for how long: requests from other sites, ended sessions, and
@@ -17,7 +17,7 @@ describe.skipIf(executable === null)('the dashboard and its surroundings', () =>
   let scene: BrowserWorld;
   beforeAll(async () => {
     scene = await startBrowserWorld(executable ?? '');
-  }, 120_000);
+  });
   afterAll(() => scene.end());
 
   const statesNow = async () => {
@@ -105,7 +105,7 @@ describe.skipIf(executable === null)('the dashboard and its surroundings', () =>
     await back.click();
     await loggedIn(here.page, 'bob');
     await here.page.getByRole('button', { name: 'Approve' }).waitFor();
-  }, 60_000);
+  });
 
   test('a refused event stream reconnects and delivers the changes that it missed', async () => {
     const { page } = await scene.pageOf('carol');
@@ -118,14 +118,14 @@ describe.skipIf(executable === null)('the dashboard and its surroundings', () =>
     await scene.goTo(page, `/vault/${scene.vault.id}`);
     const rows = page.getByRole('region', { name: 'History' });
     await rows.getByRole('listitem').first().waitFor();
-    await expect.poll(() => refusals, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(() => refusals, { timeout: PATIENCE_MS }).toBeGreaterThan(0);
     // This change is made while the stream is closed.
     const missed = await scene.transferOf('missed');
     await rows.locator(`a[href="#/transaction/${missed}"]`).waitFor();
     const received = await scene.transferOf('heard');
     await rows.locator(`a[href="#/transaction/${received}"]`).waitFor();
     expect(refusals).toBe(2);
-  }, 60_000);
+  });
 
   /** The issuer may still have its own session for this browser, and require no password. */
   async function loggedIn(page: Page, name: string): Promise<void> {
@@ -196,12 +196,12 @@ describe.skipIf(executable === null)('the dashboard and its surroundings', () =>
       data,
     });
     await expect
-      .poll(() => shown, { timeout: 20_000 })
+      .poll(() => shown, { timeout: PATIENCE_MS })
       .toEqual([{ title: 'treasury', body: 'Approval wanted: <b>0.001 ETH</b>', tag: 'tx-1' }]);
     await row.getByRole('button', { name: 'Turn off' }).click();
     await page.getByText('Notifications are off.').waitFor();
     expect(complaints).toEqual([]);
-  }, 60_000);
+  });
 
   test('a user who refuses notifications gets none, and the page shows that', async () => {
     const { page } = await scene.pageOf('carol', { permissions: [] });
@@ -213,5 +213,5 @@ describe.skipIf(executable === null)('the dashboard and its surroundings', () =>
     await page.getByRole('button', { name: 'Enable notifications' }).click();
     await page.getByRole('alert').filter({ hasText: 'not allowed in this browser' }).waitFor();
     await page.getByText('Notifications are off.').waitFor();
-  }, 60_000);
+  });
 });

@@ -14,7 +14,7 @@ describe.skipIf(executable === null)('a policy with other rules', () => {
   beforeAll(async () => {
     scene = await startBrowserWorld(executable ?? '');
     path = `/vault/${scene.vault.id}`;
-  }, 120_000);
+  });
   afterAll(() => scene.end());
 
   const policyOf = async () => {
@@ -77,7 +77,7 @@ describe.skipIf(executable === null)('a policy with other rules', () => {
     });
     // The browser also logs the refused proposal. It is expected.
     expect(complaints.filter((one) => !one.includes('400'))).toEqual([]);
-  }, 60_000);
+  });
 
   test('existing rules appear unchanged in the form, and can be removed there', async () => {
     const { page } = await scene.pageOf('carol');
@@ -95,7 +95,7 @@ describe.skipIf(executable === null)('a policy with other rules', () => {
     await article.getByRole('button', { name: 'Cancel' }).click();
     await article.getByText('Cancelled').waitFor();
     expect((await policyOf())['version']).toBe(2);
-  }, 60_000);
+  });
 
   test('a member who is not a signer sees the policy, and no form to propose another one', async () => {
     const { mallory } = scene.world.people();
@@ -109,5 +109,5 @@ describe.skipIf(executable === null)('a policy with other rules', () => {
     for (const name of ['Edit policy', 'Add passkey', 'Remove']) {
       expect(await page.getByText(name).count()).toBe(0);
     }
-  }, 60_000);
+  });
 });

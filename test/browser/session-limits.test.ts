@@ -16,7 +16,7 @@ describe.skipIf(executable === null)('the rate limits of a session', () => {
   let scene: BrowserWorld;
   beforeAll(async () => {
     scene = await startBrowserWorld(executable ?? '');
-  }, 120_000);
+  });
   afterAll(() => scene.end());
 
   test('a signer opens 60 pages and approves 20 transactions in a row, and no answer is 429', async () => {
@@ -41,5 +41,5 @@ describe.skipIf(executable === null)('the rate limits of a session', () => {
     expect(refused).toEqual([]);
     const records = await Promise.all(pending.map((id) => world.people().alice.client.read(id)));
     expect(records.map(({ approvalsCounted }) => approvalsCounted)).toEqual(pending.map(() => 1));
-  }, 240_000);
+  });
 });

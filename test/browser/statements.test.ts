@@ -19,7 +19,7 @@ describe.skipIf(executable === null)('statements of the co-signers', () => {
 
   beforeAll(async () => {
     scene = await startBrowserWorld(executable ?? '');
-  }, 120_000);
+  });
   afterAll(() => scene.end());
 
   test('the policy page shows each co-signer as agreeing, disagreeing or unknown, and says that this proves nothing', async () => {
