@@ -3,7 +3,7 @@ import type { Member } from '#domain/access/member.ts';
 import type { VaultId } from '#domain/id.ts';
 import { sortedUserIds } from '#domain/id.ts';
 import type { Policy, PolicyFault } from '#domain/policy/policy.ts';
-import { NO_PREVIOUS_POLICY, policyFault } from '#domain/policy/policy.ts';
+import { NO_PREVIOUS_POLICY, draftFault } from '#domain/policy/policy.ts';
 import { inCanonicalOrder } from '#domain/policy/rules.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -21,11 +21,11 @@ export interface VaultSpec extends PolicyTerms {
   readonly members: readonly Member[];
 }
 
-/** Returns a new vault with policy version 1. Refuses what `policyFault` refuses. */
+/** Returns a new vault with a draft of policy version 1. Refuses what `draftFault` refuses. */
 export function vaultFromSpec(spec: VaultSpec): Result<Vault, PolicyFault> {
   const { id, reference, foundedAtMs, configuration, members } = spec;
   const policy = { vaultId: id, ...initialPolicy(spec) };
-  const fault = policyFault(policy);
+  const fault = draftFault(policy);
   return fault === null
     ? accepted({
         id,

@@ -56,6 +56,7 @@ export type Refusal =
   | { readonly code: 'policy-version-not-found' }
   /** Co-signers still adopt the policy on the mandate that it has. */
   | { readonly code: 'mandate-in-force'; readonly expiresAtMs: number }
+  | { readonly code: 'founding-incomplete' }
   /** Unknown, deleted, or another user's token: one answer for all. */
   | { readonly code: 'access-token-not-found' }
   /**

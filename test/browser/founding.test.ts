@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { unwrap } from '#cli/api-client.ts';
+import { fingerprintOf } from '#devices/pin-fingerprint.ts';
+import type { ApprovalPageServer } from '#local/stack/approval-page.ts';
+import { serveApprovalPage } from '#local/stack/approval-page.ts';
+import { pinsOfStack } from '#local/stack/stack-pins.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
+import { withAuthenticator } from './authenticator.ts';
+import { readAndClick } from './read-and-click.ts';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere, PATIENCE_MS } from './chromium.ts';
@@ -10,10 +16,25 @@ const executable = chromiumHere();
 /** Covers what the dashboard shows of a vault that its signers have not founded yet. */
 describe.skipIf(executable === null)('a vault that is not founded', () => {
   let scene: BrowserWorld;
+  let position: ApprovalPageServer;
+  const dashboards: string[] = [];
   beforeAll(async () => {
-    scene = await startBrowserWorld(executable ?? '');
+    position = await serveApprovalPage(() => dashboards);
+    scene = await startBrowserWorld(executable ?? '', undefined, { approvalOrigin: position.origin });
+    dashboards.push(scene.url);
   });
-  afterAll(() => scene.end());
+  afterAll(async () => {
+    await scene.end();
+    await position.stop();
+  });
+
+  const addressesOf = async (id: number) => {
+    const param = { vaultId: String(id) };
+    const { wallets } = await unwrap(scene.world.service().api.internal.vault[':vaultId'].$get({ param }));
+    return wallets.map(({ address }) => address);
+  };
+  const hasAddresses = (id: number) =>
+    expect.poll(async () => (await addressesOf(id)).includes(null), { timeout: PATIENCE_MS }).toBe(false);
 
   test('names the devices that are missing with their owners, and has an address when all have approved', async () => {
     const { alice, bob } = scene.world.people();
@@ -51,16 +72,57 @@ describe.skipIf(executable === null)('a vault that is not founded', () => {
     await page.reload();
     await page.getByText('Adopted').first().waitFor();
     expect(await missing.count()).toBe(0);
-    await expect
-      .poll(
-        async () => {
-          const param = { vaultId: String(id) };
-          const vault = await unwrap(scene.world.service().api.internal.vault[':vaultId'].$get({ param }));
-          return vault.wallets.every(({ address }) => address !== null);
-        },
-        { timeout: PATIENCE_MS },
-      )
-      .toBe(true);
+    await hasAddresses(id);
     expect(complaints).toEqual([]);
+  });
+
+  test('is founded by passkeys alone, which two people create on their phones', async () => {
+    const people = [scene.world.people().alice, scene.world.people().bob];
+    const json = {
+      name: 'Warm',
+      members: people.map((person) => ({ userId: person.id, roles: ['signer' as const] })),
+      threshold: 2,
+      initialState: 'SUBMITTED' as const,
+      chains: ['anvil'],
+      approvalMode: 'device' as const,
+    };
+    const { id } = await unwrap(scene.world.service().api.internal.vault.$post({ json }));
+    const path = `/vault/${id}/policy`;
+    const open = async (name: string) => {
+      const { page } = await scene.keptPageOf(name, {
+        viewport: { width: 390, height: 844 },
+        isMobile: true,
+        hasTouch: true,
+      });
+      await page.addInitScript(() => (window.open = () => null));
+      await page.reload();
+      await withAuthenticator(page);
+      return page;
+    };
+    const pages = [await open('alice'), await open('bob')];
+    for (const page of pages) {
+      await scene.goTo(page, path);
+      await page.reload();
+      await page.getByText('no device yet').first().waitFor();
+      await page.getByRole('button', { name: 'Add passkey', exact: true }).click();
+      await readAndClick(page.getByRole('button', { name: 'Create a passkey' }));
+      await page.getByRole('button', { name: 'Send to the dashboard' }).click();
+      await page.getByText('Your passkey was submitted for approval.').waitFor();
+    }
+    expect(await addressesOf(id)).toEqual([null]);
+    for (const page of pages) {
+      await scene.goTo(page, path);
+      await page.reload();
+      await page.getByRole('button', { name: 'Approve on the approval page' }).click();
+      const fingerprint = page.getByLabel('Fingerprint of the co-signers');
+      await fingerprint.fill(fingerprintOf(pinsOfStack(scene.world.folder)));
+      await page.getByLabel('Co-signers that sign together').selectOption('2');
+      await page.getByRole('button', { name: 'Confirm' }).click();
+      await page.getByRole('heading', { name: 'Found the vault' }).waitFor();
+      await readAndClick(page.getByRole('button', { name: 'Approve with a passkey' }));
+      await page.getByText('Your approval was sent.').waitFor();
+    }
+    await hasAddresses(id);
+    for (const page of pages) await page.context().close();
   });
 });

@@ -323,7 +323,9 @@ function Proposal(props: {
       )}
       <p>
         <span class={`state ${state === 'PENDING' ? 'waiting' : ''}`}>{CHANGE_STATES[state]}</span>
-        {` ${approvals.length} of ${approvalsText(requiredApprovals)}, created `}
+        {requiredApprovals === 0
+          ? ' A change before the founding, created '
+          : ` ${approvals.length} of ${approvalsText(requiredApprovals)}, created `}
         <Time iso={createdAt} />
         {createdBy !== null && (
           <>

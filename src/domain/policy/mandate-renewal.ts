@@ -1,7 +1,8 @@
 import type { AdoptedPolicy, PolicyMandate } from '#domain/policy/policy-change.ts';
 import type { Device } from '#domain/access/device.ts';
-import type { PolicyChangeId } from '#domain/id.ts';
+import type { PolicyChangeId, UserId } from '#domain/id.ts';
 import { beginsDeviceMode, missingDevices } from '#domain/policy/founding.ts';
+import { missingDeviceFault, signersWithoutDevice } from '#domain/policy/policy.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Refusal } from '#domain/refusal.ts';
 
@@ -42,7 +43,9 @@ export function renewalRefusal(
   adopted: AdoptedPolicy | null,
   { nowMs, unfounded }: { readonly nowMs: number; readonly unfounded: Unfounded | null },
 ): Refusal | null {
-  if (adopted !== null && adopted.policy.version === unfounded?.version) return null;
+  if (adopted !== null && adopted.policy.version === unfounded?.version) {
+    return missingDeviceFault(adopted.policy) === null ? null : { code: 'founding-incomplete' };
+  }
   const mandate = adopted?.mandate ?? null;
   if (mandate === null) return { code: 'policy-version-not-found' };
   const { expiresAtMs } = mandate;
@@ -73,11 +76,19 @@ export function neededRenewals(
   return needed;
 }
 
-/** A policy in device mode that its signers have not founded yet. */
+/**
+ * A policy in device mode that its signers have not founded yet. Version 1 is a draft until then:
+ * signers add their devices to it, and every change of it is in force at once. No co-signer takes
+ * it before all of its devices have approved it.
+ */
 export interface Unfounded {
   readonly version: number;
   /** The devices that have not approved it. */
   readonly missing: readonly Device[];
+  /** The signers who have to add a device before the others can approve it. */
+  readonly withoutDevice: readonly UserId[];
+  /** Whether the policy requires an Ed25519 device, and has none. */
+  readonly lacksRequiredDevice: boolean;
 }
 
 /** What a vault without a key lacks before its co-signers take its policies. */
@@ -102,7 +113,11 @@ export function unfoundedPolicy(
     if (beginsDeviceMode(policy, before)) {
       const missing =
         mandate === null ? policy.devices : missingDevices(digestOf(mandate, policy), mandate.approvals, policy);
-      if (missing.length > 0) return { version: policy.version, missing };
+      const lack = missingDeviceFault(policy);
+      if (missing.length > 0 || lack !== null) {
+        const lacksRequiredDevice = lack === 'required-device-missing';
+        return { version: policy.version, missing, withoutDevice: signersWithoutDevice(policy), lacksRequiredDevice };
+      }
     }
     before = policy;
   }

@@ -6,7 +6,7 @@ import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import { defaultRules } from '#domain/policy/optional-rules.ts';
 import { foundersOf } from '#domain/policy/founding.ts';
 import type { Policy, PolicyFault } from '#domain/policy/policy.ts';
-import { policyFault } from '#domain/policy/policy.ts';
+import { draftFault, policyFault } from '#domain/policy/policy.ts';
 import type { Rules } from '#domain/policy/rules.ts';
 import { inCanonicalOrder } from '#domain/policy/rules.ts';
 import type { Result } from '#domain/result.ts';
@@ -25,7 +25,12 @@ export interface PolicyPatch {
 }
 
 /** Why a patch does not give a valid policy. */
-export type PolicyPatchFault = PolicyFault | 'no-such-device' | 'device-changed' | 'new-signer-in-first-device-policy';
+export type PolicyPatchFault =
+  | PolicyFault
+  | 'no-such-device'
+  | 'device-changed'
+  | 'new-signer-in-first-device-policy'
+  | 'token-mode-before-founding';
 
 /**
  * Returns the policy in force with a patch applied. The devices of a removed signer are removed,
@@ -37,28 +42,49 @@ export type PolicyPatchFault = PolicyFault | 'no-such-device' | 'device-changed'
  */
 export function nextPolicy(vault: Vault, patch: PolicyPatch, previousHash: string): Result<Policy, PolicyPatchFault> {
   const { policy } = vault;
+  const patched = patchedPolicy(vault, patch);
+  if (!patched.ok) return patched;
+  const next: Policy = { ...patched.value, version: policy.version + 1, previousHash };
+  const founders = foundersOf(next, policy);
+  if (founders.some((userId) => !policy.signers.includes(userId))) return refused('new-signer-in-first-device-policy');
+  const fault = policyFault(next);
+  return fault === null ? accepted(next) : refused(fault);
+}
+
+/**
+ * Returns the draft of version 1 with a patch applied. Refuses `no-such-device`, `device-changed`,
+ * `token-mode-before-founding`, and then what `draftFault` refuses.
+ */
+export function nextDraft(vault: Vault, patch: PolicyPatch): Result<Policy, PolicyPatchFault> {
+  const patched = patchedPolicy(vault, patch);
+  if (!patched.ok) return patched;
+  // No signature is required for a draft. In token mode it would be in force without one.
+  if (patched.value.approvalMode === 'token') return refused('token-mode-before-founding');
+  const fault = draftFault(patched.value);
+  return fault === null ? patched : refused(fault);
+}
+
+/** Returns the policy of a vault with a patch applied, under its own version. */
+function patchedPolicy(vault: Vault, patch: PolicyPatch): Result<Policy, 'no-such-device' | 'device-changed'> {
+  const { policy } = vault;
   const signers = patch.signers === undefined ? policy.signers : sortedUserIds(patch.signers);
   const removed = patch.removeDevices ?? [];
   if (removed.some((id) => policy.devices.every(({ keyId }) => keyId !== id))) return refused('no-such-device');
   const cosigners = patch.cosigners ?? policy.cosigners;
   const remaining = policy.devices.filter(({ keyId, userId }) => !removed.includes(keyId) && signers.includes(userId));
-  const next: Policy = {
+  const patched: Policy = {
     vaultId: policy.vaultId,
-    version: policy.version + 1,
+    version: policy.version,
     signers,
     threshold: patch.threshold ?? policy.threshold,
     signingThreshold: policy.signingThreshold,
     approvalMode: patch.approvalMode ?? policy.approvalMode,
     devices: sortedByKeyId([...remaining, ...(patch.addDevices ?? [])]),
     rules: inCanonicalOrder({ ...rulesWithDefaults(vault, patch), ...patch.rules }),
-    previousHash,
+    previousHash: policy.previousHash,
     ...(cosigners === undefined ? {} : { cosigners }),
   };
-  if (changedDevice(policy.devices, next.devices) !== null) return refused('device-changed');
-  const founders = foundersOf(next, policy);
-  if (founders.some((userId) => !policy.signers.includes(userId))) return refused('new-signer-in-first-device-policy');
-  const fault = policyFault(next);
-  return fault === null ? accepted(next) : refused(fault);
+  return changedDevice(policy.devices, patched.devices) === null ? accepted(patched) : refused('device-changed');
 }
 
 /**

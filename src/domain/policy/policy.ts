@@ -72,6 +72,20 @@ export type PolicyFault =
  * `rulesFault` refuses.
  */
 export function policyFault(policy: Omit<Policy, 'vaultId'>): PolicyFault | null {
+  return partsFault(policy) ?? missingDeviceFault(policy) ?? rulesFault(policy.rules, policy.signers.length);
+}
+
+/**
+ * Returns the first reason why a policy is no draft of the first policy of a vault, or null. Checks
+ * what `policyFault` checks. In device mode devices may be missing, because signers add them before
+ * they found the vault.
+ */
+export function draftFault(policy: Omit<Policy, 'vaultId'>): PolicyFault | null {
+  const rules = rulesFault(policy.rules, policy.signers.length);
+  return policy.approvalMode === 'device' ? (partsFault(policy) ?? rules) : policyFault(policy);
+}
+
+function partsFault(policy: Omit<Policy, 'vaultId'>): PolicyFault | null {
   if (policy.version < 1) return 'version-out-of-range';
   if (policy.signers.length === 0) return 'no-signers';
   if (policy.signers.length > MAX_SIGNERS) return 'too-many-signers';
@@ -82,20 +96,29 @@ export function policyFault(policy: Omit<Policy, 'vaultId'>): PolicyFault | null
     return 'threshold-out-of-range';
   if (policy.cosigners !== undefined && !arePins(policy.cosigners)) return 'cosigners-malformed';
   if (!isSigningThreshold(policy.signingThreshold, policy.cosigners)) return 'signing-threshold-out-of-range';
-  return devicesFault(policy) ?? rulesFault(policy.rules, policy.signers.length);
+  return devicesFault(policy);
 }
 
-function devicesFault({ approvalMode, devices, signers, rules }: Omit<Policy, 'vaultId'>): PolicyFault | null {
+function devicesFault({ devices, signers }: Omit<Policy, 'vaultId'>): PolicyFault | null {
   if (devices.length > MAX_DEVICES) return 'too-many-devices';
   const sorted = devices.every(({ keyId }, i) => i === 0 || (devices[i - 1]?.keyId ?? '') < keyId);
   if (!sorted) return 'devices-not-sorted';
-  if (devices.some(({ userId }) => !signers.includes(userId))) return 'device-of-nobody';
+  return devices.some(({ userId }) => !signers.includes(userId)) ? 'device-of-nobody' : null;
+}
+
+/** Returns why a policy cannot be in force before devices are added to it, or null. */
+export function missingDeviceFault(policy: Omit<Policy, 'vaultId'>): PolicyFault | null {
+  const { approvalMode, devices, rules } = policy;
   // The quorum would count on a signer who cannot approve.
-  const isMute = (signer: UserId) => devices.every(({ userId }) => userId !== signer);
-  if (approvalMode === 'device' && signers.some(isMute)) return 'signer-without-device';
+  if (approvalMode === 'device' && signersWithoutDevice(policy).length > 0) return 'signer-without-device';
   // Such a policy could approve nothing, not even the change that ends it.
   const canSatisfy = approvalMode === 'device' && devices.some(({ algorithm }) => algorithm === 'ed25519');
   return rules.requiredDevice === 'ed25519' && !canSatisfy ? 'required-device-missing' : null;
+}
+
+/** Returns the signers who own no device of a policy. */
+export function signersWithoutDevice({ signers, devices }: Pick<Policy, 'signers' | 'devices'>): readonly UserId[] {
+  return signers.filter((signer) => devices.every(({ userId }) => userId !== signer));
 }
 
 /**

@@ -41,7 +41,9 @@ export const policyChangeSchema = z
         'What a device signs to reject the change: `digest` is the hex SHA-256 of the bytes `canonical`, which have ' +
         'another domain than those of an approval',
     }),
-    requiredApprovals: z.int(),
+    requiredApprovals: z.int().meta({
+      description: '0 for a change before the vault was founded, which was adopted at once',
+    }),
     approvals: z.array(approvalSchema),
     rejections: z.array(approvalSchema).meta({
       description:

@@ -133,6 +133,14 @@ export const foundingSchema = z
     missing: z
       .array(z.strictObject({ userId: z.string(), keyId: z.string() }))
       .meta({ description: 'The devices that have not approved the policy, with their owners' }),
+    withoutDevice: z.array(z.string()).meta({
+      description:
+        'The signers who own no device in the policy. Each proposes one in a policy change, which is in force at ' +
+        'once; the approvals begin when no signer is left',
+    }),
+    lacksRequiredDevice: z.boolean().meta({
+      description: 'Whether the policy requires an Ed25519 device and has none, so that one is proposed first',
+    }),
     changeId: z
       .string()
       .nullable()
@@ -153,5 +161,6 @@ export const foundingSchema = z
 export function foundingRecord(founding: Founding | null): z.infer<typeof foundingSchema> | null {
   if (founding === null) return null;
   const missing = founding.missing.map(({ userId, keyId }) => ({ userId, keyId }));
-  return { version: founding.version, missing, changeId: founding.changeId };
+  const { version, withoutDevice, lacksRequiredDevice, changeId } = founding;
+  return { version, missing, withoutDevice: [...withoutDevice], lacksRequiredDevice, changeId };
 }

@@ -56,6 +56,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'policy-unchanged': [409, 'The policy would not change'],
   'too-many-policy-changes': [409, 'Too many policy changes are pending'],
   'too-many-own-policy-changes': [409, 'Too many of your policy changes are pending'],
+  'founding-incomplete': [409, 'Devices are missing from the policy'],
   'mandate-in-force': [409, 'The mandate of the policy has not expired'],
   'key-refresh-activating': [409, 'The key refresh must be completed'],
   'needs-quorum': [409, 'Requires a policy change approved by the signers'],
@@ -245,6 +246,10 @@ function detailsOf(refusal: Refusal): ProblemDetails {
       return { detail: 'The change removes you as a signer. Only the other signers decide on it.' };
     case 'policy-version-not-found':
       return { detail: 'No policy change was adopted as this version.' };
+    case 'founding-incomplete':
+      return {
+        detail: 'Devices are missing from the policy: see `founding` of the policy. Their owners add them first.',
+      };
     case 'mandate-in-force':
       return {
         detail: 'Co-signers can still adopt this version. Its mandate can be renewed after mandateEndsAt.',

@@ -7,7 +7,7 @@ import type { UserId } from '#domain/id.ts';
 import { parseUserId, parseVaultId, parseVaultIdText, ulid } from '#domain/id.ts';
 import { ROLES } from '#domain/access/member.ts';
 import type { PolicyFault } from '#domain/policy/policy.ts';
-import { policyFault } from '#domain/policy/policy.ts';
+import { draftFault } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { refused } from '#domain/result.ts';
 import { defaultRules } from '#domain/policy/optional-rules.ts';
@@ -192,7 +192,7 @@ async function found(context: HttpContext): Promise<Response> {
     },
   };
   // This check precedes the allocation of a number: a vault that is not valid must not use one.
-  const wrong = policyFault(initialPolicy(spec));
+  const wrong = draftFault(initialPolicy(spec));
   if (wrong !== null) return policyProblem(context, wrong, FIELDS_OF_CREATION);
   const foreign = await pinnedKeysFault(context, named);
   if (foreign !== null) return invalidRequest(context, [foreign]);

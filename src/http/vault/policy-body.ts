@@ -238,6 +238,10 @@ const POLICY_FAULTS: Readonly<Record<PolicyPatchFault, readonly [pointer: string
     '/signers',
     'Add the signer in another change: each signer approves the change to device mode with a device.',
   ],
+  'token-mode-before-founding': [
+    '/approvalMode',
+    'A vault that is being founded stays in device mode. Create another vault for the mode token.',
+  ],
   'signer-without-device': ['/approvalMode', 'The mode device requires a device for each signer.'],
   'required-device-missing': [
     '/requiredDevice',

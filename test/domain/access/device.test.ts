@@ -11,7 +11,13 @@ import {
 import type { DeviceKeyId } from '#domain/id.ts';
 import { parseDeviceKeyId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import { policyBytes, policyFault } from '#domain/policy/policy.ts';
+import {
+  draftFault,
+  missingDeviceFault,
+  policyBytes,
+  policyFault,
+  signersWithoutDevice,
+} from '#domain/policy/policy.ts';
 import { readCanonical } from '#domain/canonical/read-text.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import type { Actor } from '#domain/transaction/transaction.ts';
@@ -50,6 +56,26 @@ test.each<[string, Partial<Policy>, string]>([
   ['no device at all', { devices: [] }, 'signer-without-device'],
 ])('a policy of devices with %s is invalid', (_name, differences, fault) => {
   expect(policyFault({ ...byDevice, ...differences })).toBe(fault);
+});
+
+test('a draft may lack devices in device mode, and nothing else that a policy has', () => {
+  const empty: Policy = { ...byDevice, devices: [] };
+  expect([draftFault(empty), missingDeviceFault(empty)]).toEqual([null, 'signer-without-device']);
+  expect(signersWithoutDevice(empty)).toEqual(empty.signers);
+  const required: Policy = { ...byDevice, rules: { ...byDevice.rules, requiredDevice: 'ed25519' } };
+  expect([draftFault(required), missingDeviceFault(required)]).toEqual([null, null]);
+  const passkeys: Policy = {
+    ...required,
+    devices: devices.map(({ keyId, userId, publicKey }) => {
+      const passkey = { credentialId: 'c', rpId: 'example.com', origin: 'https://example.com' };
+      return { keyId, userId, publicKey, algorithm: 'webauthn-p256' as const, ...passkey };
+    }),
+  };
+  expect([draftFault(passkeys), missingDeviceFault(passkeys)]).toEqual([null, 'required-device-missing']);
+  expect(draftFault({ ...empty, threshold: 0 })).toBe('threshold-out-of-range');
+  expect(draftFault({ ...byDevice, devices: [...devices, deviceOf(mallory, 5)] })).toBe('device-of-nobody');
+  expect(draftFault({ ...empty, rules: { ...empty.rules, unreadableThreshold: 9 } })).toBe('step-out-of-range');
+  expect(draftFault({ ...required, approvalMode: 'token' })).toBe('required-device-missing');
 });
 
 test('a policy has a hundred devices at most, ordered by their keys', () => {

@@ -12,6 +12,9 @@ import { anotherToken, asService, call, coordinator, enter } from '../scene.work
 const as = async (person: Person, line: string, body?: object): Promise<Answer> =>
   call(line, { token: (await anotherToken(person)).token, ...(body === undefined ? {} : { body }) });
 
+/** No signer lacks a device. */
+const COMPLETE = { withoutDevice: [], lacksRequiredDevice: false };
+
 /** Creates a vault in device mode of alice, who has two devices, and bob, who has one. */
 async function unfounded() {
   const [alice, bob] = [await enter('alice'), await enter('bob')];
@@ -53,7 +56,7 @@ test('a vault in device mode waits for every device in its policy, and states wh
   });
   const all = [of(alice, laptop), of(alice, spare), of(bob, phone)];
   const byKeyId = (a: { keyId: string }, b: { keyId: string }) => (a.keyId < b.keyId ? -1 : 1);
-  expect(founding).toEqual({ version: 1, missing: all.toSorted(byKeyId), changeId: expect.any(String) });
+  expect(founding).toEqual({ version: 1, missing: all.toSorted(byKeyId), ...COMPLETE, changeId: expect.any(String) });
   expect(await missing()).toEqual(founding);
   expect(await keyWorkOf(id)).toBeNull();
   const pending = (await as(alice, `GET ${line}`)).body;
@@ -108,4 +111,81 @@ test('a change to device mode adds no signer, because a new signer cannot approv
   const patch = { approvalMode: 'device', signers: [alice.id, bob.id], addDevices, cosigners: null };
   const refused = await as(alice, `POST /vault/${id}/policy-change`, patch);
   expect([refused.status, refused.body['errors']?.[0]?.pointer]).toEqual([400, '/signers']);
+});
+
+/** Creates a vault in device mode of alice and bob, without devices. */
+async function withoutDevices(terms: object = {}) {
+  const [alice, bob] = [await enter('alice'), await enter('bob')];
+  const created = await asService('POST /internal/vault', {
+    name: 'Cold',
+    members: [alice, bob].map(({ id }) => ({ userId: id, roles: ['signer', 'initiator'] })),
+    threshold: 2,
+    initialState: 'SUBMITTED',
+    chains: ['anvil'],
+    approvalMode: 'device',
+    cosigners: null,
+    ...terms,
+  });
+  const { id } = created.body;
+  const adds = (person: Person, device: ScriptDevice, more: object = {}) =>
+    as(person, `POST /vault/${id}/policy-change`, { addDevices: [device.enrolment(person.id)], ...more });
+  const policy = async () => (await as(alice, `GET /vault/${id}/policy`)).body;
+  return { id: id as number, created, adds, policy, alice, bob };
+}
+
+test('signers add their devices to a vault that was created without them, and then found it', async () => {
+  const { id, created, adds, policy, alice, bob } = await withoutDevices();
+  const without = [alice.id, bob.id].toSorted();
+  const nothing = { version: 1, missing: [], withoutDevice: without, lacksRequiredDevice: false, changeId: null };
+  expect([created.status, created.body['founding']]).toEqual([201, nothing]);
+  expect(await keyWorkOf(id)).toBeNull();
+  // There is nothing to approve before each signer has a device.
+  expect((await as(alice, `POST /vault/${id}/policy/1/renewal`)).body['code']).toBe('founding-incomplete');
+  const [laptop, phone, spare] = [ScriptDevice.create(), ScriptDevice.create(), ScriptDevice.create()];
+  const added = await adds(alice, laptop);
+  expect([added.status, added.body]).toMatchObject([201, { state: 'ADOPTED', requiredApprovals: 0, approvals: [] }]);
+  expect((await policy())['founding']).toMatchObject({ withoutDevice: [bob.id], changeId: null });
+  expect(await keyWorkOf(id)).toBeNull();
+  // A repetition after a lost answer changes nothing.
+  expect((await adds(alice, laptop)).status).toBe(400);
+  await adds(bob, phone);
+  const { founding, policy: draft } = await policy();
+  expect(founding).toMatchObject({ withoutDevice: [], missing: [{}, {}], changeId: expect.any(String) });
+  expect(draft).toMatchObject({ version: 1, previousHash: '0'.repeat(64), devices: [{}, {}] });
+  const approves = async (person: Person, device: ScriptDevice, changeId: string) => {
+    const line = `/vault/${id}/policy-change/${changeId}`;
+    return as(person, `POST ${line}/approve`, device.sign((await as(person, `GET ${line}`)).body['digest']));
+  };
+  expect((await approves(alice, laptop, founding.changeId)).body['state']).toBe('PENDING');
+  // Another device replaces the draft. No approval of the draft before counts for it.
+  await adds(bob, spare, { removeDevices: [phone.keyId()] });
+  expect((await approves(bob, phone, founding.changeId)).body['code']).toBe('policy-change-not-pending');
+  const again = (await policy())['founding'];
+  expect(again.missing).toHaveLength(2);
+  expect((await approves(bob, phone, again.changeId)).body['code']).toBe('device-signature-refused');
+  await approves(bob, spare, again.changeId);
+  expect(await keyWorkOf(id)).toBeNull();
+  expect((await approves(alice, laptop, again.changeId)).body['state']).toBe('ADOPTED');
+  expect((await policy())['founding']).toBeNull();
+  expect(await keyWorkOf(id)).toMatchObject({ candidate: null, expiredVersions: [] });
+  // From now on the quorum decides.
+  expect((await adds(bob, phone)).body).toMatchObject({ state: 'PENDING', policy: { version: 2 } });
+  const history = (await as(alice, `GET /vault/${id}/history`)).body['history'] as { action: string }[];
+  const [draft1, founding1] = ['change-draft change-draft', 'propose-founding approve-founding supersede-founding'];
+  const [draft2, founding2] = ['change-draft', 'propose-founding approve-founding approve-founding adopt-founding'];
+  const expected = ['found', draft1, founding1, draft2, founding2, 'propose-policy'].join(' ');
+  expect(history.map(({ action }) => action).join(' ')).toBe(expected);
+});
+
+test('a draft stays in device mode, and only a member of the vault with that right changes it', async () => {
+  const { id, adds, policy, alice } = await withoutDevices();
+  const mallory = await enter('mallory');
+  expect((await adds(mallory, ScriptDevice.create())).body['code']).toBe('forbidden');
+  const { policy: before } = await policy();
+  const refused = await as(alice, `POST /vault/${id}/policy-change`, { approvalMode: 'token' });
+  expect([refused.status, refused.body['errors']?.[0]?.pointer]).toEqual([400, '/approvalMode']);
+  const foreign = { addDevices: [ScriptDevice.create().enrolment(mallory.id)] };
+  expect((await as(alice, `POST /vault/${id}/policy-change`, foreign)).status).toBe(400);
+  expect((await as(alice, `POST /vault/${id}/policy-change`, { threshold: 3 })).status).toBe(400);
+  expect((await policy())['policy']).toEqual(before);
 });

@@ -18,7 +18,8 @@ const renewalBody = z.strictObject({ note: plainText(500).nullish() });
  * the same change.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-version-not-found`,
- * `mandate-in-force`, `too-many-policy-changes`, `too-many-own-policy-changes`.
+ * `mandate-in-force`, `founding-incomplete`, `too-many-policy-changes`,
+ * `too-many-own-policy-changes`.
  */
 export const renewMandate = route({
   method: 'POST',
@@ -31,6 +32,7 @@ export const renewMandate = route({
     'forbidden',
     'policy-version-not-found',
     'mandate-in-force',
+    'founding-incomplete',
     'too-many-policy-changes',
     'too-many-own-policy-changes',
   ],

@@ -13,6 +13,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
+import { isDraft, newDraft, writeDraft } from '#objects/vault/writes/founding-draft.ts';
 import { foundingOf, newRenewal, renewalsNeededBy } from '#objects/vault/writes/mandate-renewal.ts';
 import type { PolicyPatchFault } from '#domain/policy/next-policy.ts';
 import type { Proposal, RenewalRequest } from '#objects/vault/writes/policy-change-writes.ts';
@@ -77,7 +78,8 @@ export function policyHistory(
 
 /**
  * Proposes a next policy, on which the current signers decide. A repeated proposal returns the
- * same change. Refuses, in order: `forbidden`, then what `newChange` refuses.
+ * same change. Before the vault is founded, the change of its draft is adopted at once. Refuses, in
+ * order: `forbidden`, then what `newDraft` or `newChange` refuses.
  */
 export async function proposePolicy(
   context: VaultContext,
@@ -88,6 +90,16 @@ export async function proposePolicy(
   if (!entered.ok) return entered;
   const { vault, viewer } = entered.value;
   const { storage, commits } = context;
+  if (isDraft(storage, vault)) {
+    const draft = newDraft(vault, { ...proposal, actor });
+    if (!draft.ok) return draft;
+    let after = vault;
+    const write = () => {
+      after = writeDraft(storage, vault, draft.value);
+    };
+    await commits.run(write, () => context.replaceVault(after));
+    return accepted(viewOf(context, draft.value, { vault: after, viewer }));
+  }
   const proposed = newChange(storage, vault, { patch: proposal.patch, note: proposal.note, actor });
   if (!proposed.ok) return proposed;
   const { change, isNew } = proposed.value;

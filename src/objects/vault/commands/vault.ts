@@ -13,7 +13,7 @@ import type { VaultStorage } from '#objects/vault/storage.ts';
 import { updateVault } from '#objects/vault/update-vault.ts';
 import type { VaultScope } from '#objects/vault/views.ts';
 import { withChain } from '#objects/vault/wallets.ts';
-import { openRenewal, writeNewChange } from '#objects/vault/writes/policy-change-writes.ts';
+import { writeFounding } from '#objects/vault/writes/founding-draft.ts';
 import { writeNewVault } from '#objects/vault/writes/vault-writes.ts';
 
 /** The commands of operators on the vault itself, and what is read of it. */
@@ -33,10 +33,7 @@ export async function createVault(
   if (!created.ok) return created;
   const write = () => {
     writeNewVault(storage, created.value, chains);
-    const { policy } = created.value;
-    if (policy.approvalMode === 'token') return;
-    const founding = openRenewal(created.value, { policy, note: null, actor: null }, policy);
-    writeNewChange(storage, created.value, founding);
+    writeFounding(storage, created.value);
   };
   await commits.run(write, () => replaceVault(created.value));
   return created;

@@ -100,6 +100,12 @@ export class PolicyStorage {
     );
   }
 
+  /** Replaces version 1, which no co-signer has taken. */
+  replaceDraft(policy: Policy, hash: string): void {
+    this.#sql.exec('DELETE FROM policy WHERE version = ?', policy.version);
+    this.adopt({ policy, mandate: null }, hash);
+  }
+
   adopt(adopted: AdoptedPolicy, hash: string): void {
     this.#sql.exec(
       'INSERT INTO policy (version, document, hash) VALUES (?, ?, ?)',

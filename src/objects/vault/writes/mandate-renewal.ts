@@ -16,7 +16,8 @@ import type { VaultStorage } from '#objects/vault/storage.ts';
 
 /**
  * Returns a new renewal, or the pending one of this version. Refuses, in order:
- * `policy-version-not-found`, `mandate-in-force`, what `slotRefusal` refuses.
+ * `policy-version-not-found`, `mandate-in-force`, `founding-incomplete`, what `slotRefusal`
+ * refuses.
  */
 export function newRenewal(
   storage: VaultStorage,
@@ -59,7 +60,7 @@ export function foundingOf(storage: VaultStorage, vault: Vault): Founding | null
   const change = adopted === null ? null : policies.pendingChangeTo(policyHashOf(adopted.policy));
   if (change === null) return { ...unfounded, changeId: null };
   const missing = missingDevices(change.digest, change.approvals, change.policy);
-  return { version: unfounded.version, missing, changeId: change.id };
+  return { ...unfounded, missing, changeId: change.id };
 }
 
 /**

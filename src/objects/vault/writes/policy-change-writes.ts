@@ -64,7 +64,7 @@ export function newChange(
  *
  * @param decider the policy whose quorum decides
  */
-function openChange(
+export function openChange(
   vault: Vault,
   { policy, note, actor }: { readonly policy: Policy } & Pick<Proposal, 'note' | 'actor'>,
   decider: Policy,
