@@ -28,7 +28,20 @@ export function statesOfCosigners(cosigners: readonly CosignerClient[]): Promise
       const states = await pairStatesOf(cosigner);
       const caught = states.ok ? Object.entries(states.value).filter(([, { banned }]) => banned) : [];
       const banned = caught.map(([peer]) => Number.parseInt(peer, 10));
-      return { node: cosigner.index, fault: states.ok ? null : states.refusal.code, banned };
+      const recoveryKey = states.ok ? await recoveryKeyOf(cosigner) : null;
+      return { node: cosigner.index, fault: states.ok ? null : states.refusal.code, banned, recoveryKey };
     }),
   );
+}
+
+const recoveryState = z.object({ recoveryKey: z.string().nullable() });
+
+/**
+ * Returns the recovery key that a co-signer reports, an empty text for none, and null when it does
+ * not answer. A co-signer of release 0.2.0 does not know the question.
+ */
+async function recoveryKeyOf(cosigner: CosignerClient): Promise<string | null> {
+  const answer = await cosigner.call('recovery/status', {});
+  const state = answer.ok ? recoveryState.safeParse(answer.value) : null;
+  return state?.success === true ? (state.data.recoveryKey ?? '') : null;
 }

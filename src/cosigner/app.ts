@@ -12,6 +12,9 @@ import { parseKeyId, parseVaultIdText } from '#domain/id.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 import { logUnreadable } from '#store/document.ts';
 
+/** What a co-signer states about itself, and not about a key, a vault or a pair. */
+const OWN_STATES = ['pairs/status', 'recovery/status'] as const;
+
 /** Leaves room for the largest message of any round and for all evidence. */
 const MAX_BODY_BYTES = 4_000_000;
 
@@ -21,7 +24,7 @@ const MAX_BODY_BYTES = 4_000_000;
  *     POST /v2/key/{keyId}/{action}   POST /v2/proof/{keyId}/{action}
  *     POST /v2/reshare/{keyId}/{action}   POST /v2/keygen/{run}/{action}
  *     POST /v2/vault/{id}/{action}   POST /v2/pair/{peer}/{action}
- *     POST /v2/pairs/status   GET /identity
+ *     POST /v2/pairs/status   POST /v2/recovery/status   GET /identity
  *
  * The interface is the same over a service binding and over HTTPS, where the coordinator signs each
  * request (`isFromCoordinator`). Returns 200 with `{ ok, value }`, with the bytes of a round
@@ -36,8 +39,7 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
   if (request.method === 'GET' && version === 'identity' && kind === undefined) {
     return jsonResponse({ index: Number.parseInt(env.NODE_INDEX, 10), ...publicIdentity(env.IDENTITY_SECRET) });
   }
-  // One response covers all peers, because the number of subrequests of a coordinator is limited.
-  const requestsPairs = kind === 'pairs' && name === 'status' && actionText === undefined;
+  const question = actionText === undefined ? OWN_STATES.find((known) => `${kind}/${name}` === known) : undefined;
   const ref = refOf(kind, name ?? '');
   const action = COSIGNER_ACTIONS.find((known) => known === actionText);
   const isAimed = ref !== null && action !== undefined && rest.length === 0;
@@ -45,7 +47,7 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
   if (spoken === undefined && /^v[1-9][0-9]{0,3}$/.test(version)) {
     return answer(404, refusal('wire-mismatch', WIRE_VERSIONS.join(' ')));
   }
-  if (request.method !== 'POST' || spoken === undefined || !(requestsPairs || isAimed)) {
+  if (request.method !== 'POST' || spoken === undefined || !(question !== undefined || isAimed)) {
     return answer(404, refusal('malformed', 'path'));
   }
   const claim = parseClaim(request, { env, nowMs: Date.now() });
@@ -65,7 +67,9 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
     // payment waits for the co-signer.
     const cosigners = await cosignerSetOrNull(env);
     if (cosigners === null) return answer(500, refusal('misconfigured'));
-    return jsonResponse({ ok: true, value: await pairStates(env, cosigners) });
+    const { recoveryKey } = cosigners;
+    const value = question === 'recovery/status' ? { recoveryKey } : await pairStates(env, cosigners);
+    return jsonResponse({ ok: true, value });
   }
   try {
     return responseOf(await env.NODE.getByName(objectName(ref)).serve(ref, action, body), spoken);
@@ -82,7 +86,10 @@ async function cosignerSetOrNull(env: CosignerEnv): Promise<CosignerSet | null> 
   }
 }
 
-/** Returns for every peer whether it is banned, and the id of the set-up with it. */
+/**
+ * Returns for every peer whether it is banned, and the id of the set-up with it. One response
+ * covers all peers, because the number of subrequests of a coordinator is limited.
+ */
 async function pairStates(env: CosignerEnv, { peers }: CosignerSet): Promise<Readonly<Record<string, unknown>>> {
   const states: Record<string, unknown> = {};
   for (const peer of peers.keys()) {

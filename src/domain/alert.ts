@@ -17,8 +17,11 @@ export const ALERT_CODES = [
   'dead-letters',
   'late-sweep',
   'storage-filling',
+  'recovery-outdated',
   'cosigner-away',
   'cosigner-banned',
+  'recovery-key-missing',
+  'recovery-key-shared',
 ] as const;
 
 /**
@@ -74,6 +77,16 @@ export interface ServiceHealth {
   readonly longestUnsweptAtMs: number | null;
   /** D1, and the largest vault objects. */
   readonly stores: readonly StoreSize[];
+  /** The keys without recovery packages of their present shares. */
+  readonly outdatedKeys: OutdatedKeys;
+}
+
+interface OutdatedKeys {
+  readonly number: number;
+  /** Of the key that has none for longest; null without one. */
+  readonly oldestSinceMs: number | null;
+  /** Some of them, those that have none for longest first. */
+  readonly longest: readonly { readonly vaultId: number; readonly keyId: string; readonly sinceMs: number | null }[];
 }
 
 export interface StoreSize {
@@ -143,6 +156,11 @@ export interface CosignerState {
   readonly fault: string | null;
   /** The co-signers that it has banned for cheating. */
   readonly banned: readonly number[];
+  /**
+   * The public key that it seals recovery packages for, in hex; an empty text when it has none, and
+   * null when it does not answer.
+   */
+  readonly recoveryKey: string | null;
 }
 
 const MINUTE_MS = 60_000;
@@ -172,6 +190,11 @@ const MANY_OPEN_PARTS = MAX_OPEN_PARTS / 10;
 const LATE_SWEEP_MS = 130 * MINUTE_MS;
 /** At this fill there is time to act. */
 const FILLING_PERCENT = 70;
+/**
+ * How long the shares of a key may be without recovery packages: time for the export, and for the
+ * keepers.
+ */
+export const EXPORT_DELAY_MS = 24 * 60 * MINUTE_MS;
 /** Failures are reported for a day. Their rows stay. */
 const REPORTED_FOR_MS = 24 * 60 * MINUTE_MS;
 
@@ -186,7 +209,7 @@ export function alertsFor(
 
 /** Returns the alerts of pending work, in the order of ALERT_CODES. */
 export function alertsOfWork(condition: ServiceHealth, nowMs: number): readonly Alert[] {
-  const { quietest, newestDeadLetterAtMs, longestUnsweptAtMs } = condition;
+  const { quietest, newestDeadLetterAtMs, longestUnsweptAtMs, outdatedKeys: outdated } = condition;
   const isBefore = (atMs: number | null, ageMs: number) => atMs !== null && atMs < nowMs - ageMs;
   const isSince = (atMs: number | null, ageMs: number) => atMs !== null && atMs >= nowMs - ageMs;
   const minutes = (atMs: number | null) => Math.floor((nowMs - (atMs ?? nowMs)) / MINUTE_MS);
@@ -274,6 +297,14 @@ export function alertsOfWork(condition: ServiceHealth, nowMs: number): readonly 
           code: 'storage-filling',
           detail: `Stores that are filling: ${filling.map((one) => `${one.store} (${percentOf(one)} %)`).join(', ')}.`,
         },
+    outdated.number === 0
+      ? null
+      : {
+          code: 'recovery-outdated',
+          detail:
+            `Keys without recovery packages of their present shares: ${outdated.number}. The oldest has none for ` +
+            `${Math.floor(minutes(outdated.oldestSinceMs) / 60)} hours.`,
+        },
   ];
   return found.filter((one) => one !== null);
 }
@@ -294,8 +325,30 @@ export function alertsOfCosigners(cosigners: readonly CosignerState[]): readonly
         ? null
         : { code: 'cosigner-banned', detail: `Co-signer ${node} has banned other co-signers: ${banned.join(', ')}.` },
     ),
+    ...alertsOfRecoveryKeys(cosigners),
   ];
   return found.filter((one) => one !== null);
+}
+
+/**
+ * One secret must not open two shares. A share without a recovery key is lost with its co-signer.
+ */
+function alertsOfRecoveryKeys(cosigners: readonly CosignerState[]): readonly Alert[] {
+  const numbers = (some: readonly CosignerState[]) => some.map(({ node }) => node).join(', ');
+  const keyless = cosigners.filter(({ recoveryKey }) => recoveryKey === '');
+  const byKey = Map.groupBy(cosigners, ({ recoveryKey }) => recoveryKey);
+  const shared = [...byKey].filter(([key, some]) => key !== null && key !== '' && some.length > 1);
+  const missing: Alert[] =
+    keyless.length === 0
+      ? []
+      : [{ code: 'recovery-key-missing', detail: `Co-signers without a recovery key: ${numbers(keyless)}.` }];
+  return [
+    ...missing,
+    ...shared.map(([, some]): Alert => ({
+      code: 'recovery-key-shared',
+      detail: `Co-signers that share one recovery key: ${numbers(some)}.`,
+    })),
+  ];
 }
 
 function numberOf(rows: readonly UnexplainedTransactions[]): number {

@@ -174,18 +174,6 @@ export const audit = sqliteTable(
   ],
 );
 
-/** The messages that the queues have given up on. */
-export const deadLetters = sqliteTable(
-  'dead_letters',
-  {
-    id: text('id').primaryKey(),
-    queue: text('queue').notNull(),
-    body: text('body').notNull(),
-    atMs: integer('at_ms').notNull(),
-  },
-  (table) => [index('dead_letters_age').on(table.atMs)],
-);
-
 /**
  * Browsers in which users receive notifications (Web Push). The keys are the browser's: they
  * encrypt messages to it and decrypt nothing.
@@ -372,21 +360,4 @@ export const scans = sqliteTable(
       .where(sql`state = 'failed'`),
     check('scans_state', sql`state in ('open', 'done', 'failed')`),
   ],
-);
-
-/**
- * What one RPC node alone states of a transaction. Nothing of it is in a record, a list, a balance
- * or a notification; operators compare the RPC nodes.
- */
-export const claims = sqliteTable(
-  'claims',
-  {
-    chain: text('chain').notNull(),
-    hash: text('hash').notNull(),
-    /** The host of the RPC node. */
-    host: text('host').notNull(),
-    firstAtMs: integer('first_at_ms').notNull(),
-    lastAtMs: integer('last_at_ms').notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.chain, table.hash, table.host] }), index('claims_age').on(table.lastAtMs)],
 );

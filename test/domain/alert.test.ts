@@ -23,6 +23,7 @@ const FINE: ServiceHealth = {
     { store: 'D1', bytes: 0.69 * STORE_BYTES },
     { store: 'vault 1', bytes: 4096 },
   ],
+  outdatedKeys: { number: 0, oldestSinceMs: null, longest: [] },
 };
 const quiet = (minutes: number) => ({
   id: 'tx',
@@ -48,7 +49,12 @@ const hints = (openParts: number, minutes: number) => ({
   endpoints: [{ endpointId: 'main', openParts }],
   oldestUntriedAtMs: ago(minutes),
 });
-const THERE: readonly CosignerState[] = [1, 2, 3].map((node) => ({ node, fault: null, banned: [] }));
+const THERE: readonly CosignerState[] = [1, 2, 3].map((node) => ({
+  node,
+  fault: null,
+  banned: [],
+  recoveryKey: String(node).repeat(64),
+}));
 const codes = (condition: Partial<ServiceHealth>, cosigners = THERE) =>
   alertsFor({ ...FINE, ...condition }, cosigners, NOW_MS).map(({ code }) => code);
 
@@ -108,13 +114,28 @@ test('the alert names an unreachable co-signer, and a co-signer that has caught 
   const [first, , third] = THERE;
   const cosigners = [
     first,
-    { node: 2, fault: 'unreachable', banned: [] },
+    { node: 2, fault: 'unreachable', banned: [], recoveryKey: null },
     { ...third, banned: [2] },
   ] as CosignerState[];
   expect(alertsFor(FINE, cosigners, NOW_MS)).toEqual([
     { code: 'cosigner-away', detail: 'Co-signer 2 is unavailable: unreachable.' },
     { code: 'cosigner-banned', detail: 'Co-signer 3 has banned other co-signers: 2.' },
   ]);
+});
+
+test('the alerts name co-signers without a recovery key, and those that share one', () => {
+  const [first, second, third] = THERE.map(({ recoveryKey }) => recoveryKey);
+  const of = (...keys: readonly (string | null | undefined)[]) =>
+    alertsFor(
+      FINE,
+      THERE.map((state, i) => ({ ...state, recoveryKey: keys[i] ?? null })),
+      NOW_MS,
+    ).map(({ code, detail }) => `${code} ${detail}`);
+  expect(of(first, second, third)).toEqual([]);
+  // Co-signers that do not answer the question are no reason for an alert.
+  expect(of(first, null, null)).toEqual([]);
+  expect(of('', second, '')).toEqual(['recovery-key-missing Co-signers without a recovery key: 1, 3.']);
+  expect(of(first, second, first)).toEqual(['recovery-key-shared Co-signers that share one recovery key: 1, 3.']);
 });
 
 test('simultaneous alerts are sorted, those with the most risk for the assets first', () => {
@@ -135,8 +156,13 @@ test('simultaneous alerts are sorted, those with the most risk for the assets fi
       newestDeadLetterAtMs: ago(100),
       longestUnsweptAtMs: ago(200),
       stores: [{ store: 'D1', bytes: STORE_BYTES }],
+      outdatedKeys: { number: 1, oldestSinceMs: ago(1500), longest: [] },
     },
-    [{ node: 1, fault: 'unreachable', banned: [2] }],
+    [
+      { node: 1, fault: 'unreachable', banned: [2], recoveryKey: null },
+      { node: 2, fault: null, banned: [], recoveryKey: '' },
+      ...[3, 4].map((node) => ({ node, fault: null, banned: [], recoveryKey: 'aa' })),
+    ],
   );
   expect(all).toEqual([...ALERT_CODES]);
 });

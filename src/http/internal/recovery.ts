@@ -4,6 +4,8 @@ import type { HttpContext } from '#http/edge/context.ts';
 import { addressOf, route } from '#http/edge/context.ts';
 import { noSuchVault, vaultOfPath } from '#http/internal/vault.ts';
 import { callObject } from '#http/edge/object-call.ts';
+import type { PackageRecipient } from '#store/operations/key-exports.ts';
+import { storeExport } from '#store/operations/key-exports.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 
 const text = z.string();
@@ -11,6 +13,8 @@ const packageSchema = z.looseObject({
   version: text,
   keyId: text,
   node: z.int(),
+  epoch: z.int(),
+  recoveryKey: text,
   ciphertext: text,
   signature: text,
 });
@@ -48,6 +52,7 @@ async function exportAll(context: HttpContext): Promise<Response> {
   const vault =
     object === null ? null : await callObject(object, (stub) => stub.query(null, { type: 'describeVault' }));
   if (object === null || vault === null) return noSuchVault(context);
+  const startedAtMs = Date.now();
   const requestedBy = requesterOf(context);
   const requested = { requestedBy, keys: vault.keys.map(({ keyId }) => ({ keyId, givenBy: null })) };
   await callObject(object, (stub) => stub.execute(null, { type: 'recordExport', ...requested }));
@@ -55,7 +60,26 @@ async function exportAll(context: HttpContext): Promise<Response> {
   const givenBy = (id: string) => packages.filter(({ keyId }) => keyId === id).map(({ node }) => node);
   const given = { requestedBy, keys: vault.keys.map(({ keyId }) => ({ keyId, givenBy: givenBy(keyId) })) };
   await callObject(object, (stub) => stub.execute(null, { type: 'recordExport', ...given }));
+  for (const key of vault.keys) {
+    const recipients = recipientsOf(key, packages);
+    if (recipients !== null)
+      await storeExport(context.env.DB, { vaultId: vault.id, keyId: key.keyId, startedAtMs, recipients });
+  }
   return context.json({ packages, missing });
+}
+
+/**
+ * Returns the recipients of a complete export: a package of each co-signer, all of one epoch. Null
+ * for another export.
+ */
+function recipientsOf(
+  { keyId, publicShares }: Vault['keys'][number],
+  packages: Answer['packages'],
+): readonly PackageRecipient[] | null {
+  const own = packages.filter((one) => one.keyId === keyId);
+  const isComplete =
+    own.length === Object.keys(publicShares).length && new Set(own.map(({ epoch }) => epoch)).size === 1;
+  return isComplete ? own.map(({ node, recoveryKey }) => ({ cosigner: node, recoveryKey })) : null;
 }
 
 async function packagesOf(context: HttpContext, vault: Vault): Promise<Answer> {

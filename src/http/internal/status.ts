@@ -69,11 +69,21 @@ const statusSchema = z
     stores: z
       .array(z.strictObject({ store: z.string(), bytes: z.int(), percent: z.int() }))
       .meta({ description: 'How full D1 and the largest vault objects are' }),
+    recovery: z
+      .strictObject({
+        outdated: z.int(),
+        longest: z.array(z.strictObject({ vaultId: z.int(), keyId: z.string(), outdatedSince: time.nullable() })),
+      })
+      .meta({ description: 'Keys that have no recovery packages of their present shares for a day' }),
     cosigners: z.array(
       z.strictObject({
         node: z.int(),
         fault: z.string().nullable().meta({ description: 'Null for a co-signer that is available' }),
         banned: z.array(z.int()).meta({ description: 'Co-signers that this co-signer has banned' }),
+        recoveryKey: z
+          .string()
+          .nullable()
+          .meta({ description: 'The public key that it seals recovery packages for; null when it names none' }),
       }),
     ),
   })
@@ -171,6 +181,13 @@ async function show(context: HttpContext): Promise<Response> {
       longestUnsweptAt: timeOrNull(condition.longestUnsweptAtMs),
     },
     stores: condition.stores.map((store) => ({ ...store, percent: percentOf(store) })),
-    cosigners,
+    recovery: {
+      outdated: condition.outdatedKeys.number,
+      longest: condition.outdatedKeys.longest.map(({ sinceMs, ...key }) => ({
+        ...key,
+        outdatedSince: timeOrNull(sinceMs),
+      })),
+    },
+    cosigners: cosigners.map(({ recoveryKey, ...state }) => ({ ...state, recoveryKey: recoveryKey || null })),
   });
 }

@@ -27,6 +27,9 @@ import { fetchPins, pinnedKeysFault } from '#http/vault/pinned-keys.ts';
 import { cosignersBody, policyProblem, readRules, rulesBody } from '#http/vault/policy-body.ts';
 import { foundingRecord, foundingSchema, policyRecord, policySchema } from '#http/encode/policy.ts';
 import { knownUserIds } from '#store/users.ts';
+import type { KeyExport } from '#store/operations/key-exports.ts';
+import { exportsOfKeys } from '#store/operations/key-exports.ts';
+import { rfc3339 } from '#http/encode/rfc3339.ts';
 import { allocateVault } from '#store/vaults.ts';
 import { minSigners, MAX_PARTY_INDEX } from '#mpc/party.ts';
 import { cosignerEndpoints } from '#cosigner-client/endpoints.ts';
@@ -92,7 +95,23 @@ export const vaultSchema = z
     members: z.array(z.strictObject({ userId: z.string(), roles: z.array(z.enum(ROLES)) })),
     policy: policySchema,
     wallets: z.array(z.strictObject({ chain: z.string(), address: z.string().nullable() })),
-    keys: z.array(z.strictObject({ keyId: z.string(), scheme: z.string(), publicKey: z.string() })),
+    keys: z.array(
+      z.strictObject({
+        keyId: z.string(),
+        scheme: z.string(),
+        publicKey: z.string(),
+        recovery: z
+          .strictObject({
+            exportedAt: z.iso.datetime().nullable(),
+            outdatedSince: z.iso.datetime().nullable().meta({
+              description: 'Since when no complete export has the present shares; null when the last export has them',
+            }),
+            recoveryKeys: z.array(z.strictObject({ cosigner: z.int(), recoveryKey: z.string() })),
+          })
+          .nullable()
+          .meta({ description: 'The last complete export of recovery packages; null for a key that is new' }),
+      }),
+    ),
     founding: foundingSchema.nullable(),
   })
   .meta({ id: 'Vault' });
@@ -249,6 +268,10 @@ export async function vaultRecord(context: HttpContext, vault: Vault) {
     () => vaultStub(context.env, id),
     (stub) => stub.query(null, { type: 'founding' }),
   );
+  const exports = await exportsOfKeys(
+    context.env.DB,
+    keys.map(({ keyId }) => keyId),
+  );
   return {
     id,
     ...configuration,
@@ -260,8 +283,23 @@ export async function vaultRecord(context: HttpContext, vault: Vault) {
       chain,
       address: keys.find((key) => chain in key.addresses)?.addresses[chain] ?? null,
     })),
-    keys: keys.map(({ keyId, scheme, publicKey }) => ({ keyId, scheme, publicKey })),
+    keys: keys.map(({ keyId, scheme, publicKey }) => ({
+      keyId,
+      scheme,
+      publicKey,
+      recovery: recoveryRecord(exports.find((one) => one.keyId === keyId)),
+    })),
     founding: foundingRecord(founding),
+  };
+}
+
+function recoveryRecord(exported: KeyExport | undefined) {
+  if (exported === undefined) return null;
+  const { exportedAtMs, outdatedSinceMs, recipients } = exported;
+  return {
+    exportedAt: exportedAtMs === null ? null : rfc3339(exportedAtMs),
+    outdatedSince: outdatedSinceMs === null ? null : rfc3339(outdatedSinceMs),
+    recoveryKeys: [...recipients],
   };
 }
 

@@ -14,6 +14,7 @@ import type { AgreedShares, HeldShares, HoldingCosigner } from '#cosigner-client
 import { agreedShares, sharesHeldBy } from '#cosigner-client/held-shares.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import { MAX_EPOCH_STEP } from '#mpc/keygen/resharing.ts';
+import { storeRefresh } from '#store/operations/key-exports.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultDoors } from '#objects/vault/doors.ts';
 
@@ -323,5 +324,8 @@ export async function refreshVaultKey(env: CoordinatorEnv, vault: VaultDoors): P
   if (reason !== null) {
     console.error(JSON.stringify({ event: 'key-refresh-delayed', vaultId, keyId, reason }));
   }
-  if (step.ok) await vault.report({ type: 'reportRefresh', refresh, report: step.value });
+  if (!step.ok) return;
+  // This comes first: after a crash between the two the job is repeated.
+  if (step.value.type === 'refreshed') await storeRefresh(env.DB, { vaultId, keyId, nowMs: Date.now() });
+  await vault.report({ type: 'reportRefresh', refresh, report: step.value });
 }

@@ -8,6 +8,7 @@ import { projectedActivity, projectedTransaction } from '#objects/vault/projecti
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { readableOrNull } from '#store/document.ts';
 import { project } from '#store/transactions.ts';
+import { storeKey } from '#store/operations/key-exports.ts';
 import { replaceMembers, upsertVault, upsertWallets } from '#store/vaults.ts';
 
 /** A D1 batch of this many records is well within its limits. */
@@ -86,7 +87,10 @@ async function enter(db: D1Database, vault: Vault): Promise<void> {
     id,
     members.map(({ userId }) => userId),
   );
-  for (const { keyId, addresses } of keys) await upsertWallets(db, { vaultId: id, keyId, addresses });
+  for (const { keyId, addresses } of keys) {
+    await upsertWallets(db, { vaultId: id, keyId, addresses });
+    await storeKey(db, { vaultId: id, keyId, nowMs: Date.now() });
+  }
 }
 
 function projectedLine(vaultId: number, entry: HistoryEntry, hash: string) {

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
-import { claims } from '#store/schema.ts';
+import { claims } from '#store/operations/schema.ts';
 
 type Claim = typeof claims.$inferSelect;
 

@@ -1,6 +1,6 @@
 import { desc, lt } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
-import { deadLetters } from '#store/schema.ts';
+import { deadLetters } from '#store/operations/schema.ts';
 
 export type DeadLetter = typeof deadLetters.$inferSelect;
 

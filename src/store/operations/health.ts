@@ -1,8 +1,10 @@
 import { and, asc, count, desc, eq, gt, gte, inArray, isNotNull, max, min, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import type { ServiceHealth } from '#domain/alert.ts';
-import { UNEXPLAINED_REASONS } from '#domain/alert.ts';
-import { claims, deadLetters, deliveries, monitorEndpoints, scans, transactions, vaults } from '#store/schema.ts';
+import { EXPORT_DELAY_MS, UNEXPLAINED_REASONS } from '#domain/alert.ts';
+import { outdatedKeys } from '#store/operations/key-exports.ts';
+import { claims, deadLetters } from '#store/operations/schema.ts';
+import { deliveries, monitorEndpoints, scans, transactions, vaults } from '#store/schema.ts';
 
 /**
  * Decided and not done. A transaction that waits for members, or only for depth, may stay unchanged
@@ -103,6 +105,7 @@ export async function readHealth(
       .select({ atMs: min(deliveries.receivedAtMs) })
       .from(deliveries)
       .where(and(eq(deliveries.state, 'open'), eq(deliveries.tries, 0))),
+    ...outdatedKeys(orm, { beforeMs: nowMs - EXPORT_DELAY_MS, limit }),
   ]);
   const { meta } = await db.prepare('SELECT 1').run();
   const [
@@ -120,6 +123,8 @@ export async function readHealth(
     monitors,
     endpoints,
     [untried],
+    [outdated],
+    longest,
   ] = results;
   return {
     outstanding: Object.fromEntries(states.map(({ state, number }) => [state, number])),
@@ -148,5 +153,6 @@ export async function readHealth(
       { store: 'D1', bytes: meta.size_after },
       ...largest.map(({ id, bytes }) => ({ store: `vault ${id}`, bytes: bytes ?? 0 })),
     ],
+    outdatedKeys: { number: outdated?.number ?? 0, oldestSinceMs: outdated?.sinceMs ?? null, longest },
   };
 }

@@ -8,7 +8,8 @@ import { GENESIS } from '#chains/bitcoin/rules/network.ts';
 import { LOCAL_CLUSTER } from '#chains/solana/rules/cluster.ts';
 import type { ReadyVault } from '#local/stack/provision.ts';
 import { signingKeysIn } from '#cli/peers-file.ts';
-import { newRecoveryKey, recoverySecretOf } from '#cli/recovery/key-file.ts';
+import { unwrap } from '#cli/api-client.ts';
+import { newRecoveryKey, publicHalf, recoverySecretOf } from '#cli/recovery/key-file.ts';
 import { recovered } from '#cli/recovery/open.ts';
 import type { RecoveryPackage } from '#mpc/recovery/package.ts';
 import type { SignedExportList } from '#cosigner-client/export-lists.ts';
@@ -60,6 +61,21 @@ const peersFile = () => join(safe, 'peers.json');
 const opened = (some: readonly RecoveryPackage[], files = keyFiles) =>
   recovered(files.map(recoverySecretOf), some, { chains: CHAINS, signingKeys: signingKeysIn(peersFile()) });
 const of = (...nodes: readonly number[]) => packages.filter(({ node }) => nodes.includes(node));
+
+test('the vault names its last complete export, and the status the recovery key of each co-signer', async () => {
+  const { api } = world.service();
+  const { keys } = await unwrap(api.internal.vault[':vaultId'].$get({ param: { vaultId: String(vault.id) } }));
+  const recoveryKeys = keyFiles.map((file, i) => ({
+    cosigner: i + 1,
+    recoveryKey: publicHalf(recoverySecretOf(file)),
+  }));
+  const exportedAt = expect.any(String) as string;
+  expect(keys).toHaveLength(3);
+  for (const { recovery } of keys) expect(recovery).toEqual({ exportedAt, outdatedSince: null, recoveryKeys });
+  const { cosigners, attention, recovery } = await unwrap(api.internal.status.$get());
+  expect(cosigners.map(({ recoveryKey }) => recoveryKey)).toEqual(recoveryKeys.map(({ recoveryKey }) => recoveryKey));
+  expect([recovery, attention]).toEqual([{ outdated: 0, longest: [] }, []]);
+});
 
 test('the packages of any two co-signers and the keys in the safe recover the keys of all addresses', async () => {
   for (const file of keyFiles) expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -198,4 +214,9 @@ test('a co-signer that has not pinned the recovery key gives no package, and the
   expect(new Set(body.missing.map(({ node, reason }) => `${node} ${reason}`))).toEqual(
     new Set(['1 no-recovery-key', '2 unreachable', '3 no-recovery-key']),
   );
+  const { attention } = await unwrap(world.service().api.internal.status.$get());
+  expect(attention.map(({ code, detail }) => `${code}: ${detail}`)).toEqual([
+    'cosigner-away: Co-signer 2 is unavailable: unreachable.',
+    'recovery-key-missing: Co-signers without a recovery key: 1, 3.',
+  ]);
 });

@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
 import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
+import { exportsOfKeys, storeExport, storeKey, storeRefresh } from '#store/operations/key-exports.ts';
 import { asService, call, created, foundTreasury, PATIENCE_MS } from '../scene.worker.ts';
 
 /** Covers the numbers of pending jobs. test/domain/alert.test.ts covers the alerts. */
@@ -71,4 +72,41 @@ test('a query finds rows of every kind by their age', async () => {
   log.mockRestore();
   const alerts = logged.filter((line) => line.includes('"alert"')).map((line) => JSON.parse(line) as { code: string });
   expect(alerts.map(({ code }) => code)).toEqual(expect.arrayContaining(['dead-letters', 'failed-deliveries']));
+});
+
+test('a key is outdated from its beginning and from each refresh until a complete export', async () => {
+  const { DB } = coordinator;
+  const keyId = 'key-of-exports';
+  const key = { vaultId: 4711, keyId };
+  const [first] = [{ cosigner: 1, recoveryKey: 'ab'.repeat(32) }];
+  const day = 86_400_000;
+  const now = Date.now();
+  const shown = async () => {
+    const { recovery, attention } = (await asService('GET /internal/status')).body;
+    const isListed = recovery.longest.some((one: { keyId: string }) => one.keyId === keyId);
+    expect(attention.some(({ code }: { code: string }) => code === 'recovery-outdated')).toBe(recovery.outdated > 0);
+    return isListed;
+  };
+  const exported = (startedAtMs: number) => storeExport(DB, { ...key, startedAtMs, recipients: [first] });
+  await storeKey(DB, { ...key, nowMs: now - 2 * day });
+  await storeKey(DB, { ...key, nowMs: now });
+  expect(await shown()).toBe(true);
+  await exported(now - day);
+  expect(await exportsOfKeys(DB, [keyId])).toEqual([
+    { keyId, outdatedSinceMs: null, exportedAtMs: now - day, recipients: [first] },
+  ]);
+  expect(await shown()).toBe(false);
+  // The projection of the vault is repeated, and changes nothing.
+  await storeKey(DB, { ...key, nowMs: now - 2 * day });
+  expect(await shown()).toBe(false);
+  await storeRefresh(DB, { ...key, nowMs: now - day - 60_000 });
+  expect(await shown()).toBe(true);
+  // An export that began before the end of the refresh may have packages of the epoch before.
+  await exported(now - 2 * day);
+  expect(await shown()).toBe(true);
+  await exported(now);
+  expect(await shown()).toBe(false);
+  await storeRefresh(DB, { ...key, nowMs: now });
+  // There is a day of time for the export.
+  expect(await shown()).toBe(false);
 });

@@ -1,0 +1,103 @@
+import { and, asc, count, inArray, lt, min, sql } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/d1';
+import * as z from 'zod';
+import { keyExports } from '#store/operations/schema.ts';
+
+/**
+ * Which keys have recovery packages of their present shares. It lives in D1 alone: when it is lost,
+ * a key counts as one without packages, and the operator exports once more.
+ */
+
+/** The recovery key of a package, in hex, and the co-signer that sealed for it. */
+export interface PackageRecipient {
+  readonly cosigner: number;
+  readonly recoveryKey: string;
+}
+
+export interface KeyExport {
+  readonly keyId: string;
+  /** Since when no complete export has the present shares; null when one has. */
+  readonly outdatedSinceMs: number | null;
+  /** The last complete export; null without one. */
+  readonly exportedAtMs: number | null;
+  readonly recipients: readonly PackageRecipient[];
+}
+
+/** Stores that a key exists. Idempotent: a known key stays as it is. */
+export async function storeKey(
+  db: D1Database,
+  { vaultId, keyId, nowMs }: { readonly vaultId: number; readonly keyId: string; readonly nowMs: number },
+): Promise<void> {
+  await drizzle(db).insert(keyExports).values({ keyId, vaultId, outdatedSinceMs: nowMs }).onConflictDoNothing();
+}
+
+/** Stores that the shares of a key were refreshed, so that its packages are of an old epoch. */
+export async function storeRefresh(
+  db: D1Database,
+  { vaultId, keyId, nowMs }: { readonly vaultId: number; readonly keyId: string; readonly nowMs: number },
+): Promise<void> {
+  const outdatedSinceMs = nowMs;
+  await drizzle(db)
+    .insert(keyExports)
+    .values({ keyId, vaultId, outdatedSinceMs })
+    .onConflictDoUpdate({ target: keyExports.keyId, set: { outdatedSinceMs } });
+}
+
+/**
+ * Stores a complete export: a package of each co-signer, all of one epoch. When a refresh ended
+ * after `startedAtMs`, the packages may be older than it, so the key stays outdated.
+ */
+export async function storeExport(
+  db: D1Database,
+  exported: {
+    readonly vaultId: number;
+    readonly keyId: string;
+    readonly startedAtMs: number;
+    readonly recipients: readonly PackageRecipient[];
+  },
+): Promise<void> {
+  const { vaultId, keyId, startedAtMs: exportedAtMs } = exported;
+  const recipients = JSON.stringify(exported.recipients);
+  const isOlder = sql`${keyExports.outdatedSinceMs} is null or ${keyExports.outdatedSinceMs} < ${exportedAtMs}`;
+  const set = { exportedAtMs, recipients, outdatedSinceMs: null };
+  await drizzle(db)
+    .insert(keyExports)
+    .values({ keyId, vaultId, ...set })
+    .onConflictDoUpdate({ target: keyExports.keyId, set, setWhere: isOlder });
+}
+
+/** Returns what is stored of the keys of a vault. */
+export async function exportsOfKeys(db: D1Database, keyIds: readonly string[]): Promise<readonly KeyExport[]> {
+  const rows = await drizzle(db)
+    .select()
+    .from(keyExports)
+    .where(inArray(keyExports.keyId, [...keyIds]));
+  return rows.map(({ keyId, outdatedSinceMs, exportedAtMs, recipients }) => ({
+    keyId,
+    outdatedSinceMs,
+    exportedAtMs,
+    recipients: recipients === null ? [] : recipientsSchema.parse(JSON.parse(recipients)),
+  }));
+}
+
+const recipientsSchema = z.array(z.strictObject({ cosigner: z.int(), recoveryKey: z.string() }));
+
+/** Returns the queries of the keys that are outdated since before a time: their number and some. */
+export function outdatedKeys(
+  orm: ReturnType<typeof drizzle>,
+  { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
+) {
+  const isOutdated = and(sql`${keyExports.outdatedSinceMs} is not null`, lt(keyExports.outdatedSinceMs, beforeMs));
+  return [
+    orm
+      .select({ number: count(), sinceMs: min(keyExports.outdatedSinceMs) })
+      .from(keyExports)
+      .where(isOutdated),
+    orm
+      .select({ vaultId: keyExports.vaultId, keyId: keyExports.keyId, sinceMs: keyExports.outdatedSinceMs })
+      .from(keyExports)
+      .where(isOutdated)
+      .orderBy(asc(keyExports.outdatedSinceMs))
+      .limit(limit),
+  ] as const;
+}
