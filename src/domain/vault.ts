@@ -85,6 +85,11 @@ export interface KeyRefresh {
    * Absent while no co-signer can have received one.
    */
   readonly activating?: number;
+  /**
+   * Co-signer number to the newest epoch that it was seen to use after an interrupted change. Absent
+   * before the first one.
+   */
+  readonly brought?: Readonly<Record<string, number>>;
 }
 
 /**

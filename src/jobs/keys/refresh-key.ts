@@ -49,9 +49,10 @@ export async function nextRefreshStep(
   refresh: KeyRefresh,
 ): Promise<Result<RefreshStep, KeyFault>> {
   const { holding, unreachable } = await holdingsOf(cosigners, request.key.keyId);
-  const brought = await broughtOn(holding, request.key.keyId);
-  if (!brought.ok) return brought;
-  if (brought.value) return accepted({ type: 'progress', refresh });
+  const changed = await broughtOn(holding, request.key.keyId, refresh);
+  if (!changed.ok) return changed;
+  const brought = { ...refresh.brought, ...changed.value };
+  if (Object.keys(changed.value).length > 0) return accepted({ type: 'progress', refresh: { ...refresh, brought } });
   if (unreachable !== null) return withReason('shares', unreachable);
   if (refresh.begun === null) return begun(holding, request, refresh);
   const after = refresh.begun.epoch;
@@ -85,12 +86,18 @@ async function holdingsOf(
  * Completes an interrupted change: instructs each co-signer with waiting shares to use them when
  * another one uses them already, with the other one's receipts. It requires no unanimity: a
  * co-signer that is lost during a change would otherwise leave the rest in two epochs. It trusts no
- * single co-signer: the receipts of one may be false, and then those of the next are tried. Reports
- * whether a co-signer has changed, by its next report of its shares. Refuses when one claims a
- * change that this report does not confirm, and none has changed: it would go on for ever.
+ * single co-signer: the receipts of one may be false, and then those of the next are tried.
+ *
+ * Returns the epochs of the co-signers that have changed, by their next report of their shares.
+ * Refuses when one claims a change that this report does not confirm, or that it made before and
+ * has reverted, and no other one has changed: it would go on for ever.
  */
-async function broughtOn(holding: readonly HoldingCosigner[], keyId: string): Promise<Result<boolean, KeyFault>> {
-  let hasChanged = false;
+async function broughtOn(
+  holding: readonly HoldingCosigner[],
+  keyId: string,
+  { brought = {} }: KeyRefresh,
+): Promise<Result<NonNullable<KeyRefresh['brought']>, KeyFault>> {
+  const changed: Record<string, number> = {};
   let claim: KeyFault | null = null;
   for (const { cosigner, shares } of holding) {
     const own = activeEpoch(shares);
@@ -112,17 +119,21 @@ async function broughtOn(holding: readonly HoldingCosigner[], keyId: string): Pr
       const answer = await cosigner.call(`key/${keyId}/activate`, order);
       if (!answer.ok) continue;
       const after = await sharesHeldBy(cosigner, keyId);
-      const isConfirmed = after.ok && activeEpoch(after.value) >= order.epoch;
-      hasChanged ||= isConfirmed;
-      if (!isConfirmed) claim = unconfirmed(cosigner, order.epoch);
+      const { epoch } = order;
+      const isConfirmed = after.ok && activeEpoch(after.value) >= epoch;
+      if (!isConfirmed) claim = claimed(cosigner, `claims to use epoch ${epoch}, and does not report it`);
+      // The epoch of the others, which the co-signer cannot raise by itself.
+      else if (epoch > (brought[cosigner.index] ?? 0)) changed[cosigner.index] = epoch;
+      else claim = claimed(cosigner, `used epoch ${epoch} before, and reports an older one`);
       break;
     }
   }
-  return claim === null || hasChanged ? accepted(hasChanged) : refused(claim);
+  const hasChanged = Object.keys(changed).length > 0;
+  return claim === null || hasChanged ? accepted(changed) : refused(claim);
 }
 
-function unconfirmed({ index }: CosignerClient, epoch: number): KeyFault {
-  return { reason: `activation: node ${index} claims to use epoch ${epoch}, and does not report it`, isUseless: false };
+function claimed({ index }: CosignerClient, claim: string): KeyFault {
+  return { reason: `activation: node ${index} ${claim}`, isUseless: false };
 }
 
 /** Returns, for each co-signer with a share of an epoch, its own receipt. */

@@ -123,9 +123,19 @@ function merged(known: KeyRefresh, reported: KeyRefresh): KeyRefresh {
   return {
     ...known,
     ...(activating === 0 ? {} : { activating }),
+    ...broughtIn(known, reported),
     begun: isFurther ? reported.begun : known.begun,
     provenBy: [...new Set([...known.provenBy, ...reported.provenBy])],
   };
+}
+
+/** Returns the newest epoch of each co-signer in two reports. */
+function broughtIn(...reports: readonly KeyRefresh[]): Pick<KeyRefresh, 'brought'> {
+  const brought: Record<string, number> = {};
+  for (const [node, epoch] of reports.flatMap((report) => Object.entries(report.brought ?? {}))) {
+    brought[node] = Math.max(brought[node] ?? 0, epoch);
+  }
+  return Object.keys(brought).length === 0 ? {} : { brought };
 }
 
 function withShares(vault: Vault, keyId: string, publicShares: VaultKey['publicShares']): Vault {

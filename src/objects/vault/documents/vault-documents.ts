@@ -51,6 +51,7 @@ export const keyRefreshCodec = documentCodec<KeyRefresh>(
     begun: z.object({ epoch: z.int(), setups: z.array(z.string()) }).nullable(),
     provenBy: z.array(z.string()),
     activating: z.int().exactOptional(),
+    brought: z.record(z.string(), z.int()).exactOptional(),
   }),
 );
 

@@ -80,6 +80,17 @@ test('of two simultaneous runs the earlier one is kept, and the proofs of both c
   expect(refreshWork(host)?.refresh).toMatchObject(refresh({ requestId, provenBy: ['2:1+2', '2:1+3'] }));
 });
 
+test('the newest epoch that each co-signer was seen to use is kept, whatever an older run reports', async () => {
+  const { host, report } = newScene();
+  await requestRefresh(host, null, { keyId: KEY });
+  await report(progress());
+  expect(refreshWork(host)?.refresh.brought).toBeUndefined();
+  await report(progress({ brought: { '1': 2, '2': 3 } }));
+  await report(progress({ brought: { '2': 2, '3': 3 } }));
+  await report(progress());
+  expect(refreshWork(host)?.refresh.brought).toEqual({ '1': 2, '2': 3, '3': 3 });
+});
+
 test('many steps of a refresh without a result in a row wait between each other', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   const { host, report, storage } = newScene();
