@@ -86,8 +86,8 @@ export interface KeyRefresh {
    */
   readonly activating?: number;
   /**
-   * Co-signer number to the newest epoch that it was seen to use after an interrupted change. Absent
-   * before the first one.
+   * Co-signer number to the newest epoch that it was seen to use after an interrupted change.
+   * Absent before the first one.
    */
   readonly brought?: Readonly<Record<string, number>>;
 }

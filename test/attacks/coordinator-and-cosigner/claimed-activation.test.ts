@@ -22,7 +22,10 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => cosigners.stop());
 
-/** Returns co-signers of which the second one reports epoch 1 in use and the present shares as waiting. */
+/**
+ * Returns co-signers of which the second one reports epoch 1 in use and the present shares as
+ * waiting.
+ */
 function liarAmong(
   { all }: Cosigners,
   liar: { readonly activates: () => boolean; readonly isActive?: () => boolean },

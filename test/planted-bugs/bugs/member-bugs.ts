@@ -152,4 +152,11 @@ export const MEMBER_BUGS: readonly Bug[] = [
     is: 'device.sign(hashOfHex(canonical))',
     caughtBy: ['test/cli/device/reject-policy.test.ts'],
   },
+  {
+    name: 'a reverted activation counts as progress again',
+    file: 'src/jobs/keys/refresh-key.ts',
+    was: 'else if (epoch > (brought[cosigner.index] ?? 0))',
+    is: 'else if (epoch > 0)',
+    caughtBy: [inAttacks('claimed-activation')],
+  },
 ];

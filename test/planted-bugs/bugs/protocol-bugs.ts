@@ -387,7 +387,7 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
   {
     name: 'a claimed activation counts as progress',
     file: 'src/jobs/keys/refresh-key.ts',
-    was: 'const isConfirmed = after.ok && activeEpoch(after.value) >= order.epoch;',
+    was: 'const isConfirmed = after.ok && activeEpoch(after.value) >= epoch;',
     is: 'const isConfirmed = after.ok;',
     caughtBy: [inAttacks('claimed-activation')],
   },
