@@ -6,11 +6,16 @@ import { visibleText } from '#domain/visible-text.ts';
 import { knownChains } from './chain-address.ts';
 import type { SignedPayment } from './job.ts';
 
-/** The state of a transaction in words. */
+/**
+ * The end of a transaction. `failed`: a block includes it without its effect, or another transaction
+ * took its effect. `absent`: no block can include it any more, or every node refuses it.
+ */
+type Outcome = 'included' | 'failed' | 'absent';
+
 interface Status {
   readonly text: string;
   /** Null while it can still be included. */
-  readonly outcome: 'included' | 'failed' | null;
+  readonly outcome: Outcome | null;
 }
 
 /**
@@ -28,18 +33,26 @@ export async function broadcastAll(
     if (chain === null) throw new Error(visibleText(`${transaction.chain} is no known chain.`));
     return { transaction, client: clientOf(chain) };
   });
-  const outcomes: boolean[] = [];
   // One after the other, in the order of the job: an account nonce follows the one before.
   for (const { transaction, client } of sent) {
     const verdict = await client.broadcast(transaction.raw, transaction.hash);
     print(client, transaction, verdictText(verdict));
   }
-  for (const { transaction, client } of sent) outcomes.push(await isIncluded(client, transaction));
-  return outcomes.every(Boolean);
+  const outcomes: Outcome[] = [];
+  const blocked = new Set<string>();
+  for (const { transaction, client } of sent) {
+    const account = `${transaction.chain} ${transaction.from}`;
+    const isBlocked = blocked.has(account);
+    if (isBlocked) print(client, transaction, 'waits for an account nonce that no transaction uses');
+    const outcome = isBlocked ? 'absent' : await outcomeOf(client, transaction);
+    if (outcome === 'absent' && client.rules.ordering.by === 'account-nonce') blocked.add(account);
+    outcomes.push(outcome);
+  }
+  return outcomes.every((outcome) => outcome === 'included');
 }
 
 /** Observes a transaction until its outcome is known, and sends it again while no node has it. */
-async function isIncluded(client: ChainClient, transaction: SignedPayment): Promise<boolean> {
+async function outcomeOf(client: ChainClient, transaction: SignedPayment): Promise<Outcome> {
   let shown = '';
   for (;;) {
     const observation = await client.observe(watchedOf(transaction));
@@ -48,13 +61,13 @@ async function isIncluded(client: ChainClient, transaction: SignedPayment): Prom
       : { text: `not observed: ${observation.refusal.detail}`, outcome: null };
     if (status.text !== shown) print(client, transaction, status.text);
     shown = status.text;
-    if (status.outcome !== null) return status.outcome === 'included';
+    if (status.outcome !== null) return status.outcome;
     if (observation.ok && observation.value.type === 'absent' && !observation.value.inMempool) {
       const verdict = await client.broadcast(transaction.raw, transaction.hash);
       // Every node refuses the bytes, and none can have them.
       if (verdict.outcome === 'refused' || verdict.outcome === 'underpriced') {
         print(client, transaction, verdictText(verdict));
-        return false;
+        return 'absent';
       }
     }
     await pause(client.chain.pollIntervalMs);
@@ -76,8 +89,7 @@ function watchedOf(transaction: SignedPayment) {
 }
 
 function statusOf(seen: Observation): Status {
-  if (seen.type === 'lapsed')
-    return { text: 'expired before it was included; begin with `watch` again', outcome: 'failed' };
+  if (seen.type === 'lapsed') return { text: 'expired before a block included it', outcome: 'absent' };
   if (seen.type === 'included') {
     const { succeeded, failure, blockNumber, tokenTransfer } = seen.inclusion;
     if (!succeeded) return { text: `failed in block ${blockNumber}: ${failure ?? 'no reason'}`, outcome: 'failed' };
@@ -87,6 +99,8 @@ function statusOf(seen: Observation): Status {
   }
   if (seen.nonceTaken)
     return { text: `another transaction took effect: ${(seen.takenBy ?? []).join(', ')}`, outcome: 'failed' };
+  if (seen.isUnexplained === true)
+    return { text: 'its nonce or a UTXO is used, and no node shows by which transaction', outcome: null };
   return { text: seen.inMempool ? 'in the mempool' : 'not shown by any node yet', outcome: null };
 }
 

@@ -44,7 +44,7 @@ export function configuredCeilings(): FeeCeilings {
  * Checks a job as a co-signer checks a request, and trusts nothing in it. Each payment goes to the
  * recipient of its chain, and from a rebuilt wallet. Its bytes pass the inspection of co-signers,
  * and its fee is below their ceilings. Its UTXOs have proven amounts, and no two payments use one
- * UTXO or one nonce. Throws with the number of the first payment that has a fault.
+ * UTXO, nonce or asset. Throws with the number of the first payment that has a fault.
  */
 export function checkedJob(payments: readonly JobPayment[], terms: SweepTerms): readonly CheckedPayment[] {
   const used = new Set<string>();
@@ -54,7 +54,7 @@ export function checkedJob(payments: readonly JobPayment[], terms: SweepTerms): 
     const checked = checkedPayment(payment, terms);
     if (typeof checked === 'string') throw fault(checked);
     for (const resource of resourcesOf(checked)) {
-      if (used.has(resource)) throw fault('another payment of the job uses the same UTXO or nonce.');
+      if (used.has(resource)) throw fault('another payment of the job uses the same UTXO, nonce or asset.');
       used.add(resource);
     }
     return checked;
@@ -95,10 +95,14 @@ function transferOf({ from, to, tokenAddress, amount, maxTokenFee }: JobPayment)
   return { from, to, tokenAddress, amount, ...(maxTokenFee === undefined ? {} : { maxTokenFee }) };
 }
 
-/** Returns what only one transaction can ever use: each UTXO, or the nonce of the wallet. */
+/**
+ * Returns what only one transaction can ever use: each UTXO, or the nonce of the wallet. An asset of
+ * an account is moved by one payment as a whole, so a false job cannot repeat the highest fee.
+ */
 function resourcesOf({ chain, payment, bytes }: CheckedPayment): readonly string[] {
   if ('terms' in bytes) return bytes.terms.utxos.map((utxo) => `${chain.caip2} ${outpointText(utxo)}`);
-  return [`${chain.caip2} ${payment.from} ${bytes.nonce}`];
+  const account = `${chain.caip2} ${payment.from}`;
+  return [`${account} nonce ${bytes.nonce}`, `${account} asset ${payment.tokenAddress ?? 'native'}`];
 }
 
 /** Returns a table of what is signed, and the highest fees of each chain together. */
