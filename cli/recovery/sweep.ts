@@ -78,7 +78,7 @@ function checkedPayment(
   if (payment.tokenAddress === to) return `it pays the token ${to} to its own contract.`;
   if (payment.amount === '0') return 'it moves nothing.';
   const ceiling = feeCeiling(chain.caip2, feeCeilings);
-  const intent = intentOf(chain, transferOf(payment), ceiling);
+  const intent = intentOf(chain, { ...transferOf(payment), to }, ceiling);
   const inspected = inspectPayload(intent, payment.payload);
   if (!inspected.ok && inspected.refusal === 'fee-above-cap')
     return `its fee is above the ceiling of ${amountText(chain, null, BigInt(ceiling))}. MAX_FEES sets another ceiling.`;
@@ -91,8 +91,8 @@ function checkedPayment(
   return { chain, payment, wallet, intent, bytes };
 }
 
-function transferOf({ from, to, tokenAddress, amount, maxTokenFee }: JobPayment) {
-  return { from, to, tokenAddress, amount, ...(maxTokenFee === undefined ? {} : { maxTokenFee }) };
+function transferOf({ from, tokenAddress, amount, maxTokenFee }: JobPayment) {
+  return { from, tokenAddress, amount, ...(maxTokenFee === undefined ? {} : { maxTokenFee }) };
 }
 
 /**
