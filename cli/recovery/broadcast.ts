@@ -7,8 +7,8 @@ import { knownChains } from './chain-address.ts';
 import type { SignedPayment } from './job.ts';
 
 /**
- * The end of a transaction. `failed`: a block includes it without its effect, or another transaction
- * took its effect. `absent`: no block can include it any more, or every node refuses it.
+ * The end of a transaction. `failed`: a block includes it without its effect, or another
+ * transaction used its nonce. `absent`: no block can include it, or every node refuses it.
  */
 type Outcome = 'included' | 'failed' | 'absent';
 
@@ -98,7 +98,7 @@ function statusOf(seen: Observation): Status {
     return { text: `included in block ${blockNumber}`, outcome: 'included' };
   }
   if (seen.nonceTaken)
-    return { text: `another transaction took effect: ${(seen.takenBy ?? []).join(', ')}`, outcome: 'failed' };
+    return { text: `another transaction used its nonce or a UTXO: ${(seen.takenBy ?? []).join(', ')}`, outcome: 'failed' };
   if (seen.isUnexplained === true)
     return { text: 'its nonce or a UTXO is used, and no node shows by which transaction', outcome: null };
   return { text: seen.inMempool ? 'in the mempool' : 'not shown by any node yet', outcome: null };

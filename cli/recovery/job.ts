@@ -9,7 +9,8 @@ export const JOB_VERSION = 1;
 
 /** Whole parents of 50 UTXOs in each of a few dozen payments. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
-const MAX_PAYMENTS = 200;
+/** Of one job. The next round has the others. */
+export const MAX_PAYMENTS = 200;
 /** One transaction spends at most 50 UTXOs. */
 const MAX_EVIDENCE = 50;
 const MAX_PARENTS = 500;

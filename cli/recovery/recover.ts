@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { visibleText } from '#domain/visible-text.ts';
 import { MAX_PARTY_INDEX } from '#mpc/party.ts';
 import type { Command } from '../command-line.ts';
-import { commandNamed, EXIT_CODES, UsageError } from '../command-line.ts';
+import { commandNamed, EXIT_CODES, jsonText, UsageError } from '../command-line.ts';
 import { signingKeysIn } from '../peers-file.ts';
 import { confirm } from '../device/consent.ts';
 import { broadcastAll } from './broadcast.ts';
@@ -102,7 +102,7 @@ async function runRecover(args: readonly string[]): Promise<void> {
     const { token = [], leave = [], 'include-may-carry-more': includeMayCarryMore = false } = values;
     const watched = await watchedJob({ wallet, to, token, leave, includeMayCarryMore });
     for (const line of watched.lines) console.error(line);
-    console.log(JSON.stringify(watched.job, null, 2));
+    console.log(jsonText(watched.job));
   } else if (command === 'sweep' && isOfFiles && key && to && job !== undefined) {
     const recipients = recipientsOf(to);
     const wallets = expectedWallets([...recipients.keys()], address);
@@ -219,7 +219,7 @@ async function sweepFiles(
     const checked = checkedJob(payments, { wallets, recipients, feeCeilings });
     for (const line of tableOf(checked)) console.error(line);
     await confirm({ yes }, []);
-    console.log(JSON.stringify({ version: JOB_VERSION, transactions: signedPayments(checked) }, null, 2));
+    console.log(jsonText({ version: JOB_VERSION, transactions: signedPayments(checked) }));
   } finally {
     for (const { secret } of wallets) secret.wipe();
   }

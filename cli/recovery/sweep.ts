@@ -47,6 +47,7 @@ export function configuredCeilings(): FeeCeilings {
  * UTXO, nonce or asset. Throws with the number of the first payment that has a fault.
  */
 export function checkedJob(payments: readonly JobPayment[], terms: SweepTerms): readonly CheckedPayment[] {
+  if (payments.length === 0) throw new Error('The job has no payment.');
   const used = new Set<string>();
   return payments.map((payment, i) => {
     const fault = (words: string) =>
@@ -81,7 +82,7 @@ function checkedPayment(
   const intent = intentOf(chain, { ...transferOf(payment), to }, ceiling);
   const inspected = inspectPayload(intent, payment.payload);
   if (!inspected.ok && inspected.refusal === 'fee-above-cap')
-    return `its fee is above the ceiling of ${amountText(chain, null, BigInt(ceiling))}. MAX_FEES sets another ceiling.`;
+    return `its fee is above the ceiling of ${amountText(chain, null, BigInt(ceiling))}. MAX_FEES can raise it.`;
   if (!inspected.ok) return `its bytes are not this payment: ${inspected.refusal}.`;
   const bytes = inspected.value;
   if (bytes.kind === 'message') return 'its bytes are a message.';
@@ -96,8 +97,8 @@ function transferOf({ from, tokenAddress, amount, maxTokenFee }: JobPayment) {
 }
 
 /**
- * Returns what only one transaction can ever use: each UTXO, or the nonce of the wallet. An asset of
- * an account is moved by one payment as a whole, so a false job cannot repeat the highest fee.
+ * Returns what only one payment may use: each UTXO, or the nonce of the wallet and the asset. One
+ * payment moves the whole asset of an account, so a false job cannot repeat the highest fee.
  */
 function resourcesOf({ chain, payment, bytes }: CheckedPayment): readonly string[] {
   if ('terms' in bytes) return bytes.terms.utxos.map((utxo) => `${chain.caip2} ${outpointText(utxo)}`);

@@ -47,7 +47,7 @@ export function answered<T>(
   return answer.value;
 }
 
-/** Returns a transfer at a nonce as unsigned bytes, with what the offline machine checks them by. */
+/** Returns the unsigned bytes of a transfer at a nonce, with the evidence of their amounts. */
 export async function paymentAt(client: ChainClient, { intent, quote }: Priced, nonce: bigint): Promise<JobPayment> {
   const { chain, from, to, tokenAddress, amount, maxTokenFee } = intent;
   const anchor = answered(client, await client.anchor({ from, nonce, replaced: null }));

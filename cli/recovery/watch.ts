@@ -7,7 +7,7 @@ import { accountPayments } from './account-payments.ts';
 import type { ChainAddress } from './chain-address.ts';
 import { chainAddresses, chainTokens, recipientsOf } from './chain-address.ts';
 import type { Job } from './job.ts';
-import { JOB_VERSION } from './job.ts';
+import { JOB_VERSION, MAX_PAYMENTS } from './job.ts';
 import { amountText } from './transfer.ts';
 import { utxoPayments } from './utxo-payments.ts';
 import type { Remainder, SweptWallet, WalletRound } from './wallet-round.ts';
@@ -40,7 +40,12 @@ export async function watchedJob(options: WatchOptions): Promise<Watched> {
     if (to.address === wallet.address) throw new UsageError(`--to names the wallet ${wallet.address} itself.`);
     return { wallet, to };
   });
+  const names = wallets.map(({ wallet }) => `${wallet.chain.name}=${wallet.address}`);
+  const repeated = names.find((name, i) => names.indexOf(name) !== i);
+  if (repeated !== undefined) throw new UsageError(`--wallet names ${repeated} twice.`);
   const [named, leave] = [chainTokens('--token', options.token), chainTokens('--leave', options.leave)];
+  const unused = [...named, ...leave].find(({ chain }) => wallets.every(({ wallet }) => wallet.chain !== chain));
+  if (unused !== undefined) throw new UsageError(`${unused.address} is on ${unused.chain.name}, where no --wallet is.`);
   const clientOf = configuredClients();
   const payments: Job['payments'] = [];
   const lines: string[] = [];
@@ -58,7 +63,8 @@ export async function watchedJob(options: WatchOptions): Promise<Watched> {
     hasOpen ||= round.remainders.some(({ isOpen }) => isOpen);
     lines.push(...linesOf(chain, from, round));
   }
-  return { job: { version: JOB_VERSION, payments }, lines: [...lines, ...conclusion(payments, hasOpen)] };
+  const job = { version: JOB_VERSION, payments: payments.slice(0, MAX_PAYMENTS) } as const;
+  return { job, lines: [...lines, ...conclusion(payments, hasOpen)] };
 }
 
 function roundOf(client: ChainClient, wallet: SweptWallet): Promise<WalletRound> {

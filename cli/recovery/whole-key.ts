@@ -93,8 +93,8 @@ function ed25519Signature(secret: SecretScalar, publicKey: Uint8Array, message: 
   try {
     // Step 3: "Compute the point [r]B. ... Let the string R be the encoding of this point."
     const point = ED25519.encodePoint(ED25519.multiplyGenerator(nonce));
-    // Step 4: "Compute SHA512(dom2(F, C) || R || A || PH(M)), and interpret the 64-octet digest as a
-    // little-endian integer k."
+    // Step 4: "Compute SHA512(dom2(F, C) || R || A || PH(M)), and interpret the 64-octet digest as
+    // a little-endian integer k."
     const challenge = bytesToNumberLE(sha512(concatBytes(point, publicKey, message)));
     // Step 5: "Compute S = (r + k * s) mod L."
     const sum = secrets.multiplyAdd(secrets.of(challenge), secret, nonce);

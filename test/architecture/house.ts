@@ -200,8 +200,8 @@ function brandsByTheirParser({ path, text }: SourceFile): readonly string[] {
 }
 
 function noWholeKeySigner({ path, text }: SourceFile): readonly string[] {
-  const imports = /recovery\/whole-key\.ts|\.\/whole-key\.ts/.exec(text);
-  if (imports !== null && !WHOLE_KEY_IMPORTERS.includes(path)) return [`imports the signer of whole keys`];
+  const imports = /from '[^']*\/whole-key\.ts'/.exec(text);
+  if (imports !== null && !WHOLE_KEY_IMPORTERS.includes(path)) return ['imports the signer of whole keys'];
   // Identity keys sign envelopes with Ed25519 through WebCrypto. These keys control no funds.
   const found = path === WHOLE_KEY_SIGNER ? null : WHOLE_KEY.exec(text);
   return found === null ? [] : [`can sign with a whole key: ${found[0]}`];

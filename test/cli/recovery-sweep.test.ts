@@ -254,6 +254,7 @@ test('the amounts of segwit UTXOs are proven, so no two signings join to a payme
 });
 
 test('a job with an unknown field, or of another form, is refused, and its content is not printed', async () => {
+  await refuses([], /The job has no payment/);
   await refuses([{ ...evmPayment(), feeRecipient: MALLORY }], /is not a job of `recover watch`: payments: 0: /);
   await refuses([{ ...evmPayment(), amount: '1e18' }], /payments: 0: amount: is not an amount/);
   await refuses([{ ...evmPayment(), amount: 1 }], /payments: 0: amount/);

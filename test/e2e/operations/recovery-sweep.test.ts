@@ -204,7 +204,7 @@ test('the three commands move tokens and native assets on every chain, and leave
   const tokens = [`anvil=${dollar}`, `solana-local=${mint}`].flatMap((token) => ['--token', token]);
 
   // The first payment of a Solana wallet opens its nonce account with a blockhash, which expires.
-  await signRound(['--wallet', `solana-local=${from}`, ...tokens], to);
+  await signRound(['--wallet', `solana-local=${from}`, '--token', `solana-local=${mint}`], to);
   local.advance(500n);
   const late = await recover('broadcast', path('signed.json'));
   expect([late.code, late.stdout]).toEqual([1, expect.stringContaining('expired before a block included it')]);
@@ -324,8 +324,14 @@ test('a wallet that no node shows is never left out of a job, and wrong argument
   expect([unreachable.code, unreachable.payments]).toEqual([1, null]);
   expect(unreachable.errors).toMatch(/^anvil: /);
   expect((await watch(words, {})).errors).toContain('RPC_URLS names no RPC node of anvil.');
-  for (const wrong of [words.slice(0, 2), words.slice(2), [...words, '--wallet', `solana-local=${solanaStranger()}`]])
-    expect(await watch(wrong)).toMatchObject({ code: 2, payments: null });
+  const wrongs = [
+    words.slice(0, 2),
+    words.slice(2),
+    [...words, '--wallet', `solana-local=${solanaStranger()}`],
+    [...words, ...words.slice(0, 2)],
+    [...words, '--token', `solana-local=${solanaStranger()}`],
+  ];
+  for (const wrong of wrongs) expect(await watch(wrong)).toMatchObject({ code: 2, payments: null });
   const itself = ['--wallet', `anvil=${EVM_TO}`, '--to', `anvil=${EVM_TO}`];
   expect((await watch(itself)).errors).toContain('itself');
 });

@@ -264,7 +264,8 @@ async function unitsOf(
   const simulated = await node.request(simulateTransaction(Buffer.from(bytes).toString('base64')));
   if (!simulated.ok) return simulated;
   const { error, logs, units } = simulated.value;
-  if (error === null || (error === RENT_OF_PAYER && units > 0n)) return accepted(Number.parseInt(((units * 11n) / 10n + ANCHOR_UNITS).toString(), 10));
+  if (error === null || (error === RENT_OF_PAYER && units > 0n))
+    return accepted(Number.parseInt(((units * 11n) / 10n + ANCHOR_UNITS).toString(), 10));
   if (/InsufficientFunds/.test(error)) return refused(permanent('INSUFFICIENT_FUNDS', `The network reports ${error}.`));
   const words = logs.findLast((line) => /error|failed|insufficient/i.test(line));
   return refused(permanent('SIMULATION_REVERTED', words === undefined ? error : `${error}: ${words}`));
