@@ -98,7 +98,10 @@ function statusOf(seen: Observation): Status {
     return { text: `included in block ${blockNumber}`, outcome: 'included' };
   }
   if (seen.nonceTaken)
-    return { text: `another transaction used its nonce or a UTXO: ${(seen.takenBy ?? []).join(', ')}`, outcome: 'failed' };
+    return {
+      text: `another transaction used its nonce or a UTXO: ${(seen.takenBy ?? []).join(', ')}`,
+      outcome: 'failed',
+    };
   if (seen.isUnexplained === true)
     return { text: 'its nonce or a UTXO is used, and no node shows by which transaction', outcome: null };
   return { text: seen.inMempool ? 'in the mempool' : 'not shown by any node yet', outcome: null };

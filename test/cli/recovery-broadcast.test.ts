@@ -86,7 +86,11 @@ test.each<[string, Observation, RegExp]>([
   ['that failed', included('a', { succeeded: false, failure: 'reverted' }), /failed in block 7: reverted/],
   ['whose token did not move', included('a', { tokenTransfer: 'unmoved' }), /but the token did not move/],
   ['that expired', { type: 'lapsed' }, /expired before a block included it/],
-  ['that another one replaced', { ...absent, nonceTaken: true, takenBy: ['b'] }, /another transaction used its nonce or a UTXO: b/],
+  [
+    'that another one replaced',
+    { ...absent, nonceTaken: true, takenBy: ['b'] },
+    /another transaction used its nonce or a UTXO: b/,
+  ],
 ])('a transaction %s is not done, and the others are still observed', async (_name, end, words) => {
   const other = signed('c', { chain: present(findChain(chainsFrom({}), 'bitcoin-regtest')).caip2 });
   const { isDone, lines } = await run([signed('a'), other], { a: { seen: [end] }, c: { seen: [included('c')] } });

@@ -153,8 +153,8 @@ async function signRound(watching: readonly string[], to: readonly string[]) {
   const job = JSON.parse(watched.stdout) as Job;
   if (job.payments.length === 0) return { job, lines: watched.stderr };
   const keys = keyFiles.slice(0, 2).flatMap((file) => ['--key', file]);
-  const offline = [...keys, '--peers', path('peers.json'), '--job', path('job.json'), '--yes'];
-  const signed = await recover('sweep', ...offline, ...to, path('export.json'));
+  const signing = [...keys, '--peers', path('peers.json'), '--job', path('job.json'), '--yes'];
+  const signed = await recover('sweep', ...signing, ...to, path('export.json'));
   expect([signed.code, signed.stderr]).toEqual([0, signed.stderr]);
   await writeFile(path('signed.json'), signed.stdout);
   return { job, lines: watched.stderr };
@@ -242,7 +242,7 @@ test('the three commands move tokens and native assets on every chain, and leave
   const dust = await chain.balance(wallets.evm);
   expect(await chain.balance(EVM_TO)).toBe(amountOf(1, wallets.evm));
   expect(await chain.balance(EVM_TO)).toBe(
-    ETHER - dust - (await feesOf(sentHashes.filter((hash) => /^0x/.test(hash)))),
+    ETHER - dust - (await feesOf(sentHashes.filter((hash) => hash.startsWith('0x')))),
   );
   expect(lines).toContain(`stays: ${decimalText(dust, 18)} ETH: it is less than its fee`);
 
