@@ -1,4 +1,5 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import type { KeyScheme } from '#domain/asset/chain.ts';
 import { addressOn } from '#chains/inspect/address-on.ts';
 import { walletShare } from '#mpc/derivation.ts';
 import { keyIdOf } from '#mpc/keygen/confirm.ts';
@@ -13,6 +14,18 @@ import type { Candidate } from './terms.ts';
 import { candidatesOf, differences, isAgreed, isSignedPackage, termFaults } from './terms.ts';
 import { missingAddresses } from './wallets.ts';
 
+/** A wallet with its whole key. The caller wipes the secret after its last use. */
+export interface RebuiltWallet {
+  readonly keyId: string;
+  readonly scheme: KeyScheme;
+  /** CAIP-2 */
+  readonly chain: string;
+  readonly address: string;
+  readonly secret: SecretScalar;
+  /** 33 bytes, or 32 for Ed25519. */
+  readonly publicKey: Uint8Array;
+}
+
 interface RecoveredWallet {
   readonly keyId: string;
   readonly scheme: string;
@@ -25,8 +38,8 @@ interface RecoveredWallet {
   readonly secret: string;
 }
 
-export interface Recovered {
-  readonly wallets: readonly RecoveredWallet[];
+interface Rebuilt<W> {
+  readonly wallets: readonly W[];
   /** A text for each package or key that yields nothing, and for each one that is not trusted. */
   readonly faults: readonly string[];
   /** The keys that were rebuilt, and that as many co-signers signed as sign together. */
@@ -41,6 +54,25 @@ interface Terms {
 }
 
 /**
+ * Returns the wallets of the packages with their secrets in hex, by the rules of `rebuiltWallets`.
+ *
+ * @param recoverySecrets hex of 32 bytes each
+ */
+export async function recovered(
+  recoverySecrets: readonly string[],
+  packages: readonly RecoveryPackage[],
+  terms: Terms,
+): Promise<Rebuilt<RecoveredWallet>> {
+  const rebuilt = await rebuiltWallets(recoverySecrets, packages, terms);
+  const wallets = rebuilt.wallets.map(({ keyId, scheme, chain, address, secret }) => {
+    const text = inGroupOf(scheme, (group) => bytesToHex(group.secrets.reveal(secret)));
+    return { keyId, scheme, chain, address, secret: text };
+  });
+  for (const { secret } of rebuilt.wallets) secret.wipe();
+  return { ...rebuilt, wallets };
+}
+
+/**
  * Returns the wallets of the packages. A rebuilt key is the true one of its key id. Either as many
  * signatures as co-signers sign together, or an expected address, show that the id is of a vault:
  * an identity may have been rotated since the export, and anyone can seal a key of its own.
@@ -48,12 +80,12 @@ interface Terms {
  * @param recoverySecrets hex of 32 bytes each. Every package is opened with the one that it was
  * sealed for
  */
-export async function recovered(
+export async function rebuiltWallets(
   recoverySecrets: readonly string[],
   packages: readonly RecoveryPackage[],
   { chains, signingKeys, addresses = [] }: Terms,
-): Promise<Recovered> {
-  const wallets: RecoveredWallet[] = [];
+): Promise<Rebuilt<RebuiltWallet>> {
+  const wallets: RebuiltWallet[] = [];
   const faults: string[] = [];
   const keyIds = new Set<string>();
   const secretOf = new Map(recoverySecrets.map((secret) => [publicHalf(secret), secret]));
@@ -68,6 +100,7 @@ export async function recovered(
       else shares.set(one, share);
     }
     const key = rebuiltKey(candidatesOf(all, signingKeys), shares);
+    for (const share of shares.values()) share.wipe();
     faults.push(...key.faults);
     if (key.secret === null) continue;
     const { secret, candidate } = key;
@@ -76,18 +109,22 @@ export async function recovered(
     const isTrusted = isAgreed(candidate);
     if (isTrusted) keyIds.add(keyId);
     else faults.push(`${keyName(first)}: fewer co-signers signed it than sign together, so only --address shows it`);
-    wallets.push(...found.filter(({ address }) => isTrusted || addresses.includes(address)));
+    const trusted = found.filter(({ address }) => isTrusted || addresses.includes(address));
+    wallets.push(...trusted);
+    // On EVM chains and for P2WPKH on mainnet the secret of a wallet is that of the vault's key.
+    const used = new Set(trusted.map((wallet) => wallet.secret));
+    for (const unused of [secret, ...found.map((wallet) => wallet.secret)]) if (!used.has(unused)) unused.wipe();
   }
   faults.push(...missingAddresses({ chains, addresses }, wallets));
   return { wallets, faults, keyIds };
 }
 
-type Rebuilt =
+type RebuiltKey =
   | { readonly secret: SecretScalar; readonly candidate: Candidate; readonly faults: readonly string[] }
   | { readonly secret: null; readonly faults: readonly string[] };
 
 /** Rebuilds a key from the first terms of which enough shares were opened. */
-function rebuiltKey(candidates: readonly Candidate[], opened: ReadonlyMap<RecoveryPackage, SecretScalar>): Rebuilt {
+function rebuiltKey(candidates: readonly Candidate[], opened: ReadonlyMap<RecoveryPackage, SecretScalar>): RebuiltKey {
   const faults: string[] = [];
   for (const candidate of candidates) {
     const [first] = candidate.packages;
@@ -145,7 +182,7 @@ function walletOn(
   { scheme, keyId, epoch, publicKey }: RecoveryPackage,
   secret: SecretScalar,
   chain: string,
-): RecoveredWallet | null {
+): RebuiltWallet | null {
   const self = parsePartyIndex(1);
   if (self === null) throw new Error('there is a first party');
   // The derivation from a vault's key to a wallet's is the same for the whole key as for a share.
@@ -162,10 +199,7 @@ function walletOn(
   const wallet = walletShare(whole, chain);
   const address = addressOn(chain, scheme, wallet.publicKey);
   if (address === null) return null;
-  const text = inGroupOf(scheme, (group) => {
-    if (!isSecretOf(group, wallet.secret, wallet.publicKey))
-      throw new Error(`The key does not match the address ${address}.`);
-    return bytesToHex(group.secrets.reveal(wallet.secret));
-  });
-  return { keyId, scheme, chain, address, secret: text };
+  if (!inGroupOf(scheme, (group) => isSecretOf(group, wallet.secret, wallet.publicKey)))
+    throw new Error(`The key does not match the address ${address}.`);
+  return { keyId, scheme, chain, address, secret: wallet.secret, publicKey: wallet.publicKey };
 }

@@ -80,7 +80,8 @@ function entriesOf(file: string): readonly unknown[] {
   return parsed.data.packages;
 }
 
-function jsonOf(file: string): unknown {
+/** Returns the JSON of a file. Throws, without a part of the content, for a file that has none. */
+export function jsonOf(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
@@ -91,7 +92,7 @@ function jsonOf(file: string): unknown {
 }
 
 /** Returns where the first fault is, and what it is. */
-function reasonOf({ issues }: z.ZodError): string {
+export function reasonOf({ issues }: z.ZodError): string {
   const [issue] = issues;
   return issue === undefined ? 'malformed' : [...issue.path.map(String), issue.message].join(': ');
 }

@@ -2,15 +2,21 @@ import { parseArgs } from 'node:util';
 import { visibleText } from '#domain/visible-text.ts';
 import { MAX_PARTY_INDEX } from '#mpc/party.ts';
 import type { Command } from '../command-line.ts';
-import { UsageError } from '../command-line.ts';
+import { commandNamed, EXIT_CODES, jsonText, UsageError } from '../command-line.ts';
 import { signingKeysIn } from '../peers-file.ts';
+import { confirm } from '../device/consent.ts';
+import { broadcastAll } from './broadcast.ts';
+import { recipientsOf } from './chain-address.ts';
 import { checkedPackages } from './check.ts';
+import { JOB_VERSION, jobIn, signedIn } from './job.ts';
 import { newRecoveryKey, recoverySecretOf } from './key-file.ts';
-import { recovered } from './open.ts';
+import { recovered, rebuiltWallets } from './open.ts';
 import { packagesIn } from './package-file.ts';
+import { checkedJob, configuredCeilings, signedPayments, tableOf } from './sweep.ts';
 import { verifiedPackages } from './verify.ts';
 import type { ExpectedWallets } from './wallets.ts';
 import { expectedWallets } from './wallets.ts';
+import { configuredClients, watchedJob } from './watch.ts';
 
 /**
  * `new` creates an offline key for each file and prints the public keys in that order: one for each
@@ -19,8 +25,11 @@ import { expectedWallets } from './wallets.ts';
  * it needs no secret. `check` opens the packages of one recovery key and prints no secret; each
  * holder of one runs it offline after an export. `open` rebuilds keys from saved responses of
  * `admin recovery export`, with the secrets of as many co-signers as sign together. Run it on a
- * machine without a network, after the service is lost: the printed keys need no approval. Move the
- * funds, and do not use the keys again.
+ * machine without a network, after the service is lost: the printed keys need no approval.
+ *
+ * Three commands move everything out of the wallets and print no key. `watch` reads the chains and
+ * writes unsigned payments. `sweep` rebuilds the keys offline as `open` does, checks the payments
+ * as a co-signer does, and signs them. `broadcast` sends them.
  */
 export const recoverCommand: Command = {
   usage: [
@@ -30,33 +39,81 @@ export const recoverCommand: Command = {
     '  npm run conclave -- recover check --key FILE --peers FILE [--chain CAIP2...] PACKAGES_FILE...',
     '  npm run conclave -- recover open --key FILE... --peers FILE --chain CAIP2... [--address ADDRESS...]',
     '                      PACKAGES_FILE...',
+    '  npm run conclave -- recover watch --wallet CHAIN=ADDRESS... --to CHAIN=ADDRESS... [--token CHAIN=TOKEN...]',
+    '                      [--leave CHAIN=TOKEN...] [--include-may-carry-more]',
+    '  npm run conclave -- recover sweep --key FILE... --peers FILE --to CHAIN=ADDRESS... --job FILE',
+    '                      [--address ADDRESS...] [--yes] PACKAGES_FILE...',
+    '  npm run conclave -- recover broadcast SIGNED_FILE',
     '    --peers: the PEERS setting of the co-signers',
     '    --recovery-key: the number of a co-signer and its RECOVERY_KEY, for every co-signer',
-    '    --address: every address of the vault on the chains of --chain',
+    '    --address: every address of the vault on the chains of --chain or --to',
+    '    --to: the one address on a chain that receives everything',
+    '    --token: a token that the service does not list; --leave: a listed token that stays',
+    '    --include-may-carry-more: spends small UTXOs that may carry inscriptions or runes, too',
+    '  `watch` and `broadcast` read RPC_URLS, and all three read CHAINS, from the environment. `sweep` reads MAX_FEES.',
   ].join('\n'),
   run: runRecover,
 };
 
+const several = { type: 'string', multiple: true } as const;
+const OPTIONS = {
+  key: several,
+  chain: several,
+  address: several,
+  'recovery-key': several,
+  peers: { type: 'string' },
+  wallet: several,
+  to: several,
+  token: several,
+  leave: several,
+  'include-may-carry-more': { type: 'boolean' },
+  job: { type: 'string' },
+  yes: { type: 'boolean' },
+} as const;
+
+/** The options that each form allows. */
+const FORMS: Readonly<Record<string, readonly (keyof typeof OPTIONS)[]>> = {
+  new: ['key'],
+  verify: ['peers', 'recovery-key', 'chain', 'address'],
+  check: ['key', 'peers', 'chain'],
+  open: ['key', 'peers', 'chain', 'address'],
+  watch: ['wallet', 'to', 'token', 'leave', 'include-may-carry-more'],
+  sweep: ['key', 'peers', 'to', 'job', 'address', 'yes'],
+  broadcast: [],
+};
+
 async function runRecover(args: readonly string[]): Promise<void> {
-  const several = { type: 'string', multiple: true } as const;
-  const options = { key: several, chain: several, address: several, 'recovery-key': several } as const;
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    options: { ...options, peers: { type: 'string' } },
-    allowPositionals: true,
-  });
-  const [command, ...files] = positionals;
-  const { key, chain, address, peers, 'recovery-key': recoveryKey } = values;
-  const isOfFiles = peers !== undefined && files.length > 0;
-  if (command === 'new' && Object.keys(values).every((name) => name === 'key') && files.length === 0 && key) {
+  const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  const [command = '', ...files] = positionals;
+  const { key, chain, address, peers, 'recovery-key': recoveryKey, wallet, to, job } = values;
+  const allowed: readonly string[] = commandNamed(FORMS, command) ?? [];
+  const isForm = Object.keys(values).every((name) => allowed.includes(name));
+  const isOfFiles = isForm && peers !== undefined && files.length > 0;
+  if (command === 'new' && isForm && files.length === 0 && key) {
     for (const file of key) console.log(newRecoveryKey(file));
-  } else if (command === 'verify' && isOfFiles && key === undefined) {
+  } else if (command === 'verify' && isOfFiles) {
     const recoveryKeys = recoveryKey === undefined ? null : recoveryKeysOf(recoveryKey);
     verifyFiles(files, { peers, recoveryKeys, wallets: expectedWallets(chain, address) });
-  } else if (command === 'check' && isOfFiles && key?.length === 1 && !address && !recoveryKey) {
+  } else if (command === 'check' && isOfFiles && key?.length === 1) {
     await checkFiles(files, { peers, secrets: key.map(recoverySecretOf), wallets: expectedWallets(chain) });
-  } else if (command === 'open' && isOfFiles && key && chain && recoveryKey === undefined) {
+  } else if (command === 'open' && isOfFiles && key && chain) {
     await openFiles(files, { peers, secrets: key.map(recoverySecretOf), wallets: expectedWallets(chain, address) });
+  } else if (command === 'watch' && isForm && files.length === 0 && wallet && to) {
+    const { token = [], leave = [], 'include-may-carry-more': includeMayCarryMore = false } = values;
+    const watched = await watchedJob({ wallet, to, token, leave, includeMayCarryMore });
+    for (const line of watched.lines) console.error(line);
+    console.log(jsonText(watched.job));
+  } else if (command === 'sweep' && isOfFiles && key && to && job !== undefined) {
+    const recipients = recipientsOf(to);
+    const wallets = expectedWallets([...recipients.keys()], address);
+    await sweepFiles(
+      files,
+      { peers, secrets: key.map(recoverySecretOf), wallets },
+      { recipients, job, yes: values.yes },
+    );
+  } else if (command === 'broadcast' && isForm && files.length === 1) {
+    const [file = ''] = files;
+    if (!(await broadcastAll(signedIn(file), configuredClients()))) process.exitCode = EXIT_CODES.failure;
   } else {
     throw new UsageError('The arguments match no form of `recover`.');
   }
@@ -132,4 +189,38 @@ async function openFiles(files: readonly string[], { peers, secrets, wallets: ex
       ? expected.addresses.every((address) => wallets.some((wallet) => wallet.address === address))
       : named.every((keyId) => keyId !== null && keyIds.has(keyId));
   if (wallets.length === 0 || !isComplete) process.exitCode = 1;
+}
+
+interface Sweep {
+  readonly recipients: ReturnType<typeof recipientsOf>;
+  /** The path of the job. */
+  readonly job: string;
+  readonly yes: boolean | undefined;
+}
+
+/**
+ * Prints the signed transactions of a job, after the consent of the person. Nothing is signed
+ * unless every payment of the job is right, and no secret is printed.
+ */
+async function sweepFiles(
+  files: readonly string[],
+  { peers, secrets, wallets: expected }: Opening,
+  { recipients, job, yes }: Sweep,
+): Promise<void> {
+  const payments = jobIn(job);
+  const feeCeilings = configuredCeilings();
+  const { packages, unread } = packagesIn(files);
+  const { wallets, faults } = await rebuiltWallets(secrets, packages, {
+    ...expected,
+    signingKeys: signingKeysIn(peers),
+  });
+  try {
+    for (const fault of [...unread.map((one) => one.fault), ...faults]) console.error(visibleText(fault));
+    const checked = checkedJob(payments, { wallets, recipients, feeCeilings });
+    for (const line of tableOf(checked)) console.error(line);
+    await confirm({ yes }, []);
+    console.log(jsonText({ version: JOB_VERSION, transactions: signedPayments(checked) }));
+  } finally {
+    for (const { secret } of wallets) secret.wipe();
+  }
 }

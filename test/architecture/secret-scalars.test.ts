@@ -28,6 +28,8 @@ test('a secret scalar is revealed only to be sealed, or when it is public from t
   expect(filesWith(/\b(?:secrets|SECRETS)\.reveal\b/)).toEqual([
     // The key of a wallet, on the offline machine of a recovery.
     'cli/recovery/open.ts',
+    // The same key where it signs, and the scalar of a signature.
+    'cli/recovery/whole-key.ts',
     // psi, eta, and the parts of a signature.
     'src/mpc/ecdsa/messages.ts',
     // The share is hashed into each nonce.

@@ -46,6 +46,9 @@ export async function startRecovery(count: number, threshold: number) {
     const keyId = keyIdOf(SCHEME, publicKey);
     return { scheme: SCHEME, keyId, epoch, self: party(index), threshold, secret, publicKey, publicShares };
   };
+  /** Returns what the co-signers with these shares of a key export. */
+  const exportedShares = (shares: readonly KeyShare[]) =>
+    Promise.all(shares.map(async (share) => signed(await sealForRecovery(recoveryKeys[share.self - 1] ?? '', share))));
   return {
     keyFiles,
     recoveryKeys,
@@ -55,12 +58,8 @@ export async function startRecovery(count: number, threshold: number) {
     /** Returns a new key, or with a secret key the shares of this key after a refresh. */
     deal: (secretKey?: bigint) => dealKey(threshold, parties, secretKey),
     /** Returns what the co-signers export of a key. */
-    exported: (dealt: DealtKey, epoch = 1) =>
-      Promise.all(
-        parties.map(async (index) =>
-          signed(await sealForRecovery(recoveryKeys[index - 1] ?? '', shareOf(dealt, index, epoch))),
-        ),
-      ),
+    exported: (dealt: DealtKey, epoch = 1) => exportedShares(parties.map((index) => shareOf(dealt, index, epoch))),
+    exportedShares,
     /** Writes packages as the coordinator answers an export. Returns the path of the file. */
     file: async (packages: readonly unknown[]) => {
       const file = path(`export-${(written += 1)}.json`);

@@ -223,6 +223,24 @@ test('payments in two nonce slots are in flight at once, and neither waits for t
   for (const intent of intents) expect(balance(intent.to as Wallet['address'])).toBe(SOL);
 });
 
+test('a wallet can send its last lamport, and no amount that leaves less than an account must hold', async () => {
+  const wallet = funded();
+  const to = stranger();
+  await sent(wallet, payment(wallet.address, { to, amount: units(SOL) }));
+  const all = balance(wallet.address);
+  // The fee of the quote is exact: the signature, and the price of the compute units.
+  const quote = await client().quote(payment(wallet.address, { to, amount: units(SOL) }), null);
+  if (!quote.ok) throw new Error(JSON.stringify(quote.refusal));
+  const { maxFee } = quote.value;
+  const most = all - BigInt(maxFee);
+  for (const kept of [1n, 890_879n]) {
+    const refused = await client().quote(payment(wallet.address, { to, amount: units(most - kept) }), null);
+    expect(refused).toMatchObject({ ok: false, refusal: { kind: 'permanent', reason: 'INSUFFICIENT_FUNDS' } });
+  }
+  await sent(wallet, payment(wallet.address, { to, amount: units(most) }));
+  expect([balance(wallet.address), balance(to)]).toEqual([0n, SOL + most]);
+});
+
 test('a payment that fails on the chain costs its fee, moves nothing, and uses its nonce', async () => {
   const wallet = funded();
   await sent(wallet, payment(wallet.address));

@@ -39,6 +39,20 @@ export const SOLANA_BUGS: readonly Bug[] = [
     caughtBy: PRICE,
   },
   {
+    name: 'solana: a wallet cannot send its last lamport',
+    file: 'src/chains/solana/client/quote.ts',
+    was: '(error === RENT_OF_PAYER && units > 0n)',
+    is: 'units < 0n',
+    caughtBy: ['test/chains/solana/chain-client.test.ts'],
+  },
+  {
+    name: 'solana: a wallet keeps less than an account must hold',
+    file: 'src/chains/solana/client/quote.ts',
+    was: 'if (left > 0n && left < leastBalance) {',
+    is: 'if (left < 0n) {',
+    caughtBy: ['test/chains/solana/chain-client.test.ts'],
+  },
+  {
     name: 'solana: the delegate of a source account may pay',
     file: 'src/chains/solana/rules/transaction.ts',
     was: '...(token.source === undefined ? [] : [revoked]),',

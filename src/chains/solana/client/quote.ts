@@ -245,6 +245,13 @@ export function costAt({ token, unitLimit, nonceRent }: PaymentPlan, unitPrice: 
 const NO_BLOCKHASH = blockhash('11111111111111111111111111111111');
 
 /**
+ * The simulation offers no price and opens no nonce slot, so it leaves the wallet more than the
+ * payment will: one that empties the wallet fails with this error. The network checks it after the
+ * execution, and `quoteTransfer` checks the true remainder.
+ */
+const RENT_OF_PAYER = '{"InsufficientFundsForRent":{"account_index":0}}';
+
+/**
  * Returns the compute units of a simulation plus a tenth, since the accounts may change until
  * execution.
  */
@@ -257,7 +264,8 @@ async function unitsOf(
   const simulated = await node.request(simulateTransaction(Buffer.from(bytes).toString('base64')));
   if (!simulated.ok) return simulated;
   const { error, logs, units } = simulated.value;
-  if (error === null) return accepted(Number.parseInt(((units * 11n) / 10n + ANCHOR_UNITS).toString(), 10));
+  if (error === null || (error === RENT_OF_PAYER && units > 0n))
+    return accepted(Number.parseInt(((units * 11n) / 10n + ANCHOR_UNITS).toString(), 10));
   if (/InsufficientFunds/.test(error)) return refused(permanent('INSUFFICIENT_FUNDS', `The network reports ${error}.`));
   const words = logs.findLast((line) => /error|failed|insufficient/i.test(line));
   return refused(permanent('SIMULATION_REVERTED', words === undefined ? error : `${error}: ${words}`));
