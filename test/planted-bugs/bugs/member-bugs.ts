@@ -157,6 +157,6 @@ export const MEMBER_BUGS: readonly Bug[] = [
     file: 'src/jobs/keys/refresh-key.ts',
     was: 'else if (epoch > (brought[cosigner.index] ?? 0))',
     is: 'else if (epoch > 0)',
-    caughtBy: [inAttacks('claimed-activation')],
+    caughtBy: ['test/attacks/coordinator-and-cosigner/claimed-activation.test.ts'],
   },
 ];
