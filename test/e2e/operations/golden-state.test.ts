@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { address } from '@solana/kit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GENESIS } from '#chains/bitcoin/rules/network.ts';
@@ -24,9 +27,11 @@ import { clientOf, goldenReleases, openGolden, RECOVERY_KEYS, serviceOf } from '
  * stored, and continues with all of it.
  */
 
+const run = promisify(execFile);
 const DEADLINE_MS = 60_000;
 const CHAINS = ['eip155:31337', `solana:${LOCAL_CLUSTER}`, `bip122:${GENESIS.regtest}`];
 const UNCHANGED: readonly string[] = ['SUCCEEDED', 'FAILED', 'REJECTED', 'CANCELLED', 'EXPIRED'];
+const SWEPT_TO = '0x000000000000000000000000000000000b0b0b0b';
 const RECIPIENT = '0x0000000000000000000000000000000000601de2';
 
 interface HistoryPage {
@@ -165,18 +170,40 @@ describe.each(goldenReleases())('the state of release %s', (release) => {
     expect(open.solana.chain.account(address(treasury.addresses['solana-local'] ?? ''))).not.toBeNull();
   });
 
-  test('the recovery packages open, and give the keys of all addresses', async () => {
+  test('the recovery packages open, give the keys of all addresses, and sweep a wallet', async () => {
     const { treasury } = open.golden;
     const exported = await serviceOf(stack).request<{ packages: readonly RecoveryPackage[] }>(
       'POST',
       `/internal/vault/${treasury.id}/recovery`,
     );
-    const signingKeys = new Map(pinsOfStack(open.options.folder).map(({ index, signing }) => [party(index), signing]));
+    const pins = pinsOfStack(open.options.folder);
+    const signingKeys = new Map(pins.map(({ index, signing }) => [party(index), signing]));
     const secrets = RECOVERY_KEYS.map((name) => recoverySecretOf(join(open.folder, name)));
     const { wallets, faults } = await recovered(secrets, exported.body.packages, { chains: CHAINS, signingKeys });
     expect(faults).toEqual([]);
     const addresses = new Set(wallets.map(({ address: of }) => of));
     expect(Object.values(treasury.addresses).filter((of) => !addresses.has(of))).toEqual([]);
+    const file = (name: string) => join(open.folder, name);
+    const peers = Object.fromEntries(pins.map(({ index, signing }) => [index, { signing }]));
+    await writeFile(file('peers.json'), JSON.stringify(peers));
+    await writeFile(file('export.json'), JSON.stringify(exported.body));
+    const recover = async (...words: readonly string[]) => {
+      const env = { ...process.env, RPC_URLS: JSON.stringify({ anvil: [open.anvilUrl] }) };
+      return (await run(process.execPath, ['cli/conclave.ts', 'recover', ...words], { env })).stdout;
+    };
+    const keys = RECOVERY_KEYS.map(file);
+    for (const key of keys) {
+      const checked = await recover('check', '--key', key, '--peers', file('peers.json'), file('export.json'));
+      expect(checked.match(/opens: key/g)).toHaveLength(new Set(exported.body.packages.map(({ keyId }) => keyId)).size);
+    }
+    const from = treasury.addresses['anvil'] ?? '';
+    expect(await open.anvil.balance(from)).toBeGreaterThan(0n);
+    const to = ['--to', `anvil=${SWEPT_TO}`];
+    await writeFile(file('job.json'), await recover('watch', '--wallet', `anvil=${from}`, ...to));
+    const terms = [...keys.flatMap((key) => ['--key', key]), '--peers', file('peers.json'), '--job', file('job.json')];
+    await writeFile(file('signed.json'), await recover('sweep', ...terms, '--yes', ...to, file('export.json')));
+    expect(await recover('broadcast', file('signed.json'))).toContain('included in block');
+    expect(await open.anvil.balance(SWEPT_TO)).toBeGreaterThan(0n);
   });
 
   test('the history is one chain of hashes from its first line, and nothing of it is lost', async () => {
