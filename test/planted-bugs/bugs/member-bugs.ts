@@ -159,4 +159,18 @@ export const MEMBER_BUGS: readonly Bug[] = [
     is: 'else if (epoch > 0)',
     caughtBy: ['test/attacks/coordinator-and-cosigner/claimed-activation.test.ts'],
   },
+  {
+    name: 'one member alone moves a vault that is being founded to token mode',
+    file: 'src/domain/policy/next-policy.ts',
+    was: "if (patched.value.approvalMode === 'token') return refused('token-mode-before-founding');",
+    is: '',
+    caughtBy: ['test/http/vault/founding.worker.test.ts'],
+  },
+  {
+    name: 'one member alone changes the policy of a vault that was founded',
+    file: 'src/objects/vault/writes/founding-draft.ts',
+    was: 'vault.policy.version === 1 && unfoundedOf(storage, vault) !== null',
+    is: 'vault.policy.version === 1',
+    caughtBy: ['test/http/vault/founding.worker.test.ts'],
+  },
 ];
