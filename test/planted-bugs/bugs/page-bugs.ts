@@ -1,6 +1,7 @@
 import type { Bug } from '../bug.ts';
 
 const call = ['test/approval-page/verified-request.test.ts'];
+const replaced = ['test/approval-page/unanswered.test.ts'];
 const describe = ['test/review/describe.test.ts'];
 const redirect = ['test/approval-page/redirect.test.ts'];
 const returned = ['test/dashboard/approval/approval-redirect.test.ts'];
@@ -10,6 +11,27 @@ const returned = ['test/dashboard/approval/approval-redirect.test.ts'];
  * those in the bytes that it signs.
  */
 export const PAGE_BUGS: readonly Bug[] = [
+  {
+    name: 'the amount of a call to a token has the decimals of the native asset',
+    file: 'src/review/describe-intent.ts',
+    was: 'amountText(amount, chain, to)',
+    is: 'amountText(amount, chain, null)',
+    caughtBy: describe,
+  },
+  {
+    name: 'a second load of another request looks like the first load of it',
+    file: 'src/approval-page/unanswered.ts',
+    was: 'if (before === null) storage.setItem',
+    is: 'if (before !== own) storage.setItem',
+    caughtBy: replaced,
+  },
+  {
+    name: 'a new load of the approval page forgets the request without an answer',
+    file: 'src/approval-page/unanswered.ts',
+    was: 'before !== null && before !== own',
+    is: 'before !== null && before === null',
+    caughtBy: replaced,
+  },
   {
     name: 'a request that has expired can be approved',
     file: 'src/approval-page/verified-request.ts',
