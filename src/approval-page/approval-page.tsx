@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Approve } from '#approval-page/approve.tsx';
 import type { PageRequest } from '#approval-page/page-request.ts';
-import { requestFromOpener } from '#approval-page/channel.ts';
+import { requestFromOpener } from '#approval-page/arrival/channel.ts';
 import { Enrol } from '#approval-page/enrol.tsx';
 import { OtherRequest } from '#approval-page/sign/sign-button.tsx';
 import { Nothing, reasonOf } from '#approval-page/nothing.tsx';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ReceivedRequest } from '#approval-page/page-request.ts';
-import { comparedWithUnanswered } from '#approval-page/unanswered.ts';
+import { comparedWithUnanswered } from '#approval-page/arrival/unanswered.ts';
 import type { EnrolmentRequest } from '#domain/access/approval-page-message.ts';
 import { ALICE, BOB, NONCE, policyOf, requestOf, THIEF, transferOf } from './request-scene.ts';
 

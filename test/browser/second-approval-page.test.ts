@@ -17,8 +17,8 @@ const executable = chromiumHere();
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
 /**
- * Covers a person with passkeys of two approval pages, when the preferred page is lost. One tab with
- * one authenticator goes to both pages.
+ * Covers a person with passkeys of two approval pages, when the preferred page is lost. One tab
+ * with one authenticator goes to both pages.
  */
 describe.skipIf(executable === null)('two approval pages', () => {
   let [first, second]: ApprovalPageServer[] = [];

@@ -248,7 +248,7 @@ function No({ pending, isSending, origins, page, session }: SignedDecision) {
   );
 }
 
-/** Offers the further approval pages that a person has a passkey of, if the preferred one is down. */
+/** Offers the further approval pages of a person, for when the preferred one does not answer. */
 function OtherPages(props: {
   readonly others: readonly string[];
   readonly isSending: boolean;

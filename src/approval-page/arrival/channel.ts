@@ -1,8 +1,8 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { PageRequest, ReceivedRequest } from '#approval-page/page-request.ts';
 import { InvalidRequest } from '#approval-page/page-request.ts';
-import { requestFromRedirect } from '#approval-page/redirect.ts';
-import { comparedWithUnanswered } from '#approval-page/unanswered.ts';
+import { requestFromRedirect } from '#approval-page/arrival/redirect.ts';
+import { comparedWithUnanswered } from '#approval-page/arrival/unanswered.ts';
 import { pageReadyMessage, parseApprovalRequest } from '#domain/access/approval-page-message.ts';
 import type { RedirectRequest } from '#domain/access/approval-redirect.ts';
 import { parseRedirectRequest } from '#domain/access/approval-redirect.ts';
