@@ -108,7 +108,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
     const line = people().alice.client.api.vault[':vaultId']['policy-change'];
     const refused = await line.$post({ param: vaultParam(), json: { addDevices } });
     expect(await refused.json()).toMatchObject({
-      errors: [{ pointer: '/addDevices/0/origin', detail: 'Must be the origin of the approval page.' }],
+      errors: [{ pointer: '/addDevices/0/origin', detail: 'Must be the origin of an approval page.' }],
     });
   });
 
