@@ -20,15 +20,15 @@ const TYPES: Readonly<Record<string, string>> = {
 const FILES = ['index.html', 'approval-page.js', 'approval-page.css'];
 
 /**
- * Serves the built page at `http://localhost:PORT`: browsers allow passkeys over http only there.
- * Throws when it is not built, or the port is in use.
+ * Serves the built page at `http://localhost:PORT`, or at a name below `localhost`: browsers allow
+ * passkeys over http only there. Throws when it is not built, or the port is in use.
  *
  * @param allowedOrigins of the dashboards that it serves; a function, since a dashboard can start
  * later
  */
 export async function serveApprovalPage(
   allowedOrigins: () => readonly string[],
-  { port = 0 }: { readonly port?: number } = {},
+  { port = 0, host = 'localhost' }: { readonly port?: number; readonly host?: string } = {},
 ): Promise<ApprovalPageServer> {
   const files = new Map(FILES.map((name) => [`/${name}`, readFileSync(join(APPROVAL_PAGE, name))]));
   const headers = headersIn(readFileSync(join(APPROVAL_PAGE, '_headers'), 'utf8'));
@@ -48,7 +48,7 @@ export async function serveApprovalPage(
   });
   const { port: taken } = server.address() as AddressInfo;
   return {
-    origin: `http://localhost:${taken}`,
+    origin: `http://${host}:${taken}`,
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

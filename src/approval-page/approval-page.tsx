@@ -1,15 +1,16 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Approve } from '#approval-page/approve.tsx';
 import type { PageRequest } from '#approval-page/page-request.ts';
-import { requestFromOpener } from '#approval-page/channel.ts';
+import { requestFromOpener } from '#approval-page/arrival/channel.ts';
 import { Enrol } from '#approval-page/enrol.tsx';
+import { OtherRequest } from '#approval-page/sign/sign-button.tsx';
 import { Nothing, reasonOf } from '#approval-page/nothing.tsx';
 
 /**
  * The version of the protocol and of this page. A release that changes what the page shows
  * increases it.
  */
-const PAGE_VERSION = '1.4';
+const PAGE_VERSION = '1.5';
 
 /** Waits for the request of a dashboard and shows it, or shows why there is nothing to approve. */
 export function ApprovalPage() {
@@ -20,6 +21,11 @@ export function ApprovalPage() {
   }, []);
   return (
     <>
+      {requested?.replacesUnanswered === true && (
+        <div class="refusal" role="alert">
+          <OtherRequest />
+        </div>
+      )}
       {fault === null ? <Content requested={requested} /> : <Nothing why={fault} />}
       {requested?.way === 'redirect' && (
         <p>

@@ -153,8 +153,7 @@ function Signing(
       ) : (
         <SignButton
           label={isRejection ? 'Reject with a passkey' : 'Approve with a passkey'}
-          {...{ isRejection, isReady, sign }}
-          close={requested.way === 'window' ? requested.leave : null}
+          {...{ isRejection, isReady, sign, requested }}
         >
           <p class="title detail">{description.title}</p>
           <Facts facts={description.essentials} />

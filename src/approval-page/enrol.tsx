@@ -52,7 +52,7 @@ export function Enrol({ requested, request }: { readonly requested: PageRequest;
   return (
     <article>
       <h1>Create a passkey for approvals</h1>
-      <SignButton label="Create a passkey" sign={create} close={requested.way === 'window' ? requested.leave : null}>
+      <SignButton label="Create a passkey" sign={create} requested={requested}>
         <p class="detail">
           The passkey belongs to <strong>{location.hostname}</strong> and signs only on this page. It signs approvals of
           the user <code>{userId}</code>. The server names this user “{visibleText(userName)}”.

@@ -3,7 +3,7 @@ import type { OwnVault, Person } from '#dashboard/api.ts';
 import { api, good, Refusal, whenLoggedOut } from '#dashboard/api.ts';
 import type { Returned } from '#dashboard/forms/signing-task.ts';
 import { ApprovalReturn } from '#dashboard/approval/approval-return.tsx';
-import { ApprovalOrigin } from '#dashboard/approval/approval-channel.ts';
+import { ApprovalOrigins } from '#dashboard/approval/approval-channel.ts';
 import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { NotificationsPage } from '#dashboard/pages/notifications-page.tsx';
 import { People } from '#dashboard/pages/member-names.tsx';
@@ -19,7 +19,7 @@ import { VaultsPage } from '#dashboard/pages/vaults-page.tsx';
 interface Seen {
   readonly me: Person;
   readonly vaults: readonly OwnVault[];
-  readonly approvalOrigin: string | null;
+  readonly approvalOrigins: readonly string[];
 }
 
 /** Shows the pages of the session's user, or the login page. */
@@ -34,8 +34,8 @@ export function App({ returned }: { readonly returned: Returned | null }) {
   const { loaded, reload, change } = useLoaded<Seen | null>('me', async () => {
     try {
       const me = await good(api.user.me.$get());
-      const { data: vaults, approvalOrigin } = await good(api.session.vaults.$get());
-      return { me, vaults, approvalOrigin };
+      const { data: vaults, approvalOrigins } = await good(api.session.vaults.$get());
+      return { me, vaults, approvalOrigins };
     } catch (error) {
       if (error instanceof Refusal && error.status === 401) return null;
       throw error;
@@ -66,11 +66,11 @@ export function App({ returned }: { readonly returned: Returned | null }) {
                 Log out
               </button>
             </header>
-            <ApprovalOrigin.Provider value={seen.approvalOrigin}>
-              <ApprovalReturn take={take} path={path} me={seen.me} origin={seen.approvalOrigin}>
+            <ApprovalOrigins.Provider value={seen.approvalOrigins}>
+              <ApprovalReturn take={take} path={path} me={seen.me} origins={seen.approvalOrigins}>
                 <Page path={path} vaults={seen.vaults} me={seen.me} />
               </ApprovalReturn>
-            </ApprovalOrigin.Provider>
+            </ApprovalOrigins.Provider>
           </People>
         )
       }

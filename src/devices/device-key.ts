@@ -113,6 +113,11 @@ function p256Key(text: string): string | null {
 function isOriginOf(origin: string, rpId: string): boolean {
   const url = URL.parse(origin);
   if (url === null || url.origin !== origin) return false;
-  const isSecure = url.protocol === 'https:' || (url.protocol === 'http:' && url.hostname === 'localhost');
-  return isSecure && url.hostname === rpId;
+  return isSecureOrigin(url) && url.hostname === rpId;
+}
+
+/** Reports whether browsers sign on a page: on https, or on this machine (RFC 6761, part 6.3). */
+export function isSecureOrigin({ protocol, hostname }: Pick<URL, 'protocol' | 'hostname'>): boolean {
+  const isThisMachine = hostname === 'localhost' || hostname.endsWith('.localhost');
+  return protocol === 'https:' || (protocol === 'http:' && isThisMachine);
 }

@@ -79,8 +79,8 @@ export interface CoordinatorConfig {
    */
   readonly WEBHOOK_ENDPOINTS?: string;
   /**
-   * Origin of the approval page, where passkeys are created and used. Empty or absent: the
-   * dashboard uses passkeys itself.
+   * Origin of the approval page, where passkeys are created and used, or two origins with a space
+   * between them, the preferred one first. Empty or absent: passkeys cannot be used.
    */
   readonly APPROVAL_ORIGIN?: string;
   /** JSON: `{ issuer, clientId, clientSecret? }` of OpenID Connect. Empty or absent: no login. */

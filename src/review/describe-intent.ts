@@ -2,10 +2,12 @@ import type { Fact } from '#review/fact.ts';
 import { amountText, chainText, frameFacts, knownChain, timeText } from '#review/fact.ts';
 import { decodeCall } from '#chains/evm/rules/decode-call.ts';
 import type { TypedData } from '#chains/evm/rules/typed-data.ts';
-import { readTypedData, typedDataText } from '#chains/evm/rules/typed-data.ts';
+import { arrayOf, DOMAIN, integerOf, readTypedData, typedDataText } from '#chains/evm/rules/typed-data.ts';
 import { warningsOf } from '#chains/inspect/warnings.ts';
+import { parseAmount } from '#domain/asset/amount.ts';
+import { listedToken } from '#domain/asset/chain.ts';
 import { InvalidDocument } from '#domain/canonical/field-reader.ts';
-import type { Intent, MessageExtras, OnChainIntent } from '#domain/transaction/intent.ts';
+import type { ContractInteractionIntent, Intent, MessageExtras, OnChainIntent } from '#domain/transaction/intent.ts';
 import { unreachable } from '#domain/result.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { nameOf } from '#domain/policy/rules.ts';
@@ -105,7 +107,7 @@ function actionFacts(intent: Intent, policy: Policy): readonly Fact[] {
       return [
         named('Contract', intent.to, { chain, policy }),
         { label: 'Value', text: amountText(intent.value, chain, null) },
-        ...callFacts(intent.data),
+        ...callFacts(intent),
       ];
     case 'erc20-approve':
       return [
@@ -139,23 +141,32 @@ function named(label: string, address: string, context: { readonly chain: string
   return { label, text, address };
 }
 
-function callFacts(data: string): readonly Fact[] {
+function callFacts({ chain, to, data }: ContractInteractionIntent): readonly Fact[] {
   if (data === '0x') return [{ label: 'Call', text: 'None (plain payment)' }];
   const call = decodeCall(data);
   const raw: Fact = { label: 'Data', text: 'Bytes of the call', raw: data };
   if (call === null) return [{ label: 'Call', text: 'Not part of a known standard. The effect is unknown.' }, raw];
+  const amounts = isListed(chain, to) ? (AMOUNTS_OF_TOKEN[call.standard] ?? []) : [];
   return [
     { label: 'Call', text: `${call.function} (${call.standard})` },
     ...call.arguments.map(({ name, type, value }): Fact => {
       const shown = typeof value === 'object' ? JSON.stringify(value) : String(value);
       const label = `Argument ${name}`;
-      return type === 'address'
-        ? { label, text: type, address: shown }
-        : { label, text: type, raw: visibleText(shown) };
+      if (type === 'address') return { label, text: type, address: shown };
+      const amount = amounts.includes(name) ? parseAmount(shown) : null;
+      const text = amount === null ? type : `${type}, ${amountText(amount, chain, to)}`;
+      return { label, text, raw: visibleText(shown) };
     }),
     raw,
   ];
 }
+
+/** The arguments of each standard that are amounts of the token that is called. */
+const AMOUNTS_OF_TOKEN: Readonly<Record<string, readonly string[]>> = {
+  'ERC-20': ['amount', 'addedAmount', 'subtractedAmount'],
+  'ERC-2612': ['amount'],
+  WETH9: ['amount'],
+};
 
 const FORMATS = {
   eip191: 'Text (EIP-191), valid on every EVM chain',
@@ -171,12 +182,12 @@ function messageFacts(format: keyof typeof FORMATS, message: string): readonly F
   if (format !== 'eip712') return [kind, { label: 'Text', text: '', raw: visibleText(message, { linesStay: true }) }];
   const read = typedDataIn(message);
   if (read === null) throw new InvalidDocument('The message is not typed data that can be shown.');
-  const { primaryType, domain, message: content } = read;
+  const { types, primaryType, domain, message: content } = read;
   return [
     kind,
     { label: 'Type', text: visibleText(primaryType) },
-    ...leavesOf('domain', domain),
-    ...leavesOf('message', content),
+    ...leavesOf(types, { path: 'domain', type: DOMAIN, value: domain }),
+    ...leavesOf(types, { path: 'message', type: primaryType, value: content }),
   ];
 }
 
@@ -225,24 +236,35 @@ function typedDataIn(message: string): TypedData | null {
 }
 
 /** Returns every value of nested data with its path. No value is left out or folded. */
-function leavesOf(path: string, value: unknown): readonly Fact[] {
+function leavesOf(
+  types: TypedData['types'],
+  { path, type, value }: { readonly path: string; readonly type: string; readonly value: unknown },
+): readonly Fact[] {
+  const label = visibleText(path);
   if (Array.isArray(value)) {
-    if (value.length === 0) return [{ label: visibleText(path), text: 'Empty list' }];
-    return value.flatMap((item: unknown, i) => leavesOf(`${path}[${i}]`, item));
+    if (value.length === 0) return [{ label, text: 'Empty list' }];
+    const element = arrayOf(type)?.element ?? '';
+    return value.flatMap((item: unknown, i) => leavesOf(types, { path: `${path}[${i}]`, type: element, value: item }));
   }
   if (typeof value === 'object' && value !== null) {
     const entries = Object.entries(value);
     // A domain without fields binds the signature to no application, chain or contract.
-    if (entries.length === 0) return [{ label: visibleText(path), text: 'Empty' }];
-    return entries.flatMap(([key, item]) => leavesOf(`${path}.${key}`, item));
+    if (entries.length === 0) return [{ label, text: 'Empty' }];
+    const typeOf = (key: string) => types[type]?.find(({ name }) => name === key)?.type ?? '';
+    return entries.flatMap(([key, item]) =>
+      leavesOf(types, { path: `${path}.${key}`, type: typeOf(key), value: item }),
+    );
   }
   const text = String(value);
-  const isAddress = /^0x[0-9a-fA-F]{40}$/.test(text);
-  return [
-    isAddress
-      ? { label: visibleText(path), text: 'address', address: text }
-      : { label: visibleText(path), text: '', raw: visibleText(text, { linesStay: true }) },
-  ];
+  if (type === 'address') return [{ label, text: 'address', address: text }];
+  return [{ label, text: decimalText(type, text), raw: visibleText(text, { linesStay: true }) }];
+}
+
+/** Returns an integer in decimal digits where the data has it in hex, otherwise no text. */
+function decimalText(type: string, text: string): string {
+  const isHexInteger = /^u?int[0-9]+$/.test(type) && text.startsWith('0x');
+  const number = isHexInteger ? integerOf(type, text) : null;
+  return number === null ? '' : `In decimal: ${number}`;
 }
 
 /**
@@ -269,7 +291,12 @@ function ownWarnings(intent: Intent, policy: Policy): readonly string[] {
 
 function unknownTokens(intent: Intent): readonly string[] {
   if (intent.kind !== 'transfer' && intent.kind !== 'erc20-approve') return [];
-  if (intent.tokenAddress === null) return [];
-  const isListed = knownChain(intent.chain)?.tokens.some(({ address }) => address === intent.tokenAddress) ?? false;
-  return isListed ? [] : ['This page does not know this token. Compare the contract address.'];
+  if (intent.tokenAddress === null || isListed(intent.chain, intent.tokenAddress)) return [];
+  return ['This page does not know this token. Compare the contract address.'];
+}
+
+/** Reports whether this build lists a token. The lists of the coordinator do not count. */
+function isListed(caip2: string, address: string): boolean {
+  const chain = knownChain(caip2);
+  return chain !== null && listedToken(chain, address) !== null;
 }

@@ -62,7 +62,7 @@ export function soleOrigin(policy: Policy): string | null {
 export function soleOriginText(origin: string): string {
   return (
     `Without the page ${visibleText(origin)} no quorum can approve anything, not even new devices. ` +
-    'Add an Ed25519 device for each signer of a quorum.'
+    'Add an Ed25519 device, or a passkey of another approval page, for each signer of a quorum.'
   );
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { InvalidRequest } from '#approval-page/page-request.ts';
-import { requestFromRedirect } from '#approval-page/redirect.ts';
+import { requestFromRedirect } from '#approval-page/arrival/redirect.ts';
 import type { RedirectRequest } from '#domain/access/approval-redirect.ts';
 import {
   parseRedirectRequest,

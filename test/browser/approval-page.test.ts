@@ -14,7 +14,7 @@ import { withAuthenticator } from './authenticator.ts';
 import { readAndClick } from './read-and-click.ts';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
-import { chromiumHere, complaintsOf } from './chromium.ts';
+import { chromiumHere, complaintsOf, PATIENCE_MS } from './chromium.ts';
 
 /**
  * Covers two people who create passkeys on the approval page and pay with them. The dashboard, the
@@ -108,7 +108,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
     const line = people().alice.client.api.vault[':vaultId']['policy-change'];
     const refused = await line.$post({ param: vaultParam(), json: { addDevices } });
     expect(await refused.json()).toMatchObject({
-      errors: [{ pointer: '/addDevices/0/origin', detail: 'Must be the origin of the approval page.' }],
+      errors: [{ pointer: '/addDevices/0/origin', detail: 'Must be the origin of an approval page.' }],
     });
   });
 
@@ -165,8 +165,10 @@ describe.skipIf(executable === null)('with an approval page', () => {
         await closed;
       });
     }
-    const founded = await unwrap(line[':changeId'].$get({ param: { ...vaultParam(), changeId }, query: {} }));
-    expect(founded.state).toBe('ADOPTED');
+    // The window closes before the dashboard has sent its answer.
+    const stateNow = async () =>
+      (await unwrap(line[':changeId'].$get({ param: { ...vaultParam(), changeId }, query: {} }))).state;
+    await expect.poll(stateNow, { timeout: PATIENCE_MS }).toBe('ADOPTED');
     const to = await chain.account(7);
     const { id } = await people().alice.client.transfer({
       vaultId: scene.vault.id,

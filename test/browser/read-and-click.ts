@@ -6,6 +6,12 @@ import type { Locator } from 'playwright-core';
  * second.
  */
 export async function readAndClick(button: Locator): Promise<void> {
+  await readDetails(button);
+  await button.click();
+}
+
+/** Scrolls through the details of a button of the approval page, and then to the button. */
+export async function readDetails(button: Locator): Promise<void> {
   await button.waitFor();
   for (const detail of await button.page().locator('.decision .detail').all()) {
     await detail.scrollIntoViewIfNeeded();
@@ -15,5 +21,4 @@ export async function readAndClick(button: Locator): Promise<void> {
     );
   }
   await button.scrollIntoViewIfNeeded();
-  await button.click();
 }

@@ -96,6 +96,44 @@ test('a contract call is decoded, and its bytes are shown', () => {
   expect(describeIntent(unknown, policy).warnings.join()).toContain('Its effect is unknown');
 });
 
+test('a decoded call of a listed token shows its amounts with decimals beside the raw numbers', () => {
+  const usdc = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
+  const weth = '0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2';
+  const thief = THIEF.slice(2).toLowerCase().padStart(64, '0');
+  const numbered = (value: bigint) => value.toString(16).padStart(64, '0');
+  const call = (to: string, data: string): Intent => {
+    return { ...frame, chain: 'eip155:1', kind: 'contract-interaction', to, data, value: amountOf(0n) };
+  };
+  const transfer = `0xa9059cbb${thief}${numbered(1_000_000_000n)}`;
+  const amount = { label: 'Argument amount', text: 'uint256, 1,000 USDC', raw: '1000000000' };
+  expect(factOf(call(usdc, transfer), 'Argument amount')).toEqual(amount);
+  expect(describeIntent(call(usdc, transfer), policy).essentials).toContainEqual(amount);
+  const increase = `0x39509351${thief}${numbered(1n)}`;
+  expect(factOf(call(usdc, increase), 'Argument addedAmount')?.text).toBe('uint256, 0.000001 USDC');
+  const withdrawal = `0x2e1a7d4d${numbered(15n * 10n ** 17n)}`;
+  expect(factOf(call(weth, withdrawal), 'Argument amount')?.text).toBe('uint256, 1.5 WETH');
+  const permit = `0xd505accf${thief}${thief}${[2_500_000n, 99n, 27n, 1n, 2n].map(numbered).join('')}`;
+  expect(factOf(call(usdc, permit), 'Argument amount')?.text).toBe('uint256, 2.5 USDC');
+  for (const [label, text] of [['deadline', 'uint256'] as const, ['v', 'uint8'] as const]) {
+    expect(factOf(call(usdc, permit), `Argument ${label}`)?.text).toBe(text);
+  }
+});
+
+test('a decoded call shows raw numbers for a token that this build does not list, and for a number of no token', () => {
+  const usdc = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
+  const thief = THIEF.slice(2).toLowerCase().padStart(64, '0');
+  const five = '5'.padStart(64, '0');
+  const called = { ...frame, kind: 'contract-interaction', value: amountOf(0n) } as const;
+  const transfer = `0xa9059cbb${thief}${five}`;
+  const unlisted: Intent = { ...called, chain: 'eip155:1', to: SUPPLIER, data: transfer };
+  expect(factOf(unlisted, 'Argument amount')).toEqual({ label: 'Argument amount', text: 'uint256', raw: '5' });
+  // The contract of the token on another chain is another contract.
+  expect(factOf({ ...unlisted, chain: 'eip155:8453', to: usdc }, 'Argument amount')?.text).toBe('uint256');
+  expect(factOf({ ...unlisted, chain: 'eip155:99', to: usdc }, 'Argument amount')?.text).toBe('uint256');
+  const collectible = `0x42842e0e${thief}${thief}${five}`;
+  expect(factOf({ ...unlisted, to: usdc, data: collectible }, 'Argument tokenId')?.text).toBe('uint256');
+});
+
 test('an unlimited allowance and a look-alike address give a warning', () => {
   const all: Intent = {
     ...frame,
@@ -126,6 +164,41 @@ test('typed data is shown one value per row', () => {
   expect(factOf(typed, 'message.spender')?.address).toBe(THIEF);
   expect(factOf(typed, 'message.value')?.raw).toBe('7');
   expect(factOf(typed, 'domain.name')?.raw).toBe('Coin');
+});
+
+test('an integer of typed data in hex is shown in decimal as well, and other hex is not', () => {
+  const types = {
+    Order: [
+      { name: 'amount', type: 'uint256' },
+      { name: 'change', type: 'int16' },
+      { name: 'plain', type: 'uint8' },
+      { name: 'parts', type: 'Part[][2]' },
+      { name: 'owner', type: 'uint160' },
+      { name: 'salt', type: 'bytes2' },
+      { name: 'text', type: 'string' },
+    ],
+    Part: [{ name: 'share', type: 'uint8' }],
+    EIP712Domain: [{ name: 'chainId', type: 'uint256' }],
+  };
+  const text = { salt: '0x0010', text: '0x10' };
+  const parts = [[{ share: '0x0a' }], [{ share: '11' }]];
+  const content = { amount: '0x3B9ACA00', change: '0x7f', plain: 16, parts, owner: THIEF.toLowerCase(), ...text };
+  const message = JSON.stringify({ types, primaryType: 'Order', domain: { chainId: '0x1' }, message: content });
+  const typed: Intent = { ...messageFrame, kind: 'message', format: 'eip712', message };
+  const shown = (label: string) => {
+    const fact = factOf(typed, label);
+    return [fact?.text, fact?.raw];
+  };
+  expect(shown('message.amount')).toEqual(['In decimal: 1000000000', '0x3B9ACA00']);
+  expect(shown('message.change')).toEqual(['In decimal: 127', '0x7f']);
+  expect(shown('domain.chainId')).toEqual(['In decimal: 1', '0x1']);
+  expect(shown('message.parts[0][0].share')).toEqual(['In decimal: 10', '0x0a']);
+  expect(shown('message.parts[1][0].share')).toEqual(['', '11']);
+  expect(shown('message.plain')).toEqual(['', '16']);
+  expect(shown('message.salt')).toEqual(['', '0x0010']);
+  expect(shown('message.text')).toEqual(['', '0x10']);
+  // A number that has the form of an address is shown as the number that it is.
+  expect(shown('message.owner')).toEqual([`In decimal: ${BigInt(THIEF)}`, THIEF.toLowerCase()]);
 });
 
 test('typed data without a value is shown as empty', () => {

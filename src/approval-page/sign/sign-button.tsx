@@ -1,12 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
+import type { PageRequest } from '#approval-page/page-request.ts';
 import { MIN_WINDOW } from '#approval-page/sign/review-time.ts';
 import { useReview } from '#approval-page/sign/use-review.ts';
 
 /**
  * Renders a block with what a click signs, and the button. The button accepts a click only after
  * the person could read the block, and one click at a time. Each element of the block with the
- * class `detail` has to have been in view.
+ * class `detail` has to have been in view. A request that replaces another one without an answer
+ * needs a tick as well.
  */
 export function SignButton(props: {
   readonly label: string;
@@ -15,17 +17,21 @@ export function SignButton(props: {
   /** False until the person has completed the steps before. */
   readonly isReady?: boolean;
   readonly sign: () => Promise<void>;
-  /** Closes the window. It is null when the page has another way back. */
-  readonly close: (() => void) | null;
+  readonly requested: PageRequest;
   readonly children: ComponentChildren;
 }) {
-  const { label, isRejection = false, isReady = true, sign, close, children } = props;
+  const { label, isRejection = false, isReady = true, sign, requested, children } = props;
   const block = useRef<HTMLElement>(null);
   const { isReviewed, isLargeEnough } = useReview(block);
   const [isBusy, setBusy] = useState(false);
+  const [isAcknowledged, setAcknowledged] = useState(!requested.replacesUnanswered);
   const click = () => {
     setBusy(true);
     void sign().finally(() => setBusy(false));
+  };
+  const acknowledge = (isTicked: boolean) => {
+    if (isTicked) requested.acknowledge();
+    setAcknowledged(isTicked);
   };
   return (
     <section class="decision" aria-label="What you sign" ref={block}>
@@ -35,21 +41,39 @@ export function SignButton(props: {
           Make this window larger. It must have at least {MIN_WINDOW.width} × {MIN_WINDOW.height} pixels.
         </p>
       )}
+      {requested.replacesUnanswered && (
+        <div class="refusal detail">
+          <OtherRequest />
+          <label>
+            <input
+              type="checkbox"
+              checked={isAcknowledged}
+              onChange={(event) => acknowledge(event.currentTarget.checked)}
+            />{' '}
+            I have read this other request
+          </label>
+        </div>
+      )}
       <p class="detail">
         <button
           type="button"
           class={isRejection ? 'no' : 'yes'}
-          disabled={!isReviewed || isBusy || !isReady}
+          disabled={!isReviewed || isBusy || !isReady || !isAcknowledged}
           onClick={click}
         >
           {label}
         </button>{' '}
-        {close !== null && (
-          <button type="button" onClick={close}>
+        {requested.way === 'window' && (
+          <button type="button" onClick={requested.leave}>
             Close without signing
           </button>
         )}
       </p>
     </section>
   );
+}
+
+/** Says that this request is another one than the window showed before. */
+export function OtherRequest() {
+  return <p>This window was loaded anew. This is another request than the one before, which you did not answer.</p>;
 }

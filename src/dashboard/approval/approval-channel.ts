@@ -7,11 +7,11 @@ import type { SigningTask } from '#dashboard/forms/signing-task.ts';
 import { requestFor } from '#dashboard/approval/approval-request.ts';
 import type { ApprovalAnswer, EnrolmentAnswer } from '#domain/access/approval-page-message.ts';
 
-/** The origin of the approval page, or null when this deployment has none. */
-export const ApprovalOrigin = createContext<string | null>(null);
+/** The origins of the approval pages, the preferred one first. A deployment can have none. */
+export const ApprovalOrigins = createContext<readonly string[]>([]);
 
-export function useApprovalOrigin(): string | null {
-  return useContext(ApprovalOrigin);
+export function useApprovalOrigins(): readonly string[] {
+  return useContext(ApprovalOrigins);
 }
 
 /** How the approval page opens: in a window beside this page, or in this tab by redirect. */

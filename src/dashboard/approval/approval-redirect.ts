@@ -17,7 +17,7 @@ export const thisTab = (): Tab => ({
  */
 export function redirectForNonce(origin: string, task: SigningTask): Promise<never> {
   const requestId = crypto.randomUUID();
-  store(sessionStorage, { requestId, path: location.hash, awaits: 'nonce', task });
+  store(sessionStorage, { requestId, path: location.hash, awaits: 'nonce', page: origin, task });
   location.assign(requestUrl(origin, { dashboard: location.origin, requestId }));
   return new Promise((_resolve, reject) => {
     // Browsers keep a page in the history in memory, with this promise.

@@ -17,17 +17,17 @@ export function ApprovalReturn(props: {
   /** The banner appears only on the page that it belongs to. */
   readonly path: string;
   readonly me: Person;
-  /** The origin of the approval page. */
-  readonly origin: string | null;
+  /** The origins of the approval pages. */
+  readonly origins: readonly string[];
   readonly children: ComponentChildren;
 }) {
-  const { take, path, me, origin, children } = props;
+  const { take, path, me, origins, children } = props;
   const [returned] = useState(take);
   const [returnPath] = useState(path);
   const [outcome, setOutcome] = useState(startOf(returned));
   useEffect(() => {
     if (outcome.state !== 'busy' || returned === null) return;
-    follow(returned, { me, origin }).then(
+    follow(returned, { me, origins }).then(
       (settled) => setOutcome(settled),
       (error: unknown) => setOutcome({ state: 'failed', why: faultOf(error) }),
     );
@@ -75,13 +75,13 @@ const SENT = {
 
 async function follow(
   returned: Returned,
-  { me, origin }: { readonly me: Person; readonly origin: string | null },
+  { me, origins }: { readonly me: Person; readonly origins: readonly string[] },
 ): Promise<Outcome> {
   switch (returned.kind) {
     case 'nonce': {
-      if (origin === null) throw new NotSigned('This deployment has no approval page.');
-      const { task, nonce, requestId } = returned;
-      redirectWithRequest(origin, await requestFor(task, { nonce, requestId, me }));
+      const { task, nonce, requestId, page } = returned;
+      if (!origins.includes(page)) throw new NotSigned('This approval page is no longer in use. Start again.');
+      redirectWithRequest(page, await requestFor(task, { nonce, requestId, me }));
       return { state: 'busy' };
     }
     case 'answer':

@@ -6,9 +6,9 @@ import type { Challenge, Person } from '#dashboard/api.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Hash, Time } from '#dashboard/pages/record-fields.tsx';
 import type { SignatureBody } from '#dashboard/forms/passkey.ts';
-import { bytesOfHex, hexOf, passkeysOfPage } from '#dashboard/forms/passkey.ts';
+import { bytesOfHex, hexOf, pagesOf } from '#dashboard/forms/passkey.ts';
 import type { ApprovalChannel } from '#dashboard/approval/approval-channel.ts';
-import { requestSignature, isPhone, useApprovalOrigin } from '#dashboard/approval/approval-channel.ts';
+import { requestSignature, isPhone, useApprovalOrigins } from '#dashboard/approval/approval-channel.ts';
 import type { SigningTask } from '#dashboard/forms/signing-task.ts';
 import { signatureIn } from '#dashboard/approval/approval-request.ts';
 import { NotSigned } from '#dashboard/approval/not-signed.ts';
@@ -77,7 +77,7 @@ export function Decision(props: {
     return { subject, pending, rejecting, texts: await textsOf(subject) };
   });
   const heading = `decision-${name.replace(/[^A-Za-z0-9]/g, '-')}`;
-  const origin = useApprovalOrigin();
+  const origins = useApprovalOrigins();
   const [isSending, send] = useState(false);
   const [fault, setError] = useState<string | null>(null);
   const rejectBySession = () => decide(() => reject(undefined));
@@ -109,8 +109,8 @@ export function Decision(props: {
               <Yes
                 pending={pending}
                 isSending={isSending}
-                origin={origin}
-                page={(way) => decide(async () => approve(await signedByPage(origin ?? '', { ...props, way })))}
+                origins={origins}
+                page={(page, way) => decide(async () => approve(await signedByPage(page, { ...props, way })))}
                 session={() => decide(() => approve(undefined))}
               />
             )}
@@ -118,10 +118,8 @@ export function Decision(props: {
               <No
                 pending={rejecting}
                 isSending={isSending}
-                origin={origin}
-                page={(way) =>
-                  decide(async () => reject(await signedByPage(origin ?? '', { task: rejection, me, way })))
-                }
+                origins={origins}
+                page={(page, way) => decide(async () => reject(await signedByPage(page, { task: rejection, me, way })))}
                 session={rejectBySession}
               />
             )}
@@ -175,14 +173,14 @@ async function signedByPage(
 interface SignedDecision {
   readonly pending: PendingDecision;
   readonly isSending: boolean;
-  /** The origin of the approval page. */
-  readonly origin: string | null;
-  readonly page: (way: ApprovalChannel) => void;
+  /** The origins of the approval pages, the preferred one first. */
+  readonly origins: readonly string[];
+  readonly page: (page: string, way: ApprovalChannel) => void;
   readonly session: () => void;
 }
 
 function Yes(props: SignedDecision) {
-  const { pending, isSending, origin, page, session } = props;
+  const { pending, isSending, origins, page, session } = props;
   if (pending.approvalMode === 'token') {
     return (
       <button type="button" class="yes" disabled={isSending} onClick={session}>
@@ -190,28 +188,30 @@ function Yes(props: SignedDecision) {
       </button>
     );
   }
-  if (passkeysOfPage(pending.devices, origin).length > 0) {
+  const [preferred, ...others] = pagesOf(pending.devices, origins);
+  if (preferred !== undefined) {
     return (
       <>
         <p class="quiet">
-          This is a preview. The approval page at {origin} reads the bytes itself: compare what it shows, and sign
+          This is a preview. The approval page at {preferred} reads the bytes itself: compare what it shows, and sign
           there.
         </p>
-        <button type="button" class="yes" disabled={isSending} onClick={() => page('window')}>
+        <button type="button" class="yes" disabled={isSending} onClick={() => page(preferred, 'window')}>
           Approve on the approval page
         </button>{' '}
         {!isPhone() && (
-          <button type="button" disabled={isSending} onClick={() => page('redirect')}>
+          <button type="button" disabled={isSending} onClick={() => page(preferred, 'redirect')}>
             Go there in this tab
           </button>
         )}
+        <OtherPages others={others} isSending={isSending} verb="Approve" page={page} />
       </>
     );
   }
   return (
     <p>
       You need a device key to approve here.{' '}
-      {origin === null
+      {origins.length === 0
         ? 'This service has no approval page, so passkeys cannot be used.'
         : 'Add a passkey on the policy page.'}{' '}
       With an Ed25519 key, use <code>npm run conclave -- device approve</code>.
@@ -220,20 +220,24 @@ function Yes(props: SignedDecision) {
 }
 
 /** Shows the rejection of a policy change, which a device signs in device mode. */
-function No({ pending, isSending, origin, page, session }: SignedDecision) {
+function No({ pending, isSending, origins, page, session }: SignedDecision) {
   if (pending.approvalMode === 'token') return <RejectButton isSending={isSending} reject={session} />;
-  if (passkeysOfPage(pending.devices, origin).length > 0) {
+  const [preferred, ...others] = pagesOf(pending.devices, origins);
+  if (preferred !== undefined) {
     return (
-      <p>
-        <button type="button" class="no" disabled={isSending} onClick={() => page('window')}>
-          Reject on the approval page
-        </button>{' '}
-        {!isPhone() && (
-          <button type="button" disabled={isSending} onClick={() => page('redirect')}>
-            Reject in this tab
-          </button>
-        )}
-      </p>
+      <>
+        <p>
+          <button type="button" class="no" disabled={isSending} onClick={() => page(preferred, 'window')}>
+            Reject on the approval page
+          </button>{' '}
+          {!isPhone() && (
+            <button type="button" disabled={isSending} onClick={() => page(preferred, 'redirect')}>
+              Reject in this tab
+            </button>
+          )}
+        </p>
+        <OtherPages others={others} isSending={isSending} verb="Reject" page={page} />
+      </>
     );
   }
   return (
@@ -241,6 +245,28 @@ function No({ pending, isSending, origin, page, session }: SignedDecision) {
       You need a device key to reject this policy change. With an Ed25519 key, use{' '}
       <code>npm run conclave -- device reject-policy</code>.
     </p>
+  );
+}
+
+/** Offers the further approval pages of a person, for when the preferred one does not answer. */
+function OtherPages(props: {
+  readonly others: readonly string[];
+  readonly isSending: boolean;
+  readonly verb: 'Approve' | 'Reject';
+  readonly page: SignedDecision['page'];
+}) {
+  const { others, isSending, verb, page } = props;
+  return (
+    <>
+      {others.map((other) => (
+        <p key={other}>
+          You have a passkey of another approval page as well.{' '}
+          <button type="button" disabled={isSending} onClick={() => page(other, 'window')}>
+            {verb} at {new URL(other).host}
+          </button>
+        </p>
+      ))}
+    </>
   );
 }
 

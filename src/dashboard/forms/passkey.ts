@@ -10,9 +10,9 @@ export interface SignatureBody {
   readonly clientDataJSON: string;
 }
 
-/** Returns the passkeys of the approval page among the devices of a person. */
-export function passkeysOfPage(devices: readonly Device[], origin: string | null): readonly Device[] {
-  return devices.filter((device) => origin !== null && device.origin === origin);
+/** Returns the approval pages that a person has a passkey of, in the order of the pages. */
+export function pagesOf(devices: readonly Pick<Device, 'origin'>[], origins: readonly string[]): readonly string[] {
+  return origins.filter((origin) => devices.some((device) => device.origin === origin));
 }
 
 export function bytesOfHex(text: string): Uint8Array<ArrayBuffer> {

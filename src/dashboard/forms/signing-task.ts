@@ -16,12 +16,20 @@ interface Waiting {
   readonly path: string;
   /** `nonce` until the approval page has returned its nonce, then `answer`. */
   readonly awaits: 'nonce' | 'answer';
+  /** The origin of the approval page that the browser went to. */
+  readonly page: string;
   readonly task: SigningTask;
 }
 
 /** What the approval page returned for the task of this tab. */
 export type Returned =
-  | { readonly kind: 'nonce'; readonly nonce: string; readonly requestId: string; readonly task: SigningTask }
+  | {
+      readonly kind: 'nonce';
+      readonly nonce: string;
+      readonly requestId: string;
+      readonly page: string;
+      readonly task: SigningTask;
+    }
   | { readonly kind: 'answer'; readonly answer: ApprovalAnswer | EnrolmentAnswer; readonly task: SigningTask }
   | { readonly kind: 'fault'; readonly why: string };
 
@@ -33,7 +41,7 @@ export interface Tab {
   readonly show: (fragment: string) => void;
 }
 
-const KEY = 'conclave/approval-errand/v1';
+const KEY = 'conclave/approval-errand/v2';
 const UNASKED = 'The approval page sent an answer that this tab did not request. Nothing was submitted.';
 
 /**
@@ -51,28 +59,28 @@ export function takeRedirectResult({ storage, fragment, show }: Tab): Returned |
   }
   show(waiting.path);
   storage.removeItem(KEY);
-  const { requestId, task, awaits } = waiting;
+  const { requestId, task, awaits, page } = waiting;
   const { message } = returned;
   if (isDecline(message, requestId)) return { kind: 'fault', why: 'The approval page was closed without a signature.' };
   if (awaits === 'nonce') {
     const nonce = nonceOfPageReady(message);
     if (nonce === null) return { kind: 'fault', why: UNASKED };
     store(storage, { ...waiting, awaits: 'answer' });
-    return { kind: 'nonce', nonce, requestId, task };
+    return { kind: 'nonce', nonce, requestId, page, task };
   }
   const answer = parseApprovalAnswer(message, requestId);
   return answer === null ? { kind: 'fault', why: UNASKED } : { kind: 'answer', answer, task };
 }
 
-export function store(storage: Tab['storage'], { requestId, path, awaits, task }: Waiting): void {
-  storage.setItem(KEY, [requestId, path, awaits, ...partsOf(task)].join('\n'));
+export function store(storage: Tab['storage'], { requestId, path, awaits, page, task }: Waiting): void {
+  storage.setItem(KEY, [requestId, path, awaits, page, ...partsOf(task)].join('\n'));
 }
 
 function stored(storage: Tab['storage']): Waiting | null {
-  const [requestId, path, awaits, ...parts] = (storage.getItem(KEY) ?? '').split('\n');
+  const [requestId, path, awaits, page, ...parts] = (storage.getItem(KEY) ?? '').split('\n');
   const task = taskOf(parts);
-  if (requestId === undefined || path === undefined || task === null) return null;
-  return awaits === 'nonce' || awaits === 'answer' ? { requestId, path, awaits, task } : null;
+  if (requestId === undefined || path === undefined || page === undefined || task === null) return null;
+  return awaits === 'nonce' || awaits === 'answer' ? { requestId, path, awaits, page, task } : null;
 }
 
 function partsOf(task: SigningTask): readonly string[] {

@@ -3,12 +3,13 @@ import type { InferRequestType, InferResponseType } from 'hono/client';
 import type { OwnVault, Person } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { Decision } from '#dashboard/forms/decision.tsx';
+import { AddPasskey } from '#dashboard/pages/add-passkey.tsx';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Hash, Time } from '#dashboard/pages/record-fields.tsx';
 import { MissingFounders } from '#dashboard/pages/missing-founders.tsx';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 import type { ApprovalChannel } from '#dashboard/approval/approval-channel.ts';
-import { requestSignature, isPhone, useApprovalOrigin } from '#dashboard/approval/approval-channel.ts';
+import { requestSignature, useApprovalOrigins } from '#dashboard/approval/approval-channel.ts';
 import { noteOfPasskey } from '#dashboard/approval/approval-request.ts';
 import { NotSigned } from '#dashboard/approval/not-signed.ts';
 import { Statements } from '#dashboard/pages/statements.tsx';
@@ -38,7 +39,7 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
     const { policyChanges } = await good(line['policy-change'].$get({ param, query: {} }));
     return { policy, renewalsNeeded, founding, policyChanges };
   });
-  const origin = useApprovalOrigin();
+  const origins = useApprovalOrigins();
   const [fault, setError] = useState<string | null>(null);
   const propose = (patch: () => Promise<PolicyPatch>) => {
     setError(null);
@@ -76,16 +77,7 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
             <Statements vaultId={vault.id} policy={policy} />
             <Renewals needed={renewalsNeeded} changes={policyChanges} renew={mayPropose ? renew : null} />
             <p class="doors">
-              {isSigner && origin !== null && (
-                <button type="button" onClick={() => enrol(origin, 'window')}>
-                  Add passkey
-                </button>
-              )}
-              {isSigner && origin !== null && !isPhone() && (
-                <button type="button" onClick={() => enrol(origin, 'redirect')}>
-                  Add passkey in this tab
-                </button>
-              )}
+              {isSigner && <AddPasskey origins={origins} enrol={enrol} />}
               {mayPropose && (
                 <a class="button" href={`#/vault/${vault.id}/rules`}>
                   Edit policy
@@ -169,7 +161,7 @@ function InForce(props: {
   readonly remove: ((keyId: string) => void) | null;
 }) {
   const { policy, members, remove } = props;
-  const origin = useApprovalOrigin();
+  const origins = useApprovalOrigins();
   const others = members.map(({ userId }) => userId).filter((userId) => !policy.signers.includes(userId));
   const { version, threshold, changeThreshold, approvalMode, signers, devices, recipients, addressBook } = policy;
   const { limits, higherThresholds, unreadableThreshold } = policy;
@@ -210,8 +202,8 @@ function InForce(props: {
               <li key={keyId}>
                 {algorithm === 'ed25519' ? 'Device key (Ed25519)' : `Passkey of ${rpId ?? ''}`}, owned by{' '}
                 <MemberLabel userId={userId} />, <Hash value={keyId} />{' '}
-                {origin !== null && page !== null && page !== origin && (
-                  <strong>not a passkey of the approval page, replace it</strong>
+                {origins.length > 0 && page !== null && !origins.includes(page) && (
+                  <strong>not a passkey of an approval page, replace it</strong>
                 )}{' '}
                 {remove !== null && (
                   <button type="button" onClick={() => remove(keyId)}>

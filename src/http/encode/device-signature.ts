@@ -83,16 +83,16 @@ export function deviceSignatureRecord({ keyId, signature, assertion }: DeviceSig
 
 /**
  * Returns the devices in a list, or all faults of the list. A passkey is accepted only from the
- * approval page. `pointer` is the JSON pointer of the list.
+ * approval pages of these origins. `pointer` is the JSON pointer of the list.
  */
 export async function readDevices(
   list: readonly z.infer<typeof deviceBody>[],
   pointer: string,
-  origin: string | null,
+  pages: readonly string[],
 ): Promise<Result<readonly Device[], readonly FieldFault[]>> {
   const [devices, faults]: [Device[], FieldFault[]] = [[], []];
   for (const [i, body] of list.entries()) {
-    const read = await readDevice(body, origin);
+    const read = await readDevice(body, pages);
     if (read.ok) devices.push(read.value);
     else faults.push({ ...read.refusal, pointer: `${pointer}/${i}/${read.refusal.pointer}` });
   }
@@ -101,7 +101,7 @@ export async function readDevices(
 
 async function readDevice(
   body: z.infer<typeof deviceBody>,
-  approvalPage: string | null,
+  pages: readonly string[],
 ): Promise<Result<Device, FieldFault>> {
   const { algorithm, publicKey, credentialId = null, rpId = null, origin = null, proof } = body;
   const fault = (pointer: string, detail: string) => refused({ pointer, code: 'invalid', detail });
@@ -109,10 +109,10 @@ async function readDevice(
   if (userId === null) return fault('userId', 'There is no user with this id.');
   const device = parseDevice({ userId, algorithm, publicKey, credentialId, rpId, origin });
   if (typeof device === 'string') return fault(device, `The value is not valid for ${algorithm}.`);
-  if (algorithm === 'webauthn-p256' && approvalPage === null) {
+  if (algorithm === 'webauthn-p256' && pages.length === 0) {
     return fault('origin', 'Passkeys need an approval page, and this service has none (APPROVAL_ORIGIN).');
   }
-  if (isOfOtherOrigin(device, approvalPage)) return fault('origin', 'Must be the origin of the approval page.');
+  if (isOfOtherOrigin(device, pages)) return fault('origin', 'Must be the origin of an approval page.');
   const digest = bytesToHex(sha256(enrolmentBytes(device)));
   const wrong = await signatureFault(device, digest, { keyId: device.keyId, ...signed(proof) });
   return wrong === null

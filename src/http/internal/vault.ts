@@ -15,7 +15,7 @@ import { NO_RULES } from '#domain/policy/rules.ts';
 import type { Vault } from '#domain/vault.ts';
 import { DEFAULT_DECISION_PERIOD_SECONDS, DEFAULT_MAX_PENDING, MAX_DECISION_PERIOD_SECONDS } from '#domain/vault.ts';
 import { deviceBody, MAX_NEW_DEVICES, readDevices } from '#http/encode/device-signature.ts';
-import { approvalOrigin } from '#devices/approval-origin.ts';
+import { approvalOrigins } from '#devices/approval-origin.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { route } from '#http/edge/context.ts';
 import { callObject, ObjectUnavailable } from '#http/edge/object-call.ts';
@@ -182,7 +182,7 @@ async function found(context: HttpContext): Promise<Response> {
   }
   const rules = readRules(context, body.rules ?? {});
   if (!rules.ok) return invalidRequest(context, under('/rules', rules.refusal));
-  const devices = await readDevices(body.devices ?? [], '/devices', approvalOrigin(context.env));
+  const devices = await readDevices(body.devices ?? [], '/devices', approvalOrigins(context.env));
   if (!devices.ok) return invalidRequest(context, devices.refusal);
   const approvalMode = body.approvalMode ?? 'token';
   const named = body.cosigners ?? [];

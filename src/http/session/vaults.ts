@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { parseVaultId } from '#domain/id.ts';
 import { APPROVAL_MODES } from '#domain/access/device.ts';
 import { ROLES } from '#domain/access/member.ts';
-import { approvalOrigin } from '#devices/approval-origin.ts';
+import { approvalOrigins } from '#devices/approval-origin.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { actorOf, route } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
@@ -42,8 +42,9 @@ export const ownVaults = route({
       data: z.array(vaultSchema),
       approvalOrigin: z.string().nullable().meta({
         description:
-          'Origin of the approval page, where passkeys are created and used; null: the dashboard uses passkeys itself',
+          'Origin of the preferred approval page, where passkeys are created and used; null: no passkeys can be used',
       }),
+      approvalOrigins: z.array(z.string()).meta({ description: 'Origins of all approval pages, preferred first' }),
     }),
   },
   refuses: [],
@@ -68,5 +69,6 @@ async function list(context: HttpContext): Promise<Response> {
     const about = { id, name, roles: [...viewer.roles], threshold, approvalMode };
     data.push({ ...about, wallets: [...wallets], members });
   }
-  return context.json({ data, approvalOrigin: approvalOrigin(context.env) });
+  const origins = approvalOrigins(context.env);
+  return context.json({ data, approvalOrigin: origins[0] ?? null, approvalOrigins: [...origins] });
 }

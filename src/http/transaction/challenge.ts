@@ -5,7 +5,7 @@ import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { ListedToken } from '#domain/asset/chain.ts';
 import { warning } from '#http/transaction/record-schema.ts';
 import { requiredApprovalsNow, currentApprovers, hasApproved } from '#domain/transaction/approvals.ts';
-import { approvalOrigin, passkeyWarnings } from '#devices/approval-origin.ts';
+import { approvalOrigins, passkeyWarnings } from '#devices/approval-origin.ts';
 import { APPROVAL_MODES } from '#domain/access/device.ts';
 import { intentBytes } from '#domain/transaction/intent.ts';
 import { policyBytes } from '#domain/policy/policy.ts';
@@ -85,7 +85,7 @@ export const challenge = route({
     const statements = await statementRecord(context, keys);
     const tokens = findChain(chainsFrom(context.env), transaction.chain)?.tokens ?? [];
     const request = challengeOf(read.value, tokens);
-    const warnings = [...request.warnings, ...passkeyWarnings(request.devices, approvalOrigin(context.env))];
+    const warnings = [...request.warnings, ...passkeyWarnings(request.devices, approvalOrigins(context.env))];
     return context.json({ ...request, warnings, ...statements });
   },
 });

@@ -12,7 +12,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { AssetLimit, AddressBookEntry, HigherThreshold, Rules } from '#domain/policy/rules.ts';
 import { MAX_RULES } from '#domain/policy/rules.ts';
-import { approvalOrigin } from '#devices/approval-origin.ts';
+import { approvalOrigins } from '#devices/approval-origin.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { deviceBody, deviceKeyId, MAX_NEW_DEVICES, readDevices } from '#http/encode/device-signature.ts';
 import { fieldReader } from '#http/edge/field-reader.ts';
@@ -123,7 +123,7 @@ export async function readPolicyPatch(
   const absent = named.findIndex((id) => id === null || !users.has(id));
   if (absent >= 0)
     return refused([{ pointer: `/signers/${absent}`, code: 'invalid', detail: 'There is no user with this id.' }]);
-  const devices = await readDevices(body.addDevices ?? [], '/addDevices', approvalOrigin(context.env));
+  const devices = await readDevices(body.addDevices ?? [], '/addDevices', approvalOrigins(context.env));
   if (!devices.ok) return devices;
   return accepted({
     rules: rules.value,

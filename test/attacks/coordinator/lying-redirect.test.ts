@@ -87,7 +87,12 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
     await path.stop();
     for (const server of servers) server.close();
   });
-  beforeEach(() => tab.goto(dashboard));
+  beforeEach(async () => {
+    // Each test begins as in a new tab, which has shown no request.
+    await tab.goto(path.origin);
+    await tab.evaluate(() => sessionStorage.clear());
+    await tab.goto(dashboard);
+  });
 
   const go = (address: string | null) => tab.evaluate((to) => location.assign(to), address ?? '');
 

@@ -5,6 +5,7 @@ import type { ReadRedirectResult } from '#domain/access/approval-redirect.ts';
 import { resultUrl } from '#domain/access/approval-redirect.ts';
 
 const requestId = 'e3b0c442-98fc-4c14-9afb-f4c8996fb924';
+const PAGE = 'https://approve.example.org';
 const nonce = '5a'.repeat(32);
 const path = '#/transaction/7.01J00000000000000000000002';
 const task = { kind: 'transaction', txId: '7.01J00000000000000000000002' } as const;
@@ -27,7 +28,7 @@ function tabThatAwaits(awaits: 'nonce' | 'answer' | null) {
     setItem: (key: string, value: string) => void kept.set(key, value),
     removeItem: (key: string) => void kept.delete(key),
   };
-  if (awaits !== null) store(storage, { requestId, path, awaits, task });
+  if (awaits !== null) store(storage, { requestId, path, awaits, page: PAGE, task });
   const back = (message: ReadRedirectResult, id = requestId) => {
     const fragment = new URL(resultUrl('https://vaults.example.com', { requestId: id, message })).hash;
     return takeRedirectResult({ storage, fragment, show: (to) => void shown.push(to) });
@@ -37,7 +38,7 @@ function tabThatAwaits(awaits: 'nonce' | 'answer' | null) {
 
 test('the nonce of the page is accepted first and its answer second, once each', () => {
   const { back, shown } = tabThatAwaits('nonce');
-  expect(back(hello)).toEqual({ kind: 'nonce', nonce, requestId, task });
+  expect(back(hello)).toEqual({ kind: 'nonce', nonce, requestId, page: PAGE, task });
   expect(back(answer)).toEqual({ kind: 'answer', answer, task });
   expect(back(answer)).toMatchObject({ kind: 'fault' });
   expect(shown).toEqual([path, path, '#/']);
@@ -85,7 +86,7 @@ test('each task that waits for an approval is stored and read back unchanged', (
   ] as const;
   for (const one of tasks) {
     const { back, storage } = tabThatAwaits(null);
-    store(storage, { requestId, path, awaits: 'answer', task: one });
+    store(storage, { requestId, path, awaits: 'answer', page: PAGE, task: one });
     expect(back(answer)).toEqual({ kind: 'answer', answer, task: one });
   }
 });

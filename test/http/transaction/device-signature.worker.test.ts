@@ -210,14 +210,17 @@ test('a lost device is replaced by one change, and its signatures do not count f
   expect([signature.status, signature.body['approvals'][0].device.keyId]).toEqual([200, phone.passkey.keyId]);
 });
 
-test('a passkey is accepted only for the approval page, and refused if the service has no approval page', async () => {
+test('a passkey is accepted only for the approval pages, and refused if the service has no approval page', async () => {
   const { alice } = await foundTreasury();
   const phone = new Authenticator(parsedUser(alice.id));
   const { algorithm, publicKey, credentialId, rpId, origin } = phone.passkey;
   const list = [{ userId: alice.id, algorithm, publicKey, credentialId, rpId, origin, proof: phone.proof() }];
-  expect(await readDevices(list, '/devices', origin)).toMatchObject({ ok: true });
-  for (const page of [null, 'https://approve.example.com']) {
-    expect(await readDevices(list, '/devices', page)).toMatchObject({
+  const [own, other] = [origin ?? '', 'https://approve.example.com'];
+  for (const pages of [[own], [own, other], [other, own]]) {
+    expect(await readDevices(list, '/devices', pages)).toMatchObject({ ok: true });
+  }
+  for (const pages of [[], [other], [other, 'https://approve.example.org']]) {
+    expect(await readDevices(list, '/devices', pages)).toMatchObject({
       ok: false,
       refusal: [{ pointer: '/devices/0/origin', code: 'invalid' }],
     });

@@ -1,6 +1,7 @@
 import type { Bug } from '../bug.ts';
 
 const call = ['test/approval-page/verified-request.test.ts'];
+const replaced = ['test/approval-page/unanswered.test.ts'];
 const describe = ['test/review/describe.test.ts'];
 const redirect = ['test/approval-page/redirect.test.ts'];
 const returned = ['test/dashboard/approval/approval-redirect.test.ts'];
@@ -11,6 +12,27 @@ const returned = ['test/dashboard/approval/approval-redirect.test.ts'];
  */
 export const PAGE_BUGS: readonly Bug[] = [
   {
+    name: 'the amount of a call to a token has the decimals of the native asset',
+    file: 'src/review/describe-intent.ts',
+    was: 'amountText(amount, chain, to)',
+    is: 'amountText(amount, chain, null)',
+    caughtBy: describe,
+  },
+  {
+    name: 'a second load of another request looks like the first load of it',
+    file: 'src/approval-page/arrival/unanswered.ts',
+    was: 'if (before === null) storage.setItem',
+    is: 'if (before !== own) storage.setItem',
+    caughtBy: replaced,
+  },
+  {
+    name: 'a new load of the approval page forgets the request without an answer',
+    file: 'src/approval-page/arrival/unanswered.ts',
+    was: 'before !== null && before !== own',
+    is: 'before !== null && before === null',
+    caughtBy: replaced,
+  },
+  {
     name: 'a request that has expired can be approved',
     file: 'src/approval-page/verified-request.ts',
     was: 'if (expiresAtMs <= nowMs)',
@@ -20,8 +42,8 @@ export const PAGE_BUGS: readonly Bug[] = [
   {
     name: 'a passkey of the dashboard passes for one of the approval page',
     file: 'src/devices/approval-origin.ts',
-    was: "device.algorithm === 'webauthn-p256' && device.origin !== origin",
-    is: "device.algorithm === 'webauthn-p256' && device.origin == null",
+    was: "&& !origins.includes(device.origin ?? '')",
+    is: '&& device.origin == null',
     caughtBy: ['test/devices/approval-origin.test.ts'],
   },
   {
@@ -110,21 +132,21 @@ export const PAGE_BUGS: readonly Bug[] = [
   },
   {
     name: 'by redirect the page answers any origin',
-    file: 'src/approval-page/redirect.ts',
+    file: 'src/approval-page/arrival/redirect.ts',
     was: 'if (!tab.allowed.includes(dashboard)) {',
     is: "if (dashboard === '') {",
     caughtBy: redirect,
   },
   {
     name: 'by redirect the page takes a request that it did not call for',
-    file: 'src/approval-page/redirect.ts',
+    file: 'src/approval-page/arrival/redirect.ts',
     was: 'dashboard === request.dashboard && requestId === request.requestId',
     is: 'dashboard === request.dashboard',
     caughtBy: redirect,
   },
   {
     name: 'by redirect one nonce of the page serves two requests',
-    file: 'src/approval-page/redirect.ts',
+    file: 'src/approval-page/arrival/redirect.ts',
     was: '  storage.removeItem(KEY);\n',
     is: '',
     caughtBy: redirect,

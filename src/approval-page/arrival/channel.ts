@@ -1,8 +1,10 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { PageRequest } from '#approval-page/page-request.ts';
+import type { PageRequest, ReceivedRequest } from '#approval-page/page-request.ts';
 import { InvalidRequest } from '#approval-page/page-request.ts';
-import { requestFromRedirect } from '#approval-page/redirect.ts';
+import { requestFromRedirect } from '#approval-page/arrival/redirect.ts';
+import { comparedWithUnanswered } from '#approval-page/arrival/unanswered.ts';
 import { pageReadyMessage, parseApprovalRequest } from '#domain/access/approval-page-message.ts';
+import type { RedirectRequest } from '#domain/access/approval-redirect.ts';
 import { parseRedirectRequest } from '#domain/access/approval-redirect.ts';
 
 /**
@@ -11,11 +13,13 @@ import { parseRedirectRequest } from '#domain/access/approval-redirect.ts';
  */
 const ALLOWED_ORIGINS = 'allowed-origins.json';
 const NONCE_BYTES = 32;
+const KEY_OF_PROBE = 'conclave/probe';
 
 /**
- * Waits for the request of a dashboard and accepts the first one only. A later request cannot
- * change what the person has read. Throws when the page is in a frame, when no dashboard opened it,
- * and when the dashboard is not on the operator's list.
+ * Waits for the request of a dashboard and accepts the first one only. A later message cannot
+ * change what the person has read. After a new load of this page the request says whether it
+ * replaces another one. Throws when the page is in a frame, when no dashboard opened it, when the
+ * dashboard is not on the operator's list, and when the browser stores nothing for this page.
  */
 export async function requestFromOpener(): Promise<PageRequest> {
   // A frame could put this page under the buttons of another page. Static hosts also send
@@ -27,18 +31,23 @@ export async function requestFromOpener(): Promise<PageRequest> {
   clearFragment();
   // The opener may set a fragment at any time. No element of this page is the target of one.
   addEventListener('hashchange', clearFragment);
-  const arrival = parseRedirectRequest(hash);
-  if (arrival === null) return requestByOpener(hash);
-  const go = (address: string) => location.replace(address);
-  return requestFromRedirect(arrival, {
-    storage: sessionStorage,
-    allowed: await allowedOrigins(),
-    nonce: newNonce(),
-    go,
+  // The browser may keep this page when the window loads another one. An earlier request must not
+  // return without the comparison.
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) location.reload();
   });
+  const storage = windowStorage();
+  const arrival = parseRedirectRequest(hash);
+  const received = arrival === null ? requestByOpener(hash) : requestByRedirect(arrival, storage);
+  return comparedWithUnanswered(await received, storage);
 }
 
-async function requestByOpener(hash: string): Promise<PageRequest> {
+async function requestByRedirect(arrival: RedirectRequest, storage: Storage): Promise<ReceivedRequest> {
+  const go = (address: string) => location.replace(address);
+  return requestFromRedirect(arrival, { storage, allowed: await allowedOrigins(), nonce: newNonce(), go });
+}
+
+async function requestByOpener(hash: string): Promise<ReceivedRequest> {
   const opener = window.opener as Window | null;
   const dashboard = new URLSearchParams(hash.slice(1)).get('dashboard');
   if (opener === null || dashboard === null) {
@@ -48,7 +57,7 @@ async function requestByOpener(hash: string): Promise<PageRequest> {
     throw new InvalidRequest('The operator of this page does not allow the dashboard that opened it.');
   }
   const nonce = newNonce();
-  const request = new Promise<PageRequest['request']>((resolve) => {
+  const request = new Promise<ReceivedRequest['request']>((resolve) => {
     const take = (event: MessageEvent) => {
       if (event.origin !== dashboard || event.source !== opener) return;
       const parsed = parseApprovalRequest(event.data);
@@ -76,6 +85,21 @@ async function requestByOpener(hash: string): Promise<PageRequest> {
 function clearFragment(): void {
   history.replaceState(null, '', location.pathname);
   scrollTo(0, 0);
+}
+
+/**
+ * Returns the storage of this window. Throws where the browser provides none: without it a new load
+ * could replace a request that the person has read.
+ */
+function windowStorage(): Storage {
+  try {
+    const storage = window.sessionStorage;
+    storage.setItem(KEY_OF_PROBE, '');
+    storage.removeItem(KEY_OF_PROBE);
+    return storage;
+  } catch {
+    throw new InvalidRequest('This browser stores no data for this page. Allow it in the settings, and start again.');
+  }
 }
 
 function newNonce(): string {

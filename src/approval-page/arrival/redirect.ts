@@ -1,4 +1,4 @@
-import type { PageRequest } from '#approval-page/page-request.ts';
+import type { ReceivedRequest } from '#approval-page/page-request.ts';
 import { InvalidRequest } from '#approval-page/page-request.ts';
 import { APPROVAL_PROTOCOL, pageReadyMessage, parseApprovalRequest } from '#domain/access/approval-page-message.ts';
 import type { RedirectRequest, ReadRedirectResult } from '#domain/access/approval-redirect.ts';
@@ -29,7 +29,7 @@ const KEY = 'conclave/redirect/v1';
 export async function requestFromRedirect(
   { dashboard, requestId, request }: RedirectRequest,
   tab: Tab,
-): Promise<PageRequest> {
+): Promise<ReceivedRequest> {
   if (!tab.allowed.includes(dashboard)) {
     throw new InvalidRequest('The operator of this page does not allow the dashboard that would receive the answer.');
   }
