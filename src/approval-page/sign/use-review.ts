@@ -21,7 +21,7 @@ export function useReview(block: RefObject<HTMLElement | null>) {
           if (entry.target === details.at(-1)) isButtonInView = isWhole(entry);
         }
       },
-      { threshold: [0, 0.5, 1] },
+      { threshold: EACH_PERCENT },
     );
     for (const detail of details) observer.observe(detail);
     let [time, last] = [0, performance.now()];
@@ -41,11 +41,17 @@ export function useReview(block: RefObject<HTMLElement | null>) {
   return view;
 }
 
+/** The end of a scroll must be noticed, also when it leaves a pixel of an element outside. */
+const EACH_PERCENT = Array.from({ length: 101 }, (_, percent) => percent / 100);
+
+/** Browsers scroll to whole pixels, and elements have parts of pixels. */
+const SLACK_PX = 2;
+
 /** Reports whether an element is in view, or the end of one that is larger than the window. */
-function isWhole({ intersectionRatio, intersectionRect, boundingClientRect, rootBounds }: IntersectionObserverEntry) {
-  if (intersectionRatio >= 0.99) return true;
-  const isTaller = boundingClientRect.height > (rootBounds?.height ?? Infinity);
-  return isTaller && intersectionRect.height > 0 && intersectionRect.bottom >= boundingClientRect.bottom - 1;
+function isWhole({ intersectionRect: seen, boundingClientRect: whole, rootBounds }: IntersectionObserverEntry) {
+  if (seen.height === 0 || seen.width < whole.width - SLACK_PX) return false;
+  const isTaller = whole.height > (rootBounds?.height ?? Infinity);
+  return seen.height >= whole.height - SLACK_PX || (isTaller && seen.bottom >= whole.bottom - SLACK_PX);
 }
 
 /** The size of this window with its bars. A zoomed page has fewer pixels, in the same window. */
