@@ -128,7 +128,7 @@ async function pricedTransfer(
       continue;
     }
     const lacking = shortfall(quote.refusal, tokenAddress);
-    if (lacking === null) return priced ?? { tokenAddress, units, ...reasonOf(quote.refusal) };
+    if (lacking === null) return priced ?? { tokenAddress, units, ...reasonOf(quote.refusal, tokenAddress) };
     units -= lacking;
   }
   if (priced !== null) return priced;
@@ -142,11 +142,14 @@ function shortfall(fault: PreparationFault, tokenAddress: string | null): bigint
   return (fault.missing.tokenAddress === null) === (tokenAddress === null) ? BigInt(fault.missing.amount) : null;
 }
 
-/** A price falls, and a wallet can get the fee. What a token or a recipient refuses stays so. */
-function reasonOf(fault: PreparationFault): Pick<Remainder, 'reason' | 'isOpen'> {
+/**
+ * A price falls, and a wallet can get the fee. What a token refuses stays so, and must not hold the
+ * native asset back. The native asset moves to another recipient.
+ */
+function reasonOf(fault: PreparationFault, tokenAddress: string | null): Pick<Remainder, 'reason' | 'isOpen'> {
   if (fault.kind === 'busy') return { reason: 'its funds are in flight', isOpen: true };
   if (fault.kind === 'transient') return { reason: fault.detail, isOpen: true };
-  const isOpen = fault.reason === 'INSUFFICIENT_FUNDS' || fault.reason === 'FEE_CAP_EXCEEDED';
+  const isOpen = tokenAddress === null || fault.reason === 'INSUFFICIENT_FUNDS' || fault.reason === 'FEE_CAP_EXCEEDED';
   return { reason: fault.detail === null ? fault.reason : `${fault.reason}: ${fault.detail}`, isOpen };
 }
 
