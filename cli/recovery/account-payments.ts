@@ -72,9 +72,11 @@ async function nativePayment(client: ChainClient, wallet: SweptWallet, nonce: bi
   const { readings } = answered(client, await client.holdings(wallet.from, [asset], true));
   const [reading] = readings;
   if (reading?.state !== 'covered') throw new Error(`${client.chain.name}: The balance of ${wallet.from} is not read.`);
-  if (reading.units === '0') return { payments: [], remainders: [] };
-  const priced = await pricedTransfer(client, wallet, { tokenAddress: null, units: BigInt(reading.units) });
-  if ('reason' in priced) return { payments: [], remainders: [priced] };
+  // The reading does not have the newest blocks. A quote has them, also one for the least amount.
+  const isEmpty = reading.units === '0';
+  const units = isEmpty ? 1n : BigInt(reading.units);
+  const priced = await pricedTransfer(client, wallet, { tokenAddress: null, units });
+  if ('reason' in priced) return { payments: [], remainders: isEmpty && !priced.isOpen ? [] : [priced] };
   const slot = nonceFor(client, priced.quote, { nonce, used: 0 });
   if (slot === null) throw new Error('the first payment of a round has a nonce');
   return { payments: [await paymentAt(client, priced, slot)], remainders: [] };

@@ -336,6 +336,21 @@ test('a native asset that the recipient refuses stays open, and a conclusion nam
   expect([empty.errors.includes('Nothing is left'), empty.errors.includes('is still in')]).toEqual([true, false]);
 });
 
+test('a native asset that came in the newest blocks moves, too', async () => {
+  vi.stubEnv('CHAINS', JSON.stringify([{ name: 'anvil', confirmations: 1_000 }]));
+  const wallet = evmStranger();
+  await world.chain.fund(wallet, ETHER);
+  const words = ['--wallet', `anvil=${wallet}`, '--to', `anvil=${EVM_TO}`];
+  const { payments } = await watch(words);
+  expect(payments?.map(({ tokenAddress }) => tokenAddress)).toEqual([null]);
+  vi.stubEnv('CHAINS', JSON.stringify([{ name: 'anvil', confirmations: 1_000 }]));
+  const empty = await watch(['--wallet', `anvil=${evmStranger()}`, ...words.slice(2)]);
+  expect([empty.payments, empty.errors]).toEqual([
+    [],
+    expect.stringMatching(/^anvil 0x\w+\nNothing is left to move.\n/),
+  ]);
+});
+
 test('a wallet that no node shows is never left out of a job, and wrong arguments make none', async () => {
   const words = ['--wallet', `anvil=${evmStranger()}`, '--to', `anvil=${EVM_TO}`];
   const unreachable = await watch(words, { anvil: ['http://127.0.0.1:9'] });
