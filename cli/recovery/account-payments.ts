@@ -72,9 +72,11 @@ async function nativePayment(client: ChainClient, wallet: SweptWallet, nonce: bi
   const { readings } = answered(client, await client.holdings(wallet.from, [asset], true));
   const [reading] = readings;
   if (reading?.state !== 'covered') throw new Error(`${client.chain.name}: The balance of ${wallet.from} is not read.`);
-  if (reading.units === '0') return { payments: [], remainders: [] };
-  const priced = await pricedTransfer(client, wallet, { tokenAddress: null, units: BigInt(reading.units) });
-  if ('reason' in priced) return { payments: [], remainders: [priced] };
+  // The reading does not have the newest blocks. A quote has them, also one for the least amount.
+  const isEmpty = reading.units === '0';
+  const units = isEmpty ? 1n : BigInt(reading.units);
+  const priced = await pricedTransfer(client, wallet, { tokenAddress: null, units });
+  if ('reason' in priced) return { payments: [], remainders: isEmpty && !priced.isOpen ? [] : [priced] };
   const slot = nonceFor(client, priced.quote, { nonce, used: 0 });
   if (slot === null) throw new Error('the first payment of a round has a nonce');
   return { payments: [await paymentAt(client, priced, slot)], remainders: [] };
@@ -128,7 +130,7 @@ async function pricedTransfer(
       continue;
     }
     const lacking = shortfall(quote.refusal, tokenAddress);
-    if (lacking === null) return priced ?? { tokenAddress, units, ...reasonOf(quote.refusal) };
+    if (lacking === null) return priced ?? { tokenAddress, units, ...reasonOf(quote.refusal, tokenAddress) };
     units -= lacking;
   }
   if (priced !== null) return priced;
@@ -142,11 +144,14 @@ function shortfall(fault: PreparationFault, tokenAddress: string | null): bigint
   return (fault.missing.tokenAddress === null) === (tokenAddress === null) ? BigInt(fault.missing.amount) : null;
 }
 
-/** A price falls, and a wallet can get the fee. What a token or a recipient refuses stays so. */
-function reasonOf(fault: PreparationFault): Pick<Remainder, 'reason' | 'isOpen'> {
+/**
+ * A price falls, and a wallet can get the fee. What a token refuses stays so, and must not hold the
+ * native asset back. The native asset moves to another recipient.
+ */
+function reasonOf(fault: PreparationFault, tokenAddress: string | null): Pick<Remainder, 'reason' | 'isOpen'> {
   if (fault.kind === 'busy') return { reason: 'its funds are in flight', isOpen: true };
   if (fault.kind === 'transient') return { reason: fault.detail, isOpen: true };
-  const isOpen = fault.reason === 'INSUFFICIENT_FUNDS' || fault.reason === 'FEE_CAP_EXCEEDED';
+  const isOpen = tokenAddress === null || fault.reason === 'INSUFFICIENT_FUNDS' || fault.reason === 'FEE_CAP_EXCEEDED';
   return { reason: fault.detail === null ? fault.reason : `${fault.reason}: ${fault.detail}`, isOpen };
 }
 

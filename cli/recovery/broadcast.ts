@@ -7,8 +7,9 @@ import { knownChains } from './chain-address.ts';
 import type { SignedPayment } from './job.ts';
 
 /**
- * The end of a transaction. `failed`: a block includes it without its effect, or another
- * transaction used its nonce. `absent`: no block can include it, or every node refuses it.
+ * The end of a transaction. `failed`: a block includes it without its effect or without a proof of
+ * it, or another transaction used its nonce. `absent`: no block can include it, or every node
+ * refuses it.
  */
 type Outcome = 'included' | 'failed' | 'absent';
 
@@ -51,7 +52,7 @@ export async function broadcastAll(
   return outcomes.every((outcome) => outcome === 'included');
 }
 
-/** Observes a transaction until its outcome is known, and sends it again while no node has it. */
+/** Observes a transaction until its outcome is known, and sends it again while a node lacks it. */
 async function outcomeOf(client: ChainClient, transaction: SignedPayment): Promise<Outcome> {
   let shown = '';
   for (;;) {
@@ -62,7 +63,7 @@ async function outcomeOf(client: ChainClient, transaction: SignedPayment): Promi
     if (status.text !== shown) print(client, transaction, status.text);
     shown = status.text;
     if (status.outcome !== null) return status.outcome;
-    if (observation.ok && observation.value.type === 'absent' && !observation.value.inMempool) {
+    if (observation.ok && isLacking(observation.value)) {
       const verdict = await client.broadcast(transaction.raw, transaction.hash);
       // Every node refuses the bytes, and none can have them.
       if (verdict.outcome === 'refused' || verdict.outcome === 'underpriced') {
@@ -72,6 +73,12 @@ async function outcomeOf(client: ChainClient, transaction: SignedPayment): Promi
     }
     await pause(client.chain.pollIntervalMs);
   }
+}
+
+/** Reports whether no node has a transaction, or one has the block of another without it. */
+function isLacking(seen: Observation): boolean {
+  if (seen.type === 'included') return seen.inclusion.secondNode === 'disagrees';
+  return seen.type === 'absent' && !seen.inMempool;
 }
 
 function watchedOf(transaction: SignedPayment) {
@@ -91,10 +98,14 @@ function watchedOf(transaction: SignedPayment) {
 function statusOf(seen: Observation): Status {
   if (seen.type === 'lapsed') return { text: 'expired before a block included it', outcome: 'absent' };
   if (seen.type === 'included') {
-    const { succeeded, failure, blockNumber, tokenTransfer } = seen.inclusion;
+    const { succeeded, failure, blockNumber, tokenTransfer, secondNode = 'agrees' } = seen.inclusion;
+    // One of several nodes can state any block and any result.
+    if (secondNode !== 'agrees') return { text: `in block ${blockNumber} by one RPC node alone`, outcome: null };
     if (!succeeded) return { text: `failed in block ${blockNumber}: ${failure ?? 'no reason'}`, outcome: 'failed' };
     if (tokenTransfer === 'unmoved')
       return { text: `in block ${blockNumber}, but the token did not move`, outcome: 'failed' };
+    if (tokenTransfer === 'unproven')
+      return { text: `in block ${blockNumber}, but nothing proves that the token moved`, outcome: 'failed' };
     return { text: `included in block ${blockNumber}`, outcome: 'included' };
   }
   if (seen.nonceTaken)

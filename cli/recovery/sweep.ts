@@ -98,7 +98,8 @@ function transferOf({ from, tokenAddress, amount, maxTokenFee }: JobPayment) {
 
 /**
  * Returns what only one payment may use: each UTXO, or the nonce of the wallet and the asset. One
- * payment moves the whole asset of an account, so a false job cannot repeat the highest fee.
+ * payment moves the whole asset of an account, so a false job cannot repeat the highest fee for it.
+ * It can name tokens that do not exist, which the table shows (docs/known-limits.md).
  */
 function resourcesOf({ chain, payment, bytes }: CheckedPayment): readonly string[] {
   if ('terms' in bytes) return bytes.terms.utxos.map((utxo) => `${chain.caip2} ${outpointText(utxo)}`);
@@ -111,7 +112,9 @@ export function tableOf(checked: readonly CheckedPayment[]): readonly string[] {
   const rows = checked.map(({ chain, payment, bytes }) => {
     const { tokenAddress, amount, maxTokenFee } = payment;
     const withheld = maxTokenFee === undefined ? '' : `, of which the token withholds up to ${maxTokenFee} units`;
-    const amountOfRow = `${amountText(chain, tokenAddress, BigInt(amount))}${withheld}`;
+    const change = 'terms' in bytes ? bytes.terms.change : 0n;
+    const returned = change === 0n ? '' : `, and ${amountText(chain, null, change)} return to the wallet`;
+    const amountOfRow = `${amountText(chain, tokenAddress, BigInt(amount))}${withheld}${returned}`;
     return [chain.name, payment.from, amountOfRow, payment.to, amountText(chain, null, bytes.maxFee)];
   });
   const all = [['Chain', 'From', 'Amount', 'To', 'Highest fee'], ...rows];

@@ -1,5 +1,5 @@
 import type { ChainClient } from '#chains/chain-client.ts';
-import { chainClients } from '#chains/client-for.ts';
+import { chainClients, chainsWithOneNode } from '#chains/client-for.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { visibleText } from '#domain/visible-text.ts';
 import { UsageError } from '../command-line.ts';
@@ -49,7 +49,7 @@ export async function watchedJob(options: WatchOptions): Promise<Watched> {
   const clientOf = configuredClients();
   const payments: Job['payments'] = [];
   const lines: string[] = [];
-  let hasOpen = false;
+  const remainders: Remainder[] = [];
   for (const { wallet, to } of wallets) {
     const { chain, address: from } = wallet;
     const swept = {
@@ -60,15 +60,22 @@ export async function watchedJob(options: WatchOptions): Promise<Watched> {
     };
     const round = await roundOf(clientOf(chain), swept);
     payments.push(...round.payments);
-    hasOpen ||= round.remainders.some(({ isOpen }) => isOpen);
+    remainders.push(...round.remainders);
     lines.push(...linesOf(chain, from, round));
   }
   const job = { version: JOB_VERSION, payments: payments.slice(0, MAX_PAYMENTS) } as const;
-  return { job, lines: [...lines, ...conclusion(payments, hasOpen)] };
+  const chains = new Set(wallets.map(({ wallet }) => wallet.chain.name));
+  return { job, lines: [...lines, ...conclusion(payments, remainders), ...trustedNodes(chains)] };
 }
 
 function roundOf(client: ChainClient, wallet: SweptWallet): Promise<WalletRound> {
   return client.chain.family === 'bitcoin' ? utxoPayments(client, wallet) : accountPayments(client, wallet);
+}
+
+/** Returns a line for each of these chains whose answers no second RPC node confirms. */
+function trustedNodes(names: ReadonlySet<string>): readonly string[] {
+  const alone = chainsWithOneNode({ RPC_URLS: process.env['RPC_URLS'] ?? '{}' }).filter((name) => names.has(name));
+  return alone.map((name) => `${name} has one RPC node, which alone decides what is left.`);
 }
 
 /** Returns the clients of the chains by the settings RPC_URLS and CHAINS of the service. */
@@ -105,8 +112,11 @@ function linesOf(chain: Chain, from: string, { payments, remainders }: WalletRou
   ];
 }
 
-function conclusion(payments: Job['payments'], hasOpen: boolean): readonly string[] {
-  if (payments.length === 0 && !hasOpen) return ['Nothing is left to move.'];
+function conclusion(payments: Job['payments'], remainders: readonly Remainder[]): readonly string[] {
+  if (payments.length === 0 && remainders.every(({ isOpen }) => !isOpen)) {
+    const stays = 'What is marked as stays is still in the wallets: compare it with what you expect.';
+    return ['Nothing is left to move.', ...(remainders.length === 0 ? [] : [stays])];
+  }
   if (payments.length === 0) return ['No payment is possible now. What is marked as open may move later.'];
   const isShort = payments.some(({ validUntil }) => validUntil !== null);
   const short =

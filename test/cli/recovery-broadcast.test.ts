@@ -85,6 +85,11 @@ test('a transaction is sent again until a block includes it, and a node that doe
 test.each<[string, Observation, RegExp]>([
   ['that failed', included('a', { succeeded: false, failure: 'reverted' }), /failed in block 7: reverted/],
   ['whose token did not move', included('a', { tokenTransfer: 'unmoved' }), /but the token did not move/],
+  [
+    'whose token may not have moved',
+    included('a', { tokenTransfer: 'unproven' }),
+    /nothing proves that the token moved/,
+  ],
   ['that expired', { type: 'lapsed' }, /expired before a block included it/],
   [
     'that another one replaced',
@@ -97,6 +102,29 @@ test.each<[string, Observation, RegExp]>([
   expect([isDone, lines.at(-1)]).toEqual([false, 'bitcoin-regtest c included in block 7']);
   expect(lines.join('\n')).toMatch(words);
 });
+
+test.each(['disagrees', 'away'] as const)(
+  'what one of several nodes alone states ends nothing, while the second one %s',
+  async (secondNode) => {
+    const alone = included('a', { secondNode });
+    const failed = included('b', { secondNode, succeeded: false, failure: 'reverted' });
+    const proven = included('b', { secondNode: 'agrees' });
+    const scripts = { a: { seen: [alone, { type: 'lapsed' } as const] }, b: { seen: [failed, proven] } };
+    const other = signed('b', { from: '0x01' });
+    const { isDone, lines, sent } = await run([signed('a'), other], scripts);
+    expect([isDone, sent, lines.slice(2)]).toEqual([
+      false,
+      // A node that has the block without the transaction gets it again.
+      secondNode === 'disagrees' ? ['a', 'b', 'a', 'b'] : ['a', 'b'],
+      [
+        'anvil a in block 7 by one RPC node alone',
+        'anvil a expired before a block included it',
+        'anvil b in block 7 by one RPC node alone',
+        'anvil b included in block 7',
+      ],
+    ]);
+  },
+);
 
 test('a refused account nonce ends the later ones of its wallet, and of no other wallet', async () => {
   const verdict = { outcome: 'refused', answer: 'insufficient funds' } as const;

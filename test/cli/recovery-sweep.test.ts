@@ -253,6 +253,18 @@ test('the amounts of segwit UTXOs are proven, so no two signings join to a payme
   expect((await sweep([bitcoinPayment(wallets.p2wpkh, [one.utxo, other.utxo], evidence)])).code).toBe(0);
 });
 
+test('the table shows what a payment returns to its wallet', async () => {
+  const { utxo } = funded(wallets.p2tr, 90_000n);
+  const transfer = { from: wallets.p2tr, to: BITCOIN_TO, tokenAddress: null, amount: amountOf(1_000n) };
+  const quote = { terms: { utxos: [utxo], change: 88_000n }, maxFee: amountOf(1_000n) };
+  const { payload } = rulesFor(REGTEST).compose(intentOf(REGTEST, transfer, amountOf(10n ** 9n)), quote, 0n);
+  const { code, errors } = await sweep([
+    { chain: REGTEST.caip2, ...transfer, nonce: '0', payload, validUntil: null, evidence: [] },
+  ]);
+  expect(code).toBe(0);
+  expect(errors).toContain('0.00001 BTC, and 0.00088 BTC return to the wallet');
+});
+
 test('a job with an unknown field, or of another form, is refused, and its content is not printed', async () => {
   await refuses([], /The job has no payment/);
   await refuses([{ ...evmPayment(), feeRecipient: MALLORY }], /is not a job of `recover watch`: payments: 0: /);

@@ -318,6 +318,39 @@ test('more UTXOs than one transaction can spend leave in several, and those that
   expect(all.payments?.map(({ amount }) => amount)).toEqual([String(9_546n - 4n * 169n)]);
 });
 
+test('a native asset that the recipient refuses stays open, and a conclusion names what stays', async () => {
+  const wallet = evmStranger();
+  // The contract of the token accepts no native asset.
+  const dollar = await world.chain.deployDollar(evmStranger(), 40n);
+  await world.chain.fund(wallet, ETHER);
+  const refused = await watch(['--wallet', `anvil=${wallet}`, '--to', `anvil=${dollar}`]);
+  expect([refused.code, refused.payments]).toEqual([0, []]);
+  expect(refused.errors).toMatch(/open: 1 ETH: SIMULATION_REVERTED/);
+  expect(refused.errors).toContain('No payment is possible now.');
+  expect(refused.errors).toContain('anvil has one RPC node, which alone decides what is left.');
+  const poor = evmStranger();
+  await world.chain.fund(poor, 1n);
+  const dust = await watch(['--wallet', `anvil=${poor}`, '--to', `anvil=${EVM_TO}`]);
+  expect(dust.errors).toMatch(/stays: [^]*Nothing is left to move.\nWhat is marked as stays is still in the wallets/);
+  const empty = await watch(['--wallet', `anvil=${evmStranger()}`, '--to', `anvil=${EVM_TO}`]);
+  expect([empty.errors.includes('Nothing is left'), empty.errors.includes('is still in')]).toEqual([true, false]);
+});
+
+test('a native asset that came in the newest blocks moves, too', async () => {
+  vi.stubEnv('CHAINS', JSON.stringify([{ name: 'anvil', confirmations: 1_000 }]));
+  const wallet = evmStranger();
+  await world.chain.fund(wallet, ETHER);
+  const words = ['--wallet', `anvil=${wallet}`, '--to', `anvil=${EVM_TO}`];
+  const { payments } = await watch(words);
+  expect(payments?.map(({ tokenAddress }) => tokenAddress)).toEqual([null]);
+  vi.stubEnv('CHAINS', JSON.stringify([{ name: 'anvil', confirmations: 1_000 }]));
+  const empty = await watch(['--wallet', `anvil=${evmStranger()}`, ...words.slice(2)]);
+  expect([empty.payments, empty.errors]).toEqual([
+    [],
+    expect.stringMatching(/^anvil 0x\w+\nNothing is left to move.\n/),
+  ]);
+});
+
 test('a wallet that no node shows is never left out of a job, and wrong arguments make none', async () => {
   const words = ['--wallet', `anvil=${evmStranger()}`, '--to', `anvil=${EVM_TO}`];
   const unreachable = await watch(words, { anvil: ['http://127.0.0.1:9'] });
