@@ -51,11 +51,17 @@ async function tokenPayments(client: ChainClient, wallet: SweptWallet, nonce: bi
       remainders.push({ tokenAddress, units, reason, isOpen });
     if (reading.state === 'not-read') stays('its balance cannot be read now', true);
     else if (reading.state === 'no-balance') stays('its contract states no balance', false);
-    if (reading.state !== 'covered' || reading.units === '0') continue;
-    const units = BigInt(reading.units);
+    if (reading.state !== 'covered') continue;
+    // The reading does not have the newest blocks. A quote has them, also one for the least amount.
+    const isEmpty = reading.units === '0';
+    const units = isEmpty ? 1n : BigInt(reading.units);
     const priced = await pricedTransfer(client, wallet, { tokenAddress, units });
     if ('reason' in priced) {
-      remainders.push(priced);
+      if (!isEmpty || priced.isOpen) remainders.push(priced);
+      continue;
+    }
+    if (isEmpty) {
+      stays('its newest deposit is not deep enough', true);
       continue;
     }
     fees += feeOf(priced);

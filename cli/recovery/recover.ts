@@ -6,7 +6,7 @@ import { commandNamed, EXIT_CODES, jsonText, UsageError } from '../command-line.
 import { signingKeysIn } from '../peers-file.ts';
 import { confirm } from '../device/consent.ts';
 import { broadcastAll } from './broadcast.ts';
-import { recipientsOf } from './chain-address.ts';
+import { chainTokens, recipientsOf } from './chain-address.ts';
 import { checkedPackages } from './check.ts';
 import { JOB_VERSION, jobIn, signedIn } from './job.ts';
 import { newRecoveryKey, recoverySecretOf } from './key-file.ts';
@@ -42,7 +42,7 @@ export const recoverCommand: Command = {
     '  npm run conclave -- recover watch --wallet CHAIN=ADDRESS... --to CHAIN=ADDRESS... [--token CHAIN=TOKEN...]',
     '                      [--leave CHAIN=TOKEN...] [--include-may-carry-more]',
     '  npm run conclave -- recover sweep --key FILE... --peers FILE --to CHAIN=ADDRESS... --job FILE',
-    '                      [--address ADDRESS...] [--yes] PACKAGES_FILE...',
+    '                      [--token CHAIN=TOKEN...] [--address ADDRESS...] [--yes] PACKAGES_FILE...',
     '  npm run conclave -- recover broadcast SIGNED_FILE',
     '    --peers: the PEERS setting of the co-signers',
     '    --recovery-key: the number of a co-signer and its RECOVERY_KEY, for every co-signer',
@@ -78,7 +78,7 @@ const FORMS: Readonly<Record<string, readonly (keyof typeof OPTIONS)[]>> = {
   check: ['key', 'peers', 'chain'],
   open: ['key', 'peers', 'chain', 'address'],
   watch: ['wallet', 'to', 'token', 'leave', 'include-may-carry-more'],
-  sweep: ['key', 'peers', 'to', 'job', 'address', 'yes'],
+  sweep: ['key', 'peers', 'to', 'token', 'job', 'address', 'yes'],
   broadcast: [],
 };
 
@@ -109,7 +109,7 @@ async function runRecover(args: readonly string[]): Promise<void> {
     await sweepFiles(
       files,
       { peers, secrets: key.map(recoverySecretOf), wallets },
-      { recipients, job, yes: values.yes },
+      { recipients, tokens: chainTokens('--token', values.token ?? []), job, yes: values.yes },
     );
   } else if (command === 'broadcast' && isForm && files.length === 1) {
     const [file = ''] = files;
@@ -193,6 +193,7 @@ async function openFiles(files: readonly string[], { peers, secrets, wallets: ex
 
 interface Sweep {
   readonly recipients: ReturnType<typeof recipientsOf>;
+  readonly tokens: ReturnType<typeof chainTokens>;
   /** The path of the job. */
   readonly job: string;
   readonly yes: boolean | undefined;
@@ -205,7 +206,7 @@ interface Sweep {
 async function sweepFiles(
   files: readonly string[],
   { peers, secrets, wallets: expected }: Opening,
-  { recipients, job, yes }: Sweep,
+  { recipients, tokens, job, yes }: Sweep,
 ): Promise<void> {
   const payments = jobIn(job);
   const feeCeilings = configuredCeilings();
@@ -216,7 +217,7 @@ async function sweepFiles(
   });
   try {
     for (const fault of [...unread.map((one) => one.fault), ...faults]) console.error(visibleText(fault));
-    const checked = checkedJob(payments, { wallets, recipients, feeCeilings });
+    const checked = checkedJob(payments, { wallets, recipients, tokens, feeCeilings });
     for (const line of tableOf(checked)) console.error(line);
     await confirm({ yes }, []);
     console.log(jsonText({ version: JOB_VERSION, transactions: signedPayments(checked) }));

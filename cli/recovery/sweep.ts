@@ -6,6 +6,7 @@ import { inspectPayload, isEvidenced } from '#chains/inspect/payload.ts';
 import { outpointText } from '#chains/bitcoin/rules/utxo.ts';
 import { rulesFor } from '#chains/rules-for.ts';
 import { amountOf } from '#domain/asset/amount.ts';
+import { listedToken } from '#domain/asset/chain.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { unsignedAttempt } from '#domain/transaction/event.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
@@ -22,6 +23,8 @@ export interface SweepTerms {
   /** CAIP-2 to the address that receives everything on this chain. */
   readonly recipients: ReadonlyMap<string, ChainAddress>;
   readonly feeCeilings: FeeCeilings;
+  /** The tokens that the person names beside the listed ones. */
+  readonly tokens: readonly ChainAddress[];
 }
 
 type InspectedTransaction = Exclude<InspectedPayload, { readonly kind: 'message' }>;
@@ -65,7 +68,7 @@ export function checkedJob(payments: readonly JobPayment[], terms: SweepTerms): 
 /** Returns what is wrong with a payment, as a text, or the payment with its inspected bytes. */
 function checkedPayment(
   payment: JobPayment,
-  { wallets, recipients, feeCeilings }: SweepTerms,
+  { wallets, recipients, feeCeilings, tokens }: SweepTerms,
 ): CheckedPayment | string {
   const recipient = recipients.get(payment.chain);
   if (recipient === undefined) return `it is on ${payment.chain}, and no --to names an address on this chain.`;
@@ -78,6 +81,11 @@ function checkedPayment(
   if (wallet === undefined) return `no key that was rebuilt has the address ${payment.from} on ${chain.name}.`;
   if (payment.tokenAddress === to) return `it pays the token ${to} to its own contract.`;
   if (payment.amount === '0') return 'it moves nothing.';
+  const { tokenAddress } = payment;
+  // A job with invented tokens would pay the highest fee once for each of them.
+  const isNamed = tokens.some((one) => one.chain.caip2 === chain.caip2 && one.address === tokenAddress);
+  if (tokenAddress !== null && listedToken(chain, tokenAddress) === null && !isNamed)
+    return `it moves ${tokenAddress} on ${chain.name}, which is not listed. Name it with --token, if you know it.`;
   const ceiling = feeCeiling(chain.caip2, feeCeilings);
   const intent = intentOf(chain, { ...transferOf(payment), to }, ceiling);
   const inspected = inspectPayload(intent, payment.payload);

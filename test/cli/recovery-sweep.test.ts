@@ -85,10 +85,11 @@ afterAll(async () => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-const RECIPIENTS = [`ethereum=${EVM_TO}`, `solana=${SOLANA_TO}`, `${REGTEST.caip2}=${BITCOIN_TO}`].flatMap((to) => [
-  '--to',
-  to,
-]);
+const RECIPIENTS = [
+  ...[`ethereum=${EVM_TO}`, `solana=${SOLANA_TO}`, `${REGTEST.caip2}=${BITCOIN_TO}`].flatMap((to) => ['--to', to]),
+  '--token',
+  `ethereum=${TOKEN}`,
+];
 
 async function sweepWords(job: unknown, words: readonly string[] = RECIPIENTS): Promise<readonly string[]> {
   const file = join(folder, 'job.json');
@@ -208,7 +209,7 @@ test('bytes that do not match their description are not signed', async () => {
   await refuses([{ ...evmPayment(), amount: '5' }], /wrong-value/);
   await refuses([{ ...evmPayment(), payload: '0x02' }], /its bytes are not this payment/);
   await refuses([{ ...evmPayment(), chain: SOLANA.caip2, from: wallets.solana, to: SOLANA_TO }], /not this payment/);
-  await refuses([{ ...evmPayment(), tokenAddress: MALLORY }], /wrong-recipient/);
+  await refuses([{ ...evmPayment(), tokenAddress: TOKEN }], /wrong-recipient/);
 });
 
 test('a fee above the ceiling of co-signers is not signed, unless MAX_FEES raises it', async () => {
@@ -228,6 +229,11 @@ test('a wallet whose key was not rebuilt, and a recipient whose key was, are ref
   await refuses([{ ...evmPayment(), to: wallets.evm }], /whose key was rebuilt/, own);
   await refuses([{ ...evmPayment(), amount: '0' }], /it moves nothing/);
   await refuses([evmPayment({ tokenAddress: EVM_TO })], /to its own contract/);
+});
+
+test('a token that is not listed moves only when the person at the offline machine names it', async () => {
+  const words = /it moves 0x3{40} on ethereum, which is not listed\. Name it with --token/;
+  await refuses([evmPayment({ tokenAddress: `0x${'3'.repeat(40)}` })], words);
 });
 
 test('no two payments use one UTXO, one nonce or one asset', async () => {

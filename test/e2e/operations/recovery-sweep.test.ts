@@ -96,18 +96,22 @@ interface Ended {
   readonly stderr: string;
 }
 
+async function anvilAnswer<T>(method: string, ...params: readonly unknown[]): Promise<T> {
+  const answer = await fetch(world.chainUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  return ((await answer.json()) as { result: T }).result;
+}
+
 /** Returns what the chain charged for transactions, in wei. */
 async function feesOf(hashes: readonly string[]): Promise<bigint> {
   let fees = 0n;
   for (const hash of hashes) {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getTransactionReceipt', params: [hash] });
-    const answer = await fetch(world.chainUrl, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body,
-    });
-    const { result } = (await answer.json()) as { result: { gasUsed: string; effectiveGasPrice: string } };
-    fees += BigInt(result.gasUsed) * BigInt(result.effectiveGasPrice);
+    type Receipt = { readonly gasUsed: string; readonly effectiveGasPrice: string };
+    const { gasUsed, effectiveGasPrice } = await anvilAnswer<Receipt>('eth_getTransactionReceipt', hash);
+    fees += BigInt(gasUsed) * BigInt(effectiveGasPrice);
   }
   return fees;
 }
@@ -154,7 +158,8 @@ async function signRound(watching: readonly string[], to: readonly string[]) {
   if (job.payments.length === 0) return { job, lines: watched.stderr };
   const keys = keyFiles.slice(0, 2).flatMap((file) => ['--key', file]);
   const signing = [...keys, '--peers', path('peers.json'), '--job', path('job.json'), '--yes'];
-  const signed = await recover('sweep', ...signing, ...to, path('export.json'));
+  const tokens = watching.flatMap((word, i) => (watching[i - 1] === '--token' ? ['--token', word] : []));
+  const signed = await recover('sweep', ...signing, ...to, ...tokens, path('export.json'));
   expect([signed.code, signed.stderr]).toEqual([0, signed.stderr]);
   await writeFile(path('signed.json'), signed.stdout);
   return { job, lines: watched.stderr };
@@ -349,6 +354,28 @@ test('a native asset that came in the newest blocks moves, too', async () => {
     [],
     expect.stringMatching(/^anvil 0x\w+\nNothing is left to move.\n/),
   ]);
+});
+
+test('a token that came in the newest blocks holds the native asset back until it is deep enough', async () => {
+  const wallet = evmStranger();
+  const dollar = await world.chain.deployDollar(evmStranger(), 1n);
+  await world.chain.fund(wallet, ETHER);
+  await anvilAnswer('anvil_mine', '0x10');
+  const argument = `${wallet.slice(2).padStart(64, '0')}${(40).toString(16).padStart(64, '0')}`;
+  const transfer = { from: await world.chain.account(0), to: dollar, data: `0xa9059cbb${argument}` };
+  await anvilAnswer('eth_sendTransaction', transfer);
+  await anvilAnswer('anvil_mine', '0x1');
+  const words = ['--wallet', `anvil=${wallet}`, '--to', `anvil=${EVM_TO}`, '--token', `anvil=${dollar}`];
+  const watchDeep = () => {
+    vi.stubEnv('CHAINS', JSON.stringify([{ name: 'anvil', confirmations: 5 }]));
+    return watch(words);
+  };
+  const early = await watchDeep();
+  expect(early.payments).toEqual([]);
+  expect(early.errors).toContain('its newest deposit is not deep enough');
+  await anvilAnswer('anvil_mine', '0x10');
+  const late = await watchDeep();
+  expect(late.payments?.map(({ tokenAddress, amount }) => [tokenAddress, amount])).toEqual([[dollar, '40']]);
 });
 
 test('a wallet that no node shows is never left out of a job, and wrong arguments make none', async () => {
