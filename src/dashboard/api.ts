@@ -43,8 +43,22 @@ export function whenLoggedOut(callback: () => void): () => void {
   return () => removeEventListener(LOGGED_OUT, callback);
 }
 
-/** Returns the body of a successful response. Throws `Refusal` for any other response. */
-export async function good<T>(pending: Promise<ClientResponse<T>>): Promise<T> {
+/** A body that is one page of a list, whose cursor may name another page. */
+type IsList<T> = T extends { readonly nextCursor: infer Next } ? (string extends Next ? true : false) : false;
+
+/**
+ * Returns the body of a successful response. Throws `Refusal` for any other response. A list does
+ * not compile here: lists.ts reads it to its end.
+ */
+export function good<T>(
+  pending: Promise<ClientResponse<T>>,
+  ..._list: true extends IsList<T> ? [never] : []
+): Promise<T> {
+  return bodyOf(pending);
+}
+
+/** Returns what `good` returns, also of one page of a list. Only lists.ts calls it. */
+export async function bodyOf<T>(pending: Promise<ClientResponse<T>>): Promise<T> {
   const response = await pending;
   if (response.status === 401) dispatchEvent(new Event(LOGGED_OUT));
   if (response.status === 204) return null as T;

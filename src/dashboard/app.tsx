@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { OwnVault, Person } from '#dashboard/api.ts';
 import { api, good, Refusal, whenLoggedOut } from '#dashboard/api.ts';
+import { everyPage } from '#dashboard/lists.ts';
 import type { Returned } from '#dashboard/forms/signing-task.ts';
 import { ApprovalReturn } from '#dashboard/approval/approval-return.tsx';
 import { ApprovalOrigins } from '#dashboard/approval/approval-channel.ts';
@@ -34,8 +35,9 @@ export function App({ returned }: { readonly returned: Returned | null }) {
   const { loaded, reload, change } = useLoaded<Seen | null>('me', async () => {
     try {
       const me = await good(api.user.me.$get());
-      const { data: vaults, approvalOrigins } = await good(api.session.vaults.$get());
-      return { me, vaults, approvalOrigins };
+      const pages = await everyPage((query) => api.session.vaults.$get({ query }));
+      const approvalOrigins = pages[0]?.approvalOrigins ?? [];
+      return { me, vaults: pages.flatMap(({ data }) => data), approvalOrigins };
     } catch (error) {
       if (error instanceof Refusal && error.status === 401) return null;
       throw error;

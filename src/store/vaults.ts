@@ -76,14 +76,18 @@ export interface VaultEntry {
   readonly wallets: readonly { readonly chain: string; readonly address: string }[];
 }
 
-/** Returns the vaults that the directory lists for a user, the newest first. */
-export async function vaultsOf(db: D1Database, userId: string, limit: number): Promise<readonly VaultEntry[]> {
+/** Returns the vaults of a user below an id that the directory lists, the newest first. */
+export async function vaultsOf(
+  db: D1Database,
+  userId: string,
+  { before, limit }: { readonly before: number | null; readonly limit: number },
+): Promise<readonly VaultEntry[]> {
   const orm = drizzle(db);
   const newest = orm
     .select({ id: vaults.id, name: vaults.name })
     .from(members)
     .innerJoin(vaults, eq(vaults.id, members.vaultId))
-    .where(eq(members.userId, userId))
+    .where(and(eq(members.userId, userId), before === null ? undefined : lt(vaults.id, before)))
     .orderBy(desc(vaults.id))
     .limit(limit)
     .as('newest');

@@ -73,6 +73,7 @@ test.each<[keyof typeof house, string, string]>([
   ['wholeKeys', 'local/demo/demo.ts', `privateKeyToAccount('0x')`],
   ['wholeKeys', 'cli/recovery/open.ts', `import { signedWith } from './whole-key.ts';`],
   ['wholeKeys', 'src/cosigner/object.ts', `import { signedWith } from '#cli/recovery/whole-key.ts';`],
+  ['lists', 'src/dashboard/pages/vault-page.tsx', `bodyOf(line.balances.$get())`],
   ['purity', 'src/domain/transaction/approvals.ts', `const now = Date.now();`],
   ['rules', 'src/chains/evm/rules/compose.ts', `import type { EvmQuote } from '#chains/evm/client/quote.ts';`],
   ['rules', 'src/chains/bitcoin/rules/payload.ts', `import { depthOf } from '#chains/bitcoin/watch/depth.ts';`],

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { InferRequestType } from 'hono/client';
 import type { Transaction } from '#dashboard/api.ts';
-import { api, good } from '#dashboard/api.ts';
+import { api } from '#dashboard/api.ts';
+import { pageOf } from '#dashboard/lists.ts';
 import { useLive } from '#dashboard/live.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { State, STATE_NAMES, Subject, Time } from '#dashboard/pages/record-fields.tsx';
@@ -20,11 +21,12 @@ interface Page {
 /** Shows the transactions of a vault, newest first and live, filtered by the reader's choice. */
 export function History({ vaultId, chains }: { readonly vaultId: string; readonly chains: readonly string[] }) {
   const [filter, choose] = useState<Filter>({});
-  const read = (cursor?: string): Promise<Page> => {
-    const query = { limit: PAGE, ...filter, ...(cursor === undefined ? {} : { cursor }) };
-    return good<Page>(api.vault[':vaultId'].transactions.$get({ param: { vaultId }, query }));
-  };
-  const { loaded, reload, change } = useLoaded(`${vaultId} ${JSON.stringify(filter)}`, () => read());
+  const read = (cursor: string | null): Promise<Page> =>
+    pageOf<Page>((query) => {
+      const limited = { limit: PAGE, ...filter, ...query };
+      return api.vault[':vaultId'].transactions.$get({ param: { vaultId }, query: limited });
+    }, cursor);
+  const { loaded, reload, change } = useLoaded(`${vaultId} ${JSON.stringify(filter)}`, () => read(null));
   useLive(vaultId, { transaction: (record) => change((page) => withRecord(page, record, filter)), missed: reload });
   return (
     <section aria-labelledby="history">
@@ -36,7 +38,7 @@ export function History({ vaultId, chains }: { readonly vaultId: string; readonl
             page={page}
             isFiltered={Object.keys(filter).length > 0}
             more={async () => {
-              const next = await read(page.nextCursor ?? undefined);
+              const next = await read(page.nextCursor);
               change((before) => withPage(before, next));
             }}
           />

@@ -2,10 +2,12 @@ import { useState } from 'preact/hooks';
 import type { InferRequestType, InferResponseType } from 'hono/client';
 import type { OwnVault, Person } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
+import { pageOf } from '#dashboard/lists.ts';
 import { Decision } from '#dashboard/forms/decision.tsx';
 import { AddPasskey } from '#dashboard/pages/add-passkey.tsx';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Hash, Time } from '#dashboard/pages/record-fields.tsx';
+import { Renewals } from '#dashboard/pages/renewals.tsx';
 import { MissingFounders } from '#dashboard/pages/missing-founders.tsx';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 import type { ApprovalChannel } from '#dashboard/approval/approval-channel.ts';
@@ -19,7 +21,6 @@ type Line = (typeof api.vault)[':vaultId'];
 type Policy = InferResponseType<Line['policy']['$get']>['policy'];
 type PolicyPatch = InferRequestType<Line['policy-change']['$post']>['json'];
 type Change = InferResponseType<Line['policy-change']['$get']>['policyChanges'][number];
-type NeededRenewal = InferResponseType<Line['policy']['$get']>['renewalsNeeded'][number];
 
 const CHANGE_STATES = {
   PENDING: 'Pending approval',
@@ -34,10 +35,11 @@ const CHANGE_STATES = {
 export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly me: Person }) {
   const param = { vaultId: String(vault.id) };
   const line = api.vault[':vaultId'];
-  const { loaded, reload } = useLoaded(`policy ${vault.id}`, async () => {
+  const changesAfter = (cursor: string | null) =>
+    pageOf((query) => line['policy-change'].$get({ param, query }), cursor);
+  const { loaded, reload, change } = useLoaded(`policy ${vault.id}`, async () => {
     const { policy, renewalsNeeded, founding } = await good(line.policy.$get({ param, query: {} }));
-    const { policyChanges } = await good(line['policy-change'].$get({ param, query: {} }));
-    return { policy, renewalsNeeded, founding, policyChanges };
+    return { policy, renewalsNeeded, founding, changes: await changesAfter(null) };
   });
   const origins = useApprovalOrigins();
   const [fault, setError] = useState<string | null>(null);
@@ -70,7 +72,7 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
       </p>
       <h1>Policy</h1>
       <LoadedContent loaded={loaded} what="the policy" again={reload}>
-        {({ policy, renewalsNeeded, founding, policyChanges }) => (
+        {({ policy, renewalsNeeded, founding, changes: { policyChanges, nextCursor } }) => (
           <>
             {founding !== null && <MissingFounders founding={founding} renew={mayPropose ? renew : null} />}
             <InForce policy={policy} members={vault.members} remove={isSigner ? remove : null} />
@@ -88,9 +90,22 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
             <section aria-labelledby="changes">
               <h2 id="changes">Policy changes</h2>
               {policyChanges.length === 0 && <p class="quiet">No policy changes.</p>}
-              {policyChanges.map((change) => (
-                <Proposal key={change.id} change={change} policy={policy} me={me} decided={reload} />
+              {policyChanges.map((one) => (
+                <Proposal key={one.id} change={one} policy={policy} me={me} decided={reload} />
               ))}
+              {nextCursor !== null && (
+                <button
+                  type="button"
+                  onClick={() => {
+                    changesAfter(nextCursor).then(
+                      (older) => change((seen) => ({ ...seen, changes: joined(seen.changes, older) })),
+                      (error: unknown) => setError(reasonOf(error)),
+                    );
+                  }}
+                >
+                  Load older changes
+                </button>
+              )}
             </section>
           </>
         )}
@@ -99,49 +114,15 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
   );
 }
 
+type ChangePage = InferResponseType<Line['policy-change']['$get']>;
+
+function joined(newer: ChangePage, older: ChangePage): ChangePage {
+  return { ...older, policyChanges: [...newer.policyChanges, ...older.policyChanges] };
+}
+
 function titleOf(renewsVersion: number | null): string {
   if (renewsVersion === null) return 'Policy change';
   return renewsVersion === 1 ? 'Founding of the vault' : `Renewal of version ${renewsVersion}`;
-}
-
-/**
- * Lists the versions that co-signers can no longer adopt because the mandate has expired, with the
- * actions of members.
- */
-function Renewals(props: {
-  readonly needed: readonly NeededRenewal[];
-  readonly changes: readonly Change[];
-  /** Null for a member who may not propose a renewal. */
-  readonly renew: ((version: number) => void) | null;
-}) {
-  const { needed, changes, renew } = props;
-  const isPending = (version: number) =>
-    changes.some(({ state, renewsVersion }) => state === 'PENDING' && renewsVersion === version);
-  if (needed.length === 0) return null;
-  return (
-    <section aria-labelledby="renewals">
-      <h2 id="renewals">Expired mandates</h2>
-      <ul class="plain">
-        {needed.map(({ version, cosigners }) => (
-          <li key={version}>
-            {cosigners.length === 0
-              ? 'The vault cannot generate keys'
-              : `Co-signer ${cosigners.join(', ')} cannot adopt version ${version}`}{' '}
-            before the signers of version {version - 1} renew the mandate of version {version}.{' '}
-            {isPending(version) ? (
-              <span class="quiet">A renewal is pending below.</span>
-            ) : (
-              renew !== null && (
-                <button type="button" onClick={() => renew(version)}>
-                  Renew version {version}
-                </button>
-              )
-            )}
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
 }
 
 /** Proposes a new passkey of the approval page. */

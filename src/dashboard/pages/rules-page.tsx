@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { InferResponseType } from 'hono/client';
 import type { Balance, OwnVault } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
+import { balancesOf } from '#dashboard/lists.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 import type { AssetChoice, RulesDraft } from '#dashboard/forms/rules-draft.ts';
@@ -19,7 +20,7 @@ export function RulesPage({ vault }: { readonly vault: OwnVault }) {
   const line = api.vault[':vaultId'];
   const { loaded, reload } = useLoaded(`rules ${vault.id}`, async () => {
     const { policy } = await good(line.policy.$get({ param, query: {} }));
-    const { balances } = await good(line.balances.$get({ param, query: {} }));
+    const balances = await balancesOf(param.vaultId);
     return { policy, balances };
   });
   return (

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { InferResponseType } from 'hono/client';
 import type { Balance, OwnVault } from '#dashboard/api.ts';
 import { api, good, Refusal } from '#dashboard/api.ts';
+import { balancesOf } from '#dashboard/lists.ts';
 import { typedValue } from '#dashboard/forms/number-input.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Amount } from '#dashboard/pages/record-fields.tsx';
@@ -47,7 +48,7 @@ export function TransferPage({ vault }: { readonly vault: OwnVault }) {
   const param = { vaultId: String(vault.id) };
   const line = api.vault[':vaultId'];
   const { loaded, reload } = useLoaded(`transfer ${vault.id}`, async () => {
-    const { balances } = await good(line.balances.$get({ param, query: {} }));
+    const balances = await balancesOf(param.vaultId);
     const { addressBook } = (await good(line.policy.$get({ param, query: {} }))).policy;
     return { balances: balances.filter(({ tokenId }) => tokenId === null), addressBook };
   });

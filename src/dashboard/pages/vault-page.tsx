@@ -1,5 +1,5 @@
 import type { Balance } from '#dashboard/api.ts';
-import { api, good } from '#dashboard/api.ts';
+import { balancesOf } from '#dashboard/lists.ts';
 import { VaultCredentialResets } from '#dashboard/pages/credential-resets.tsx';
 import { History } from '#dashboard/pages/history.tsx';
 import { useLive } from '#dashboard/live.ts';
@@ -14,9 +14,7 @@ export function VaultPage(props: {
   readonly chains: readonly string[];
 }) {
   const { vaultId, name, chains } = props;
-  const param = { vaultId };
-  const line = api.vault[':vaultId'];
-  const balances = useLoaded(vaultId, async () => (await good(line.balances.$get({ param, query: {} }))).balances);
+  const balances = useLoaded(vaultId, () => balancesOf(vaultId));
   useLive(vaultId, {
     balance: (record) => balances.change((all) => withBalance(all, record)),
     missed: balances.reload,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parseVaultId } from '#domain/id.ts';
+import { parseVaultId, parseVaultIdText } from '#domain/id.ts';
 import { APPROVAL_MODES } from '#domain/access/device.ts';
 import { ROLES } from '#domain/access/member.ts';
 import { approvalOrigins } from '#devices/approval-origin.ts';
@@ -9,8 +9,15 @@ import { callObject } from '#http/edge/object-call.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 import { coMembersOf, vaultsOf } from '#store/vaults.ts';
 
-/** No user can manage more, and the list calls the object of each vault. */
-const MAX_VAULTS = 50;
+/** The list calls the object of each vault. */
+const PAGE = 50;
+
+const vaultsQuery = z.strictObject({
+  cursor: z
+    .string()
+    .refine((text) => parseVaultIdText(text) !== null, 'Must be a cursor of this list.')
+    .optional(),
+});
 
 const vaultSchema = z
   .strictObject({
@@ -25,10 +32,11 @@ const vaultSchema = z
   .meta({ id: 'OwnVault' });
 
 /**
- * GET /session/vaults: returns the vaults of the logged-in user for the dashboard, newest first.
- * The directory lists the candidates, and each vault confirms the membership.
+ * GET /session/vaults: returns the vaults of the logged-in user for the dashboard, newest first, 50
+ * per page. The directory lists the candidates, and each vault confirms the membership, so a page
+ * may be shorter.
  *
- * Refuses, in order: the credential, `session-required`.
+ * Refuses, in order: the credential, `invalid-request`, `session-required`.
  */
 export const ownVaults = route({
   method: 'GET',
@@ -36,10 +44,12 @@ export const ownVaults = route({
   access: 'read',
   sessionOnly: true,
   summary: 'List your vaults',
+  query: vaultsQuery,
   answer: {
     status: 200,
     schema: z.strictObject({
       data: z.array(vaultSchema),
+      nextCursor: z.string().nullable(),
       approvalOrigin: z.string().nullable().meta({
         description:
           'Origin of the preferred approval page, where passkeys are created and used; null: no passkeys can be used',
@@ -55,7 +65,12 @@ async function list(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const people = Map.groupBy(await coMembersOf(context.env.DB, actor.userId), ({ vaultId }) => vaultId);
   const data: z.infer<typeof vaultSchema>[] = [];
-  for (const { id, name, wallets } of await vaultsOf(context.env.DB, actor.userId, MAX_VAULTS)) {
+  const { cursor = '' } = vaultsQuery.parse(context.req.query());
+  // One extra row shows whether there is another page.
+  const entries = await vaultsOf(context.env.DB, actor.userId, { before: parseVaultIdText(cursor), limit: PAGE + 1 });
+  const shown = entries.slice(0, PAGE);
+  const nextCursor = entries.length > PAGE ? String(shown.at(-1)?.id) : null;
+  for (const { id, name, wallets } of shown) {
     const vaultId = parseVaultId(id);
     if (vaultId === null) continue;
     const seen = await callObject(
@@ -70,5 +85,5 @@ async function list(context: HttpContext): Promise<Response> {
     data.push({ ...about, wallets: [...wallets], members });
   }
   const origins = approvalOrigins(context.env);
-  return context.json({ data, approvalOrigin: origins[0] ?? null, approvalOrigins: [...origins] });
+  return context.json({ data, nextCursor, approvalOrigin: origins[0] ?? null, approvalOrigins: [...origins] });
 }

@@ -96,7 +96,7 @@ test('a vault with a thousand policies generates a key, signs, refreshes and ado
 
   // A payment brings the newest policy to the co-signers that sign it, and the outbox to the third.
   const more = [...all, latest];
-  expect(await paid(key, source(more, everywhere(COUNT)))).toBe(true);
+  expect(await paid(key, source(more, everywhere(COUNT)), cosigners.some(1, 2))).toBe(true);
   expect(await delivered(more, { 1: COUNT + 1, 2: COUNT + 1, 3: COUNT })).toEqual({
     runs: 1,
     versions: everywhere(COUNT + 1),
@@ -122,8 +122,12 @@ test('a vault with a thousand policies generates a key, signs, refreshes and ado
 }, 120_000);
 
 /** Reports whether a payment is signed in one invocation. */
-async function paid(key: VaultKey, policies: PolicySource): Promise<boolean> {
+async function paid(
+  key: VaultKey,
+  policies: PolicySource,
+  signers: readonly CosignerClient[] = cosigners.all,
+): Promise<boolean> {
   const request = approvedTransfer({ key, governedBy: policies.policy });
-  const outcome = await thresholdSign(inOneInvocation(cosigners.all), { ...request, policies });
+  const outcome = await thresholdSign(inOneInvocation(signers), { ...request, policies });
   return outcome.ok;
 }

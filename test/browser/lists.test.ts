@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { unwrap } from '#cli/api-client.ts';
+import { ScriptDevice } from '#cli/device/script-device.ts';
+import type { BrowserWorld } from './browser-world.ts';
+import { startBrowserWorld } from './browser-world.ts';
+import { chromiumHere } from './chromium.ts';
+
+const executable = chromiumHere();
+
+/** More than one page of the service has. */
+const VAULTS = 52;
+const CHANGES = 23;
+const TOKENS = 105;
+
+/** Covers that no vault, asset or policy change is missing where a list has several pages. */
+describe.skipIf(executable === null)('lists with several pages', () => {
+  let scene: BrowserWorld;
+  beforeAll(async () => {
+    scene = await startBrowserWorld(executable ?? '');
+  });
+  afterAll(() => scene.end());
+
+  /** Creates a vault of alice that waits for devices, so no key is generated. */
+  async function draft(name: string): Promise<number> {
+    const { alice } = scene.world.people();
+    const json = {
+      name,
+      members: [{ userId: alice.id, roles: ['signer' as const] }],
+      threshold: 1,
+      initialState: 'SUBMITTED' as const,
+      chains: ['anvil'],
+      approvalMode: 'device' as const,
+    };
+    return (await unwrap(scene.world.service().api.internal.vault.$post({ json }))).id;
+  }
+
+  test('Home lists the oldest of many vaults, and its pages open', async () => {
+    for (let i = 1; i <= VAULTS; i++) await draft(`Vault of lists ${i}`);
+    const { page, complaints } = await scene.pageOf('alice');
+    await page.getByRole('link', { name: 'treasury' }).waitFor();
+    expect(await page.getByRole('link', { name: /^Vault of lists/ }).count()).toBe(VAULTS);
+    await scene.goTo(page, `/vault/${scene.vault.id}/transfer`);
+    await page.getByRole('heading', { name: 'New transfer' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test('policy changes after the first page are loaded on request', async () => {
+    const id = await draft('Vault of changes');
+    const { alice } = scene.world.people();
+    const line = alice.client.api.vault[':vaultId']['policy-change'];
+    for (let i = 1; i <= CHANGES; i++) {
+      const json = { addDevices: [ScriptDevice.create().enrolment(alice.id)], note: `Device number ${i}.` };
+      await unwrap(line.$post({ param: { vaultId: String(id) }, json }));
+    }
+    const { page } = await scene.pageOf('alice');
+    await scene.goTo(page, `/vault/${id}/policy`);
+    await page.getByText(`Device number ${CHANGES}.`).waitFor();
+    expect(await page.getByText('Device number 1.').count()).toBe(0);
+    for (;;) {
+      const more = page.getByRole('button', { name: 'Load older changes' });
+      if ((await more.count()) === 0) break;
+      const before = await page.locator('article.proposal').count();
+      await more.click();
+      await expect.poll(() => page.locator('article.proposal').count()).toBeGreaterThan(before);
+    }
+    await page.getByText('Device number 1.').waitFor();
+    expect(await page.getByText(/^Device number \d+\.$/).count()).toBe(CHANGES);
+  });
+
+  test('an asset of a later page is in the balances and can be chosen for a transfer', async () => {
+    const { page } = await scene.pageOf('alice');
+    const { balances } = await unwrap(
+      scene.world
+        .people()
+        .alice.client.api.vault[':vaultId'].balances.$get({ param: { vaultId: String(scene.vault.id) }, query: {} }),
+    );
+    const [native] = balances;
+    const token = (i: number) => ({
+      ...native,
+      tokenAddress: `0x${i.toString(16).padStart(40, '0')}`,
+      asset: { ...native?.asset, symbol: `TOKEN-${i}` },
+    });
+    const all = Array.from({ length: TOKENS }, (_, i) => token(i + 1));
+    await page.route(/\/vault\/\d+\/balances/, (route) => {
+      const isSecond = new URL(route.request().url()).searchParams.get('cursor') === 'next';
+      const json = { balances: isSecond ? all.slice(100) : all.slice(0, 100), nextCursor: isSecond ? null : 'next' };
+      return route.fulfill({ json });
+    });
+    await scene.goTo(page, `/vault/${scene.vault.id}`);
+    await page.getByText(`TOKEN-${TOKENS}`).waitFor();
+    await scene.goTo(page, `/vault/${scene.vault.id}/transfer`);
+    await page.getByRole('heading', { name: 'New transfer' }).waitFor();
+    const options = page.getByRole('option', { name: /TOKEN-\d+/ });
+    await expect.poll(() => options.count()).toBe(TOKENS);
+  });
+});
