@@ -55,12 +55,22 @@ test('a seal that differs in any byte is not returned, and a package opens', asy
   const share = shareOf();
   const recoveryKey = bytesToHex(publicKey);
   for (const field of ['enc', 'ct'] as const) {
-    const faulty: typeof sealBase = async (input) => {
-      const sealed = await sealBase(input);
-      sealed[field].set([(sealed[field][5] ?? 0) ^ 1], 5);
-      return sealed;
+    const faultyAt = (isFaulty: (call: number) => boolean): typeof sealBase => {
+      let calls = 0;
+      return async (input) => {
+        const sealed = await sealBase(input);
+        if (isFaulty((calls += 1))) sealed[field].set([(sealed[field][5] ?? 0) ^ calls], 5);
+        return sealed;
+      };
     };
-    await expect(sealForRecovery(recoveryKey, share, faulty)).rejects.toThrow(SealDiffers);
+    const evidenceOf = async (again: typeof sealBase) => {
+      const fault: unknown = await sealForRecovery(recoveryKey, share, again).catch((error: unknown) => error);
+      return fault instanceof SealDiffers ? fault.evidence : fault;
+    };
+    expect(await evidenceOf(faultyAt((call) => call === 1))).toEqual({ parts: [field], confirmed: 'first' });
+    expect(await evidenceOf(faultyAt(() => true))).toEqual({ parts: [field], confirmed: 'neither' });
+    const wrong: typeof sealBase = async (input) => ({ ...(await sealBase(input)), [field]: new Uint8Array(32) });
+    expect(await evidenceOf(wrong)).toEqual({ parts: [field], confirmed: 'second' });
   }
   const sealed = await sealForRecovery(recoveryKey, share);
   expect(await openRecovery(bytesToHex(secretKey), { ...sealed, signature: '' })).not.toBeTypeOf('string');
@@ -73,11 +83,12 @@ test('a co-signer signs no seal that differs, and logs it without a secret', asy
   const lines = vi.spyOn(console, 'error').mockImplementation(() => {});
   const recoveryKey = bytesToHex(x25519.keygen().publicKey);
   const share = shareOf();
-  const differing = () => Promise.reject(new SealDiffers('differs'));
+  const differing = () => Promise.reject(new SealDiffers({ parts: ['ct'], confirmed: 'first' }));
   const answer = await signedRecoveryPackage(own, { recoveryKey, share }, differing);
   expect(answer).toMatchObject({ ok: false, refusal: { code: 'seal-differs' } });
   const { keyId } = share;
-  expect(lines.mock.calls).toEqual([[JSON.stringify({ event: 'recovery-seal-differs', node: 1, keyId, epoch: 1 })]]);
+  const line = { event: 'recovery-seal-differs', node: 1, keyId, epoch: 1, parts: ['ct'], confirmed: 'first' };
+  expect(lines.mock.calls).toEqual([[JSON.stringify(line)]]);
   const failing = () => Promise.reject(new Error('another fault'));
   await expect(signedRecoveryPackage(own, { recoveryKey, share }, failing)).rejects.toThrow('another fault');
   expect((await signedRecoveryPackage(own, { recoveryKey, share })).ok).toBe(true);

@@ -25,7 +25,8 @@ export async function signedRecoveryPackage(
   } catch (error) {
     if (!(error instanceof SealDiffers)) throw error;
     const { keyId, epoch } = share;
-    console.error(JSON.stringify({ event: 'recovery-seal-differs', node: own.index, keyId, epoch }));
+    const line = { event: 'recovery-seal-differs', node: own.index, keyId, epoch, ...error.evidence };
+    console.error(JSON.stringify(line));
     return refused(refusal('seal-differs'));
   }
 }

@@ -52,8 +52,25 @@ export const RECOVERY_SUITE = new CipherSuite({
 type Sealed = Omit<RecoveryPackage, 'encapsulated' | 'ciphertext' | 'signature'>;
 type UnsignedPackage = Omit<RecoveryPackage, 'signature'>;
 
-/** Two implementations sealed the same share differently, so at least one of them is wrong. */
-export class SealDiffers extends Error {}
+/**
+ * Two implementations sealed the same share differently, so at least one of them is wrong. The
+ * evidence names neither a secret nor a byte of the seal.
+ */
+export class SealDiffers extends Error {
+  readonly evidence: SealEvidence;
+
+  constructor(evidence: SealEvidence) {
+    super('Two implementations of the seal disagree.');
+    this.evidence = evidence;
+  }
+}
+
+interface SealEvidence {
+  /** What differs: the encapsulated key, the ciphertext, or both. */
+  readonly parts: readonly ('enc' | 'ct')[];
+  /** The result that a repetition of the second implementation confirms: the other one is wrong. */
+  readonly confirmed: 'first' | 'second' | 'neither';
+}
 
 /**
  * Seals a share twice, by two implementations with one ephemeral key. A faulty seal would be
@@ -86,14 +103,26 @@ export async function sealForRecovery(
     const ekm = await RECOVERY_SUITE.kem.deriveKeyPair(ikmE.buffer);
     const sender = await RECOVERY_SUITE.createSenderContext({ recipientPublicKey, info, ekm });
     const [enc, ct] = [new Uint8Array(sender.enc), new Uint8Array(await sender.seal(scalar.buffer))];
-    const again = await sealAgain({ ikmE, pkR: hexToBytes(recoveryKey), info, plaintext: scalar });
-    if (!equalBytes(enc, again.enc) || !equalBytes(ct, again.ct))
-      throw new SealDiffers('Two implementations of the seal disagree.');
+    const first: Seal = { enc, ct };
+    const again = () => sealAgain({ ikmE, pkR: hexToBytes(recoveryKey), info, plaintext: scalar });
+    const second = await again();
+    const parts = differingParts(first, second);
+    if (parts.length > 0) {
+      const third = await again();
+      const isOf = (seal: Seal) => differingParts(seal, third).length === 0;
+      throw new SealDiffers({ parts, confirmed: isOf(first) ? 'first' : isOf(second) ? 'second' : 'neither' });
+    }
     return { ...header, encapsulated: bytesToHex(enc), ciphertext: bytesToHex(ct) };
   } finally {
     ikmE.fill(0);
     scalar.fill(0);
   }
+}
+
+type Seal = Awaited<ReturnType<typeof sealBase>>;
+
+function differingParts(one: Seal, other: Seal): readonly ('enc' | 'ct')[] {
+  return (['enc', 'ct'] as const).filter((part) => !equalBytes(one[part], other[part]));
 }
 
 /**

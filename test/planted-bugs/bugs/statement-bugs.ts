@@ -302,8 +302,8 @@ export const STATEMENT_BUGS: readonly Bug[] = [
   {
     name: 'a seal for recovery is not compared with a second one',
     file: 'src/mpc/recovery/package.ts',
-    was: 'if (!equalBytes(enc, again.enc) || !equalBytes(ct, again.ct))',
-    is: 'if (!equalBytes(enc, again.enc) || ct.length !== again.ct.length)',
+    was: "return (['enc', 'ct'] as const).filter(",
+    is: "return (['enc'] as const).filter(",
     caughtBy: ['test/mpc/recovery-seal.test.ts'],
   },
   {
