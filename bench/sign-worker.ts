@@ -1,6 +1,5 @@
 import type { EvmQuote } from '#chains/evm/rules/compose.ts';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
+import { hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import { getAddressDecoder } from '@solana/kit';
 import { parseDevice } from '#devices/device-key.ts';
 import { addressOn } from '#chains/inspect/address-on.ts';
@@ -22,9 +21,8 @@ import type { CosignerClient } from '#cosigner-client/client.ts';
 import { cosignerClient, cosignersOf, transportOf } from '#cosigner-client/client.ts';
 import type { PolicySource } from '#cosigner-client/bring-policies.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import { mandateBytes } from '#domain/policy/policy-change.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
-import { policyHashOf } from '#devices/policy-succession.ts';
+import { mandateDigest } from '#devices/policy-succession.ts';
 import { generateKey } from '../test/cosigner/key/generate-key.ts';
 import { proofFault } from '#jobs/keys/prove-key.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
@@ -195,7 +193,7 @@ function sourceOf(first: AdoptedPolicy): PolicySource {
 async function founded(policy: Policy, signers: readonly Signer[], nowMs: number): Promise<AdoptedPolicy> {
   const id = newPolicyChangeId(nowMs, randomBytes(10));
   const terms = { id, note: null, createdAtMs: nowMs, expiresAtMs: nowMs + CONFIGURATION.decisionPeriodSeconds * 1000 };
-  const digest = bytesToHex(sha256(mandateBytes(terms, policyHashOf(policy))));
+  const digest = mandateDigest(terms, policy);
   const approvals = await Promise.all(signers.map(async (signer) => approvalOf(signer, digest, nowMs)));
   return { policy, mandate: { ...terms, policy, approvals } };
 }

@@ -25,11 +25,15 @@ export async function pairStatesOf(cosigner: CosignerClient): Promise<Result<Pai
 export function statesOfCosigners(cosigners: readonly CosignerClient[]): Promise<readonly CosignerState[]> {
   return Promise.all(
     cosigners.map(async (cosigner) => {
-      const states = await pairStatesOf(cosigner);
+      const [states, recoveryKey] = await Promise.all([pairStatesOf(cosigner), recoveryKeyOf(cosigner)]);
       const caught = states.ok ? Object.entries(states.value).filter(([, { banned }]) => banned) : [];
       const banned = caught.map(([peer]) => Number.parseInt(peer, 10));
-      const recoveryKey = states.ok ? await recoveryKeyOf(cosigner) : null;
-      return { node: cosigner.index, fault: states.ok ? null : states.refusal.code, banned, recoveryKey };
+      return {
+        node: cosigner.index,
+        fault: states.ok ? null : states.refusal.code,
+        banned,
+        recoveryKey: states.ok ? recoveryKey : null,
+      };
     }),
   );
 }

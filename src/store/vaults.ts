@@ -116,15 +116,14 @@ export interface MemberName {
   readonly name: string;
 }
 
-/** Returns the listed members of all of this user's vaults, by name. */
-export async function coMembersOf(db: D1Database, userId: string): Promise<readonly MemberName[]> {
+/** Returns the listed members of these vaults, by name. One statement takes a hundred vaults. */
+export async function membersOf(db: D1Database, vaultIds: readonly number[]): Promise<readonly MemberName[]> {
   const orm = drizzle(db);
-  const own = orm.select({ id: members.vaultId }).from(members).where(eq(members.userId, userId));
   return orm
     .select({ vaultId: members.vaultId, userId: users.id, name: users.name })
     .from(members)
     .innerJoin(users, eq(users.id, members.userId))
-    .where(inArray(members.vaultId, own))
+    .where(inArray(members.vaultId, [...vaultIds]))
     .orderBy(asc(users.name), asc(users.id));
 }
 

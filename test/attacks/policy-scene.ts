@@ -1,12 +1,10 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
-import { nameOf, policyHashOf } from '#devices/policy-succession.ts';
+import { randomBytes } from '@noble/hashes/utils.js';
+import { mandateDigest, nameOf, policyHashOf } from '#devices/policy-succession.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
 import { sortedByKeyId } from '#domain/access/device.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
-import { mandateBytes } from '#domain/policy/policy-change.ts';
 import type { Actor, Approval } from '#domain/transaction/transaction.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { encodePolicy } from '#cosigner-client/bring-policies.ts';
@@ -73,7 +71,7 @@ export function changeTo(
 ): AdoptedPolicy {
   const createdAtMs = Math.min(Date.now(), expiresAtMs) - MINUTE_MS;
   const terms = { id: newPolicyChangeId(createdAtMs, randomBytes(10)), note: null, createdAtMs, expiresAtMs };
-  const digest = bytesToHex(sha256(mandateBytes(terms, policyHashOf(policy))));
+  const digest = mandateDigest(terms, policy);
   return { policy, mandate: { ...terms, policy, approvals: approvalsOf(digest, ...signs) } };
 }
 

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { historyLines } from '#store/audit.ts';
 import { claimDue, pruneEnded } from '#store/retried-rows.ts';
-import { claimVaultsToWake, coMembersOf, vaultsOf } from '#store/vaults.ts';
+import { claimVaultsToWake, membersOf, vaultsOf } from '#store/vaults.ts';
 
 /**
  * The cost of reads and jobs, in rows that D1 reads, with a hundred times as many rows of the
@@ -20,7 +20,11 @@ const QUERIES: Readonly<Record<string, (db: D1Database) => Promise<unknown>>> = 
     historyLines(db, { vaultId: 1, transactionId: null, after: 5, limit: 10 }),
   'the history of a transaction': (db) => historyLines(db, { vaultId: 1, transactionId: 'tx-7', after: 0, limit: 10 }),
   'the vaults of a person': (db) => vaultsOf(db, 'person', { before: null, limit: OWN }),
-  'the co-members of a person': (db) => coMembersOf(db, 'person'),
+  'the co-members of a person': (db) =>
+    membersOf(
+      db,
+      Array.from({ length: OWN }, (_, i) => i + 1),
+    ),
   'the vaults to wake': (db) => claimVaultsToWake(db, { wokenBeforeMs: 1, nowMs: 5, limit: 10 }),
   'the deliveries to send again': (db) => claimDue(db, 'deliveries', { dueBeforeMs: 10, nowMs: 10_000, limit: 10 }),
   'the scans to send again': (db) => claimDue(db, 'scans', { dueBeforeMs: 10, nowMs: 10_000, limit: 10 }),

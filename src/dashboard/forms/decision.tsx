@@ -8,7 +8,8 @@ import { Hash, Time } from '#dashboard/pages/record-fields.tsx';
 import type { SignatureBody } from '#dashboard/forms/passkey.ts';
 import { bytesOfHex, hexOf, pagesOf } from '#dashboard/forms/passkey.ts';
 import type { ApprovalChannel } from '#dashboard/approval/approval-channel.ts';
-import { requestSignature, isPhone, useApprovalOrigins } from '#dashboard/approval/approval-channel.ts';
+import { requestSignature, useApprovalOrigins } from '#dashboard/approval/approval-channel.ts';
+import { PageButtons } from '#dashboard/approval/page-buttons.tsx';
 import type { SigningTask } from '#dashboard/forms/signing-task.ts';
 import { signatureIn } from '#dashboard/approval/approval-request.ts';
 import { NotSigned } from '#dashboard/approval/not-signed.ts';
@@ -196,14 +197,14 @@ function Yes(props: SignedDecision) {
           This is a preview. The approval page at {preferred} reads the bytes itself: compare what it shows, and sign
           there.
         </p>
-        <button type="button" class="yes" disabled={isSending} onClick={() => page(preferred, 'window')}>
-          Approve on the approval page
-        </button>{' '}
-        {!isPhone() && (
-          <button type="button" disabled={isSending} onClick={() => page(preferred, 'redirect')}>
-            Go there in this tab
-          </button>
-        )}
+        <PageButtons
+          page={preferred}
+          label="Approve on the approval page"
+          labelOfTab="Go there in this tab"
+          kind="yes"
+          isSending={isSending}
+          open={page}
+        />
         <OtherPages others={others} isSending={isSending} verb="Approve" page={page} />
       </>
     );
@@ -227,14 +228,14 @@ function No({ pending, isSending, origins, page, session }: SignedDecision) {
     return (
       <>
         <p>
-          <button type="button" class="no" disabled={isSending} onClick={() => page(preferred, 'window')}>
-            Reject on the approval page
-          </button>{' '}
-          {!isPhone() && (
-            <button type="button" disabled={isSending} onClick={() => page(preferred, 'redirect')}>
-              Reject in this tab
-            </button>
-          )}
+          <PageButtons
+            page={preferred}
+            label="Reject on the approval page"
+            labelOfTab="Reject in this tab"
+            kind="no"
+            isSending={isSending}
+            open={page}
+          />
         </p>
         <OtherPages others={others} isSending={isSending} verb="Reject" page={page} />
       </>

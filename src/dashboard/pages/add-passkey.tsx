@@ -1,6 +1,5 @@
-import { Fragment } from 'preact';
 import type { ApprovalChannel } from '#dashboard/approval/approval-channel.ts';
-import { isPhone } from '#dashboard/approval/approval-channel.ts';
+import { PageButtons } from '#dashboard/approval/page-buttons.tsx';
 
 /** Offers a new passkey of each approval page. With two pages each one is named. */
 export function AddPasskey(props: {
@@ -12,18 +11,7 @@ export function AddPasskey(props: {
     <>
       {origins.map((page) => {
         const label = origins.length === 1 ? 'Add passkey' : `Add passkey at ${new URL(page).host}`;
-        return (
-          <Fragment key={page}>
-            <button type="button" onClick={() => enrol(page, 'window')}>
-              {label}
-            </button>
-            {!isPhone() && (
-              <button type="button" onClick={() => enrol(page, 'redirect')}>
-                {label} in this tab
-              </button>
-            )}
-          </Fragment>
-        );
+        return <PageButtons key={page} page={page} label={label} labelOfTab={`${label} in this tab`} open={enrol} />;
       })}
     </>
   );

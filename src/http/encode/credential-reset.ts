@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { CredentialReset } from '#domain/access/credential-reset.ts';
 import { cancellationBytes, CREDENTIAL_RESET_STATES, resetStateAt } from '#domain/access/credential-reset.ts';
 import type { VaultId } from '#domain/id.ts';
-import { rfc3339 } from '#http/encode/rfc3339.ts';
+import { rfc3339, rfc3339OrNull } from '#http/encode/rfc3339.ts';
 
 const time = z.iso.datetime();
 
@@ -47,7 +47,7 @@ export function credentialResetRecord(reset: CredentialReset): z.infer<typeof cr
     requestedAt: rfc3339(reset.requestedAtMs),
     effectiveAt: rfc3339(reset.effectiveAtMs),
     expiresAt: rfc3339(reset.expiresAtMs),
-    endedAt: endedAtMs === null ? null : rfc3339(endedAtMs),
+    endedAt: rfc3339OrNull(endedAtMs),
     cancelledBy: cancellation === null ? null : { userId: cancellation.userId, deviceKeyId: cancellation.deviceKeyId },
   };
 }

@@ -4,7 +4,7 @@ import type { ActivityHealth, MonitorEndpoint } from '#domain/alert.ts';
 import { ALERT_CODES, alertsFor, percentOf } from '#domain/alert.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { route } from '#http/edge/context.ts';
-import { rfc3339 } from '#http/encode/rfc3339.ts';
+import { rfc3339, rfc3339OrNull } from '#http/encode/rfc3339.ts';
 import { endpointsFrom } from '#monitors/endpoint.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import { statesOfCosigners } from '#cosigner-client/pair-states.ts';
@@ -143,10 +143,9 @@ async function show(context: HttpContext): Promise<Response> {
     readHealth(context.env.DB, { limit: SHOWN, nowMs: Date.now() }),
     statesOfCosigners(cosignersOf(context.env)),
   ]);
-  const timeOrNull = (atMs: number | null) => (atMs === null ? null : rfc3339(atMs));
   const activityOf = ({ open, oldestDueAtMs, failed }: ActivityHealth) => ({
     open,
-    oldestDueAt: timeOrNull(oldestDueAtMs),
+    oldestDueAt: rfc3339OrNull(oldestDueAtMs),
     failed,
   });
   const { outstanding, quietest } = condition;
@@ -159,7 +158,7 @@ async function show(context: HttpContext): Promise<Response> {
     deliveries: activityOf(condition.deliveries),
     hints: {
       endpoints: [...condition.hints.endpoints],
-      oldestUntriedAt: timeOrNull(condition.hints.oldestUntriedAtMs),
+      oldestUntriedAt: rfc3339OrNull(condition.hints.oldestUntriedAtMs),
     },
     scans: activityOf(condition.scans),
     claims: condition.claims.map(({ firstAtMs, lastAtMs, ...claim }) => ({
@@ -169,23 +168,23 @@ async function show(context: HttpContext): Promise<Response> {
     })),
     monitors: monitorsOf(context.env, condition.monitors).map(({ lastDeliveryAtMs, unreadAtMs, ...endpoint }) => ({
       endpointId: endpoint.endpointId,
-      lastDeliveryAt: timeOrNull(lastDeliveryAtMs),
+      lastDeliveryAt: rfc3339OrNull(lastDeliveryAtMs),
       unread: endpoint.unread,
-      lastUnreadAt: timeOrNull(unreadAtMs),
+      lastUnreadAt: rfc3339OrNull(unreadAtMs),
       lastUnreadKind: endpoint.unreadKind,
     })),
-    deadLetters: { count: condition.deadLetters, newestAt: timeOrNull(condition.newestDeadLetterAtMs) },
+    deadLetters: { count: condition.deadLetters, newestAt: rfc3339OrNull(condition.newestDeadLetterAtMs) },
     singleNodeChains: chainsOnOneNode(context.env),
     vaults: {
       count: condition.vaults,
-      longestUnsweptAt: timeOrNull(condition.longestUnsweptAtMs),
+      longestUnsweptAt: rfc3339OrNull(condition.longestUnsweptAtMs),
     },
     stores: condition.stores.map((store) => ({ ...store, percent: percentOf(store) })),
     recovery: {
       outdated: condition.outdatedKeys.number,
       longest: condition.outdatedKeys.longest.map(({ sinceMs, ...key }) => ({
         ...key,
-        outdatedSince: timeOrNull(sinceMs),
+        outdatedSince: rfc3339OrNull(sinceMs),
       })),
     },
     cosigners: cosigners.map(({ recoveryKey, ...state }) => ({ ...state, recoveryKey: recoveryKey || null })),

@@ -29,7 +29,7 @@ import { foundingRecord, foundingSchema, policyRecord, policySchema } from '#htt
 import { knownUserIds } from '#store/users.ts';
 import type { KeyExport } from '#store/operations/key-exports.ts';
 import { exportsOfKeys } from '#store/operations/key-exports.ts';
-import { rfc3339 } from '#http/encode/rfc3339.ts';
+import { rfc3339OrNull } from '#http/encode/rfc3339.ts';
 import { allocateVault } from '#store/vaults.ts';
 import { minSigners, MAX_PARTY_INDEX } from '#mpc/party.ts';
 import { cosignerEndpoints } from '#cosigner-client/endpoints.ts';
@@ -297,8 +297,8 @@ function recoveryRecord(exported: KeyExport | undefined) {
   if (exported === undefined) return null;
   const { exportedAtMs, outdatedSinceMs, recipients } = exported;
   return {
-    exportedAt: exportedAtMs === null ? null : rfc3339(exportedAtMs),
-    outdatedSince: outdatedSinceMs === null ? null : rfc3339(outdatedSinceMs),
+    exportedAt: rfc3339OrNull(exportedAtMs),
+    outdatedSince: rfc3339OrNull(outdatedSinceMs),
     recoveryKeys: [...recipients],
   };
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { rfc3339 } from '#http/encode/rfc3339.ts';
+import { rfc3339, rfc3339OrNull } from '#http/encode/rfc3339.ts';
 import type { TokenView } from '#objects/token/access-token.ts';
 
 const time = z.iso.datetime();
@@ -36,7 +36,6 @@ export const issuedTokenSchema = z
  * value.
  */
 export function accessTokenRecord(view: TokenView): z.infer<typeof accessTokenSchema> {
-  const timeOf = (atMs: number | null) => (atMs === null ? null : rfc3339(atMs));
   return {
     id: view.id,
     name: view.name,
@@ -44,8 +43,8 @@ export function accessTokenRecord(view: TokenView): z.infer<typeof accessTokenSc
     enabled: view.enabled,
     createdAt: rfc3339(view.createdAtMs),
     updatedAt: rfc3339(view.updatedAtMs),
-    rotatedAt: timeOf(view.rotatedAtMs),
-    lastUsedAt: timeOf(view.lastUsedAtMs),
-    previousValueUntil: timeOf(view.previousUntilMs),
+    rotatedAt: rfc3339OrNull(view.rotatedAtMs),
+    lastUsedAt: rfc3339OrNull(view.lastUsedAtMs),
+    previousValueUntil: rfc3339OrNull(view.previousUntilMs),
   };
 }

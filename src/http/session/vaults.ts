@@ -5,9 +5,10 @@ import { ROLES } from '#domain/access/member.ts';
 import { approvalOrigins } from '#devices/approval-origin.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { actorOf, route } from '#http/edge/context.ts';
+import { pageOf } from '#http/edge/page.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
-import { coMembersOf, vaultsOf } from '#store/vaults.ts';
+import { membersOf, vaultsOf } from '#store/vaults.ts';
 
 /** The list calls the object of each vault. */
 const PAGE = 50;
@@ -63,13 +64,16 @@ export const ownVaults = route({
 
 async function list(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
-  const people = Map.groupBy(await coMembersOf(context.env.DB, actor.userId), ({ vaultId }) => vaultId);
-  const data: z.infer<typeof vaultSchema>[] = [];
   const { cursor = '' } = vaultsQuery.parse(context.req.query());
   // One extra row shows whether there is another page.
   const entries = await vaultsOf(context.env.DB, actor.userId, { before: parseVaultIdText(cursor), limit: PAGE + 1 });
-  const shown = entries.slice(0, PAGE);
-  const nextCursor = entries.length > PAGE ? String(shown.at(-1)?.id) : null;
+  const { shown, nextCursor } = pageOf(entries, PAGE, ({ id }) => String(id));
+  const listed = await membersOf(
+    context.env.DB,
+    shown.map(({ id }) => id),
+  );
+  const people = Map.groupBy(listed, ({ vaultId }) => vaultId);
+  const data: z.infer<typeof vaultSchema>[] = [];
   for (const { id, name, wallets } of shown) {
     const vaultId = parseVaultId(id);
     if (vaultId === null) continue;

@@ -4,6 +4,7 @@ import { respondWithEtag, taggedJson } from '#http/edge/etag.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { actorOf, route } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
+import { pageOf } from '#http/edge/page.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import { balanceRecords, balanceSchema } from '#http/encode/balance.ts';
@@ -58,11 +59,9 @@ async function listBalances(context: HttpContext): Promise<Response> {
       vault.query(actor, { type: 'listBalances', after, limit: MAX_PAGE_SIZE + 1, hiddenToo: visible === 'all' }),
   );
   if (!found.ok) return refusalProblem(context, found.refusal);
-  const page = found.value.slice(0, MAX_PAGE_SIZE);
-  const last = found.value.length > MAX_PAGE_SIZE ? page.at(-1) : undefined;
-  const chains = chainsFrom(context.env);
-  const balances = await balanceRecords(context.env.DB, page, chains);
-  return respondWithEtag(context, taggedJson({ balances, nextCursor: last === undefined ? null : writeCursor(last) }));
+  const { shown, nextCursor } = pageOf(found.value, MAX_PAGE_SIZE, writeCursor);
+  const balances = await balanceRecords(context.env.DB, shown, chainsFrom(context.env));
+  return respondWithEtag(context, taggedJson({ balances, nextCursor }));
 }
 
 /** Returns the cursor of the last asset on a page. It is opaque, so its content can change. */

@@ -7,6 +7,7 @@ import { mandateBytes } from '#domain/policy/policy-change.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { actorOf, route } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
+import { pageOf } from '#http/edge/page.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
 import { approvalRecord } from '#http/encode/transaction.ts';
@@ -79,9 +80,8 @@ async function list(context: HttpContext): Promise<Response> {
     (vault) => vault.query(actor, { type: 'policyHistory', before, limit: PAGE + 1 }),
   );
   if (!read.ok) return refusalProblem(context, read.refusal);
-  const shown = read.value.slice(0, PAGE);
+  const { shown, nextCursor } = pageOf(read.value, PAGE, ({ policy }) => String(policy.version));
   const chains = chainsFrom(context.env);
-  const nextCursor = read.value.length > PAGE ? String(shown.at(-1)?.policy.version) : null;
   return context.json({ data: shown.map((adopted) => adoptedRecord(adopted, chains)), nextCursor });
 }
 

@@ -1,11 +1,9 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
-import { policyHashOf } from '#devices/policy-succession.ts';
+import { randomBytes } from '@noble/hashes/utils.js';
+import { mandateDigest } from '#devices/policy-succession.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
 import { sortedByKeyId } from '#domain/access/device.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
-import { mandateBytes } from '#domain/policy/policy-change.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { Authenticator } from '../../devices/authenticator.ts';
@@ -46,7 +44,7 @@ export function founded(first: Policy, ...others: readonly Signer[]): AdoptedPol
   const createdAtMs = Date.now() - 1000;
   const id = newPolicyChangeId(createdAtMs, randomBytes(10));
   const terms = { id, note: null, createdAtMs, expiresAtMs: createdAtMs + HOUR_MS };
-  const digest = bytesToHex(sha256(mandateBytes(terms, policyHashOf(first))));
+  const digest = mandateDigest(terms, first);
   const signatures = [laptop, phone, inTheSafe, ...others].map((device) => device.signed(digest));
   const approvals = first.devices.flatMap(({ keyId, userId }) => {
     const device = signatures.find((signature) => signature.keyId === keyId);

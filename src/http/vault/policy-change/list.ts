@@ -4,6 +4,7 @@ import { parsePolicyChangeId } from '#domain/id.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { actorOf, route } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
+import { pageOf } from '#http/edge/page.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { policyChangeRecord, policyChangeSchema } from '#http/encode/policy-change.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
@@ -52,8 +53,7 @@ async function list(context: HttpContext): Promise<Response> {
     (vault) => vault.query(actor, { type: 'policyChanges', before, limit: PAGE + 1 }),
   );
   if (!read.ok) return refusalProblem(context, read.refusal);
-  const shown = read.value.slice(0, PAGE);
+  const { shown, nextCursor } = pageOf(read.value, PAGE, ({ change }) => change.id);
   const chains = chainsFrom(context.env);
-  const nextCursor = read.value.length > PAGE ? (shown.at(-1)?.change.id ?? null) : null;
   return context.json({ policyChanges: shown.map((view) => policyChangeRecord(view, chains)), nextCursor });
 }

@@ -4,6 +4,7 @@ import { chainClientFor } from '#chains/client-for.ts';
 import { actorOf, route } from '#http/edge/context.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
+import { pageOf } from '#http/edge/page.ts';
 import { problem, refusalProblem } from '#http/encode/problem.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { lockRecord, lockSchema, utxoChainOf } from '#http/vault/utxo/record.ts';
@@ -78,11 +79,10 @@ async function list(context: HttpContext): Promise<Response> {
     return problem(context, 'chain-unavailable', { detail });
   }
   const rest = cursor === undefined ? listed.value : listed.value.filter((utxo) => isAfter(utxo, cursor));
-  const page = rest.slice(0, MAX_PAGE_SIZE);
-  const last = rest.length > MAX_PAGE_SIZE ? page.at(-1) : undefined;
+  const { shown, nextCursor } = pageOf(rest, MAX_PAGE_SIZE, ({ amount, outpoint }) => `${amount}_${outpoint}`);
   const lockOf = new Map(locks.map((lock) => [lock.outpoint, lockRecord(lock)]));
   const spenderOf = new Map(spending.map(({ outpoint, transactionId }) => [outpoint, transactionId]));
-  const data = page.map(({ outpoint, isProven, ...utxo }) => ({
+  const data = shown.map(({ outpoint, isProven, ...utxo }) => ({
     ...utxo,
     proven: isProven,
     lock: lockOf.get(outpoint) ?? null,
@@ -90,7 +90,7 @@ async function list(context: HttpContext): Promise<Response> {
   }));
   return context.json({
     data,
-    nextCursor: last === undefined ? null : `${last.amount}_${last.outpoint}`,
+    nextCursor,
     locks: locks.map(lockRecord),
   });
 }

@@ -1,5 +1,4 @@
 import { withPolicy } from '#domain/access/membership.ts';
-import { KEY_SCHEMES } from '#domain/asset/chain.ts';
 import { missingDeviceFault } from '#domain/policy/policy.ts';
 import type { PolicyPatchFault } from '#domain/policy/next-policy.ts';
 import { nextDraft } from '#domain/policy/next-policy.ts';
@@ -9,15 +8,9 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Vault } from '#domain/vault.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
-import { unfoundedOf } from '#objects/vault/writes/mandate-renewal.ts';
+import { hasKeyCandidate, unfoundedOf } from '#objects/vault/writes/mandate-renewal.ts';
 import type { Proposal } from '#objects/vault/writes/policy-change-writes.ts';
-import {
-  decidedChange,
-  openChange,
-  openRenewal,
-  writeChangeDecision,
-  writeNewChange,
-} from '#objects/vault/writes/policy-change-writes.ts';
+import { openChange, openRenewal, supersede, writeNewChange } from '#objects/vault/writes/policy-change-writes.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 
@@ -31,7 +24,7 @@ import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 
 /** Reports whether version 1 of a vault is a draft. Co-signers that made a key have taken it. */
 export function isDraft(storage: VaultStorage, vault: Vault): boolean {
-  const isUntaken = vault.keys.length === 0 && KEY_SCHEMES.every((scheme) => storage.keyCandidate(scheme) === null);
+  const isUntaken = vault.keys.length === 0 && !hasKeyCandidate(storage);
   return isUntaken && vault.policy.version === 1 && unfoundedOf(storage, vault) !== null;
 }
 
@@ -57,10 +50,7 @@ export function newDraft(
  */
 export function writeDraft(storage: VaultStorage, vault: Vault, change: PolicyChange): Vault {
   const { policy, createdBy: actor } = change;
-  for (const pending of storage.policies.pendingChanges()) {
-    const superseded = decidedChange(storage, vault, { change: pending, event: { type: 'supersede' } });
-    writeChangeDecision(storage, vault, superseded);
-  }
+  supersede(storage, vault, storage.policies.pendingChanges());
   const digest = policyHashOf(policy);
   storage.policies.putChange(change, digest);
   storage.policies.replaceDraft(policy, digest);

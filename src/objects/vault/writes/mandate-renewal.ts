@@ -41,14 +41,21 @@ export function newRenewal(
 export function renewalsNeededBy(storage: VaultStorage, vault: Vault): readonly NeededRenewal[] {
   const { keys, expiredAdoptions } = vault;
   if (keys.length > 0 && expiredAdoptions.length === 0) return [];
-  // Co-signers adopted the policies together with the key candidate, which only lacks a proof.
-  if (keys.length === 0 && KEY_SCHEMES.some((scheme) => storage.keyCandidate(scheme) !== null)) return [];
+  if (keys.length === 0 && hasKeyCandidate(storage)) return [];
   const isWaiting = storage.queuedJob('', keys.length === 0 ? 'generate-key' : 'adopt-policy') !== null;
   const refusedBy = keys.length === 0 ? null : expiredAdoptions;
   // A vault without a key is founded first, which `foundingOf` states.
   const unfounded = keys.length === 0 ? null : unfoundedOf(storage, vault);
   const terms = { nowMs: Date.now(), unfounded };
   return isWaiting ? neededRenewals(storage.policies.adopted(), refusedBy, terms) : [];
+}
+
+/**
+ * Reports whether the co-signers made a key that only lacks a proof. They adopted the policies
+ * together with it.
+ */
+export function hasKeyCandidate(storage: VaultStorage): boolean {
+  return KEY_SCHEMES.some((scheme) => storage.keyCandidate(scheme) !== null);
 }
 
 /** Returns what is missing from the founding of a vault, or null. */

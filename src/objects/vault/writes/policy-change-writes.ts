@@ -151,14 +151,19 @@ export function writeChangeDecision(
   storage.putVault(governed);
   enqueueAdoption(storage, governed);
   writeVaultChange(storage, governed, { action: 'adopt-policy', detail: id, actor: null });
-  for (const other of storage.policies.pendingChanges().filter((pending) => !isRenewal(pending))) {
-    writeChangeDecision(
-      storage,
-      governed,
-      decidedChange(storage, governed, { change: other, event: { type: 'supersede' } }),
-    );
-  }
+  supersede(
+    storage,
+    governed,
+    storage.policies.pendingChanges().filter((pending) => !isRenewal(pending)),
+  );
   return governed;
+}
+
+/** Ends pending changes whose predecessor is no longer in force. Runs inside a commit. */
+export function supersede(storage: VaultStorage, vault: Vault, pending: readonly PolicyChange[]): void {
+  for (const change of pending) {
+    writeChangeDecision(storage, vault, decidedChange(storage, vault, { change, event: { type: 'supersede' } }));
+  }
 }
 
 /** Decides on an event that is never refused. */
