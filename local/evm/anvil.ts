@@ -1,8 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
 import { firstExecutable, filesOnPath } from '../stack/executable.ts';
 
 export interface AnvilOptions {
@@ -49,7 +51,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   // An interrupted test run or demo must not leave a chain behind.
   const abandon = () => child.kill('SIGKILL');
   process.once('exit', abandon);
-  const stop = async () => {
+  const end = async () => {
     process.off('exit', abandon);
     if (isRunning(child)) child.kill('SIGINT');
     // A blocked anvil (observed after a thousand concurrent transactions) reacts to no other
@@ -58,10 +60,23 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
     await exited;
     clearTimeout(insist);
   };
+  /**
+   * Anvil writes its state when it handles the signal. It handles signals from a moment after it
+   * listens, so an early signal ends it without a state: one of forty immediate stops did. The state
+   * is therefore read first, and written here when a signal ended the process.
+   */
+  const endWithState = async (url: string, statePath: string) => {
+    const state = isRunning(child) ? await dumpedState(url) : null;
+    await end();
+    if (state !== null && child.signalCode !== null) await writeFile(statePath, state);
+  };
   const [failed, late] = [exited.then((failure) => ({ failure })), new AbortController()];
   const started = await Promise.race([failed, listening(child.stdout), deadline(late.signal)]);
   late.abort();
-  if (typeof started === 'string') return { url: started, stop };
+  if (typeof started === 'string') {
+    const url = started;
+    return { url, stop: () => (options.statePath === undefined ? end() : endWithState(url, options.statePath)) };
+  }
   abandon();
   process.off('exit', abandon);
   throw new Error(`anvil did not start: ${started.failure}`);
@@ -79,6 +94,19 @@ function listening(stdout: Readable): Promise<string> {
       resolve(`http://${address}`);
     });
   });
+}
+
+/**
+ * Returns the state as anvil's own state file holds it. Null when anvil does not respond: it is
+ * ending by itself, and then it writes the file.
+ */
+async function dumpedState(url: string): Promise<Buffer | null> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_dumpState', params: [] });
+  const headers = { 'content-type': 'application/json' };
+  const signal = AbortSignal.timeout(STOP_DEADLINE_MS);
+  const response = await fetch(url, { method: 'POST', headers, body, signal }).catch(() => null);
+  const answer: { readonly result?: string } = JSON.parse((await response?.text().catch(() => null)) ?? '{}');
+  return answer.result === undefined ? null : gunzipSync(Buffer.from(answer.result.slice(2), 'hex'));
 }
 
 async function deadline(signal: AbortSignal): Promise<{ readonly failure: string }> {

@@ -40,6 +40,17 @@ test('a chain continues after a restart with the state from before', async () =>
   await rm(folder, { recursive: true });
 });
 
+test('a chain that is stopped right after its start keeps its state', async () => {
+  // One stop of about forty comes before anvil handles the signal, so one stop alone proves little.
+  const folder = await mkdtemp(join(tmpdir(), 'conclave-anvil-'));
+  for (let round = 0; round < 60; round += 1) {
+    const statePath = join(folder, `${round}.json`);
+    await (await startAnvil({ statePath })).stop();
+    expect(existsSync(statePath)).toBe(true);
+  }
+  await rm(folder, { recursive: true });
+});
+
 test('a port in use is an error, whatever answers on it', async () => {
   const server = createServer((_request, response) => response.end('{}'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
