@@ -62,8 +62,8 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   };
   /**
    * Anvil writes its state when it handles the signal. It handles signals from a moment after it
-   * listens, so an early signal ends it without a state: one of forty immediate stops did. The state
-   * is therefore read first, and written here when a signal ended the process.
+   * listens, so an early signal ends it without a state: one of forty immediate stops did. The
+   * state is therefore read first, and written here when a signal ended the process.
    */
   const endWithState = async (url: string, statePath: string) => {
     const state = isRunning(child) ? await dumpedState(url) : null;

@@ -5,12 +5,13 @@ import { requestFromOpener } from '#approval-page/arrival/channel.ts';
 import { Enrol } from '#approval-page/enrol.tsx';
 import { OtherRequest } from '#approval-page/sign/sign-button.tsx';
 import { Nothing, reasonOf } from '#approval-page/nothing.tsx';
+import { PolicyView } from '#approval-page/policy-view.tsx';
 
 /**
  * The version of the protocol and of this page. A release that changes what the page shows
  * increases it.
  */
-const PAGE_VERSION = '1.5';
+const PAGE_VERSION = '1.6';
 
 /** Waits for the request of a dashboard and shows it, or shows why there is nothing to approve. */
 export function ApprovalPage() {
@@ -30,7 +31,9 @@ export function ApprovalPage() {
       {requested?.way === 'redirect' && (
         <p>
           <button type="button" onClick={requested.leave}>
-            Back to the dashboard without signing
+            {requested.request.type === 'conclave/approval/policy-view'
+              ? 'Back to the dashboard'
+              : 'Back to the dashboard without signing'}
           </button>
         </p>
       )}
@@ -52,5 +55,6 @@ function Content({ requested }: { readonly requested: PageRequest | null }) {
   if (requested === null) return <p role="status">Waiting for the dashboard…</p>;
   const { request } = requested;
   if (request.type === 'conclave/approval/enrolment') return <Enrol requested={requested} request={request} />;
+  if (request.type === 'conclave/approval/policy-view') return <PolicyView requested={requested} request={request} />;
   return <Approve requested={requested} request={request} />;
 }

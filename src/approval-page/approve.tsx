@@ -1,10 +1,11 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Nothing, reasonOf } from '#approval-page/nothing.tsx';
+import { attempt, Nothing, reasonOf } from '#approval-page/nothing.tsx';
 import type { PageRequest } from '#approval-page/page-request.ts';
 import { Facts } from '#approval-page/facts.tsx';
 import { passkeysOf, signWithPasskey } from '#approval-page/sign/passkey.ts';
-import { ConfirmPins } from '#approval-page/confirm-pins.tsx';
-import { forgetPins, storedPins, storePins } from '#approval-page/pin-storage.ts';
+import { ConfirmPins } from '#approval-page/cosigners/confirm-pins.tsx';
+import { usePins } from '#approval-page/cosigners/use-pins.ts';
+import { EnterAgain, Verdicts } from '#approval-page/cosigners/verdicts.tsx';
 import type { VerifiedRequest } from '#approval-page/verified-request.ts';
 import {
   claimedPins,
@@ -15,7 +16,7 @@ import {
   verifyRequest,
 } from '#approval-page/verified-request.ts';
 import { SignButton } from '#approval-page/sign/sign-button.tsx';
-import type { Confirmation, Pins } from '#approval-page/statement-check.ts';
+import type { Confirmation, Pins } from '#approval-page/cosigners/statement-check.ts';
 import type { ApprovalRequest, UnverifiedNote } from '#domain/access/approval-page-message.ts';
 import { APPROVAL_PROTOCOL } from '#domain/access/approval-page-message.ts';
 import { visibleText } from '#domain/visible-text.ts';
@@ -34,8 +35,7 @@ export function Approve({ requested, request }: RequestedApproval) {
   // The bytes are read once. The passkey later signs the digest of exactly these bytes.
   const read = useMemo(() => attempt(() => verifyRequest(request, Date.now())), [request]);
   const vaultId = read.ok ? read.value.inForce.vaultId : 0;
-  const scope = { dashboard: requested.dashboard, vaultId };
-  const [pins, setPins] = useState<Pins | null>(() => storedPins(localStorage, scope));
+  const { pins, confirmed, learn, again } = usePins(requested.dashboard, vaultId);
   if (!read.ok) return <Nothing why={read.why} />;
   const verified = read.value;
   if (verified.subject.kind === 'rejection') {
@@ -44,16 +44,8 @@ export function Approve({ requested, request }: RequestedApproval) {
   if (pins === null) {
     const claimed = attempt(() => claimedPins(request, verified));
     if (!claimed.ok) return <Nothing why={claimed.why} />;
-    const confirmed = (given: Pins) => {
-      storePins(localStorage, scope, given);
-      setPins(given);
-    };
     return <ConfirmPins claimed={claimed.value} vaultId={vaultId} confirmed={confirmed} />;
   }
-  const again = () => {
-    forgetPins(localStorage, scope);
-    setPins(null);
-  };
   if (verified.subject.kind === 'founding') {
     const fault = foundingFault(verified, pins);
     if (fault === null) return <Signing {...{ requested, request, verified, confirmation: null }} />;
@@ -63,7 +55,7 @@ export function Approve({ requested, request }: RequestedApproval) {
       </Nothing>
     );
   }
-  const learned = () => storePins(localStorage, scope, pinsAfter(pins, verified));
+  const learned = () => learn(pinsAfter(pins, verified));
   return <Confirmed {...{ requested, request, verified, pins, again, learned }} />;
 }
 
@@ -92,16 +84,6 @@ function Confirmed(
     );
   }
   return <Signing {...{ requested, request, verified, confirmation }} />;
-}
-
-function EnterAgain({ again }: { readonly again: () => void }) {
-  return (
-    <p>
-      <button type="button" onClick={again}>
-        Enter the fingerprint of the co-signers again
-      </button>
-    </p>
-  );
 }
 
 function Signing(
@@ -185,19 +167,6 @@ function Warnings({ of: { warnings } }: { readonly of: Description }) {
   );
 }
 
-function Verdicts({ confirmation: { verdicts } }: { readonly confirmation: Confirmation }) {
-  return (
-    <ul class="verdicts">
-      {verdicts.map(({ cosigner, says, detail }) => (
-        <li key={cosigner} class={says}>
-          Co-signer {cosigner}: <strong>{says}</strong>
-          {detail !== null && `. ${detail}`}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
 const EXCEPTIONS = {
   agrees: 'agrees',
   behind: 'has an earlier policy in force',
@@ -250,14 +219,4 @@ function FromServer({ remarks }: { readonly remarks: readonly UnverifiedNote[] }
       </ul>
     </section>
   );
-}
-
-type Attempt<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: string };
-
-function attempt<T>(read: () => T): Attempt<T> {
-  try {
-    return { ok: true, value: read() };
-  } catch (error) {
-    return { ok: false, why: reasonOf(error) };
-  }
 }

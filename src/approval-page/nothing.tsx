@@ -2,11 +2,16 @@ import type { ComponentChildren } from 'preact';
 import { InvalidRequest } from '#approval-page/page-request.ts';
 import { InvalidDocument } from '#domain/canonical/field-reader.ts';
 
-/** Shows that there is nothing to approve, and the reason. */
-export function Nothing({ why, children }: { readonly why: string; readonly children?: ComponentChildren }) {
+/** Shows that there is nothing to approve or to read, and the reason. */
+export function Nothing(props: {
+  readonly why: string;
+  readonly title?: string;
+  readonly children?: ComponentChildren;
+}) {
+  const { why, title = 'Nothing to approve', children } = props;
   return (
     <section class="refusal" role="alert">
-      <h1>Nothing to approve</h1>
+      <h1>{title}</h1>
       <p>{why}</p>
       {children}
     </section>
@@ -20,4 +25,15 @@ export function reasonOf(error: unknown): string {
   // Web Authentication Level 2, part 5.1.3: a credential of `excludeCredentials` is there.
   if (error.name === 'InvalidStateError') return 'This authenticator already has a passkey of yours for this vault.';
   return 'The passkey did not sign.';
+}
+
+type Attempt<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: string };
+
+/** Returns the result of a reader, or the reason why it failed as a sentence for the person. */
+export function attempt<T>(read: () => T): Attempt<T> {
+  try {
+    return { ok: true, value: read() };
+  } catch (error) {
+    return { ok: false, why: reasonOf(error) };
+  }
 }

@@ -1,9 +1,4 @@
-import type {
-  ApprovalAnswer,
-  ApprovalRequest,
-  EnrolmentAnswer,
-  EnrolmentRequest,
-} from '#domain/access/approval-page-message.ts';
+import type { ApprovalAnswer, DashboardRequest, EnrolmentAnswer } from '#domain/access/approval-page-message.ts';
 
 /** There is nothing to approve. The message is a sentence for the person. */
 export class InvalidRequest extends Error {}
@@ -18,7 +13,7 @@ export interface ReceivedRequest {
   readonly way: 'window' | 'redirect';
   /** This page chooses the nonce. The statements of the co-signers must contain it. */
   readonly nonce: string;
-  readonly request: ApprovalRequest | EnrolmentRequest;
+  readonly request: DashboardRequest;
   readonly answer: (answer: ApprovalAnswer | EnrolmentAnswer) => void;
   /** Leaves this page. After a redirect the dashboard receives an answer without a signature. */
   readonly leave: () => void;

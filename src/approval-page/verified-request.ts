@@ -1,10 +1,10 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { InvalidRequest } from '#approval-page/page-request.ts';
-import type { Confirmation, Pins } from '#approval-page/statement-check.ts';
-import { confirmedBy } from '#approval-page/statement-check.ts';
+import type { Confirmation, Pins } from '#approval-page/cosigners/statement-check.ts';
+import { confirmedBy } from '#approval-page/cosigners/statement-check.ts';
 import { readPolicy } from '#devices/policy-document.ts';
-import type { ApprovalRequest } from '#domain/access/approval-page-message.ts';
+import type { ApprovalRequest, PolicyViewRequest } from '#domain/access/approval-page-message.ts';
 import { changedDevice } from '#domain/access/device.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import { arePins } from '#domain/policy/cosigner-pin.ts';
@@ -186,6 +186,25 @@ function holdFounding(
   }
 }
 
+/** The policy that a request shows, and what the request does with it. */
+export interface ShownPolicy extends Pick<VerifiedRequest, 'inForce' | 'inForceHash'> {
+  readonly subject: VerifiedRequest['subject'] | { readonly kind: 'view' };
+}
+
+/**
+ * Reads the policy of a request to read it. Throws `InvalidDocument` for malformed bytes, and
+ * `InvalidRequest` for keys that prove nothing. The co-signers have not confirmed it yet.
+ */
+export function readPolicyView({ policy, keys }: PolicyViewRequest): ShownPolicy {
+  const shown = { inForce: readPolicy(bytesOfHex(policy)), inForceHash: hashOfHex(policy) };
+  const fault = keyFault(keys, null);
+  if (fault !== null) throw new InvalidRequest(KEY_FAULTS[fault]);
+  if (keys.length === 0) {
+    throw new InvalidRequest('The vault has no key yet, so no co-signer can state a policy.');
+  }
+  return { ...shown, subject: { kind: 'view' } };
+}
+
 /** Returns why confirmed keys of co-signers are not those that a founding pins, or null. */
 export function foundingFault({ subject }: VerifiedRequest, pins: Pins): string | null {
   if (subject.kind !== 'founding') return null;
@@ -202,7 +221,7 @@ function thresholdFault(signingThreshold: number, { threshold }: Pins): string |
 }
 
 /** Returns the policy whose passkeys sign a request, and whose co-signers the person confirms. */
-export function signedUnder({ subject, inForce }: VerifiedRequest): Policy {
+export function signedUnder({ subject, inForce }: ShownPolicy): Policy {
   return subject.kind === 'founding' ? subject.proposed : inForce;
 }
 
@@ -220,8 +239,11 @@ function holdSuccessor(
  * Returns the keys whose fingerprint the person confirms: the keys that the policy pins, else the
  * keys that the server sent.
  */
-export function claimedPins({ cosigners }: ApprovalRequest, verified: VerifiedRequest): readonly CosignerPin[] {
-  const claimed = signedUnder(verified).cosigners ?? cosigners;
+export function claimedPins(
+  { cosigners }: Pick<ApprovalRequest, 'cosigners'>,
+  shown: ShownPolicy,
+): readonly CosignerPin[] {
+  const claimed = signedUnder(shown).cosigners ?? cosigners;
   if (!arePins(claimed)) throw new InvalidRequest('The server sent no valid keys of the co-signers.');
   return claimed;
 }
@@ -233,8 +255,8 @@ export function claimedPins({ cosigners }: ApprovalRequest, verified: VerifiedRe
  * co-signer had adopted the policy.
  */
 export function confirm(
-  { inForce, inForceHash, subject }: VerifiedRequest,
-  { statements, keys }: ApprovalRequest,
+  { inForce, inForceHash, subject }: ShownPolicy,
+  { statements, keys }: Pick<ApprovalRequest, 'statements' | 'keys'>,
   { pins, nonce, nowMs }: { readonly pins: Pins; readonly nonce: string; readonly nowMs: number },
 ): Confirmation {
   const { vaultId, version, previousHash } = inForce;
@@ -260,7 +282,7 @@ export function minThreshold(count: number): number {
  * Returns the pins after a policy that enough co-signers state as the one in force. A quorum that
  * adopted other keys has replaced the pins. The signing threshold never changes.
  */
-export function pinsAfter(pins: Pins, { inForce: { cosigners } }: VerifiedRequest): Pins {
+export function pinsAfter(pins: Pins, { inForce: { cosigners } }: ShownPolicy): Pins {
   if (cosigners === undefined || JSON.stringify(cosigners) === JSON.stringify(pins.cosigners)) return pins;
   return { cosigners, threshold: pins.threshold };
 }

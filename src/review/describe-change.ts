@@ -73,6 +73,14 @@ export function describeFounding(mandate: MandateDocument, proposed: Policy, bef
   };
 }
 
+/** Returns the whole of a policy that is in force. Nothing is signed. */
+export function describePolicy(policy: Policy, hash: string): Pick<Description, 'title' | 'facts'> {
+  return {
+    title: `Policy of vault ${policy.vaultId}`,
+    facts: [...policyFacts(policy), { label: 'Policy', text: `version ${policy.version}, hash ${hash}` }],
+  };
+}
+
 /** Returns every statement of a policy. */
 export function policyFacts(policy: Policy): readonly Fact[] {
   return clausesOf(policy).map(factOf);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ReceivedRequest } from '#approval-page/page-request.ts';
 import { comparedWithUnanswered } from '#approval-page/arrival/unanswered.ts';
-import type { EnrolmentRequest } from '#domain/access/approval-page-message.ts';
+import type { EnrolmentRequest, PolicyViewRequest } from '#domain/access/approval-page-message.ts';
 import { ALICE, BOB, NONCE, policyOf, requestOf, THIEF, transferOf } from './request-scene.ts';
 
 const policy = policyOf();
@@ -14,6 +14,15 @@ const ENROLMENT: EnrolmentRequest = {
   userId: ALICE,
   userName: 'alice',
   credentialIds: [],
+};
+const VIEW: PolicyViewRequest = {
+  type: 'conclave/approval/policy-view',
+  version: 1,
+  requestId: 'request-1',
+  policy: PAYMENT.policy,
+  keys: [],
+  statements: [],
+  cosigners: [],
 };
 const SIGNATURE = { signature: '', authenticatorData: '', clientDataJSON: '' };
 const ANSWER = {
@@ -68,6 +77,16 @@ test('an enrolment differs from a payment, and from an enrolment for another per
     load(ENROLMENT);
     expect(load(other).replacesUnanswered).toBe(true);
   }
+});
+
+test('a policy that is read between two requests does not hide that the second one is another', () => {
+  const { load, calls } = newWindow();
+  load(PAYMENT);
+  const view = load(VIEW);
+  expect(view.replacesUnanswered).toBe(false);
+  view.leave();
+  expect(calls).toEqual(['left']);
+  expect(load(THEFT).replacesUnanswered).toBe(true);
 });
 
 test('an answer and leaving end a request, and reach the dashboard', () => {

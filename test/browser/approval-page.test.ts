@@ -3,6 +3,8 @@ import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fingerprintOf } from '#devices/pin-fingerprint.ts';
+import { readPolicy } from '#devices/policy-document.ts';
+import { policyBytes } from '#domain/policy/policy.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { ApprovalPageServer } from '#local/stack/approval-page.ts';
 import { serveApprovalPage } from '#local/stack/approval-page.ts';
@@ -190,6 +192,37 @@ describe.skipIf(executable === null)('with an approval page', () => {
     }
     const done = await finished(people().alice, id);
     expect([done.state, done.approvals.length]).toEqual(['SUCCEEDED', 2]);
+  });
+
+  test('the policy in force is read on the approval page, proven by the co-signers', async () => {
+    for (const name of ['alice', 'bob'] as const) {
+      await pageOf(name).goto(`${scene.url}/#/vault/${scene.vault.id}/policy`);
+      await pageOf(name).reload();
+      await onApprovalPage(name, 'Read the policy on the approval page', async (page) => {
+        await page.getByRole('heading', { name: `Policy of vault ${scene.vault.id}`, exact: true }).waitFor();
+        expect(await page.getByText('3 of 3 co-signers state that this policy is in force').count()).toBe(1);
+        expect(await page.getByText(/passkey of .*, signer usr_/).count()).toBe(NAMES.length);
+        expect(await page.getByRole('button').allTextContents()).toEqual(['Close']);
+        if (name === 'alice') expect(await barriersOf(page)).toEqual([]);
+        const closed = page.waitForEvent('close');
+        await page.getByRole('button', { name: 'Close' }).click();
+        await closed;
+      });
+    }
+    // A server that shows another policy proves nothing, and the page does not show that policy.
+    await pageOf('bob').route(/\/policy\?nonce=/, async (route) => {
+      const response = await route.fetch();
+      const body = (await response.json()) as { readonly policy: { readonly canonical: string } };
+      const policy = readPolicy(Buffer.from(body.policy.canonical, 'hex'));
+      const canonical = Buffer.from(policyBytes({ ...policy, threshold: 1 })).toString('hex');
+      await route.fulfill({ response, json: { ...body, policy: { ...body.policy, canonical } } });
+    });
+    await onApprovalPage('bob', 'Read the policy on the approval page', async (page) => {
+      await page.getByRole('heading', { name: 'This policy is not proven' }).waitFor();
+      expect(await page.getByText('passkey of').count()).toBe(0);
+      await page.close();
+    });
+    await pageOf('bob').unroute(/\/policy\?nonce=/);
   });
 
   test('a policy change is shown and rejected on the approval page', async () => {

@@ -1,5 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { PolicyViewRequest } from '#domain/access/approval-page-message.ts';
 import type { PageRequest, ReceivedRequest } from '#approval-page/page-request.ts';
 
 const KEY = 'conclave/unanswered/v1';
@@ -16,7 +17,12 @@ export function comparedWithUnanswered(
   requested: ReceivedRequest,
   storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>,
 ): PageRequest {
-  const own = hashOf(requested.request);
+  const { request } = requested;
+  // A view decides nothing. It neither replaces a request nor ends one.
+  if (request.type === 'conclave/approval/policy-view') {
+    return { ...requested, replacesUnanswered: false, acknowledge: () => {} };
+  }
+  const own = hashOf(request);
   const before = storage.getItem(KEY);
   if (before === null) storage.setItem(KEY, own);
   const forget = () => storage.removeItem(KEY);
@@ -36,8 +42,10 @@ export function comparedWithUnanswered(
   };
 }
 
+type Decided = Exclude<ReceivedRequest['request'], PolicyViewRequest>;
+
 /** Returns a hash of what the person decides about. Nonces, statements and remarks are not part. */
-function hashOf(request: ReceivedRequest['request']): string {
+function hashOf(request: Decided): string {
   const subject =
     request.type === 'conclave/approval/request'
       ? [request.type, request.userId, request.canonical]

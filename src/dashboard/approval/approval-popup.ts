@@ -1,10 +1,5 @@
 import { NotSigned } from '#dashboard/approval/not-signed.ts';
-import type {
-  ApprovalAnswer,
-  ApprovalRequest,
-  EnrolmentAnswer,
-  EnrolmentRequest,
-} from '#domain/access/approval-page-message.ts';
+import type { ApprovalAnswer, DashboardRequest, EnrolmentAnswer } from '#domain/access/approval-page-message.ts';
 import { nonceOfPageReady, parseApprovalAnswer } from '#domain/access/approval-page-message.ts';
 
 /**
@@ -35,7 +30,7 @@ export function openApprovalPage(origin: string): Window | null {
  */
 export function requestThroughWindow(
   { page, origin }: { readonly page: Window; readonly origin: string },
-  requestFor: (nonce: string) => Promise<ApprovalRequest | EnrolmentRequest>,
+  requestFor: (nonce: string) => Promise<DashboardRequest>,
 ): Promise<ApprovalAnswer | EnrolmentAnswer> {
   let requestId: string | null = null;
   let pollsClosed = 0;

@@ -1,7 +1,7 @@
 import type { SigningTask, Tab } from '#dashboard/forms/signing-task.ts';
 import { store } from '#dashboard/forms/signing-task.ts';
 import { NotSigned } from '#dashboard/approval/not-signed.ts';
-import type { ApprovalRequest, EnrolmentRequest } from '#domain/access/approval-page-message.ts';
+import type { DashboardRequest } from '#domain/access/approval-page-message.ts';
 import { requestUrl, resultTargetUrl } from '#domain/access/approval-redirect.ts';
 
 /** Returns the tab that this script runs in. */
@@ -30,7 +30,7 @@ export function redirectForNonce(origin: string, task: SigningTask): Promise<nev
  * Redirects to the approval page with the request for its nonce. Throws when the request is too
  * long for an address.
  */
-export function redirectWithRequest(origin: string, request: ApprovalRequest | EnrolmentRequest): void {
+export function redirectWithRequest(origin: string, request: DashboardRequest): void {
   const address = resultTargetUrl(origin, { dashboard: location.origin, request });
   if (address === null) {
     throw new NotSigned(

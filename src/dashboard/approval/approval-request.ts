@@ -1,12 +1,15 @@
 import type { Person } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
-import type { SigningTask } from '#dashboard/forms/signing-task.ts';
+import type { SignedTask, SigningTask } from '#dashboard/forms/signing-task.ts';
 import { NotSigned } from '#dashboard/approval/not-signed.ts';
 import type {
   ApprovalAnswer,
   ApprovalRequest,
+  DashboardRequest,
   EnrolmentAnswer,
   EnrolmentRequest,
+  PolicyViewRequest,
+  RelayedStatement,
 } from '#domain/access/approval-page-message.ts';
 import { APPROVAL_PROTOCOL } from '#domain/access/approval-page-message.ts';
 
@@ -21,7 +24,7 @@ interface StatementContext {
 type ChangeTask = Pick<Extract<SigningTask, { readonly changeId: string }>, 'vaultId' | 'changeId'>;
 
 /** Returns the request for the approval page. */
-export function requestFor(task: SigningTask, context: StatementContext): Promise<ApprovalRequest | EnrolmentRequest> {
+export function requestFor(task: SigningTask, context: StatementContext): Promise<DashboardRequest> {
   switch (task.kind) {
     case 'transaction':
       return transactionRequest(task.txId, context);
@@ -31,6 +34,8 @@ export function requestFor(task: SigningTask, context: StatementContext): Promis
       return rejectionRequest(task, context);
     case 'enrolment':
       return enrolmentRequest(task, context);
+    case 'policy-view':
+      return policyViewRequest(task, context);
   }
 }
 
@@ -39,7 +44,7 @@ export function requestFor(task: SigningTask, context: StatementContext): Promis
  * another request.
  */
 export async function complete(
-  task: SigningTask,
+  task: SignedTask,
   answer: ApprovalAnswer | EnrolmentAnswer,
   me: Person,
 ): Promise<unknown> {
@@ -89,7 +94,7 @@ async function transactionRequest(txId: string, { nonce, requestId, me }: Statem
     proposed: null,
     mandate: null,
     keys: answer.keys,
-    statements: (answer.statements ?? []).map(({ cosigner, keyId, statement }) => ({ cosigner, keyId, statement })),
+    statements: relayed(answer.statements),
     cosigners: [],
     remarks: createdBy === null ? [] : [{ label: 'Created by', text: createdBy }],
   };
@@ -114,7 +119,7 @@ async function changeRequest(
     proposed: answer.policy.canonical,
     mandate: null,
     keys,
-    statements: (statements ?? []).map(({ cosigner, keyId, statement }) => ({ cosigner, keyId, statement })),
+    statements: relayed(statements),
     // A first policy without co-signer keys receives them by this change. The person confirms them
     // first.
     cosigners: answer.policy.cosigners ?? [],
@@ -162,4 +167,27 @@ async function enrolmentRequest(
     userName,
     credentialIds,
   };
+}
+
+async function policyViewRequest(
+  { vaultId }: Extract<SigningTask, { kind: 'policy-view' }>,
+  { requestId, nonce }: StatementContext,
+): Promise<PolicyViewRequest> {
+  const { policy, keys, statements } = await good(
+    api.vault[':vaultId'].policy.$get({ param: { vaultId }, query: { nonce } }),
+  );
+  return {
+    type: 'conclave/approval/policy-view',
+    version: APPROVAL_PROTOCOL,
+    requestId,
+    policy: policy.canonical,
+    keys,
+    statements: relayed(statements),
+    cosigners: policy.cosigners ?? [],
+  };
+}
+
+/** Returns the statements in the form of the protocol. */
+function relayed(statements: readonly RelayedStatement[] | null): readonly RelayedStatement[] {
+  return (statements ?? []).map(({ cosigner, keyId, statement }) => ({ cosigner, keyId, statement }));
 }

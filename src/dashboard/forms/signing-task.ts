@@ -6,7 +6,12 @@ import { parseRedirectResult } from '#domain/access/approval-redirect.ts';
 export type SigningTask =
   | { readonly kind: 'transaction'; readonly txId: string }
   | { readonly kind: 'policy-change' | 'policy-rejection'; readonly vaultId: string; readonly changeId: string }
-  | { readonly kind: 'enrolment'; readonly vaultId: string };
+  | { readonly kind: 'enrolment'; readonly vaultId: string }
+  /** Reads the policy in force. There is no signature. */
+  | { readonly kind: 'policy-view'; readonly vaultId: string };
+
+/** A task that ends with a signature or a passkey. */
+export type SignedTask = Exclude<SigningTask, { readonly kind: 'policy-view' }>;
 
 /** The state of this tab while the browser is at the approval page. */
 interface Waiting {
@@ -30,7 +35,7 @@ export type Returned =
       readonly page: string;
       readonly task: SigningTask;
     }
-  | { readonly kind: 'answer'; readonly answer: ApprovalAnswer | EnrolmentAnswer; readonly task: SigningTask }
+  | { readonly kind: 'answer'; readonly answer: ApprovalAnswer | EnrolmentAnswer; readonly task: SignedTask }
   | { readonly kind: 'fault'; readonly why: string };
 
 /** The storage and the address bar of a tab. */
@@ -45,7 +50,8 @@ const KEY = 'conclave/approval-errand/v2';
 const UNASKED = 'The approval page sent an answer that this tab did not request. Nothing was submitted.';
 
 /**
- * Returns the answer of the approval page, or null when the browser does not return from there. The
+ * Returns the answer of the approval page, or null when there is none: the browser does not return
+ * from there, or the person has read a policy. The
  * answer is removed from the address bar and the history and is valid once. A reload finds nothing
  * to send.
  */
@@ -61,6 +67,7 @@ export function takeRedirectResult({ storage, fragment, show }: Tab): Returned |
   storage.removeItem(KEY);
   const { requestId, task, awaits, page } = waiting;
   const { message } = returned;
+  if (isDecline(message, requestId) && task.kind === 'policy-view') return null;
   if (isDecline(message, requestId)) return { kind: 'fault', why: 'The approval page was closed without a signature.' };
   if (awaits === 'nonce') {
     const nonce = nonceOfPageReady(message);
@@ -69,7 +76,9 @@ export function takeRedirectResult({ storage, fragment, show }: Tab): Returned |
     return { kind: 'nonce', nonce, requestId, page, task };
   }
   const answer = parseApprovalAnswer(message, requestId);
-  return answer === null ? { kind: 'fault', why: UNASKED } : { kind: 'answer', answer, task };
+  return answer === null || task.kind === 'policy-view'
+    ? { kind: 'fault', why: UNASKED }
+    : { kind: 'answer', answer, task };
 }
 
 export function store(storage: Tab['storage'], { requestId, path, awaits, page, task }: Waiting): void {
@@ -91,6 +100,7 @@ function partsOf(task: SigningTask): readonly string[] {
     case 'policy-rejection':
       return [task.kind, task.vaultId, task.changeId];
     case 'enrolment':
+    case 'policy-view':
       return [task.kind, task.vaultId];
   }
 }
@@ -98,7 +108,7 @@ function partsOf(task: SigningTask): readonly string[] {
 function taskOf([kind, id, changeId]: readonly string[]): SigningTask | null {
   if (id === undefined) return null;
   if (kind === 'transaction') return { kind, txId: id };
-  if (kind === 'enrolment') return { kind, vaultId: id };
+  if (kind === 'enrolment' || kind === 'policy-view') return { kind, vaultId: id };
   const isOfChange = kind === 'policy-change' || kind === 'policy-rejection';
   return isOfChange && changeId !== undefined ? { kind, vaultId: id, changeId } : null;
 }

@@ -76,7 +76,7 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
           <>
             {founding !== null && <MissingFounders founding={founding} renew={mayPropose ? renew : null} />}
             <InForce policy={policy} members={vault.members} remove={isSigner ? remove : null} />
-            <Statements vaultId={vault.id} policy={policy} />
+            <Statements vaultId={vault.id} policy={policy} me={me} />
             <Renewals needed={renewalsNeeded} changes={policyChanges} renew={mayPropose ? renew : null} />
             <p class="doors">
               {isSigner && <AddPasskey origins={origins} enrol={enrol} />}

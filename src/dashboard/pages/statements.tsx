@@ -1,5 +1,9 @@
 import type { InferResponseType } from 'hono/client';
+import type { Person } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
+import type { ApprovalChannel } from '#dashboard/approval/approval-channel.ts';
+import { requestSignature, useApprovalOrigins } from '#dashboard/approval/approval-channel.ts';
+import { PageButtons } from '#dashboard/approval/page-buttons.tsx';
 import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Hash } from '#dashboard/pages/record-fields.tsx';
 
@@ -15,7 +19,8 @@ const NONCE_BYTES = 32;
  * comes from the same server, so it verifies nothing. It shows whether a policy change has reached
  * all co-signers.
  */
-export function Statements({ vaultId, policy }: { readonly vaultId: number; readonly policy: InForce }) {
+export function Statements(props: { readonly vaultId: number; readonly policy: InForce; readonly me: Person }) {
+  const { vaultId, policy, me } = props;
   const { loaded, reload } = useLoaded(`statements ${vaultId} ${policy.hash}`, async () => {
     const query = { nonce: newNonce() };
     return good(api.vault[':vaultId'].policy.$get({ param: { vaultId: String(vaultId) }, query }));
@@ -38,7 +43,26 @@ export function Statements({ vaultId, policy }: { readonly vaultId: number; read
           </ul>
         )}
       </LoadedContent>
+      <VerifiedReading vaultId={vaultId} me={me} />
     </section>
+  );
+}
+
+/** Opens the approval page, which verifies the statements and shows the whole policy. */
+function VerifiedReading({ vaultId, me }: { readonly vaultId: number; readonly me: Person }) {
+  const origins = useApprovalOrigins();
+  const read = (page: string, way: ApprovalChannel) => {
+    // The page has no answer: the promise is rejected when the person closes it.
+    requestSignature(page, { task: { kind: 'policy-view', vaultId: String(vaultId) }, me, way }).catch(() => {});
+  };
+  return (
+    <p class="doors">
+      {origins.map((page) => {
+        const where = origins.length === 1 ? 'the approval page' : new URL(page).host;
+        const label = `Read the policy on ${where}`;
+        return <PageButtons key={page} page={page} label={label} labelOfTab={`${label} in this tab`} open={read} />;
+      })}
+    </p>
   );
 }
 

@@ -91,6 +91,26 @@ export interface EnrolmentRequest {
   readonly credentialIds: readonly string[];
 }
 
+/**
+ * Requests to read the policy in force, as co-signers with confirmed keys state it. Nothing is
+ * signed and there is no answer.
+ */
+export interface PolicyViewRequest {
+  readonly type: 'conclave/approval/policy-view';
+  readonly version: 1;
+  readonly requestId: string;
+  /** Hex of the canonical bytes of the policy in force. */
+  readonly policy: string;
+  /** All keys of the vault. */
+  readonly keys: readonly StatementKey[];
+  readonly statements: readonly RelayedStatement[];
+  /** Identity keys of the co-signers, for a policy that pins none. */
+  readonly cosigners: readonly CosignerPin[];
+}
+
+/** A request of the dashboard to the approval page. */
+export type DashboardRequest = ApprovalRequest | EnrolmentRequest | PolicyViewRequest;
+
 /** The signature of a passkey, in the form that the API accepts. */
 export interface PasskeySignature {
   readonly signature: string;
@@ -135,8 +155,9 @@ const MAX_KEYS = 4;
 const MAX_STATEMENTS = MAX_KEYS * MAX_COSIGNERS;
 
 /** Returns the request in a message, or null for any message that is not exactly a request. */
-export function parseApprovalRequest(message: unknown): ApprovalRequest | EnrolmentRequest | null {
+export function parseApprovalRequest(message: unknown): DashboardRequest | null {
   if (!isObject(message) || message['version'] !== APPROVAL_PROTOCOL) return null;
+  if (message['type'] === 'conclave/approval/policy-view') return isPolicyView(message) ? message : null;
   if (message['type'] === 'conclave/approval/enrolment') return isEnrolment(message) ? message : null;
   return isRequest(message) ? message : null;
 }
@@ -202,6 +223,7 @@ const REQUEST_FIELDS = [
   'cosigners',
   'remarks',
 ] as const;
+const POLICY_VIEW_FIELDS = ['type', 'version', 'requestId', 'policy', 'keys', 'statements', 'cosigners'] as const;
 type Fields = Readonly<Record<string, unknown>>;
 
 function isRequest(message: unknown): message is ApprovalRequest {
@@ -228,6 +250,18 @@ function isEnrolment(message: unknown): message is EnrolmentRequest {
     hasFields &&
     texts.every((name) => isText(message[name])) &&
     isListOf(message['credentialIds'], MAX_DEVICES, isCredentialId)
+  );
+}
+
+function isPolicyView(message: unknown): message is PolicyViewRequest {
+  if (!isObject(message) || !hasExactly(message, POLICY_VIEW_FIELDS)) return false;
+  const { requestId, policy, keys, statements, cosigners } = message;
+  return (
+    isText(requestId) &&
+    isHex(policy) &&
+    isListOf(keys, MAX_KEYS, isKey) &&
+    isListOf(statements, MAX_STATEMENTS, isShownStatement) &&
+    isListOf(cosigners, MAX_COSIGNERS, isPin)
   );
 }
 

@@ -1,10 +1,9 @@
 import type {
   ApprovalAnswer,
   ApprovalDecline,
+  DashboardRequest,
   PageReady,
-  ApprovalRequest,
   EnrolmentAnswer,
-  EnrolmentRequest,
 } from '#domain/access/approval-page-message.ts';
 
 /**
@@ -53,7 +52,7 @@ export function requestUrl(page: string, { dashboard, requestId }: Omit<Redirect
 /** Returns the address with the request, or null when it is longer than browsers accept. */
 export function resultTargetUrl(
   page: string,
-  { dashboard, request }: { readonly dashboard: string; readonly request: ApprovalRequest | EnrolmentRequest },
+  { dashboard, request }: { readonly dashboard: string; readonly request: DashboardRequest },
 ): string | null {
   const call = requestUrl(page, { dashboard, requestId: request.requestId });
   const address = `${call}&request=${encodeURIComponent(JSON.stringify(request))}`;

@@ -44,6 +44,19 @@ test('the nonce of the page is accepted first and its answer second, once each',
   expect(shown).toEqual([path, path, '#/']);
 });
 
+test('a policy view ends without an answer, and every answer to it is a fault', () => {
+  const view = { kind: 'policy-view', vaultId: '7' } as const;
+  const decline = { type: 'conclave/approval/declined', version: APPROVAL_PROTOCOL, requestId } as const;
+  const { back, shown, storage } = tabThatAwaits(null);
+  const waiting = { requestId, path, page: PAGE, task: view };
+  store(storage, { ...waiting, awaits: 'nonce' });
+  expect(back(hello)).toEqual({ kind: 'nonce', nonce, requestId, page: PAGE, task: view });
+  expect(back(decline)).toBe(null);
+  expect(shown).toEqual([path, path]);
+  store(storage, { ...waiting, awaits: 'answer' });
+  expect(back(answer)).toMatchObject({ kind: 'fault' });
+});
+
 test('an answer that the tab did not request is ignored, and is removed from the address bar', () => {
   const other = 'e3b0c442-98fc-4c14-9afb-f4c8996fb925';
   const enrolled = { ...answer, requestId: other };

@@ -48,14 +48,14 @@ export const PAGE_BUGS: readonly Bug[] = [
   },
   {
     name: 'no key of the vault at all confirms a policy',
-    file: 'src/approval-page/statement-check.ts',
+    file: 'src/approval-page/cosigners/statement-check.ts',
     was: 'const isEnough = agreements.length > 0 && agreements',
     is: 'const isEnough = agreements',
     caughtBy: call,
   },
   {
     name: 'the page shows what to approve in spite of the statements',
-    file: 'src/approval-page/statement-check.ts',
+    file: 'src/approval-page/cosigners/statement-check.ts',
     was: 'fault: isEnough ? null',
     is: 'fault: entries.length >= 0 ? null',
     caughtBy: call,
@@ -167,14 +167,14 @@ export const PAGE_BUGS: readonly Bug[] = [
   },
   {
     name: 'page: a co-signer that does not agree is not named',
-    file: 'src/approval-page/statement-check.ts',
+    file: 'src/approval-page/cosigners/statement-check.ts',
     was: "exceptions: verdicts.filter(({ says }) => says !== 'agrees'),",
     is: "exceptions: verdicts.filter(({ says }) => says === 'behind'),",
     caughtBy: ['test/approval-page/verified-request.test.ts'],
   },
   {
     name: 'page: keys of co-signers are learned from a policy that is no longer in force',
-    file: 'src/approval-page/statement-check.ts',
+    file: 'src/approval-page/cosigners/statement-check.ts',
     was: 'isInForce: isEnough && keyIds.every(isStated),',
     is: 'isInForce: isEnough,',
     caughtBy: ['test/approval-page/verified-request.test.ts'],

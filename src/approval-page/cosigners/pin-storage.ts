@@ -1,5 +1,5 @@
 import { minThreshold } from '#approval-page/verified-request.ts';
-import type { Pins } from '#approval-page/statement-check.ts';
+import type { Pins } from '#approval-page/cosigners/statement-check.ts';
 import { arePins } from '#domain/policy/cosigner-pin.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { minThreshold } from '#approval-page/verified-request.ts';
-import type { Pins } from '#approval-page/statement-check.ts';
+import type { Pins } from '#approval-page/cosigners/statement-check.ts';
 import { isFingerprintOf } from '#devices/pin-fingerprint.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 
