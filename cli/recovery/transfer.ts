@@ -1,5 +1,5 @@
 import type { Amount } from '#domain/asset/amount.ts';
-import { decimalText } from '#domain/asset/amount.ts';
+import { readableAmount } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { listedToken } from '#domain/asset/chain.ts';
 import { newTransactionId, parseVaultId } from '#domain/id.ts';
@@ -51,9 +51,9 @@ export function intentOf(chain: Chain, transfer: Transfer, maxFee: Amount): Tran
  * its contract, so such an amount is in its smallest unit.
  */
 export function amountText(chain: Chain, tokenAddress: string | null, units: bigint): string {
-  if (tokenAddress === null) return `${decimalText(units, chain.nativeDecimals)} ${chain.nativeSymbol}`;
+  if (tokenAddress === null) return `${readableAmount(units, chain.nativeDecimals)} ${chain.nativeSymbol}`;
   const listed = listedToken(chain, tokenAddress);
   return listed === null
     ? `${units} smallest units of ${tokenAddress}`
-    : `${decimalText(units, listed.decimals)} ${listed.symbol} (${tokenAddress})`;
+    : `${readableAmount(units, listed.decimals)} ${listed.symbol} (${tokenAddress})`;
 }

@@ -1,6 +1,9 @@
+import { readableAmount } from '#domain/asset/amount.ts';
+
 /**
- * Amounts, fiat values and typed amounts, in the locale of the browser. Amounts are whole numbers
- * of the smallest unit and stay exact. No float is used, because 18 decimals do not fit into one.
+ * Amounts and fiat values as every page shows them, and typed amounts in the locale of the browser.
+ * Amounts are whole numbers of the smallest unit and stay exact. No float is used, because 18
+ * decimals do not fit into one.
  */
 
 interface NumberStyle {
@@ -32,14 +35,21 @@ function styleOf(locale: string | undefined): NumberStyle {
   return style;
 }
 
-/** Returns an amount as people read it: `1234500` of 3 decimals is `1,234.5` in English. */
-export function unitsText(amount: string, decimals: number, locale?: string): string {
-  const isNegative = amount.startsWith('-');
-  const digits = (isNegative ? amount.slice(1) : amount).padStart(decimals + 1, '0');
+/**
+ * Returns an amount as it is typed in this locale: `1234500` of 3 decimals is `1,234.5` in English.
+ * It is for inputs; pages show `readableAmount`.
+ */
+export function typedUnits(amount: string, decimals: number, locale?: string): string {
+  const digits = amount.padStart(decimals + 1, '0');
   const { whole, decimal } = styleOf(locale);
   const part = digits.slice(digits.length - decimals).replace(/0+$/, '');
   const text = whole.format(BigInt(digits.slice(0, digits.length - decimals)));
-  return `${isNegative ? '−' : ''}${text}${decimals === 0 || part === '' ? '' : `${decimal}${part}`}`;
+  return `${text}${decimals === 0 || part === '' ? '' : `${decimal}${part}`}`;
+}
+
+/** Returns an amount in smallest units as every page shows it: `1234500` of 3 is `1 234.5`. */
+export function unitsText(amount: string, decimals: number): string {
+  return readableAmount(BigInt(amount), decimals);
 }
 
 /**
@@ -50,48 +60,49 @@ function plain(text: string): string {
   return text.replaceAll(/[\u00a0\u202f\u2009]/g, ' ').replaceAll('’', "'");
 }
 
+/** An amount with grouped digits as every page shows it. No locale writes another number so. */
+const SHOWN = /^(\d{1,3}(?: \d{3})+)(?:\.(\d+))?$/;
+
 /**
  * Returns a typed amount in the smallest unit. Returns null for a text that is no amount, has too
  * many decimals, or can be read in two ways. Group separators are accepted only where the locale
- * puts them: `0,5` is five tenths in German and invalid in English.
+ * puts them: `0,5` is five tenths in German and invalid in English. An amount that was copied from
+ * a page is accepted when it has groups.
  */
 export function parseUnits(typed: string, decimals: number, locale?: string): string | null {
+  const text = plain(typed.trim());
+  const shown = SHOWN.exec(text);
+  if (shown !== null) return unitsFrom((shown[1] ?? '').replaceAll(' ', ''), shown[2] ?? '', decimals);
   const { whole: format, decimal, group } = styleOf(locale);
-  const [whole = '', part = '', ...more] = plain(typed.trim()).split(plain(decimal));
+  const [whole = '', part = '', ...more] = text.split(plain(decimal));
   const digits = whole.replaceAll(plain(group), '');
-  if (more.length > 0 || !/^\d+$/.test(digits) || !/^\d*$/.test(part) || part.length > decimals) return null;
+  if (more.length > 0 || !/^\d+$/.test(digits) || !/^\d*$/.test(part)) return null;
   if (digits !== whole && plain(format.format(BigInt(digits))) !== whole) return null;
-  return (digits + part.padEnd(decimals, '0')).replace(/^0+(?=\d)/, '');
+  return unitsFrom(digits, part, decimals);
+}
+
+function unitsFrom(digits: string, part: string, decimals: number): string | null {
+  return part.length > decimals ? null : (digits + part.padEnd(decimals, '0')).replace(/^0+(?=\d)/, '');
 }
 
 /** Returns an example of a valid amount, for the error about an unreadable one. */
 export function amountHint(decimals: number, locale?: string): string {
   const example =
-    decimals === 0 ? unitsText('1234', 0, locale) : unitsText(`12345${'0'.repeat(decimals - 1)}`, decimals, locale);
+    decimals === 0 ? typedUnits('1234', 0, locale) : typedUnits(`12345${'0'.repeat(decimals - 1)}`, decimals, locale);
   return `Enter an amount such as ${example}, with at most ${decimals} decimals.`;
 }
 
 /**
- * Returns a value in US dollars with two decimals, or null when the value is unknown. A positive
- * value below one cent is shown as less than a cent.
+ * Returns a value in US dollars with two decimals, or null when the value is unknown: `$24 937.41`.
+ * A positive value below one cent is shown as less than a cent.
  */
-export function usdText(value: string | null, locale?: string): string | null {
+export function usdText(value: string | null): string | null {
   if (value === null) return null;
   const [whole = '0', part = ''] = value.split('.');
   const digits = part.padEnd(3, '0');
   const cents = BigInt(whole + digits.slice(0, 2)) + (digits.charAt(2) >= '5' ? 1n : 0n);
   const isTiny = cents === 0n && /[1-9]/.test(part);
-  return `${isTiny ? '< ' : ''}${centsText(isTiny ? 1n : cents, locale)}`;
-}
-
-function centsText(cents: bigint, locale: string | undefined): string {
-  const format = new Intl.NumberFormat(locale, {
-    style: 'currency',
-    currency: 'USD',
-    currencyDisplay: 'narrowSymbol',
-    numberingSystem: 'latn',
-  });
-  const fraction = (cents % 100n).toString().padStart(2, '0');
-  const parts = format.formatToParts(cents / 100n);
-  return parts.map(({ type, value }) => (type === 'fraction' ? fraction : value)).join('');
+  const shown = isTiny ? 1n : cents;
+  const fraction = (shown % 100n).toString().padStart(2, '0');
+  return `${isTiny ? '< ' : ''}$${readableAmount(shown / 100n, 0)}.${fraction}`;
 }

@@ -4,7 +4,7 @@ import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { Device } from '#domain/access/device.ts';
 import { APPROVAL_MODES, MAX_DEVICES } from '#domain/access/device.ts';
 import { parseDeviceKeyId, parseUserId, parseVaultIdText } from '#domain/id.ts';
-import type { OptionalRules } from '#domain/policy/optional-rules.ts';
+import type { OptionalRules, PolicyToken } from '#domain/policy/optional-rules.ts';
 import { REQUIRED_DEVICES, SIGN_ONCE_MODES, UNBOUND_MESSAGE_RULES } from '#domain/policy/optional-rules.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { POLICY_DOMAIN, policyBytes, policyFault } from '#domain/policy/policy.ts';
@@ -91,6 +91,16 @@ function optionalRulesOf(fields: FieldReader): OptionalRules {
     ...(fields.isAt('unboundMessages')
       ? { unboundMessages: fields.oneOf('unboundMessages', UNBOUND_MESSAGE_RULES) }
       : {}),
+    ...(fields.isAt('tokens') ? { tokens: fields.list('tokens', MAX_RULES, () => tokenOf(fields)) } : {}),
+  };
+}
+
+function tokenOf(fields: FieldReader): PolicyToken {
+  return {
+    chain: fields.plainText('chain'),
+    tokenAddress: fields.plainText('tokenAddress'),
+    symbol: fields.plainText('symbol'),
+    decimals: fields.count('decimals'),
   };
 }
 

@@ -1,10 +1,12 @@
 import type { Description } from '#review/describe-intent.ts';
 import type { Fact } from '#review/fact.ts';
-import { amountText, chainText, frameFacts } from '#review/fact.ts';
+import { amountText, chainText, frameFacts, namedToken, nativeText } from '#review/fact.ts';
 import type { MandateDocument } from '#domain/canonical/read-mandate.ts';
 import type { Device } from '#domain/access/device.ts';
+import type { OptionalRules } from '#domain/policy/optional-rules.ts';
 import { optionalRuleFields } from '#domain/policy/optional-rules.ts';
 import type { Policy } from '#domain/policy/policy.ts';
+import type { AssetRef } from '#domain/transaction/exposure.ts';
 import { visibleText } from '#domain/visible-text.ts';
 import { soleOrigin, soleOriginText, weakenings } from '#review/weakenings.ts';
 
@@ -87,14 +89,16 @@ export function policyFacts(policy: Policy): readonly Fact[] {
 }
 
 /**
- * Returns what stands beside the button when there are many changes: their number, and who
- * can be paid or can approve from now on. A list above need not have been in view.
+ * Returns what stands beside the button when there are many changes: their number, who can be paid
+ * or can approve from now on, and which tokens have a name. A list above need not have been in
+ * view.
  */
 function essentialsOf(
   listed: readonly Fact[],
   { before, after }: { readonly before: readonly Clause[]; readonly after: readonly Clause[] },
 ): readonly Fact[] {
-  const isNew = ({ key }: Clause) => /^(?:book|signer|device) /.test(key) && before.every((old) => old.key !== key);
+  const isNew = ({ key }: Clause) =>
+    /^(?:book|signer|device|token) /.test(key) && before.every((old) => old.key !== key);
   const renamed = after.filter(
     (clause) =>
       clause.key.startsWith('book ') && before.some(({ key, exact }) => key === clause.key && exact !== clause.exact),
@@ -153,23 +157,33 @@ function listClauses({ rules }: Policy): readonly Clause[] {
       address: visibleText(address),
       exact: name,
     })),
-    ...rules.limits.map(({ chain, tokenAddress, perTransaction, perDay }) => {
-      const bound = (amount: typeof perDay) => (amount === null ? 'no limit' : amountText(amount, chain, tokenAddress));
+    ...(rules.tokens ?? []).map(({ chain, tokenAddress, symbol, decimals }) => ({
+      key: `token ${asset(chain, tokenAddress)}`,
+      label: `Token, ${chainText(chain)}`,
+      text: `${visibleText(symbol)} with ${decimals} decimals is ${visibleText(tokenAddress)}`,
+      address: visibleText(tokenAddress),
+      exact: `${symbol} ${decimals}`,
+    })),
+    ...rules.limits.map((limit) => {
+      const { chain, tokenAddress, perTransaction, perDay } = limit;
+      const bound = (amount: typeof perDay) => (amount === null ? 'no limit' : amountText(amount, limit, rules));
       return {
         key: `limit ${asset(chain, tokenAddress)}`,
-        label: `Limit, ${assetText(chain, tokenAddress)}`,
+        label: `Limit, ${assetText(limit, rules)}`,
         text: `${bound(perTransaction)} per transaction, ${bound(perDay)} in 24 hours`,
+        // A change of decimals can hide a change of units.
+        exact: `${perTransaction} ${perDay}`,
       };
     }),
-    ...rules.higherThresholds.map(({ chain, tokenAddress, above, threshold }) => ({
-      key: `step ${asset(chain, tokenAddress)} ${above}`,
-      label: `Approvals above ${amountText(above, chain, tokenAddress)}, ${assetText(chain, tokenAddress)}`,
-      text: approvalsText(threshold),
+    ...rules.higherThresholds.map((step) => ({
+      key: `step ${asset(step.chain, step.tokenAddress)} ${step.above}`,
+      label: `Approvals above ${amountText(step.above, step, rules)}, ${assetText(step, rules)}`,
+      text: approvalsText(step.threshold),
     })),
     ...(rules.maxFees ?? []).map(({ chain, amount }) => ({
       key: `fee ${chain}`,
       label: `Maximum fee, ${chainText(chain)}`,
-      text: amountText(amount, chain, null),
+      text: nativeText(amount, chain),
     })),
   ];
 }
@@ -180,6 +194,7 @@ const OPTIONAL_LABELS: Readonly<Record<string, string>> = {
   requiredDevice: 'Required device',
   unboundMessages: 'Messages not bound to a chain',
   maxFees: 'Number of maximum fees',
+  tokens: 'Number of tokens',
 };
 
 /**
@@ -187,10 +202,16 @@ const OPTIONAL_LABELS: Readonly<Record<string, string>> = {
  * under the name of its canonical field, so a later rule is never left out.
  */
 function optionalClauses(rules: Policy['rules']): readonly Clause[] {
-  const withoutItems = { ...rules, maxFees: [] };
-  const fields = optionalRuleFields(rules.maxFees === undefined ? rules : withoutItems);
+  // The entries of a list have clauses of their own, and here their number.
+  const { maxFees, tokens, ...others } = rules;
+  const lengths: Readonly<Record<string, number | undefined>> = { maxFees: maxFees?.length, tokens: tokens?.length };
+  const fields = optionalRuleFields({
+    ...others,
+    ...(maxFees === undefined ? {} : { maxFees: [] }),
+    ...(tokens === undefined ? {} : { tokens: [] }),
+  });
   return fields.map(([name, value]) => {
-    const text = name === 'maxFees' ? String(rules.maxFees?.length) : (value ?? 'none');
+    const text = String(lengths[name] ?? value ?? 'none');
     return { key: `rule ${name}`, label: OPTIONAL_LABELS[name] ?? name, text: visibleText(text) };
   });
 }
@@ -199,8 +220,10 @@ function approvalsText(count: number): string {
   return count === 1 ? '1 approval' : `${count} approvals`;
 }
 
-function assetText(chain: string, tokenAddress: string | null): string {
-  return tokenAddress === null ? chainText(chain) : `${chainText(chain)}, token ${visibleText(tokenAddress)}`;
+function assetText({ chain, tokenAddress }: AssetRef, rules: OptionalRules): string {
+  if (tokenAddress === null) return chainText(chain);
+  const name = namedToken(chain, tokenAddress, rules)?.symbol ?? 'unknown token';
+  return `${chainText(chain)}, ${name} at ${visibleText(tokenAddress)}`;
 }
 
 const MODES = {

@@ -1,16 +1,24 @@
 import type { Fact } from '#review/fact.ts';
-import { amountText, chainText, frameFacts, knownChain, timeText } from '#review/fact.ts';
+import { amountText, chainText, frameFacts, knownChain, namedToken, nativeText, timeText } from '#review/fact.ts';
 import { decodeCall } from '#chains/evm/rules/decode-call.ts';
 import type { TypedData } from '#chains/evm/rules/typed-data.ts';
 import { arrayOf, DOMAIN, integerOf, readTypedData, typedDataText } from '#chains/evm/rules/typed-data.ts';
 import { warningsOf } from '#chains/inspect/warnings.ts';
-import { parseAmount } from '#domain/asset/amount.ts';
-import { listedToken } from '#domain/asset/chain.ts';
+import type { Amount } from '#domain/asset/amount.ts';
+import { parseAmount, UINT256_MAX, unitsOf } from '#domain/asset/amount.ts';
 import { InvalidDocument } from '#domain/canonical/field-reader.ts';
-import type { ContractInteractionIntent, Intent, MessageExtras, OnChainIntent } from '#domain/transaction/intent.ts';
+import type {
+  ContractInteractionIntent,
+  Erc20ApproveIntent,
+  Intent,
+  MessageExtras,
+  OnChainIntent,
+} from '#domain/transaction/intent.ts';
 import { unreachable } from '#domain/result.ts';
 import type { Policy } from '#domain/policy/policy.ts';
+import type { OptionalRules } from '#domain/policy/optional-rules.ts';
 import { nameOf } from '#domain/policy/rules.ts';
+import type { AssetRef } from '#domain/transaction/exposure.ts';
 import { findLookalike, shapeOf } from '#domain/activity/lookalike.ts';
 import { visibleText } from '#domain/visible-text.ts';
 
@@ -32,7 +40,7 @@ export function describeIntent(intent: Intent, policy: Policy): Description {
   const effect = [...actionFacts(intent, policy), ...(intent.kind === 'message' ? [] : boundFacts(intent))];
   const inspected = warningsOf(intent, knownChain(intent.chain)?.tokens ?? []);
   return {
-    title: titleOf(intent),
+    title: titleOf(intent, policy.rules),
     essentials: [chain, ...shortened(effect)],
     facts: [
       chain,
@@ -46,19 +54,17 @@ export function describeIntent(intent: Intent, policy: Policy): Description {
   };
 }
 
-function titleOf(intent: Intent): string {
+function titleOf(intent: Intent, rules: OptionalRules): string {
   const { chain } = intent;
   switch (intent.kind) {
     case 'transfer':
-      return `Send ${amountText(intent.amount, chain, intent.tokenAddress)}`;
+      return `Send ${amountText(intent.amount, intent, rules)}`;
     case 'contract-interaction':
-      return intent.value === '0'
-        ? 'Call a contract'
-        : `Call a contract and send ${amountText(intent.value, chain, null)}`;
+      return intent.value === '0' ? 'Call a contract' : `Call a contract and send ${nativeText(intent.value, chain)}`;
     case 'erc20-approve':
       return intent.amount === '0'
         ? 'Revoke an allowance'
-        : `Set an allowance of ${amountText(intent.amount, chain, intent.tokenAddress)}`;
+        : `Set an allowance of ${allowanceText(intent.amount, intent, rules)}`;
     case 'message':
       return 'Sign a message';
     default:
@@ -85,8 +91,8 @@ function actionFacts(intent: Intent, policy: Policy): readonly Fact[] {
     case 'transfer':
       return [
         named('To', intent.to, { chain, policy }),
-        { label: 'Amount', text: amountText(intent.amount, chain, intent.tokenAddress) },
-        ...tokenFacts(intent.tokenAddress),
+        { label: 'Amount', text: amountText(intent.amount, intent, policy.rules) },
+        ...tokenFacts(intent, policy.rules),
         ...(intent.paysFor === undefined
           ? []
           : [{ label: 'Pays for', text: 'An unconfirmed transaction (CPFP)', raw: intent.paysFor }]),
@@ -101,19 +107,19 @@ function actionFacts(intent: Intent, policy: Policy): readonly Fact[] {
           : [{ label: 'Recipient is the token', text: 'Acknowledged by the creator' }]),
         ...(intent.maxTokenFee === undefined
           ? []
-          : [{ label: 'Token fee', text: `At most ${amountText(intent.maxTokenFee, chain, intent.tokenAddress)}` }]),
+          : [{ label: 'Token fee', text: `At most ${amountText(intent.maxTokenFee, intent, policy.rules)}` }]),
       ];
     case 'contract-interaction':
       return [
         named('Contract', intent.to, { chain, policy }),
-        { label: 'Value', text: amountText(intent.value, chain, null) },
-        ...callFacts(intent),
+        { label: 'Value', text: nativeText(intent.value, chain) },
+        ...callFacts(intent, policy.rules),
       ];
     case 'erc20-approve':
       return [
         named('Spender', intent.spender, { chain, policy }),
-        { label: 'Allowance', text: amountText(intent.amount, chain, intent.tokenAddress) },
-        ...tokenFacts(intent.tokenAddress),
+        allowanceFact(intent, policy.rules),
+        ...tokenFacts(intent, policy.rules),
       ];
     case 'message':
       return [...messageFacts(intent.format, intent.message), ...messageExtraFacts(intent)];
@@ -125,14 +131,37 @@ function actionFacts(intent: Intent, policy: Policy): readonly Fact[] {
 function boundFacts(intent: OnChainIntent): readonly Fact[] {
   const { maxFee, chain, notAfterMs, lookalikeOf } = intent;
   return [
-    { label: 'Maximum fee', text: amountText(maxFee, chain, null) },
+    { label: 'Maximum fee', text: nativeText(maxFee, chain) },
     ...(notAfterMs === undefined ? [] : [{ label: 'Not after', text: timeText(notAfterMs) }]),
     ...(lookalikeOf === null ? [] : [{ label: 'Similar to', text: 'Known address', address: lookalikeOf }]),
   ];
 }
 
-function tokenFacts(tokenAddress: string | null): readonly Fact[] {
-  return tokenAddress === null ? [] : [{ label: 'Token', text: 'Contract', address: tokenAddress }];
+/** Returns the contract of a token, and who gave the token its name. */
+function tokenFacts({ chain, tokenAddress }: AssetRef, rules: OptionalRules): readonly Fact[] {
+  if (tokenAddress === null) return [];
+  const token = namedToken(chain, tokenAddress, rules);
+  const text = token === null ? 'Unknown token' : `${token.symbol}, ${SOURCES[token.source]}`;
+  return [{ label: 'Token', text, address: tokenAddress }];
+}
+
+const SOURCES = { listed: 'built-in list', policy: 'named by the policy' } as const;
+
+/**
+ * Ours: from half of the number space on, an allowance is never used up. Contracts and wallets use
+ * several such amounts for an allowance without a limit.
+ */
+const UNLIMITED = UINT256_MAX / 2n;
+
+function allowanceText(amount: Amount, asset: AssetRef, rules: OptionalRules): string {
+  if (unitsOf(amount) <= UNLIMITED || asset.tokenAddress === null) return amountText(amount, asset, rules);
+  return `unlimited ${namedToken(asset.chain, asset.tokenAddress, rules)?.symbol ?? 'units of an unknown token'}`;
+}
+
+/** Returns the allowance. The digits of an unlimited one are shown too, because they are signed. */
+function allowanceFact({ amount, ...asset }: Erc20ApproveIntent, rules: OptionalRules): Fact {
+  const text = allowanceText(amount, asset, rules);
+  return { label: 'Allowance', text, ...(unitsOf(amount) > UNLIMITED ? { raw: amount } : {}) };
 }
 
 function named(label: string, address: string, context: { readonly chain: string; readonly policy: Policy }): Fact {
@@ -141,12 +170,13 @@ function named(label: string, address: string, context: { readonly chain: string
   return { label, text, address };
 }
 
-function callFacts({ chain, to, data }: ContractInteractionIntent): readonly Fact[] {
+function callFacts({ chain, to, data }: ContractInteractionIntent, rules: OptionalRules): readonly Fact[] {
   if (data === '0x') return [{ label: 'Call', text: 'None (plain payment)' }];
   const call = decodeCall(data);
   const raw: Fact = { label: 'Data', text: 'Bytes of the call', raw: data };
   if (call === null) return [{ label: 'Call', text: 'Not part of a known standard. The effect is unknown.' }, raw];
-  const amounts = isListed(chain, to) ? (AMOUNTS_OF_TOKEN[call.standard] ?? []) : [];
+  const asset = { chain, tokenAddress: to };
+  const amounts = namedToken(chain, to, rules) === null ? [] : (AMOUNTS_OF_TOKEN[call.standard] ?? []);
   return [
     { label: 'Call', text: `${call.function} (${call.standard})` },
     ...call.arguments.map(({ name, type, value }): Fact => {
@@ -154,7 +184,7 @@ function callFacts({ chain, to, data }: ContractInteractionIntent): readonly Fac
       const label = `Argument ${name}`;
       if (type === 'address') return { label, text: type, address: shown };
       const amount = amounts.includes(name) ? parseAmount(shown) : null;
-      const text = amount === null ? type : `${type}, ${amountText(amount, chain, to)}`;
+      const text = amount === null ? type : `${type}, ${allowanceText(amount, asset, rules)}`;
       return { label, text, raw: visibleText(shown) };
     }),
     raw,
@@ -285,18 +315,13 @@ function ownWarnings(intent: Intent, policy: Policy): readonly string[] {
     ...(intent.kind === 'message' && intent.format === 'eip191'
       ? ['This signature names no chain. It is valid on every EVM chain.']
       : []),
-    ...unknownTokens(intent),
+    ...unknownTokens(intent, policy.rules),
   ];
 }
 
-function unknownTokens(intent: Intent): readonly string[] {
+function unknownTokens(intent: Intent, rules: OptionalRules): readonly string[] {
   if (intent.kind !== 'transfer' && intent.kind !== 'erc20-approve') return [];
-  if (intent.tokenAddress === null || isListed(intent.chain, intent.tokenAddress)) return [];
-  return ['This page does not know this token. Compare the contract address.'];
-}
-
-/** Reports whether this build lists a token. The lists of the coordinator do not count. */
-function isListed(caip2: string, address: string): boolean {
-  const chain = knownChain(caip2);
-  return chain !== null && listedToken(chain, address) !== null;
+  const { chain, tokenAddress } = intent;
+  if (tokenAddress === null || namedToken(chain, tokenAddress, rules) !== null) return [];
+  return ['Neither this page nor the policy knows this token. Compare the contract address.'];
 }

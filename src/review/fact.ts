@@ -1,9 +1,12 @@
 import { BUILT_IN_CHAINS } from '#chains/built-in-chains.ts';
-import { unitsOf } from '#domain/asset/amount.ts';
+import { readableAmount, unitsOf } from '#domain/asset/amount.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { listedToken } from '#domain/asset/chain.ts';
 import type { VaultId } from '#domain/id.ts';
+import type { OptionalRules } from '#domain/policy/optional-rules.ts';
+import { policyToken } from '#domain/policy/optional-rules.ts';
+import type { AssetRef } from '#domain/transaction/exposure.ts';
 import type { Intent } from '#domain/transaction/intent.ts';
 import { visibleText } from '#domain/visible-text.ts';
 
@@ -43,32 +46,44 @@ export function chainText(caip2: string): string {
   return chain === null ? `${visibleText(caip2)} (unknown chain)` : `${chain.name} (${caip2})`;
 }
 
+/** The name and the decimals of a token, from this build or from the policy of the reader. */
+export interface NamedToken {
+  readonly symbol: string;
+  readonly decimals: number;
+  /** `listed`: by this build, whose hash is published. `policy`: the quorum adopted it. */
+  readonly source: 'listed' | 'policy';
+}
+
 /**
- * Returns an amount with decimals where this build knows the asset. Otherwise it returns smallest
- * units and says so.
+ * Returns the token that this build lists or that the policy names; null for any other token. The
+ * list of this build precedes, because no quorum can be deceived about it. The lists of the
+ * coordinator do not count.
  */
-export function amountText(amount: Amount, caip2: string, tokenAddress: string | null): string {
+export function namedToken(caip2: string, tokenAddress: string, rules: OptionalRules): NamedToken | null {
   const chain = knownChain(caip2);
-  if (tokenAddress === null) {
-    if (chain === null) return `${amount} raw units of the native asset`;
-    return `${decimalOf(amount, chain.nativeDecimals)} ${chain.nativeSymbol}`;
-  }
-  const token = chain === null ? null : listedToken(chain, tokenAddress);
-  if (token === null) return `${grouped(amount)} raw units of an unknown token`;
-  return `${decimalOf(amount, token.decimals)} ${token.symbol}`;
+  const listed = chain === null ? null : listedToken(chain, tokenAddress);
+  if (listed !== null) return { symbol: listed.symbol, decimals: listed.decimals, source: 'listed' };
+  const adopted = policyToken(rules, caip2, tokenAddress);
+  if (adopted === null) return null;
+  return { symbol: visibleText(adopted.symbol), decimals: adopted.decimals, source: 'policy' };
 }
 
-/** Returns `1,234.5` for `1234500` with 3 decimals, without rounding. */
-function decimalOf(amount: Amount, decimals: number): string {
-  const digits = unitsOf(amount)
-    .toString()
-    .padStart(decimals + 1, '0');
-  const part = digits.slice(digits.length - decimals).replace(/0+$/, '');
-  return `${grouped(digits.slice(0, digits.length - decimals))}${part === '' ? '' : `.${part}`}`;
+/** Returns an amount of a chain's native asset, in smallest units where this build has no chain. */
+export function nativeText(amount: Amount, caip2: string): string {
+  const chain = knownChain(caip2);
+  if (chain === null) return `${readableAmount(unitsOf(amount), 0)} raw units of the native asset`;
+  return `${readableAmount(unitsOf(amount), chain.nativeDecimals)} ${chain.nativeSymbol}`;
 }
 
-function grouped(digits: string): string {
-  return digits.replaceAll(/\B(?=(\d{3})+$)/g, ',');
+/**
+ * Returns an amount with decimals where this build or the policy names the asset. Otherwise it
+ * returns smallest units and says so.
+ */
+export function amountText(amount: Amount, { chain, tokenAddress }: AssetRef, rules: OptionalRules): string {
+  if (tokenAddress === null) return nativeText(amount, chain);
+  const token = namedToken(chain, tokenAddress, rules);
+  if (token === null) return `${readableAmount(unitsOf(amount), 0)} raw units of an unknown token`;
+  return `${readableAmount(unitsOf(amount), token.decimals)} ${token.symbol}`;
 }
 
 /** ECMAScript has no later time. */

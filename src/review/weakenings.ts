@@ -1,10 +1,13 @@
 import { confusables, skeletonOf } from '#chains/inspect/confusable.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
 import type { Amount } from '#domain/asset/amount.ts';
+import { listedToken } from '#domain/asset/chain.ts';
+import { policyToken } from '#domain/policy/optional-rules.ts';
 import { needsReceipts, thresholdForChange } from '#domain/policy/policy.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Rules } from '#domain/policy/rules.ts';
 import { visibleText } from '#domain/visible-text.ts';
+import { knownChain } from '#review/fact.ts';
 
 /** Returns a warning for each way in which a policy protects less than the one in force. */
 export function weakenings(inForce: Policy, proposed: Policy): readonly string[] {
@@ -68,6 +71,7 @@ export function soleOriginText(origin: string): string {
 
 function ruleFaults(now: Rules, { rules: then, threshold }: Policy): Faults {
   const alike = confusables(then.addressBook.map(({ name }) => name)) ?? [];
+  const imitated = imitatedSymbols(then);
   return [
     [
       now.recipients === 'address-book' && then.recipients === 'anyone',
@@ -79,6 +83,15 @@ function ruleFaults(now: Rules, { rules: then, threshold }: Policy): Faults {
       alike.length > 0,
       `Names in the address book look alike: ${alike.map((name) => `“${visibleText(name)}”`).join(' and ')}.`,
     ],
+    [
+      imitated.length > 0,
+      `A token has a symbol that looks like another asset: ${imitated.join(', ')}. Compare the contracts.`,
+    ],
+    [
+      hasOtherUnits(now, then),
+      'A token has another symbol or other decimals than before. Its amounts read differently.',
+    ],
+    [contradictsBuild(then), 'A token has other decimals than the list of this build. Its amounts would be wrong.'],
     [
       (then.unreadableThreshold ?? Infinity) < (now.unreadableThreshold ?? Infinity),
       now.unreadableThreshold === null
@@ -123,6 +136,34 @@ function isRenamed(now: Rules, then: Rules): boolean {
     const skeleton = skeletonOf(name);
     const known = now.addressBook.filter((entry) => entry.chain === chain && skeletonOf(entry.name) === skeleton);
     return known.length > 0 && known.every((entry) => entry.address !== address);
+  });
+}
+
+/** Returns the symbols of tokens that look like the symbol of another asset of their chain. */
+function imitatedSymbols({ tokens = [] }: Rules): readonly string[] {
+  return tokens.flatMap(({ chain: caip2, tokenAddress, symbol }, i) => {
+    const chain = knownChain(caip2);
+    const others = [
+      ...tokens.filter((one, k) => k < i && one.chain === caip2).map((one) => one.symbol),
+      ...(chain?.tokens ?? []).filter(({ address }) => address !== tokenAddress).map((one) => one.symbol),
+      ...(chain === null ? [] : [chain.nativeSymbol]),
+    ];
+    return others.some((other) => skeletonOf(other) === skeletonOf(symbol)) ? [`“${visibleText(symbol)}”`] : [];
+  });
+}
+
+function hasOtherUnits(now: Rules, then: Rules): boolean {
+  return (now.tokens ?? []).some((token) => {
+    const next = policyToken(then, token.chain, token.tokenAddress);
+    return next !== null && (next.symbol !== token.symbol || next.decimals !== token.decimals);
+  });
+}
+
+function contradictsBuild({ tokens = [] }: Rules): boolean {
+  return tokens.some(({ chain: caip2, tokenAddress, decimals }) => {
+    const chain = knownChain(caip2);
+    const listed = chain === null ? null : listedToken(chain, tokenAddress);
+    return listed !== null && listed.decimals !== decimals;
   });
 }
 

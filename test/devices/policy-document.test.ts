@@ -32,6 +32,7 @@ const full: Policy = {
     maxFees: [{ chain: CHAIN, amount: amount('9') }],
     requiredDevice: 'ed25519',
     unboundMessages: 'refuse',
+    tokens: [{ chain: CHAIN, tokenAddress: TOKEN, symbol: 'USDC', decimals: 6 }],
   }),
   cosigners: [1, 2, 3].map((index) => ({ index, signing: `${index}f`.repeat(32) })),
 };

@@ -67,6 +67,7 @@ export function bodies(chance: Chance, world: Vaults): Readonly<Record<string, R
       limits: [{ chain: 'anvil', tokenAddress: null, perTransaction: '5', perDay: null }],
       higherThresholds: [{ chain: 'anvil', tokenAddress: RECIPIENT, above: '9', threshold: 2 }],
       unreadableThreshold: pick(chance, [null, 1, 3]),
+      tokens: [{ chain: 'anvil', tokenAddress: RECIPIENT, symbol: 'FUZZ', decimals: pick(chance, [0, 6, 99]) }],
     },
     '/push-subscription': {
       endpoint: 'https://fcm.googleapis.com/fcm/send/fuzz',

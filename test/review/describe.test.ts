@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeChange } from '#review/describe-change.ts';
+import { describeChange, describePolicy } from '#review/describe-change.ts';
 import { describeIntent } from '#review/describe-intent.ts';
 import { visibleText } from '#domain/visible-text.ts';
 import type { ApprovalRequest } from '#domain/access/approval-page-message.ts';
@@ -57,12 +57,82 @@ test('a memo is shown with its invisible characters escaped', () => {
 test('a token is shown with its contract, and with decimals only if this page lists the token', () => {
   const usdc = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
   const listed = transferOf(policy, { chain: 'eip155:1', tokenAddress: usdc, amount: amountOf(1_234_500_000n) });
-  expect(describeIntent(listed, policy).title).toBe('Send 1,234.5 USDC');
+  expect(describeIntent(listed, policy).title).toBe('Send 1\u202f234.5 USDC');
   const unknown = { ...listed, tokenAddress: THIEF };
   const { title, warnings } = describeIntent(unknown, policy);
-  expect(title).toBe('Send 1,234,500,000 raw units of an unknown token');
-  expect(warnings).toContain('This page does not know this token. Compare the contract address.');
+  expect(title).toBe('Send 1\u202f234\u202f500\u202f000 raw units of an unknown token');
+  expect(warnings).toContain('Neither this page nor the policy knows this token. Compare the contract address.');
   expect(factOf(unknown, 'Token')?.address).toBe(THIEF);
+});
+
+test('a token that the policy names is shown with its symbol and decimals, and not elsewhere', () => {
+  const tokens = [{ chain: 'eip155:31337', tokenAddress: THIEF, symbol: 'ACME', decimals: 6 }];
+  const naming = policyOf({ rules: { ...policy.rules, tokens } });
+  const paid = transferOf(naming, { tokenAddress: THIEF, amount: amountOf(250_000_000_000n) });
+  const { title, warnings, facts } = describeIntent(paid, naming);
+  expect(title).toBe('Send 250\u202f000 ACME');
+  expect(warnings).toEqual([]);
+  expect(facts).toContainEqual({ label: 'Token', text: 'ACME, named by the policy', address: THIEF });
+  const elsewhere = describeIntent({ ...paid, chain: 'eip155:1' }, naming);
+  expect(elsewhere.title).toContain('raw units of an unknown token');
+  expect(describeIntent(paid, policy).title).toContain('raw units of an unknown token');
+  const words = [THIEF.slice(2).toLowerCase(), (2_500_000).toString(16)].map((word) => word.padStart(64, '0'));
+  const data = `0xa9059cbb${words.join('')}`;
+  const call: Intent = { ...frame, kind: 'contract-interaction', to: THIEF, data, value: amountOf(0n) };
+  const argument = describeIntent(call, naming).facts.find(({ label }) => label === 'Argument amount');
+  expect(argument?.text).toBe('uint256, 2.5 ACME');
+});
+
+test('the decimals of a listed token are those of this build, whatever a policy says', () => {
+  const usdc = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
+  const tokens = [{ chain: 'eip155:1', tokenAddress: usdc, symbol: 'GOLD', decimals: 18 }];
+  const naming = policyOf({ rules: { ...policy.rules, tokens } });
+  const paid = transferOf(naming, { chain: 'eip155:1', tokenAddress: usdc, amount: amountOf(1_000_000n) });
+  expect(describeIntent(paid, naming).title).toBe('Send 1 USDC');
+});
+
+test('a limit on a token of the policy is shown in its units, and a change of decimals does not hide new units', () => {
+  const token = { chain: 'eip155:31337', tokenAddress: THIEF, symbol: 'ACME' };
+  const limited = (decimals: number, perDay: bigint, version = 1): ReturnType<typeof policyOf> =>
+    policyOf({
+      version,
+      rules: {
+        ...policy.rules,
+        tokens: [{ ...token, decimals }],
+        limits: [{ chain: token.chain, tokenAddress: THIEF, perTransaction: null, perDay: amountOf(perDay) }],
+      },
+    });
+  const [before, after] = [limited(6, 50_000_000_000n), limited(18, 50_000n * 10n ** 18n, 2)];
+  const shown = describePolicy(before, hashOf(before)).facts.find(({ label }) => label.startsWith('Limit'));
+  expect(shown).toEqual({
+    label: `Limit, anvil (eip155:31337), ACME at ${THIEF}`,
+    text: 'no limit per transaction, 50\u202f000 ACME in 24 hours',
+  });
+  const { facts, warnings } = describeChange(mandateIn(changeOf(before, after)), before, after);
+  expect(facts.map(({ label }) => label)).toContain(`Changed: Limit, anvil (eip155:31337), ACME at ${THIEF}`);
+  expect(warnings.join()).toContain('A limit is higher');
+});
+
+test('an allowance that is never used up is called unlimited, and its digits are shown', () => {
+  const usdc = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
+  const allowance = (amount: bigint): Intent => {
+    return {
+      ...frame,
+      chain: 'eip155:1',
+      kind: 'erc20-approve',
+      tokenAddress: usdc,
+      spender: THIEF,
+      maxFee: amountOf(1n),
+      lookalikeOf: null,
+      amount: amountOf(amount),
+    };
+  };
+  const all = 2n ** 256n - 1n;
+  expect(describeIntent(allowance(all), policy).title).toBe('Set an allowance of unlimited USDC');
+  expect(factOf(allowance(all), 'Allowance')).toEqual({ label: 'Allowance', text: 'unlimited USDC', raw: String(all) });
+  expect(factOf(allowance(2n ** 255n), 'Allowance')?.text).toBe('unlimited USDC');
+  expect(factOf(allowance(2n ** 255n - 1n), 'Allowance')?.text).toContain('USDC');
+  expect(factOf(allowance(1_000_000n), 'Allowance')).toEqual({ label: 'Allowance', text: '1 USDC' });
 });
 
 test('a token to its own contract, to another token or to a burn address gives a warning', () => {
@@ -105,7 +175,7 @@ test('a decoded call of a listed token shows its amounts with decimals beside th
     return { ...frame, chain: 'eip155:1', kind: 'contract-interaction', to, data, value: amountOf(0n) };
   };
   const transfer = `0xa9059cbb${thief}${numbered(1_000_000_000n)}`;
-  const amount = { label: 'Argument amount', text: 'uint256, 1,000 USDC', raw: '1000000000' };
+  const amount = { label: 'Argument amount', text: 'uint256, 1\u202f000 USDC', raw: '1000000000' };
   expect(factOf(call(usdc, transfer), 'Argument amount')).toEqual(amount);
   expect(describeIntent(call(usdc, transfer), policy).essentials).toContainEqual(amount);
   const increase = `0x39509351${thief}${numbered(1n)}`;

@@ -1,4 +1,4 @@
-import { amountHint, parseUnits, unitsText } from '#dashboard/money.ts';
+import { amountHint, parseUnits, typedUnits } from '#dashboard/money.ts';
 import { abbreviated } from '#dashboard/text.ts';
 
 /** The part of a policy that the form changes. */
@@ -89,7 +89,7 @@ function nameOf({ chain, tokenAddress }: AssetPosition): string {
 export function draftOf(policy: RulesOfPolicy, assets: readonly AssetChoice[]): RulesDraft {
   const shown = (position: AssetPosition, amount: string | null) => {
     const decimals = assets.find(({ name }) => name === nameOf(position))?.decimals ?? 0;
-    return amount === null ? '' : unitsText(amount, decimals);
+    return amount === null ? '' : typedUnits(amount, decimals);
   };
   const { signers, threshold, approvalMode, recipients, addressBook, unreadableThreshold } = policy;
   return {

@@ -1,5 +1,5 @@
 import type { Activity } from '#domain/activity/activity.ts';
-import { decimalText } from '#domain/asset/amount.ts';
+import { readableAmount } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { listedToken } from '#domain/asset/chain.ts';
 import type { CredentialReset } from '#domain/access/credential-reset.ts';
@@ -149,9 +149,9 @@ function amountText(
   chain: Chain,
 ): string {
   const size = units.replace('-', '');
-  if (tokenAddress === null) return `${decimalText(BigInt(size), chain.nativeDecimals)} ${chain.nativeSymbol}`;
+  if (tokenAddress === null) return `${readableAmount(BigInt(size), chain.nativeDecimals)} ${chain.nativeSymbol}`;
   const listed = listedToken(chain, tokenAddress);
-  return listed === null ? 'A token' : `${decimalText(BigInt(size), listed.decimals)} ${listed.symbol}`;
+  return listed === null ? 'A token' : `${readableAmount(BigInt(size), listed.decimals)} ${listed.symbol}`;
 }
 
 function shortened(address: string): string {

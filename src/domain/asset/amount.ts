@@ -47,8 +47,21 @@ export function signedAmountOf(units: bigint): SignedAmount {
 }
 
 /**
- * Returns the exact decimal text in whole units, such as `1.5` or `0.000001`. It is for people;
- * programs use the smallest unit.
+ * Returns the exact amount as every surface shows it: `1234567.5` is `1 234 567.5`. Groups are
+ * separated by a narrow space that does not break (U+202F), decimals by a point. No locale reads
+ * this as another number, unlike `1,500` and `1.500`.
+ */
+export function readableAmount(units: bigint, decimals: number): string {
+  const [whole = '', ...fraction] = decimalText(units < 0n ? -units : units, decimals).split('.');
+  const grouped = whole.replaceAll(/\B(?=(\d{3})+$)/g, GROUP_SPACE);
+  return `${units < 0n ? '−' : ''}${[grouped, ...fraction].join('.')}`;
+}
+
+const GROUP_SPACE = '\u202f';
+
+/**
+ * Returns the exact decimal text in whole units, such as `1.5` or `0.000001`, without groups.
+ * People read `readableAmount`; programs use the smallest unit.
  */
 export function decimalText(units: bigint, decimals: number): string {
   const digits = units.toString().padStart(decimals + 1, '0');

@@ -28,6 +28,22 @@ export interface FeeCap {
 }
 
 /**
+ * A token that the quorum adopted by contract, symbol and decimals. Amounts of it are shown in its
+ * units, as part of what signers approve.
+ */
+export interface PolicyToken {
+  /** CAIP-2. */
+  readonly chain: string;
+  /** The contract or mint, in the chain's canonical spelling. */
+  readonly tokenAddress: string;
+  readonly symbol: string;
+  readonly decimals: number;
+}
+
+/** An amount of 256 bits has at most 78 digits. A token with more decimals has no whole unit. */
+export const MAX_DECIMALS = 77;
+
+/**
  * Rules that were added after the first release of the policy document. An absent rule has the
  * meaning in its docstring and adds nothing to the canonical bytes: a policy that was adopted
  * without the rule keeps its hash and its meaning.
@@ -46,6 +62,8 @@ export interface OptionalRules {
   readonly requiredDevice?: RequiredDevice;
   /** Absent: `allow`. */
   readonly unboundMessages?: UnboundMessageRule;
+  /** Absent: none. */
+  readonly tokens?: readonly PolicyToken[];
 }
 
 /** The number of co-signers, and the number that signs together. */
@@ -65,7 +83,7 @@ export interface CosignerGroup {
 export function defaultRules(
   approvalMode: ApprovalMode,
   group: CosignerGroup,
-): Required<Omit<OptionalRules, 'maxFees'>> {
+): Required<Omit<OptionalRules, 'maxFees' | 'tokens'>> {
   const tolerated = 2 * group.threshold - group.count - 1;
   return {
     signOnce: approvalMode === 'device' && tolerated < 1 ? 'every-cosigner' : 'quorum',
@@ -77,7 +95,7 @@ export function defaultRules(
 
 /** Returns these rules' part of a policy's canonical bytes. An absent rule adds no field. */
 export function optionalRuleFields(rules: OptionalRules): readonly CanonicalField[] {
-  const { signOnce, limitsIncludeFees, maxFees, requiredDevice, unboundMessages } = rules;
+  const { signOnce, limitsIncludeFees, maxFees, requiredDevice, unboundMessages, tokens } = rules;
   const fields: CanonicalField[] = [];
   if (signOnce !== undefined) fields.push(['signOnce', signOnce]);
   if (limitsIncludeFees !== undefined) fields.push(['limitsIncludeFees', String(limitsIncludeFees)]);
@@ -87,7 +105,18 @@ export function optionalRuleFields(rules: OptionalRules): readonly CanonicalFiel
   }
   if (requiredDevice !== undefined) fields.push(['requiredDevice', requiredDevice]);
   if (unboundMessages !== undefined) fields.push(['unboundMessages', unboundMessages]);
+  if (tokens !== undefined) {
+    fields.push(['tokens', String(tokens.length)]);
+    for (const { chain, tokenAddress, symbol, decimals } of tokens) {
+      fields.push(['chain', chain], ['tokenAddress', tokenAddress], ['symbol', symbol], ['decimals', String(decimals)]);
+    }
+  }
   return fields;
+}
+
+/** Returns the token that a policy names, or null. */
+export function policyToken({ tokens = [] }: OptionalRules, chain: string, tokenAddress: string): PolicyToken | null {
+  return tokens.find((token) => token.chain === chain && token.tokenAddress === tokenAddress) ?? null;
 }
 
 /** Returns the fee cap of a policy for a chain, or null when it names none. */

@@ -3,8 +3,8 @@ import { unitsOf } from '#domain/asset/amount.ts';
 import type { CanonicalField } from '#domain/canonical/bytes.ts';
 import type { AssetRef, Exposure } from '#domain/transaction/exposure.ts';
 import { feeIn, totalOf } from '#domain/transaction/exposure.ts';
-import type { OptionalRules } from '#domain/policy/optional-rules.ts';
-import { feeCapOf, optionalRuleFields } from '#domain/policy/optional-rules.ts';
+import type { OptionalRules, PolicyToken } from '#domain/policy/optional-rules.ts';
+import { feeCapOf, MAX_DECIMALS, optionalRuleFields } from '#domain/policy/optional-rules.ts';
 
 /** An address that the signers approved under a name. */
 export interface AddressBookEntry {
@@ -61,7 +61,12 @@ export type RuleViolation =
       readonly spent: string;
     };
 
-export type RulesFault = 'too-many-rules' | 'rules-not-in-order' | 'limit-without-a-bound' | 'step-out-of-range';
+export type RulesFault =
+  | 'too-many-rules'
+  | 'rules-not-in-order'
+  | 'limit-without-a-bound'
+  | 'step-out-of-range'
+  | 'token-out-of-range';
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -83,17 +88,19 @@ export const NO_RULES: Rules = {
 /**
  * Returns the first fault of the rules, or null. Checks, in order: more than `MAX_RULES` entries in
  * a list, an unsorted list or one with a repeated entry, a limit without a value, a number of
- * approvals outside 1 to the number of signers.
+ * approvals outside 1 to the number of signers, a token without a symbol or with decimals that no
+ * token has.
  */
 export function rulesFault(rules: Rules, signers: number): RulesFault | null {
-  const { maxFees = [] } = rules;
-  const lists = [rules.addressBook, rules.limits, rules.higherThresholds, maxFees];
+  const { maxFees = [], tokens = [] } = rules;
+  const lists = [rules.addressBook, rules.limits, rules.higherThresholds, maxFees, tokens];
   if (lists.some((list) => list.length > MAX_RULES)) return 'too-many-rules';
   const ordered =
     isAscending(rules.addressBook, bookKey) &&
     isAscending(rules.limits, assetKey) &&
     isAscending(rules.higherThresholds, stepKey) &&
-    isAscending(maxFees, chainKey);
+    isAscending(maxFees, chainKey) &&
+    isAscending(tokens, assetKey);
   if (!ordered) return 'rules-not-in-order';
   if (rules.limits.some((limit) => limit.perTransaction === null && limit.perDay === null))
     return 'limit-without-a-bound';
@@ -101,7 +108,10 @@ export function rulesFault(rules: Rules, signers: number): RulesFault | null {
     ...rules.higherThresholds.map((step) => step.threshold),
     ...(rules.unreadableThreshold === null ? [] : [rules.unreadableThreshold]),
   ];
-  return approvals.every((n) => Number.isInteger(n) && n >= 1 && n <= signers) ? null : 'step-out-of-range';
+  if (!approvals.every((n) => Number.isInteger(n) && n >= 1 && n <= signers)) return 'step-out-of-range';
+  const isToken = (token: PolicyToken) =>
+    token.symbol !== '' && Number.isInteger(token.decimals) && token.decimals >= 0 && token.decimals <= MAX_DECIMALS;
+  return tokens.every(isToken) ? null : 'token-out-of-range';
 }
 
 /** Returns the same rules with every list in its canonical order. */
@@ -112,6 +122,7 @@ export function inCanonicalOrder(rules: Rules): Rules {
     limits: rules.limits.toSorted(by(assetKey)),
     higherThresholds: rules.higherThresholds.toSorted(by(stepKey)),
     ...(rules.maxFees === undefined ? {} : { maxFees: rules.maxFees.toSorted(by(chainKey)) }),
+    ...(rules.tokens === undefined ? {} : { tokens: rules.tokens.toSorted(by(assetKey)) }),
   };
 }
 

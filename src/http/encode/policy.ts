@@ -81,6 +81,10 @@ export const policySchema = z
     unboundMessages: z.enum(UNBOUND_MESSAGE_RULES).nullable().meta({
       description: 'Whether messages whose signature names no chain are signed; null: they are',
     }),
+    tokens: z
+      .array(z.strictObject({ chain: text, tokenAddress: text, symbol: text, decimals: z.int() }))
+      .nullable()
+      .meta({ description: 'Tokens that the quorum adopted with their symbol and decimals; null: none' }),
     cosigners: z
       .array(z.strictObject({ index: z.int(), signing: text }))
       .nullable()
@@ -123,6 +127,7 @@ export function policyRecord(policy: Policy, chains: readonly Chain[]): z.infer<
     maxFees: rules.maxFees?.map(named) ?? null,
     requiredDevice: rules.requiredDevice ?? null,
     unboundMessages: rules.unboundMessages ?? null,
+    tokens: rules.tokens?.map(named) ?? null,
     cosigners: policy.cosigners === undefined ? null : [...policy.cosigners],
   };
 }

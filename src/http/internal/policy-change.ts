@@ -6,6 +6,7 @@ import { invalidRequest } from '#http/edge/request-check.ts';
 import { policyPatchBody, readPolicyPatch } from '#http/vault/policy-body.ts';
 import { pinnedKeysFault, pinsForChange } from '#http/vault/pinned-keys.ts';
 import { respondWithChange } from '#http/vault/policy-change/decision.ts';
+import { newTokensProblem } from '#http/vault/policy-tokens.ts';
 import { policyChangeSchema } from '#http/encode/policy-change.ts';
 
 /**
@@ -13,7 +14,7 @@ import { policyChangeSchema } from '#http/encode/policy-change.ts';
  * The signers decide on signers, thresholds and rules: a service key proposes, and nothing more.
  *
  * Refuses, in order: the service key, `invalid-request`, `vault-not-found`, `policy-unchanged`,
- * `too-many-policy-changes`.
+ * `too-many-policy-changes`; `chain-unavailable` when the decimals of a new token cannot be read.
  */
 export const proposeAsOperator = route({
   method: 'POST',
@@ -22,7 +23,7 @@ export const proposeAsOperator = route({
   summary: 'Propose a policy change to the signers',
   body: policyPatchBody,
   answer: { status: 201, schema: policyChangeSchema },
-  refuses: ['vault-not-found', 'policy-unchanged', 'too-many-policy-changes'],
+  refuses: ['vault-not-found', 'policy-unchanged', 'too-many-policy-changes', 'chain-unavailable'],
   handle: propose,
 });
 
@@ -35,6 +36,9 @@ async function propose(context: HttpContext): Promise<Response> {
   const known = await callObject(object, (vault) => vault.query(null, { type: 'describeVault' }));
   const foreign = await pinnedKeysFault(context, patch.value.cosigners ?? known?.policy.cosigners);
   if (foreign !== null) return invalidRequest(context, [foreign]);
+  const { tokens } = patch.value.rules ?? {};
+  const unproven = await newTokensProblem(context, tokens ?? [], { known: known?.policy.rules.tokens ?? [] });
+  if (unproven !== null) return unproven;
   const pins = await pinsForChange(context, body, known?.policy);
   const proposal = { patch: { ...patch.value, ...pins }, note: body.note ?? null };
   const proposed = await callObject(object, (vault) => vault.execute(null, { type: 'proposePolicy', ...proposal }));

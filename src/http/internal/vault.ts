@@ -24,6 +24,7 @@ import type { FieldFault } from '#http/encode/problem.ts';
 import { problem } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import { fetchPins, pinnedKeysFault } from '#http/vault/pinned-keys.ts';
+import { newTokensProblem } from '#http/vault/policy-tokens.ts';
 import { cosignersBody, policyProblem, readRules, rulesBody } from '#http/vault/policy-body.ts';
 import { foundingRecord, foundingSchema, policyRecord, policySchema } from '#http/encode/policy.ts';
 import { knownUserIds } from '#store/users.ts';
@@ -130,7 +131,7 @@ export const createVault = route({
   summary: 'Create a vault and generate its keys',
   body: vaultBody,
   answer: { status: 201, schema: vaultSchema },
-  refuses: [],
+  refuses: ['chain-unavailable'],
   handle: found,
 });
 
@@ -182,6 +183,8 @@ async function found(context: HttpContext): Promise<Response> {
   }
   const rules = readRules(context, body.rules ?? {});
   if (!rules.ok) return invalidRequest(context, under('/rules', rules.refusal));
+  const unproven = await newTokensProblem(context, rules.value.tokens ?? [], { known: [], pointer: '/rules' });
+  if (unproven !== null) return unproven;
   const devices = await readDevices(body.devices ?? [], '/devices', approvalOrigins(context.env));
   if (!devices.ok) return invalidRequest(context, devices.refusal);
   const approvalMode = body.approvalMode ?? 'token';

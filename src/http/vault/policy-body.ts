@@ -6,7 +6,7 @@ import type { Amount } from '#domain/asset/amount.ts';
 import { APPROVAL_MODES, MAX_DEVICES } from '#domain/access/device.ts';
 import type { AssetRef } from '#domain/transaction/exposure.ts';
 import { parseDeviceKeyId, parseUserId } from '#domain/id.ts';
-import type { FeeCap, OptionalRules } from '#domain/policy/optional-rules.ts';
+import type { FeeCap, OptionalRules, PolicyToken } from '#domain/policy/optional-rules.ts';
 import { REQUIRED_DEVICES, SIGN_ONCE_MODES, UNBOUND_MESSAGE_RULES } from '#domain/policy/optional-rules.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -18,6 +18,7 @@ import { deviceBody, deviceKeyId, MAX_NEW_DEVICES, readDevices } from '#http/enc
 import { fieldReader } from '#http/edge/field-reader.ts';
 import type { FieldReader } from '#http/edge/field-reader.ts';
 import { plainText } from '#http/edge/plain-text.ts';
+import { tokenFaults, tokensBody } from '#http/vault/policy-tokens.ts';
 import type { FieldFault } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import type { PolicyPatch, PolicyPatchFault } from '#domain/policy/next-policy.ts';
@@ -62,6 +63,7 @@ export const rulesBody = {
   maxFees: z.array(z.strictObject({ chain, amount })).max(MAX_RULES).optional(),
   requiredDevice: z.enum(REQUIRED_DEVICES).optional(),
   unboundMessages: z.enum(UNBOUND_MESSAGE_RULES).optional(),
+  tokens: tokensBody.optional(),
 };
 
 /** The identity keys of all co-signers, in order. */
@@ -176,9 +178,18 @@ export function readRules(context: HttpContext, body: RulesBody): Result<Partial
     const read = reader?.amount(cap.amount, `${pointer}/amount`, '0') ?? null;
     return reader === null || read === null ? [] : [{ chain: reader.chain, amount: read }];
   });
+  const tokens = body.tokens?.flatMap(({ symbol, decimals, ...token }, i): PolicyToken[] => {
+    const pointer = `/tokens/${i}`;
+    const reader = readers(token.chain, pointer);
+    const tokenAddress = reader?.token(token.tokenAddress, `${pointer}/tokenAddress`) ?? null;
+    return reader === null || tokenAddress === null ? [] : [{ chain: reader.chain, tokenAddress, symbol, decimals }];
+  });
+  // An entry without an address is a fault already, and the others keep their positions without it.
+  if (faults.length === 0) faults.push(...tokenFaults(tokens ?? [], chainsFrom(context.env)));
   if (faults.length > 0) return refused(faults);
   return accepted({
     ...optionalRules(body),
+    ...(tokens === undefined ? {} : { tokens }),
     ...(maxFees === undefined ? {} : { maxFees }),
     ...(body.recipients === undefined ? {} : { recipients: body.recipients }),
     ...(addressBook === undefined ? {} : { addressBook }),
@@ -253,6 +264,7 @@ const POLICY_FAULTS: Readonly<Record<PolicyPatchFault, readonly [pointer: string
   'too-many-rules': ['/addressBook', `Every list of rules can have at most ${MAX_RULES} entries.`],
   'rules-not-in-order': ['/addressBook', 'A list of rules must not contain a duplicate.'],
   'limit-without-a-bound': ['/limits', 'Every limit must have perTransaction or perDay.'],
+  'token-out-of-range': ['/tokens', 'Every token must have a symbol, and decimals that a token can have.'],
   'step-out-of-range': [
     '/higherThresholds',
     'Thresholds, including unreadableThreshold, must be from 1 to the number of signers.',

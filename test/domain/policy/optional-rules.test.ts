@@ -38,6 +38,10 @@ describe('the canonical bytes', () => {
     { requiredDevice: 'ed25519' },
     { unboundMessages: 'allow' },
     { unboundMessages: 'refuse' },
+    { tokens: [] },
+    { tokens: [{ chain: CHAIN, tokenAddress: '0xT', symbol: 'USDC', decimals: 6 }] },
+    { tokens: [{ chain: CHAIN, tokenAddress: '0xT', symbol: 'USDC', decimals: 7 }] },
+    { tokens: [{ chain: CHAIN, tokenAddress: '0xT', symbol: 'USD', decimals: 6 }] },
   ])('%o has its own hash', (rules) => {
     expect(hashOf(under(rules))).not.toBe(hashOf(policy));
   });

@@ -14,8 +14,8 @@ export const PAGE_BUGS: readonly Bug[] = [
   {
     name: 'the amount of a call to a token has the decimals of the native asset',
     file: 'src/review/describe-intent.ts',
-    was: 'amountText(amount, chain, to)',
-    is: 'amountText(amount, chain, null)',
+    was: 'allowanceText(amount, asset, rules)}`;\n      return',
+    is: 'nativeText(amount, chain)}`;\n      return',
     caughtBy: describe,
   },
   {

@@ -7,6 +7,7 @@ import { policyPatchBody, readPolicyPatch } from '#http/vault/policy-body.ts';
 import { respondWithChange } from '#http/vault/policy-change/decision.ts';
 import { policyChangeSchema } from '#http/encode/policy-change.ts';
 import { pinnedKeysFault, pinsForChange } from '#http/vault/pinned-keys.ts';
+import { newTokensProblem } from '#http/vault/policy-tokens.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
@@ -16,7 +17,8 @@ import { vaultStub } from '#objects/vault/stub.ts';
  * repeated proposal gives the same change.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-unchanged`,
- * `too-many-policy-changes`, `too-many-own-policy-changes`.
+ * `too-many-policy-changes`, `too-many-own-policy-changes`; `chain-unavailable` when the decimals
+ * of a new token cannot be read.
  */
 export const proposePolicyChange = route({
   method: 'POST',
@@ -25,7 +27,13 @@ export const proposePolicyChange = route({
   summary: 'Propose a policy change',
   body: policyPatchBody,
   answer: { status: 201, schema: policyChangeSchema },
-  refuses: ['forbidden', 'policy-unchanged', 'too-many-policy-changes', 'too-many-own-policy-changes'],
+  refuses: [
+    'forbidden',
+    'policy-unchanged',
+    'too-many-policy-changes',
+    'too-many-own-policy-changes',
+    'chain-unavailable',
+  ],
   handle: propose,
 });
 
@@ -44,6 +52,9 @@ async function propose(context: HttpContext): Promise<Response> {
   if (!patch.ok) return invalidRequest(context, patch.refusal);
   const foreign = await pinnedKeysFault(context, patch.value.cosigners ?? seen.value.policy.cosigners);
   if (foreign !== null) return invalidRequest(context, [foreign]);
+  const { tokens } = patch.value.rules ?? {};
+  const unproven = await newTokensProblem(context, tokens ?? [], { known: seen.value.policy.rules.tokens ?? [] });
+  if (unproven !== null) return unproven;
   const pins = await pinsForChange(context, body, seen.value.policy);
   const proposal = { patch: { ...patch.value, ...pins }, note: body.note ?? null };
   const proposed = await callObject(

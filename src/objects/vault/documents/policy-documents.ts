@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { APPROVAL_MODES } from '#domain/access/device.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import { POLICY_CHANGE_STATES } from '#domain/policy/change-state.ts';
-import type { FeeCap } from '#domain/policy/optional-rules.ts';
+import type { FeeCap, PolicyToken } from '#domain/policy/optional-rules.ts';
 import { REQUIRED_DEVICES, SIGN_ONCE_MODES, UNBOUND_MESSAGE_RULES } from '#domain/policy/optional-rules.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy, PolicyChange } from '#domain/policy/policy-change.ts';
@@ -33,6 +33,16 @@ const rules = exactly<Rules>()({
   maxFees: z.array(exactly<FeeCap>()({ chain: z.string(), amount })).exactOptional(),
   requiredDevice: z.enum(REQUIRED_DEVICES).exactOptional(),
   unboundMessages: z.enum(UNBOUND_MESSAGE_RULES).exactOptional(),
+  tokens: z
+    .array(
+      exactly<PolicyToken>()({
+        chain: z.string(),
+        tokenAddress: z.string(),
+        symbol: z.string(),
+        decimals: z.int(),
+      }),
+    )
+    .exactOptional(),
 });
 
 export const policy = exactly<Policy>()({
