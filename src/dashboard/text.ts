@@ -29,6 +29,25 @@ export function reasonText(stateReason: string | null): string | null {
   return stateReason === null ? null : (REASON_TEXTS[stateReason] ?? stateReason);
 }
 
+/** The rules that hide a transaction or one of its assets. */
+const HIDDEN_TEXTS: Readonly<Record<string, string>> = {
+  ZERO_VALUE: 'It moves nothing. Such a transfer puts a false address into the history.',
+  LOOKALIKE: 'Its address looks like one that the vault has dealt with, and is another one.',
+  FAKE_TOKEN: 'The token has the name of a known asset, and is another one.',
+  BAIT: 'The name of the token requests an action of its reader, such as to visit a site.',
+  MASS_TRANSFER: 'The token has no price, and many recipients received it at once.',
+  LOW_VALUE: 'Its value is below 0.005 USD.',
+  UNKNOWN_TOKEN: 'No source has a price for the token, and the vault has never sent it.',
+  REORGED: 'The chain no longer has this transaction.',
+  DROPPED: 'The transaction was never mined successfully.',
+  DISPROVEN: 'The transaction moved nothing of this wallet. The record was false.',
+};
+
+/** Returns the text of a `hiddenReason`, or its code without one. */
+export function hiddenText(hiddenReason: string): string {
+  return HIDDEN_TEXTS[hiddenReason] ?? hiddenReason;
+}
+
 const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 export function timeText(iso: string): string {

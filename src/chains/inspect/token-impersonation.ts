@@ -14,7 +14,7 @@ export interface TokenTexts {
  */
 export function impersonatedToken(
   { symbol, name }: TokenTexts,
-  chain: Pick<Chain, 'nativeSymbol' | 'tokens'>,
+  chain: Pick<Chain, 'nativeSymbol'> & { readonly tokens: readonly { readonly symbol: string }[] },
 ): string | null {
   const worn = new Set([symbol, name].filter((text) => text !== null).map(skeletonOf));
   const real = [chain.nativeSymbol, ...chain.tokens.map((token) => token.symbol)];

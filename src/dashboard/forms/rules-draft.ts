@@ -1,5 +1,6 @@
 import { amountHint, parseUnits, typedUnits } from '#dashboard/money.ts';
-import { abbreviated } from '#dashboard/text.ts';
+import type { Asset } from '#dashboard/asset-name.ts';
+import { byTrust, choiceName } from '#dashboard/asset-name.ts';
 
 /** The part of a policy that the form changes. */
 export interface RulesOfPolicy {
@@ -14,6 +15,20 @@ export interface RulesOfPolicy {
   })[];
   readonly higherThresholds: readonly (AssetPosition & { readonly above: string; readonly threshold: number })[];
   readonly unreadableThreshold: number | null;
+  /** A rule that is null is absent from the policy. */
+  readonly signOnce: 'every-cosigner' | 'quorum' | null;
+  readonly limitsIncludeFees: boolean | null;
+  readonly requiredDevice: 'any' | 'ed25519' | null;
+  readonly unboundMessages: 'allow' | 'refuse' | null;
+  readonly maxFees: readonly { readonly chain: string; readonly amount: string }[] | null;
+  readonly tokens: readonly Token[] | null;
+}
+
+interface Token {
+  readonly chain: string;
+  readonly tokenAddress: string;
+  readonly symbol: string;
+  readonly decimals: number;
 }
 
 interface AssetPosition {
@@ -25,11 +40,7 @@ interface AssetPosition {
 interface Holding {
   readonly chain: string;
   readonly tokenId: string | null;
-  readonly asset: {
-    readonly tokenAddress: string | null;
-    readonly symbol: string | null;
-    readonly decimals: number | null;
-  };
+  readonly asset: Asset;
 }
 
 /** An asset that a rule can name. */
@@ -52,34 +63,73 @@ export interface RulesDraft {
   readonly higherThresholds: readonly { readonly asset: string; readonly above: string; readonly threshold: string }[];
   /** An empty text means that blind signing is refused. */
   readonly unreadableThreshold: string;
+  /** An empty text leaves an absent rule absent. */
+  readonly signOnce: string;
+  readonly limitsIncludeFees: string;
+  readonly requiredDevice: string;
+  readonly unboundMessages: string;
+  readonly maxFees: readonly { readonly chain: string; readonly amount: string }[];
+  readonly tokens: readonly TokenRow[];
   readonly note: string;
+}
+
+/** A token as it is typed. */
+interface TokenRow {
+  readonly chain: string;
+  readonly tokenAddress: string;
+  readonly symbol: string;
+  readonly decimals: string;
 }
 
 /** The input is not a valid rule. The message is for the person. */
 export class BadRule extends Error {}
 
-/** Returns the assets that the vault holds and the assets that the policy has rules for. */
-export function assetChoices(policy: RulesOfPolicy, balances: readonly Holding[]): readonly AssetChoice[] {
+/**
+ * Returns the assets that a rule can name: native assets, the tokens of the policy, and listed
+ * tokens that the vault holds. An unlisted token is offered only where a rule names it already, in
+ * its smallest unit: its symbol and decimals are claims of its contract. To limit one, adopt it.
+ */
+export function assetChoices(
+  policy: RulesOfPolicy,
+  balances: readonly Holding[],
+  tokens: readonly TokenRow[] = rowsOf(policy.tokens),
+): readonly AssetChoice[] {
   const held = balances
-    .filter(({ tokenId }) => tokenId === null)
+    .filter(({ tokenId, asset }) => tokenId === null && asset.trust !== 'unlisted')
+    .toSorted(byTrust)
     .map(({ chain, asset }) => choiceOf({ chain, tokenAddress: asset.tokenAddress }, asset));
+  const adopted = tokens.flatMap(({ chain, tokenAddress, symbol, decimals }) => {
+    const asset = { tokenAddress, symbol, decimals: countIn(decimals), trust: 'policy', imitates: null } as const;
+    return tokenAddress.trim() === '' || asset.decimals === null ? [] : [choiceOf({ chain, tokenAddress }, asset)];
+  });
   const ruled = [...policy.limits, ...policy.higherThresholds].map((rule) => choiceOf(rule, null));
-  // The first entry of a name has more data.
-  return [...new Map([...ruled, ...held].map((choice) => [choice.name, choice])).values()];
+  // The first choice of a name stays, and the first ones have the most trusted decimals.
+  const choices = new Map<string, AssetChoice>();
+  for (const choice of [...adopted, ...held, ...ruled]) {
+    if (!choices.has(choice.name)) choices.set(choice.name, choice);
+  }
+  return [...choices.values()];
 }
 
-function choiceOf(
-  { chain, tokenAddress }: AssetPosition,
-  asset: { readonly symbol: string | null; readonly decimals: number | null } | null,
-): AssetChoice {
-  const symbol = asset?.symbol ?? (tokenAddress === null ? 'Native asset' : abbreviated(tokenAddress));
+function rowsOf(tokens: RulesOfPolicy['tokens']): readonly TokenRow[] {
+  return (tokens ?? []).map(({ decimals, ...token }) => ({ ...token, decimals: String(decimals) }));
+}
+
+function choiceOf({ chain, tokenAddress }: AssetPosition, asset: Asset | null): AssetChoice {
+  const unknown = { tokenAddress, symbol: null, decimals: null, imitates: null } as const;
+  const named = asset ?? { ...unknown, trust: tokenAddress === null ? 'native' : 'unlisted' };
   return {
     chain,
     tokenAddress,
     name: nameOf({ chain, tokenAddress }),
-    text: `${symbol} on ${chain}`,
+    text: choiceName(named, chain),
     decimals: asset?.decimals ?? null,
   };
+}
+
+/** Returns a number of decimals; null for another text. */
+function countIn(text: string): number | null {
+  return /^[0-9]{1,2}$/.test(text.trim()) ? Number.parseInt(text, 10) : null;
 }
 
 function nameOf({ chain, tokenAddress }: AssetPosition): string {
@@ -109,6 +159,15 @@ export function draftOf(policy: RulesOfPolicy, assets: readonly AssetChoice[]): 
       threshold: String(step.threshold),
     })),
     unreadableThreshold: unreadableThreshold === null ? '' : String(unreadableThreshold),
+    signOnce: policy.signOnce ?? '',
+    limitsIncludeFees: policy.limitsIncludeFees === null ? '' : String(policy.limitsIncludeFees),
+    requiredDevice: policy.requiredDevice ?? '',
+    unboundMessages: policy.unboundMessages ?? '',
+    maxFees: (policy.maxFees ?? []).map(({ chain, amount }) => ({
+      chain,
+      amount: shown({ chain, tokenAddress: null }, amount),
+    })),
+    tokens: rowsOf(policy.tokens),
     note: '',
   };
 }
@@ -142,15 +201,32 @@ export function patchOf(draft: RulesDraft, policy: RulesOfPolicy, assets: readon
       draft.unreadableThreshold.trim() === ''
         ? null
         : countOf('Approvals for undecodable calls', draft.unreadableThreshold),
+    signOnce: choiceIn(draft.signOnce, ['every-cosigner', 'quorum']),
+    limitsIncludeFees: draft.limitsIncludeFees === '' ? null : draft.limitsIncludeFees === 'true',
+    requiredDevice: choiceIn(draft.requiredDevice, ['any', 'ed25519']),
+    unboundMessages: choiceIn(draft.unboundMessages, ['allow', 'refuse']),
+    maxFees: draft.maxFees.map(({ chain, amount }) => ({
+      chain,
+      amount: amountOf(amount, nameOf({ chain, tokenAddress: null }), assets),
+    })),
+    tokens: draft.tokens.map(tokenOf),
   };
+  // An absent list and an empty one mean the same.
+  const before = { ...policy, maxFees: policy.maxFees ?? [], tokens: policy.tokens ?? [] };
   const isSame = (name: keyof RulesOfPolicy) =>
-    JSON.stringify(inOrder(rules[name])) === JSON.stringify(inOrder(policy[name]));
+    JSON.stringify(inOrder(rules[name])) === JSON.stringify(inOrder(before[name]));
   const changed = (Object.keys(rules) as (keyof RulesOfPolicy)[]).filter((name) => !isSame(name));
   if (changed.length === 0) throw new BadRule('No changes.');
-  const patch: Partial<RulesOfPolicy> = Object.fromEntries(changed.map((name) => [name, rules[name]]));
+  const patch: Partial<Patch> = Object.fromEntries(changed.map((name) => [name, rules[name]]));
   const note = draft.note.trim();
   return { ...mutable(patch), note: note === '' ? null : note };
 }
+
+/** A patch leaves an absent rule absent, and never makes a rule absent. */
+type Patch =
+  Omit<RulesOfPolicy, 'unreadableThreshold'> extends infer Rules
+    ? { readonly [Name in keyof Rules]: NonNullable<Rules[Name]> } & Pick<RulesOfPolicy, 'unreadableThreshold'>
+    : never;
 
 /** Returns the value as a mutable request body. */
 function mutable<T>(value: T): Mutable<T> {
@@ -174,6 +250,16 @@ function inOrder(value: unknown): unknown {
 function fieldsText(one: unknown): string {
   if (typeof one !== 'object' || one === null) return String(one);
   return JSON.stringify(Object.entries(one).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function tokenOf({ chain, tokenAddress, symbol, decimals }: TokenRow): Token {
+  const count = countIn(decimals);
+  if (count === null) throw new BadRule(`Decimals of ${symbol || 'the token'}: enter a number from 0 to 77.`);
+  return { chain, tokenAddress: tokenAddress.trim(), symbol: symbol.trim(), decimals: count };
+}
+
+function choiceIn<T extends string>(text: string, choices: readonly T[]): T | null {
+  return choices.find((choice) => choice === text) ?? null;
 }
 
 function positionOf(asset: string, assets: readonly AssetChoice[]): AssetPosition {

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import type { CanonicalText } from '#domain/canonical/read-text.ts';
 import type { Transaction } from '#dashboard/api.ts';
-import { Amount, NativeAmount, Time } from '#dashboard/pages/record-fields.tsx';
+import { Amount } from '#dashboard/amount.tsx';
+import { Time } from '#dashboard/pages/record-fields.tsx';
 
 /** Fields that identify the transaction. The page shows them under the technical details. */
 const TECHNICAL: ReadonlySet<string> = new Set([
@@ -65,10 +66,10 @@ export function IntentFacts({
 }
 
 function inWords(field: string, value: string, transaction: Transaction): ComponentChildren {
-  const { chain, asset, knownAs } = transaction;
+  const { chain, asset, feeAsset, knownAs } = transaction;
   if (field === 'chain') return chain === value ? chain : `${chain} (${value})`;
   if (field === 'amount' || field === 'maxTokenFee') return <Amount amount={value} asset={asset} />;
-  if (field === 'maxFee' || field === 'value') return <NativeAmount amount={value} transaction={transaction} />;
+  if (field === 'maxFee' || field === 'value') return <Amount amount={value} asset={feeAsset} />;
   if (field.endsWith('AtMs') || field === 'notAfterMs')
     return <Time iso={new Date(Number.parseInt(value, 10)).toISOString()} />;
   if (field === 'note' || field === 'memo' || field === 'message') return <span class="as-typed">{value}</span>;

@@ -1,5 +1,5 @@
 import type { Transaction } from '#dashboard/api.ts';
-import { unitsText } from '#dashboard/money.ts';
+import { Amount, HeadingAmount } from '#dashboard/amount.tsx';
 import { abbreviated, timeText } from '#dashboard/text.ts';
 
 /** Shows an address, hash or id abbreviated. The whole value is in the tooltip and in a copy. */
@@ -17,32 +17,6 @@ export function Time({ iso }: { readonly iso: string }) {
       {timeText(iso)}
     </time>
   );
-}
-
-interface Asset {
-  readonly symbol: string | null;
-  readonly decimals: number | null;
-  readonly tokenAddress: string | null;
-}
-
-/** Shows an amount. When the decimals are unknown, the amount is in the smallest unit. */
-export function Amount({ amount, asset }: { readonly amount: string; readonly asset: Asset | null }) {
-  const { symbol = null, decimals = null, tokenAddress = null } = asset ?? {};
-  const name = symbol ?? (tokenAddress === null ? '' : abbreviated(tokenAddress));
-  return (
-    <span class="amount" title={`${amount} in the smallest unit`}>
-      {decimals === null ? `${amount} units` : unitsText(amount, decimals)} {name}
-    </span>
-  );
-}
-
-/**
- * Shows a fee or the value of a call, in the native asset. The decimals are known when the
- * transaction pays the native asset too.
- */
-export function NativeAmount({ amount, transaction }: { readonly amount: string; readonly transaction: Transaction }) {
-  const { asset } = transaction;
-  return <Amount amount={amount} asset={asset?.tokenAddress === null ? asset : null} />;
 }
 
 const TONES: Readonly<Record<string, string>> = {
@@ -84,29 +58,37 @@ function Party({ address, knownAs }: { readonly address: string } & Pick<Transac
   );
 }
 
-/** Shows what a transaction does, in a few words. */
-export function Subject({ transaction }: { readonly transaction: Transaction }) {
+/**
+ * Shows what a transaction does, in a few words.
+ *
+ * @param isHeading true where no text may stand that the contract of a token claims
+ */
+export function Subject(props: { readonly transaction: Transaction; readonly isHeading?: boolean }) {
+  const { transaction, isHeading = false } = props;
   const { kind, amount, asset, to, from, spender, direction, knownAs } = transaction;
+  const Shown = isHeading ? HeadingAmount : Amount;
   if (kind === 'message') return <>Sign a message</>;
-  if (kind === 'activity') return <Movements transaction={transaction} />;
+  if (kind === 'activity') return <Movements transaction={transaction} Shown={Shown} />;
   const target = spender ?? to;
   return (
     <>
       {kind === 'transfer' ? 'Send' : kind === 'erc20-approve' ? 'Allow' : 'Call'}{' '}
-      {amount !== null && <Amount amount={amount} asset={asset} />} {direction === 'out' ? 'to' : 'from'}{' '}
+      {amount !== null && <Shown amount={amount} asset={asset} />} {direction === 'out' ? 'to' : 'from'}{' '}
       <Party address={(direction === 'out' ? target : from) ?? ''} knownAs={knownAs} />
     </>
   );
 }
 
-function Movements({ transaction }: { readonly transaction: Transaction }) {
+function Movements(props: { readonly transaction: Transaction; readonly Shown: typeof Amount }) {
+  const { transaction, Shown } = props;
   const { balanceChanges, from, direction } = transaction;
   return (
     <>
       {balanceChanges.map(({ amount, asset, tokenId }) => (
         <span key={`${asset.tokenAddress} ${tokenId}`}>
           {amount.startsWith('-') ? 'Sent ' : 'Received '}
-          <Amount amount={amount.replace('-', '')} asset={asset} />{' '}
+          <Shown amount={amount.replace('-', '')} asset={asset} />
+          {tokenId !== null && `, token ID ${tokenId}`}{' '}
         </span>
       ))}
       {balanceChanges.length === 0 && 'Activity '}

@@ -38,8 +38,8 @@ export function RulesPage({ vault }: { readonly vault: OwnVault }) {
 
 function Form(props: { readonly vault: OwnVault; readonly policy: Policy; readonly balances: readonly Balance[] }) {
   const { vault, policy, balances } = props;
-  const assets = assetChoices(policy, balances);
-  const [draft, write] = useState<RulesDraft>(() => draftOf(policy, assets));
+  const [draft, write] = useState<RulesDraft>(() => draftOf(policy, assetChoices(policy, balances)));
+  const assets = assetChoices(policy, balances, draft.tokens);
   const [fault, setError] = useState<string | null>(null);
   const [isSending, send] = useState(false);
   const set = (change: Partial<RulesDraft>) => write((before) => ({ ...before, ...change }));
@@ -108,13 +108,34 @@ function Form(props: { readonly vault: OwnVault; readonly policy: Policy; readon
           {(entry, change) => (
             <>
               <Field name="Name" value={entry.name} set={(name) => change({ ...entry, name })} />
-              <Choice
-                name="Chain"
-                value={entry.chain}
-                choices={Object.fromEntries([...new Set([...chains, entry.chain])].map((chain) => [chain, chain]))}
-                set={(chain) => change({ ...entry, chain })}
+              <ChainChoice chains={chains} value={entry.chain} set={(chain) => change({ ...entry, chain })} />
+              <Field isWide name="Address" value={entry.address} set={(address) => change({ ...entry, address })} />
+            </>
+          )}
+        </Rows>
+      </fieldset>
+      <fieldset>
+        <legend>Tokens</legend>
+        <p class="quiet">
+          Signers see amounts of these tokens with symbol and decimals, also on the approval page. Take the contract
+          from the issuer of the token.
+        </p>
+        <Rows
+          name="token"
+          rows={draft.tokens}
+          blank={{ chain: chains[0] ?? '', tokenAddress: '', symbol: '', decimals: '' }}
+          set={(tokens) => set({ tokens })}
+        >
+          {(token, change) => (
+            <>
+              <ChainChoice chains={chains} value={token.chain} set={(chain) => change({ ...token, chain })} />
+              <Field
+                name="Contract"
+                value={token.tokenAddress}
+                set={(one) => change({ ...token, tokenAddress: one })}
               />
-              <Field name="Address" value={entry.address} set={(address) => change({ ...entry, address })} />
+              <Field name="Symbol" value={token.symbol} set={(symbol) => change({ ...token, symbol })} />
+              <Field name="Decimals" value={token.decimals} set={(decimals) => change({ ...token, decimals })} />
             </>
           )}
         </Rows>
@@ -124,7 +145,7 @@ function Form(props: { readonly vault: OwnVault; readonly policy: Policy; readon
         <Rows
           name="limit"
           rows={draft.limits}
-          blank={{ asset: assets[0]?.name ?? '', perTransaction: '', perDay: '' }}
+          blank={{ asset: '', perTransaction: '', perDay: '' }}
           set={(limits) => set({ limits })}
         >
           {(limit, change) => (
@@ -142,7 +163,7 @@ function Form(props: { readonly vault: OwnVault; readonly policy: Policy; readon
         <Rows
           name="higher threshold"
           rows={draft.higherThresholds}
-          blank={{ asset: assets[0]?.name ?? '', above: '', threshold: '' }}
+          blank={{ asset: '', above: '', threshold: '' }}
           set={(higherThresholds) => set({ higherThresholds })}
         >
           {(step, change) => (
@@ -154,6 +175,31 @@ function Form(props: { readonly vault: OwnVault; readonly policy: Policy; readon
           )}
         </Rows>
       </fieldset>
+      <fieldset>
+        <legend>Fees and signatures</legend>
+        <Rows
+          name="maximum fee"
+          rows={draft.maxFees}
+          blank={{ chain: chains[0] ?? '', amount: '' }}
+          set={(maxFees) => set({ maxFees })}
+        >
+          {(cap, change) => (
+            <>
+              <ChainChoice chains={chains} value={cap.chain} set={(chain) => change({ ...cap, chain })} />
+              <Field name="Maximum fee" value={cap.amount} set={(amount) => change({ ...cap, amount })} />
+            </>
+          )}
+        </Rows>
+        {OPTIONAL.map(({ field, name, choices }) => (
+          <Choice
+            key={field}
+            name={name}
+            value={draft[field]}
+            choices={draft[field] === '' ? { '': 'Not in the policy', ...choices } : choices}
+            set={(value) => set({ [field]: value })}
+          />
+        ))}
+      </fieldset>
       <Field name="Reason" value={draft.note} set={(note) => set({ note })} />
       <ErrorText why={fault} />
       <button type="submit" disabled={isSending}>
@@ -163,12 +209,43 @@ function Form(props: { readonly vault: OwnVault; readonly policy: Policy; readon
   );
 }
 
-function Field(props: { readonly name: string; readonly value: string; readonly set: (value: string) => void }) {
+/** Rules that a policy of an earlier release does not have. */
+const OPTIONAL = [
+  {
+    field: 'limitsIncludeFees',
+    name: 'Fees count toward limits',
+    choices: { true: 'Yes', false: 'No' },
+  },
+  {
+    field: 'signOnce',
+    name: 'Co-signer receipts',
+    choices: { 'every-cosigner': 'Of every co-signer', quorum: 'Of those that sign together' },
+  },
+  {
+    field: 'requiredDevice',
+    name: 'Required device',
+    choices: { any: 'Any device', ed25519: 'At least one Ed25519 device' },
+  },
+  {
+    field: 'unboundMessages',
+    name: 'Messages that are valid on every chain',
+    choices: { allow: 'Allowed', refuse: 'Refused' },
+  },
+] as const;
+
+function Field(props: {
+  readonly name: string;
+  readonly value: string;
+  readonly set: (value: string) => void;
+  /** True for a value that must be seen whole, such as an address. */
+  readonly isWide?: boolean;
+}) {
   return (
     <label>
       {props.name}
       <input
         value={props.value}
+        data-wide={props.isWide === true ? '' : undefined}
         autoComplete="off"
         spellcheck={false}
         onInput={(event) => props.set(event.currentTarget.value)}
@@ -197,12 +274,22 @@ function Choice(props: {
   );
 }
 
+function ChainChoice(props: {
+  readonly chains: readonly string[];
+  readonly value: string;
+  readonly set: (chain: string) => void;
+}) {
+  const chains = [...new Set([...props.chains, props.value])];
+  const choices = Object.fromEntries(chains.map((chain) => [chain, chain]));
+  return <Choice name="Chain" value={props.value} choices={choices} set={props.set} />;
+}
+
 function Asset(props: {
   readonly assets: readonly AssetChoice[];
   readonly value: string;
   readonly set: (value: string) => void;
 }) {
-  const choices = Object.fromEntries(props.assets.map(({ name, text }) => [name, text]));
+  const choices = { '': 'Choose an asset', ...Object.fromEntries(props.assets.map(({ name, text }) => [name, text])) };
   return <Choice name="Asset" value={props.value} choices={choices} set={props.set} />;
 }
 

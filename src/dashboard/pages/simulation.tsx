@@ -2,7 +2,9 @@ import type { InferResponseType } from 'hono/client';
 import type { Transaction } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
-import { Amount, Warnings } from '#dashboard/pages/record-fields.tsx';
+import { Amount } from '#dashboard/amount.tsx';
+import { assetName } from '#dashboard/asset-name.ts';
+import { Warnings } from '#dashboard/pages/record-fields.tsx';
 
 type Simulated = InferResponseType<(typeof api.transaction)[':txId']['simulation']['$get']>;
 
@@ -55,7 +57,7 @@ function Outcome({ simulated }: { readonly simulated: Simulated }) {
           </span>
           <code>{spender}</code>
           {amount === null ? <strong>all of</strong> : amount !== '0' && <Amount amount={amount} asset={asset} />}
-          {(amount === null || amount === '0') && <code>{asset.symbol ?? asset.tokenAddress}</code>}
+          {(amount === null || amount === '0') && <span>{assetName(asset)}</span>}
           {tokenId !== null && <span>token ID {tokenId}</span>}
         </li>
       ))}

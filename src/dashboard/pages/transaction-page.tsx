@@ -5,12 +5,13 @@ import { useLive } from '#dashboard/live.ts';
 import { Decision } from '#dashboard/forms/decision.tsx';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { IntentFacts } from '#dashboard/pages/intent-facts.tsx';
-import { Amount, NativeAmount, State, Subject, Time, Warnings } from '#dashboard/pages/record-fields.tsx';
+import { Amount } from '#dashboard/amount.tsx';
+import { State, Subject, Time, Warnings } from '#dashboard/pages/record-fields.tsx';
 import { usdText } from '#dashboard/money.ts';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 import { Simulation } from '#dashboard/pages/simulation.tsx';
 import { Steps } from '#dashboard/pages/steps.tsx';
-import { approvalsText, reasonText } from '#dashboard/text.ts';
+import { approvalsText, hiddenText, reasonText } from '#dashboard/text.ts';
 
 /** States in which a member can still decide. */
 const PENDING: ReadonlySet<Transaction['state']> = new Set(['DRAFT', 'SUBMITTED']);
@@ -47,13 +48,14 @@ export function TransactionPage(props: {
               </a>
             </p>
             <h1>
-              <Subject transaction={transaction} />
+              <Subject transaction={transaction} isHeading />
               <Proposal transaction={transaction} />
             </h1>
             <p class="now">
               <State state={transaction.state} /> on {transaction.chain}, since <Time iso={transaction.updatedAt} />
             </p>
             <Warnings warnings={transaction.warnings} />
+            <HiddenParts transaction={transaction} />
             {isDecidable(transaction) && (
               <Decision
                 name={`${txId} ${transaction.version}`}
@@ -87,6 +89,26 @@ export function TransactionPage(props: {
         )}
       </LoadedContent>
     </main>
+  );
+}
+
+/** Shows which rule hides a transaction, or which of its assets a rule hides. */
+function HiddenParts({ transaction: { visible, hiddenReason, hiddenChanges } }: { readonly transaction: Transaction }) {
+  if (hiddenReason === null && hiddenChanges.length === 0) return null;
+  return (
+    <section class="problem" aria-label="Hidden">
+      {hiddenReason !== null && (
+        <p>
+          {visible ? 'A member chose to show this. A rule had hidden it: ' : 'Hidden by a rule: '}
+          {hiddenText(hiddenReason)}
+        </p>
+      )}
+      {hiddenChanges.map(({ asset, tokenId, amount, hiddenReason: reason }) => (
+        <p key={`${asset.tokenAddress} ${tokenId}`}>
+          Not shown above: <Amount amount={amount} asset={asset} />. {hiddenText(reason)}
+        </p>
+      ))}
+    </section>
   );
 }
 
@@ -204,7 +226,7 @@ function isDecidable({ actionsForMe }: Transaction): boolean {
 function Facts({ transaction, isReviewed }: { readonly transaction: Transaction; readonly isReviewed: boolean }) {
   const { from, to, spender, amount, asset, maxFee, feePaid, speed, note, call, message, txHash, explorerUrl } =
     transaction;
-  const { lookalikeOf, memo, confirmations, failure, stateReason, stateDetail, waitsFor } = transaction;
+  const { feeAsset, lookalikeOf, memo, confirmations, failure, stateReason, stateDetail, waitsFor } = transaction;
   const { expiresAt, notAfter, usdValue } = transaction;
   const rows: readonly (readonly [string, preact.ComponentChildren])[] = [
     ['From', <code>{from}</code>],
@@ -215,8 +237,8 @@ function Facts({ transaction, isReviewed }: { readonly transaction: Transaction;
     ['Value (USD)', usdText(usdValue)],
     ['Call', call === null ? null : <DecodedCall call={call} />],
     ['Message', message],
-    ['Maximum fee', maxFee === null ? null : <NativeAmount amount={maxFee} transaction={transaction} />],
-    ['Fee paid', feePaid === null ? null : <NativeAmount amount={feePaid} transaction={transaction} />],
+    ['Maximum fee', maxFee === null ? null : <Amount amount={maxFee} asset={feeAsset} />],
+    ['Fee paid', feePaid === null ? null : <Amount amount={feePaid} asset={feeAsset} />],
     ['Speed', speed],
     ['Memo on chain', memo],
     ['Note', note],

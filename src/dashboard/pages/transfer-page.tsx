@@ -5,7 +5,8 @@ import { api, good, Refusal } from '#dashboard/api.ts';
 import { balancesOf } from '#dashboard/lists.ts';
 import { typedValue } from '#dashboard/forms/number-input.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
-import { Amount } from '#dashboard/pages/record-fields.tsx';
+import { Amount } from '#dashboard/amount.tsx';
+import { byTrust, choiceName } from '#dashboard/asset-name.ts';
 import { amountHint, parseUnits } from '#dashboard/money.ts';
 import { isOnSolana } from '#dashboard/text.ts';
 
@@ -50,7 +51,8 @@ export function TransferPage({ vault }: { readonly vault: OwnVault }) {
   const { loaded, reload } = useLoaded(`transfer ${vault.id}`, async () => {
     const balances = await balancesOf(param.vaultId);
     const { addressBook } = (await good(line.policy.$get({ param, query: {} }))).policy;
-    return { balances: balances.filter(({ tokenId }) => tokenId === null), addressBook };
+    // The tokens of a collection are paid by another standard.
+    return { balances: balances.filter(({ tokenId }) => tokenId === null).toSorted(byTrust), addressBook };
   });
   const [draft, review] = useState<Draft | null>(null);
   return (
@@ -132,13 +134,18 @@ function Form(props: {
         <select name="asset" value={position} onChange={(event) => choose(event.currentTarget.selectedIndex)}>
           {balances.map(({ chain, asset }, i) => (
             <option key={`${chain} ${asset.tokenAddress}`} value={i}>
-              {asset.symbol ?? asset.tokenAddress} on {chain}
+              {choiceName(asset, chain)}
             </option>
           ))}
         </select>
       </label>
       <p class="quiet">
         Balance: <Amount amount={balance.current} asset={balance.asset} />
+        {balance.asset.tokenAddress !== null && (
+          <>
+            , contract <code>{balance.asset.tokenAddress}</code>
+          </>
+        )}
       </p>
       <label>
         To <input name="to" required autoComplete="off" spellcheck={false} list="known" />

@@ -4,7 +4,8 @@ import { VaultCredentialResets } from '#dashboard/pages/credential-resets.tsx';
 import { History } from '#dashboard/pages/history.tsx';
 import { useLive } from '#dashboard/live.ts';
 import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
-import { Amount } from '#dashboard/pages/record-fields.tsx';
+import { Amount } from '#dashboard/amount.tsx';
+import { byTrust } from '#dashboard/asset-name.ts';
 import { usdText } from '#dashboard/money.ts';
 
 /** Shows the balances and the transactions of a vault. Both update live. */
@@ -61,30 +62,33 @@ function Balances({ balances }: { readonly balances: readonly Balance[] }) {
         </tr>
       </thead>
       <tbody>
-        {balances.map(({ chain, asset, tokenId, current, usdValue, incoming, outgoing, agreement }) => (
-          <tr key={keyOf({ chain, asset, tokenId })}>
-            <td>{chain}</td>
-            <td>
-              <Amount amount={current} asset={asset} />
-              {incoming !== '0' && (
-                <span class="quiet">
-                  {' '}
-                  of which <Amount amount={incoming} asset={asset} /> not final yet
-                </span>
-              )}
-              {agreement === 'differs' && (
-                <>
-                  {' '}
-                  <span class="state waiting">Differs from chain</span>
-                </>
-              )}
-            </td>
-            <td data-label="Value">{usdText(usdValue) ?? '—'}</td>
-            <td data-label="Outgoing, not final">
-              {outgoing === '0' ? '—' : <Amount amount={outgoing} asset={asset} />}
-            </td>
-          </tr>
-        ))}
+        {balances
+          .toSorted(byTrust)
+          .map(({ chain, asset, tokenId, current, usdValue, incoming, outgoing, agreement }) => (
+            <tr key={keyOf({ chain, asset, tokenId })}>
+              <td>{chain}</td>
+              <td>
+                <Amount amount={current} asset={asset} />
+                {tokenId !== null && <span class="quiet">, token ID {tokenId}</span>}
+                {incoming !== '0' && (
+                  <span class="quiet">
+                    {' '}
+                    of which <Amount amount={incoming} asset={asset} /> not final yet
+                  </span>
+                )}
+                {agreement === 'differs' && (
+                  <>
+                    {' '}
+                    <span class="state waiting">Differs from chain</span>
+                  </>
+                )}
+              </td>
+              <td data-label="Value">{usdText(usdValue) ?? '—'}</td>
+              <td data-label="Outgoing, not final">
+                {outgoing === '0' ? '—' : <Amount amount={outgoing} asset={asset} />}
+              </td>
+            </tr>
+          ))}
       </tbody>
     </table>
   );

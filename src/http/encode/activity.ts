@@ -56,6 +56,7 @@ export function activityRecord(
   const { block, hash } = activity;
   // What is hidden is in no other field: an amount or a name would be read as a payment.
   const part = shownPart(activity);
+  const names = { chain, rules: policy.rules, labels: activity.tokens };
   const single = part.movementCount === 1 ? (part.movements[0] ?? null) : null;
   return {
     ...NOT_OURS,
@@ -74,12 +75,13 @@ export function activityRecord(
     chain: activity.chain,
     from: single?.from ?? activity.signer,
     to: single?.to ?? activity.wallet,
-    asset: single === null ? null : assetRecord(single.tokenAddress, chain, activity.tokens),
+    asset: single === null ? null : assetRecord(single.tokenAddress, names),
     amount: single?.amount ?? null,
-    ...movementsRecord(part, chain, activity.tokens),
-    hiddenChanges: hiddenChangesRecord(part.hiddenChanges, chain, activity.tokens),
+    ...movementsRecord(part, names),
+    hiddenChanges: hiddenChangesRecord(part.hiddenChanges, names),
     usdValue: part.usdValue?.usd ?? null,
     pricedAt: part.usdValue === null ? null : rfc3339(part.usdValue.pricedAtMs),
+    feeAsset: assetRecord(null, names),
     feePaid: activity.signer === activity.wallet ? activity.fee : null,
     memo: activity.memo ?? null,
     txHash: hash,

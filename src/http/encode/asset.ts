@@ -1,7 +1,10 @@
 import * as z from 'zod';
+import { impersonatedToken } from '#chains/inspect/token-impersonation.ts';
 import type { TokenLabel } from '#domain/asset/valuation.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { listedToken } from '#domain/asset/chain.ts';
+import type { OptionalRules } from '#domain/policy/optional-rules.ts';
+import { policyToken } from '#domain/policy/optional-rules.ts';
 import type { BalanceChange, WalletMovements } from '#domain/activity/movement.ts';
 import { MOVEMENT_KINDS } from '#domain/activity/movement.ts';
 import type { HiddenReason } from '#domain/activity/spam.ts';
@@ -19,10 +22,21 @@ export const signedAmountSchema = text
 
 export const usdSchema = text.regex(/^[0-9]+\.[0-9]{2,6}$/);
 
+/** Who gave an asset its symbol and decimals, from the most trusted source on. */
+const ASSET_TRUST = ['native', 'policy', 'listed', 'unlisted'] as const;
+
 export const assetSchema = z.strictObject({
   tokenAddress: text.nullable().meta({ description: 'Null for the native asset' }),
-  symbol: text.nullable().meta({ description: 'Unverified for a token that is not listed: reported by its contract' }),
-  decimals: z.int().nullable(),
+  symbol: text.nullable().meta({ description: 'A claim of the contract when `trust` is `unlisted`' }),
+  decimals: z.int().nullable().meta({ description: 'A claim of the contract when `trust` is `unlisted`' }),
+  trust: z.enum(ASSET_TRUST).meta({
+    description:
+      'Source of symbol and decimals. policy: the quorum adopted them with the policy in force. listed: the operator ' +
+      'lists the token. unlisted: the contract claims them, and anyone can deploy one; show it with its address',
+  }),
+  imitates: text.nullable().meta({
+    description: 'Symbol of the native, listed or adopted asset of the chain that an unlisted token looks like',
+  }),
 });
 
 export const movementSchema = z.strictObject({
@@ -47,50 +61,63 @@ export const hiddenChangeSchema = z.strictObject({
   hiddenReason: z.enum(HIDDEN_REASONS).meta({ description: 'Rule that hides the asset' }),
 });
 
+/** Where the names of the assets of a record come from. */
+export interface AssetNames {
+  readonly chain: Chain | null;
+  /** The policy in force, whose tokens precede the list of the operator. */
+  readonly rules: OptionalRules;
+  /** What the contracts of tokens claim. */
+  readonly labels?: readonly TokenLabel[];
+}
+
 /**
- * Returns an asset with its symbol and decimals: those of the token list of its chain, else those
- * that the token contract reports.
+ * Returns an asset with its symbol and decimals: those of the policy, else of the operator's list
+ * of its chain, else those that the contract claims.
  */
-export function assetRecord(
-  tokenAddress: string | null,
-  chain: Chain | null,
-  labels: readonly TokenLabel[] = [],
-): z.infer<typeof assetSchema> {
+export function assetRecord(tokenAddress: string | null, names: AssetNames): z.infer<typeof assetSchema> {
+  const { chain, rules, labels = [] } = names;
   if (tokenAddress === null) {
-    return { tokenAddress, symbol: chain?.nativeSymbol ?? null, decimals: chain?.nativeDecimals ?? null };
+    const { nativeSymbol: symbol = null, nativeDecimals: decimals = null } = chain ?? {};
+    return { tokenAddress, symbol, decimals, trust: 'native', imitates: null };
   }
+  const adopted = chain === null ? null : policyToken(rules, chain.caip2, tokenAddress);
   const listed = chain === null ? null : listedToken(chain, tokenAddress);
-  const label = listed ?? labels.find(({ address }) => address === tokenAddress);
-  return { tokenAddress, symbol: label?.symbol ?? null, decimals: label?.decimals ?? null };
+  const named = adopted ?? listed;
+  if (named !== null) {
+    const { symbol, decimals } = named;
+    return { tokenAddress, symbol, decimals, trust: adopted === null ? 'listed' : 'policy', imitates: null };
+  }
+  const { symbol = null, decimals = null } = labels.find(({ address }) => address === tokenAddress) ?? {};
+  const imitates = chain === null ? null : impersonatedToken({ symbol, name: null }, namedOn(chain, rules));
+  return { tokenAddress, symbol, decimals, trust: 'unlisted', imitates };
+}
+
+/** Returns the assets of a chain that have a trusted name. */
+function namedOn({ caip2, nativeSymbol, tokens }: Chain, { tokens: adopted = [] }: OptionalRules) {
+  return { nativeSymbol, tokens: [...tokens, ...adopted.filter(({ chain }) => chain === caip2)] };
 }
 
 /** Returns the movements of a transaction in the wallet; none while it is in no block. */
-export function movementsRecord(
-  moved: WalletMovements | null,
-  chain: Chain | null,
-  labels: readonly TokenLabel[] = [],
-) {
+export function movementsRecord(moved: WalletMovements | null, names: AssetNames) {
   const { movements, movementCount, changes } = moved ?? { movements: [], movementCount: 0, changes: [] };
   return {
-    movements: movements.map((one) => ({ ...one, asset: assetRecord(one.tokenAddress, chain, labels) })),
+    movements: movements.map((one) => ({ ...one, asset: assetRecord(one.tokenAddress, names) })),
     movementCount,
-    balanceChanges: changes.map((change) => changeRecord(change, chain, labels)),
+    balanceChanges: changes.map((change) => changeRecord(change, names)),
   };
 }
 
 /** Returns the changes that a visible transaction does not show. */
 export function hiddenChangesRecord(
   hidden: readonly (BalanceChange & { readonly reason: HiddenReason })[],
-  chain: Chain | null,
-  labels: readonly TokenLabel[],
+  names: AssetNames,
 ): z.infer<typeof hiddenChangeSchema>[] {
-  return hidden.map((change) => ({ ...changeRecord(change, chain, labels), hiddenReason: change.reason }));
+  return hidden.map((change) => ({ ...changeRecord(change, names), hiddenReason: change.reason }));
 }
 
 function changeRecord(
   { tokenAddress, tokenId, units }: BalanceChange,
-  chain: Chain | null,
-  labels: readonly TokenLabel[],
+  names: AssetNames,
 ): z.infer<typeof balanceChangeSchema> {
-  return { asset: assetRecord(tokenAddress, chain, labels), tokenId, amount: units };
+  return { asset: assetRecord(tokenAddress, names), tokenId, amount: units };
 }

@@ -4,9 +4,10 @@ import type { Chain } from '#domain/asset/chain.ts';
 import { ADJUSTMENT_REASONS } from '#domain/asset/balance.ts';
 import { ASSET_KINDS, isCollectible } from '#domain/activity/movement.ts';
 import { usdText, usdValueAtPrice } from '#domain/asset/price.ts';
+import type { AssetNames } from '#http/encode/asset.ts';
 import { amountSchema, assetRecord, assetSchema, signedAmountSchema, usdSchema } from '#http/encode/asset.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
-import type { BalanceView } from '#objects/vault/views.ts';
+import type { BalancePage, BalanceView } from '#objects/vault/views.ts';
 import { assetName } from '#prices/price-source.ts';
 import type { CachedPrice, CachedToken } from '#store/valuations.ts';
 import { cachedPrices, cachedTokens } from '#store/valuations.ts';
@@ -59,11 +60,11 @@ export const balanceSchema = z.strictObject({
  */
 export async function balanceRecords(
   db: D1Database,
-  page: readonly BalanceView[],
+  { balances: page, rules }: BalancePage,
   chains: readonly Chain[],
 ): Promise<z.infer<typeof balanceSchema>[]> {
   const quotes = await quotesOf(db, page, chains);
-  return page.map((view) => balanceRecord(view, findChain(chains, view.chain), quotes));
+  return page.map((view) => balanceRecord(view, { chain: findChain(chains, view.chain), rules }, quotes));
 }
 
 /** The labels of the tokens on a page, and the latest known prices. */
@@ -97,16 +98,16 @@ async function quotesOf(db: D1Database, page: readonly BalanceView[], chains: re
 
 function balanceRecord(
   view: BalanceView,
-  chain: Chain | null,
+  { chain, rules }: Pick<AssetNames, 'chain' | 'rules'>,
   { tokens, prices }: Quotes,
 ): z.infer<typeof balanceSchema> {
   const { tokenAddress, balance: kept } = view;
   const { final, check, difference, adjustment } = kept;
-  const asset = assetRecord(
-    tokenAddress,
+  const asset = assetRecord(tokenAddress, {
     chain,
-    tokens.filter((token) => token.chain === view.chain),
-  );
+    rules,
+    labels: tokens.filter((token) => token.chain === view.chain),
+  });
   const name = chain === null ? null : assetName(chain.caip2, tokenAddress);
   const price = isCollectible(view) ? undefined : prices.find((one) => one.asset === name && one.usdE12 !== null);
   // No balance is below zero, so a negative one shows that a movement is missing. Only the final

@@ -20,6 +20,7 @@ import { unreachable } from '#domain/result.ts';
 import { nameOf, ruleViolation, triggeredThresholds } from '#domain/policy/rules.ts';
 import type { Approval } from '#domain/transaction/transaction.ts';
 import { finalityOf, isPending, isReplaceable, transactionHash } from '#domain/transaction/transaction.ts';
+import type { AssetNames } from '#http/encode/asset.ts';
 import { assetRecord, movementsRecord } from '#http/encode/asset.ts';
 import { violationText } from '#http/encode/violation-text.ts';
 import type { transactionSchema } from '#http/transaction/record-schema.ts';
@@ -44,6 +45,7 @@ export function transactionRecord(
 ): z.infer<typeof transactionSchema> {
   const { intent, inclusion } = transaction;
   const hash = transactionHash(transaction);
+  const names = { chain: scope.chain, rules: scope.policy.rules };
   return {
     id: transaction.id,
     vaultId: transaction.vaultId,
@@ -57,14 +59,15 @@ export function transactionRecord(
     direction: transaction.direction,
     visible: transaction.visible,
     hiddenReason: null,
-    ...movementsRecord(inclusion, scope.chain, inclusion?.tokens),
+    ...movementsRecord(inclusion, { ...names, labels: inclusion?.tokens ?? [] }),
     hiddenChanges: [],
     chain: transaction.chain,
     from: intent.from,
-    ...actionRecord(intent, scope.chain),
+    ...actionRecord(intent, names),
     warnings: warningsOf(intent, scope.chain?.tokens ?? []),
     usdValue: inclusion?.usdValue?.usd ?? null,
     pricedAt: inclusion?.usdValue == null ? null : rfc3339(inclusion.usdValue.pricedAtMs),
+    feeAsset: assetRecord(null, names),
     feePaid: inclusion?.feePaid ?? null,
     nonce: transaction.attempts.at(-1)?.nonce ?? null,
     txHash: hash,
@@ -99,7 +102,7 @@ export function transactionRecord(
  * Returns the action of a transaction. Fields that a kind does not have are null, so that a client
  * reads every kind in the same way.
  */
-function actionRecord(intent: Intent, chain: Chain | null) {
+function actionRecord(intent: Intent, names: AssetNames) {
   const nothing = {
     to: null,
     asset: null,
@@ -121,7 +124,7 @@ function actionRecord(intent: Intent, chain: Chain | null) {
       return {
         ...none,
         to,
-        asset: assetRecord(tokenAddress, chain),
+        asset: assetRecord(tokenAddress, names),
         amount,
         maxFee,
         lookalikeOf,
@@ -135,7 +138,7 @@ function actionRecord(intent: Intent, chain: Chain | null) {
       return {
         ...none,
         to,
-        asset: assetRecord(null, chain),
+        asset: assetRecord(null, names),
         amount,
         data,
         call: decodeCall(data),
@@ -148,7 +151,7 @@ function actionRecord(intent: Intent, chain: Chain | null) {
       return {
         ...none,
         to: tokenAddress,
-        asset: assetRecord(tokenAddress, chain),
+        asset: assetRecord(tokenAddress, names),
         amount,
         spender,
         maxFee,

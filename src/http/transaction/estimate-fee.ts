@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { assetRecord, assetSchema } from '#http/encode/asset.ts';
 import { chainClientFor } from '#chains/client-for.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { actorOf, route } from '#http/edge/context.ts';
@@ -47,7 +48,7 @@ const fees = {
 };
 const terms = {
   chain: z.string(),
-  feeAsset: z.strictObject({ tokenAddress: z.null(), symbol: z.string(), decimals: z.int() }),
+  feeAsset: assetSchema,
 };
 
 const gasTier = z.strictObject({ maxFeePerGas: z.string(), maxPriorityFeePerGas: z.string(), ...fees });
@@ -141,6 +142,6 @@ async function estimate(context: HttpContext): Promise<Response> {
   }
   const estimated = await client.estimate(intent, await lockedUtxosOf(context, { chain, vaultId }));
   if (!estimated.ok) return chainProblem(context, estimated.refusal);
-  const { nativeSymbol: symbol, nativeDecimals: decimals } = chain;
-  return context.json({ chain: chain.name, feeAsset: { tokenAddress: null, symbol, decimals }, ...estimated.value });
+  const feeAsset = assetRecord(null, { chain, rules: {} });
+  return context.json({ chain: chain.name, feeAsset, ...estimated.value });
 }

@@ -105,6 +105,7 @@ const transactionFields = {
   }),
   pricedAt: time.nullable(),
   maxFee: amount.nullable(),
+  feeAsset: asset.meta({ description: 'The native asset of the chain, in which maxFee and feePaid are' }),
   paysFor: text.nullable().meta({
     description: 'Hash of the unmined incoming transaction that this one accelerates (child pays for parent)',
   }),

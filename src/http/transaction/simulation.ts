@@ -3,10 +3,11 @@ import { chainClientFor } from '#chains/client-for.ts';
 import { contractWarnings, recipientsOf } from '#chains/inspect/recipient-warnings.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Allowance } from '#chains/chain-client.ts';
-import type { Chain } from '#domain/asset/chain.ts';
+import type { OptionalRules } from '#domain/policy/optional-rules.ts';
 import type { Intent } from '#domain/transaction/intent.ts';
 import { movementsOf } from '#domain/activity/movement.ts';
 import { isPending } from '#domain/transaction/transaction.ts';
+import type { AssetNames } from '#http/encode/asset.ts';
 import { assetRecord, assetSchema, balanceChangeSchema, movementsRecord } from '#http/encode/asset.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { actorOf, route } from '#http/edge/context.ts';
@@ -74,10 +75,10 @@ async function simulate(context: HttpContext): Promise<Response> {
   if (transaction === null || !isPending(transaction.state)) {
     return problem(context, 'transaction-not-pending', { detail: 'The transaction is not pending.' });
   }
-  return context.json(await simulated(context, transaction.intent));
+  return context.json(await simulated(context, transaction.intent, read.value.policy.rules));
 }
 
-async function simulated(context: HttpContext, intent: Intent): Promise<SimulationRecord> {
+async function simulated(context: HttpContext, intent: Intent, rules: OptionalRules): Promise<SimulationRecord> {
   if (intent.kind === 'message') return unknown('A message is not executed on a chain, so it cannot be simulated.');
   const chain = findChain(chainsFrom(context.env), intent.chain);
   const client = chain === null ? null : chainClientFor(context.env, chain);
@@ -91,12 +92,13 @@ async function simulated(context: HttpContext, intent: Intent): Promise<Simulati
   if (!answer.ok) return { ...unknown(answer.refusal.detail), warnings };
   if (answer.value.outcome === 'fails') return { ...unknown(answer.value.detail), outcome: 'fails', warnings };
   const { movements, allowances } = answer.value;
-  const { balanceChanges } = movementsRecord(movementsOf(intent.from, movements, chain), chain);
+  const names = { chain, rules };
+  const { balanceChanges } = movementsRecord(movementsOf(intent.from, movements, chain), names);
   return {
     outcome: 'succeeds',
     detail: null,
     balanceChanges,
-    allowances: allowances.map((one) => allowanceRecord(one, chain)),
+    allowances: allowances.map((one) => allowanceRecord(one, names)),
     warnings,
   };
 }
@@ -105,6 +107,9 @@ function unknown(detail: string): SimulationRecord {
   return { outcome: 'unknown', detail, balanceChanges: [], allowances: [], warnings: [] };
 }
 
-function allowanceRecord({ tokenAddress, ...rest }: Allowance, chain: Chain): SimulationRecord['allowances'][number] {
-  return { asset: assetRecord(tokenAddress, chain), ...rest };
+function allowanceRecord(
+  { tokenAddress, ...rest }: Allowance,
+  names: AssetNames,
+): SimulationRecord['allowances'][number] {
+  return { asset: assetRecord(tokenAddress, names), ...rest };
 }

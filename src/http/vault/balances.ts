@@ -59,8 +59,12 @@ async function listBalances(context: HttpContext): Promise<Response> {
       vault.query(actor, { type: 'listBalances', after, limit: MAX_PAGE_SIZE + 1, hiddenToo: visible === 'all' }),
   );
   if (!found.ok) return refusalProblem(context, found.refusal);
-  const { shown, nextCursor } = pageOf(found.value, MAX_PAGE_SIZE, writeCursor);
-  const balances = await balanceRecords(context.env.DB, shown, chainsFrom(context.env));
+  const { shown, nextCursor } = pageOf(found.value.balances, MAX_PAGE_SIZE, writeCursor);
+  const balances = await balanceRecords(
+    context.env.DB,
+    { balances: shown, rules: found.value.rules },
+    chainsFrom(context.env),
+  );
   return respondWithEtag(context, taggedJson({ balances, nextCursor }));
 }
 

@@ -168,7 +168,7 @@ async function changesFor(
  */
 async function eventsOf({ context }: Reader, changes: VaultChanges, after: number): Promise<string> {
   if (changes.seq === after) return ': nothing new\n\n';
-  const balances = await balanceRecords(context.env.DB, changes.balances, chainsFrom(context.env));
+  const balances = await balanceRecords(context.env.DB, changes, chainsFrom(context.env));
   const events = [
     ...changes.transactions.map((view) => event('transaction', recordOf(context, view))),
     ...balances.map((record) => event('balance', record)),

@@ -6,6 +6,7 @@ import type { AssetAmount } from '#domain/transaction/exposure.ts';
 import type { Founding, NeededRenewal } from '#domain/policy/mandate-renewal.ts';
 import type { Member } from '#domain/access/member.ts';
 import type { Policy } from '#domain/policy/policy.ts';
+import type { Rules } from '#domain/policy/rules.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import type { PolicyChange } from '#domain/policy/policy-change.ts';
 import type { KeyId, TransactionId } from '#domain/id.ts';
@@ -144,6 +145,12 @@ export interface KeyWork {
   readonly expiredVersions: readonly number[];
   /** The progress of the key; null before the first step. */
   readonly candidate: KeyCandidate | null;
+}
+
+/** Balances, and the rules of the policy in force, which name tokens. */
+export interface BalancePage {
+  readonly balances: readonly BalanceView[];
+  readonly rules: Rules;
 }
 
 /** A balance with the amounts that are not final yet, in the asset's smallest unit. */

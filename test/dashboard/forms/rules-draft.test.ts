@@ -13,11 +13,22 @@ const policy: RulesOfPolicy = {
   limits: [{ chain: 'ethereum', tokenAddress: USDC, perTransaction: '2500000', perDay: null }],
   higherThresholds: [{ chain: 'ethereum', tokenAddress: null, above: '1000000000000000001', threshold: 3 }],
   unreadableThreshold: null,
+  signOnce: null,
+  limitsIncludeFees: true,
+  requiredDevice: 'any',
+  unboundMessages: null,
+  maxFees: null,
+  tokens: null,
 };
 
+const native = { tokenAddress: null, symbol: 'ETH', decimals: 18, trust: 'native', imitates: null } as const;
+const listed = { tokenAddress: USDC, symbol: 'USDC', decimals: 6, trust: 'listed', imitates: null } as const;
+const FAKE = '0x2279B7A0a67DB372996a5FaB50D91eAA73d2eBe6';
+const fake = { tokenAddress: FAKE, symbol: 'USDC', decimals: 6, trust: 'unlisted', imitates: 'USDC' } as const;
+
 const balances = [
-  { chain: 'ethereum', tokenId: null, asset: { tokenAddress: null, symbol: 'ETH', decimals: 18 } },
-  { chain: 'ethereum', tokenId: '7', asset: { tokenAddress: '0xPicture', symbol: 'PIC', decimals: 0 } },
+  { chain: 'ethereum', tokenId: null, asset: native },
+  { chain: 'ethereum', tokenId: '7', asset: { ...listed, tokenAddress: '0xPicture' } },
 ];
 
 const assets = assetChoices(policy, balances);
@@ -25,9 +36,71 @@ const draft = draftOf(policy, assets);
 
 test('a rule can name an asset of the vault or of an existing rule; a rule for a collectible has no amounts', () => {
   expect(assets.map(({ text, decimals }) => [text, decimals])).toEqual([
-    ['0xA0b869…06eB48 on ethereum', null],
     ['ETH on ethereum', 18],
+    ['unlisted token 0xA0b869…06eB48 on ethereum', null],
   ]);
+});
+
+test('an imitation is never offered, and a listed token is offered once, with its contract', () => {
+  const held = [
+    { chain: 'ethereum', tokenId: null, asset: fake },
+    { chain: 'ethereum', tokenId: null, asset: listed },
+    { chain: 'ethereum', tokenId: null, asset: native },
+  ];
+  const choices = assetChoices({ ...policy, limits: [] }, held);
+  expect(choices.map(({ text, tokenAddress }) => [text, tokenAddress])).toEqual([
+    ['ETH on ethereum', null],
+    ['USDC on ethereum, contract 0xA0b869…06eB48', USDC],
+  ]);
+  // A rule that names it already keeps it, with its contract and in smallest units.
+  const ruled = assetChoices(
+    {
+      ...policy,
+      limits: [{ ...policy.limits[0], chain: 'ethereum', tokenAddress: FAKE, perTransaction: '5', perDay: null }],
+    },
+    held,
+  );
+  expect(ruled.map(({ text, decimals }) => [text, decimals]).at(-1)).toEqual([
+    'unlisted token 0x2279B7…d2eBe6 on ethereum',
+    null,
+  ]);
+});
+
+test('a token that is typed can be limited in its units, in the same change', () => {
+  const tokens = [{ chain: 'ethereum', tokenAddress: FAKE, symbol: 'ACME', decimals: '6' }];
+  const choices = assetChoices(policy, balances, tokens);
+  const limits = [{ asset: `ethereum ${FAKE}`, perTransaction: '', perDay: '2.5' }];
+  expect(patchOf({ ...draft, tokens, limits }, policy, choices)).toEqual({
+    limits: [{ chain: 'ethereum', tokenAddress: FAKE, perTransaction: null, perDay: '2500000' }],
+    tokens: [{ chain: 'ethereum', tokenAddress: FAKE, symbol: 'ACME', decimals: 6 }],
+    note: null,
+  });
+  for (const decimals of ['', '-1', '1.5', '1e1', '100']) {
+    const typed = [{ chain: 'ethereum', tokenAddress: FAKE, symbol: 'ACME', decimals }];
+    expect(() => patchOf({ ...draft, tokens: typed }, policy, choices)).toThrow(BadRule);
+  }
+});
+
+test('rules that a policy does not have stay absent, and each of them can be set', () => {
+  expect([draft.signOnce, draft.limitsIncludeFees, draft.unboundMessages]).toEqual(['', 'true', '']);
+  expect(patchOf({ ...draft, signOnce: 'quorum' }, policy, assets)).toEqual({ signOnce: 'quorum', note: null });
+  expect(patchOf({ ...draft, limitsIncludeFees: 'false' }, policy, assets)).toEqual({
+    limitsIncludeFees: false,
+    note: null,
+  });
+  expect(patchOf({ ...draft, requiredDevice: 'ed25519' }, policy, assets)).toEqual({
+    requiredDevice: 'ed25519',
+    note: null,
+  });
+  expect(patchOf({ ...draft, unboundMessages: 'refuse' }, policy, assets)).toEqual({
+    unboundMessages: 'refuse',
+    note: null,
+  });
+  const maxFees = [{ chain: 'ethereum', amount: '0.05' }];
+  expect(patchOf({ ...draft, maxFees }, policy, assets)).toEqual({
+    maxFees: [{ chain: 'ethereum', amount: '50000000000000000' }],
+    note: null,
+  });
 });
 
 test('amounts are shown exactly, in units if the decimals are known and else in smallest units', () => {

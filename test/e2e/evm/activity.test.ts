@@ -104,7 +104,7 @@ test('an incoming payment is in the history, with its sender and amount', async 
     feePaid: null,
     visible: true,
     actionsForMe: [],
-    asset: { tokenAddress: null, symbol: 'ETH', decimals: 18 },
+    asset: { tokenAddress: null, symbol: 'ETH', decimals: 18, trust: 'native', imitates: null },
   });
   const { alice, mallory } = world.people();
   const done = await finished(alice, record.id);

@@ -84,7 +84,7 @@ test('incoming SOL is in the history and in the balance, with its sender', async
     to: wallet,
     amount: (5n * SOL).toString(),
     feePaid: null,
-    asset: { tokenAddress: null, symbol: 'SOL', decimals: 9 },
+    asset: { tokenAddress: null, symbol: 'SOL', decimals: 9, trust: 'native', imitates: null },
   });
   const { alice } = world.people();
   expect((await finished(alice, record.id)).finality).toBe('finalized');

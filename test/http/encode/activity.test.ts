@@ -60,7 +60,7 @@ test('an answer has the hidden assets in one field, and no name or amount of the
     knownAs: [],
   });
   expect(JSON.stringify(rest)).not.toMatch(new RegExp(`VISIT|${MEME}`));
-  const asset = { tokenAddress: MEME, symbol: 'VISIT', decimals: 6 };
+  const asset = { tokenAddress: MEME, symbol: 'VISIT', decimals: 6, trust: 'unlisted', imitates: null };
   expect(hiddenChanges).toEqual([{ asset, tokenId: null, amount: '7', hiddenReason: 'BAIT' }]);
 });
 

@@ -51,7 +51,7 @@ test('a new wallet has a balance of zero, which is not compared yet', async () =
         chain: 'anvil',
         wallet: WALLET,
         kind: 'native',
-        asset: { tokenAddress: null, symbol: 'ETH', decimals: 18 },
+        asset: { tokenAddress: null, symbol: 'ETH', decimals: 18, trust: 'native', imitates: null },
         tokenId: null,
         visible: true,
         amount: '0',

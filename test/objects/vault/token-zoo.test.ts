@@ -210,7 +210,7 @@ test('visible and hidden balances are the ledger, the ledger is the chain, and n
       const page = (hiddenToo: boolean) => {
         const listed = listBalances(scene, alice, { after: null, limit: 100, hiddenToo });
         if (!listed.ok) throw new Error(listed.refusal.code);
-        return listed.value;
+        return listed.value.balances;
       };
       // Above the daily limits, what has no price is not posted.
       const isPosted = (key: string) => !isFull || JUNK.every((token) => !key.startsWith(getAddress(token)));

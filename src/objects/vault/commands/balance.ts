@@ -14,7 +14,7 @@ import type { Actor, Transaction } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
 import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';
-import type { BalanceView } from '#objects/vault/views.ts';
+import type { BalancePage, BalanceView } from '#objects/vault/views.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { RESEND_MS } from '#objects/vault/outbox.ts';
@@ -73,12 +73,14 @@ export function listBalances(
     after,
     ...page
   }: { readonly after: Omit<ChainAsset, 'kind'> | null; readonly limit: number; readonly hiddenToo: boolean },
-): Result<readonly BalanceView[], Refusal> {
+): Result<BalancePage, Refusal> {
   const entered = authorize(context.vault(), actor, 'view');
   if (!entered.ok) return entered;
   const inFlight = context.storage.transactionsInFlight();
   const rows = context.storage.balances.page(after, page);
-  return accepted(rows.map((row) => viewOf(context, row, { vault: entered.value.vault, inFlight })));
+  const { vault } = entered.value;
+  const balances = rows.map((row) => viewOf(context, row, { vault, inFlight }));
+  return accepted({ balances, rules: vault.policy.rules });
 }
 
 /** Returns the balances of some assets, without those that never moved. */

@@ -9,7 +9,7 @@ import { accepted } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
-import type { BalanceView } from '#objects/vault/views.ts';
+import type { BalancePage } from '#objects/vault/views.ts';
 import { balancesOf } from '#objects/vault/commands/balance.ts';
 import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';
 import { assetFields } from '#objects/vault/documents/fields.ts';
@@ -24,11 +24,10 @@ export const FEED_SIGNAL = 'feed';
  * The changes in a vault since a reader's last request, in their current state: each record is
  * included once, however often it changed.
  */
-export interface VaultChanges {
+export interface VaultChanges extends BalancePage {
   /** The number of the newest history entry that is covered. The reader continues after it. */
   readonly seq: number;
   readonly transactions: readonly (TransactionView | ActivityView)[];
-  readonly balances: readonly BalanceView[];
 }
 
 const chainAsset = exactly<ChainAsset>()({ chain: z.string(), ...assetFields });
@@ -74,7 +73,12 @@ function changesAfter(context: VaultContext, actor: Actor, after: number): Resul
     readChanges(context, vault, after),
   );
   const scope = { policy: vault.policy, viewer };
-  return accepted({ seq, transactions: records.map((record) => ({ ...record, ...scope })), balances });
+  return accepted({
+    seq,
+    transactions: records.map((record) => ({ ...record, ...scope })),
+    balances,
+    rules: vault.policy.rules,
+  });
 }
 
 function readChanges(context: VaultContext, vault: Vault, after: number): SharedChanges {

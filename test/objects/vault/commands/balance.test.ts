@@ -83,7 +83,7 @@ function newScene({ chains = chainsFrom({}) } = {}) {
     shown: (): readonly BalanceView[] => {
       const page = listBalances(host, alice, { after: null, limit: 100, hiddenToo: false });
       if (!page.ok) throw new Error(page.refusal.code);
-      return page.value;
+      return page.value.balances;
     },
     reported: () =>
       sql
@@ -148,9 +148,9 @@ test('a page continues after the last asset of the previous page', async () => {
   let after: Parameters<typeof listBalances>[2]['after'] = null;
   for (;;) {
     const page = listBalances(host, alice, { after, limit: 4, hiddenToo: false });
-    if (!page.ok || page.value.length === 0) break;
-    seen.push(...page.value.map(({ tokenId }) => tokenId));
-    after = page.value.at(-1) ?? null;
+    if (!page.ok || page.value.balances.length === 0) break;
+    seen.push(...page.value.balances.map(({ tokenId }) => tokenId));
+    after = page.value.balances.at(-1) ?? null;
   }
   expect(seen).toEqual([null, ...ids]);
 });
@@ -331,10 +331,12 @@ test('a token that only hidden records have moved is not listed or compared unti
   expect([shown().map(({ kind }) => kind), all()]).toMatchObject([
     ['native'],
     {
-      value: [
-        { kind: 'native', visible: true },
-        { kind: 'erc20', visible: false, balance: { final: '5' } },
-      ],
+      value: {
+        balances: [
+          { kind: 'native', visible: true },
+          { kind: 'erc20', visible: false, balance: { final: '5' } },
+        ],
+      },
     },
   ]);
   await requestRescan(host, alice);
@@ -374,7 +376,7 @@ test('the balances list only what a visible record shows, what the vault has sen
   expect(story.shown().map(({ tokenAddress }) => tokenAddress)).toEqual([null, usdc]);
   // The ledger has both.
   const all = listBalances(story.host, alice, { after: null, limit: 10, hiddenToo: true });
-  expect(all.ok && all.value.map(({ balance }) => balance.final)).toEqual(['0', '9', '9']);
+  expect(all.ok && all.value.balances.map(({ balance }) => balance.final)).toEqual(['0', '9', '9']);
   // A listed token is money, also when the record is hidden.
   const low = { ...valuation, tokens: valuation.tokens.map((one) => ({ ...one, price: CHEAP })) };
   const other = newScene({ chains });

@@ -63,7 +63,7 @@ function newScene() {
       ),
     tokens: () => {
       const page = listBalances(host, alice, { after: null, limit: 10, hiddenToo: false });
-      return page.ok ? page.value.map(({ tokenAddress }) => tokenAddress) : [];
+      return page.ok ? page.value.balances.map(({ tokenAddress }) => tokenAddress) : [];
     },
     /** Stores a record in the form of release 0.2.0. */
     age: (id: string) => {
