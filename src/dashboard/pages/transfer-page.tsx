@@ -288,7 +288,8 @@ function Review({ draft, back }: { readonly draft: Draft; readonly back: () => v
           <label key={tier} class="choice">
             <input type="radio" name="speed" checked={speed === tier} onChange={() => choose(tier)} />
             <span>
-              {SPEED_NAMES[tier]}: expected <Amount amount={fees[tier].expectedFee} asset={fees.feeAsset} />, at most{' '}
+              {SPEED_NAMES[tier]}: expected <Amount amount={fees[tier].expectedFee} asset={fees.feeAsset} />
+              {', at most '}
               <Amount amount={fees[tier].suggestedMaxFee} asset={fees.feeAsset} /> (includes a margin for speed-ups)
             </span>
           </label>

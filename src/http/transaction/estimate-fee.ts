@@ -107,7 +107,7 @@ const estimateSchema = z.union([gasEstimate, unitEstimate, sizeEstimate]).meta({
  * Limits that include fees count the `maxFee` of the transfer, which the caller chooses after the
  * estimate. The fee cap in its place would refuse an estimate of what can be created.
  */
-const LEAST_FEE = { maxFee: amountOf(1n) } as const;
+const MIN_FEE = { maxFee: amountOf(1n) } as const;
 
 const NEVER_ESTIMATED: ReadonlySet<string> = new Set([
   'idempotency-key-reused',
@@ -147,8 +147,7 @@ async function estimate(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const rehearsed = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) =>
-      vault.query(actor, { type: 'previewCreation', request: { ...creation, ...LEAST_FEE, idempotency: null } }),
+    (vault) => vault.query(actor, { type: 'previewCreation', request: { ...creation, ...MIN_FEE, idempotency: null } }),
   );
   if (!rehearsed.ok) return refusalProblem(context, rehearsed.refusal);
   const { transaction, policy } = rehearsed.value.view;
