@@ -79,7 +79,7 @@ interface QuoteOptions {
 }
 
 /** The fees of an estimate at one speed, in the chain's smallest unit. */
-interface FeeTier {
+export interface FeeTier {
   /** At the current price, including one-time costs. */
   readonly expectedFee: Amount;
   /** The maximum that the fee can reach. */

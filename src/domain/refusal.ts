@@ -1,4 +1,5 @@
 import type { CredentialResetState } from '#domain/access/credential-reset.ts';
+import type { Amount } from '#domain/asset/amount.ts';
 import type { PolicyChangeState } from '#domain/policy/change-state.ts';
 import type { RuleViolation } from '#domain/policy/rules.ts';
 import type { TransactionState } from '#domain/transaction/transaction.ts';
@@ -41,6 +42,8 @@ export type Refusal =
   | { readonly code: 'recipient-is-token'; readonly address: string }
   /** An address resembles a known one and is different: it may be address poisoning. */
   | { readonly code: 'recipient-looks-alike'; readonly address: string; readonly known: string }
+  /** The requested largest fee is above what chain and policy allow, in the smallest unit. */
+  | { readonly code: 'max-fee-above-cap'; readonly largest: Amount }
   /** A rule of the vault's policy. */
   | { readonly code: 'policy-forbids'; readonly breach: RuleViolation }
   | { readonly code: 'policy-change-not-found' }

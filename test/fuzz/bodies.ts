@@ -25,6 +25,7 @@ interface Vaults {
 export function bodies(chance: Chance, world: Vaults): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
   const vaultId = pick(chance, [world.vaultId, world.vaultId, world.vaultId, world.strangeVaultId, 999_999]);
   const position = { vaultId, chain: 'anvil', note: 'fuzz' };
+  const maxFee = pick(chance, [null, '0', '1', '50000000000000000', '50000000000000001', `${2n ** 256n}`]);
   const utxo = {
     chain: pick(chance, ['bitcoin-regtest', 'bitcoin', 'anvil']),
     txid: 'ab'.repeat(32),
@@ -41,6 +42,7 @@ export function bodies(chance: Chance, world: Vaults): Readonly<Record<string, R
       recipientMayHaveNoKey: false,
       recipientIsToken: false,
       maxTokenFee: null,
+      maxFee,
     },
     '/transaction/message': {
       ...position,
@@ -48,12 +50,13 @@ export function bodies(chance: Chance, world: Vaults): Readonly<Record<string, R
       encoding: pick(chance, ['text', 'hex']),
       acceptForeignChainId: pick(chance, [null, '1337']),
     },
-    '/transaction/contract-interaction': { ...position, to: RECIPIENT, data: '0xd0e30db0', value: '0' },
-    '/transaction/erc20-approve': { ...position, tokenAddress: RECIPIENT, spender: RECIPIENT, amount: '1' },
+    '/transaction/contract-interaction': { ...position, to: RECIPIENT, data: '0xd0e30db0', value: '0', maxFee },
+    '/transaction/erc20-approve': { ...position, tokenAddress: RECIPIENT, spender: RECIPIENT, amount: '1', maxFee },
     '/transaction/:txId/visibility': { visible: chance() < 0.5 },
     '/vault/:vaultId/consolidate': {
       chain: pick(chance, ['bitcoin-regtest', 'bitcoin', 'anvil']),
       coins: 3,
+      maxFee,
       note: 'fuzz',
     },
     '/vault/:vaultId/utxos/lock': utxo,

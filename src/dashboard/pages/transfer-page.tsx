@@ -224,7 +224,8 @@ function Review({ draft, back }: { readonly draft: Draft; readonly back: () => v
     setError(null);
     const headers = { 'Idempotency-Key': `${idempotencyKey}-${speed}` };
     const allowed = tokenFee === null ? {} : { maxTokenFee: tokenFee };
-    good(api.transaction.transfer.$post({ json: { ...input, ...allowed, speed } }, { headers }))
+    const maxFee = fees[speed].suggestedMaxFee;
+    good(api.transaction.transfer.$post({ json: { ...input, ...allowed, maxFee, speed } }, { headers }))
       .then(
         ({ id }) => (location.hash = `#/transaction/${id}`),
         (error: unknown) => setError(reasonOf(error)),
@@ -294,8 +295,9 @@ function Review({ draft, back }: { readonly draft: Draft; readonly back: () => v
           <label key={tier} class="choice">
             <input type="radio" name="speed" checked={speed === tier} onChange={() => choose(tier)} />
             <span>
-              {SPEED_NAMES[tier]}: <Amount amount={fees[tier].expectedFee} asset={fees.feeAsset} />, at most{' '}
-              <Amount amount={fees[tier].maxFee} asset={fees.feeAsset} />
+              {SPEED_NAMES[tier]}: expected <Amount amount={fees[tier].expectedFee} asset={fees.feeAsset} />
+              {', at most '}
+              <Amount amount={fees[tier].suggestedMaxFee} asset={fees.feeAsset} /> (includes a margin for speed-ups)
             </span>
           </label>
         ))}

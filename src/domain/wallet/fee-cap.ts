@@ -1,6 +1,8 @@
 import type { Amount } from '#domain/asset/amount.ts';
 import { amountOf, parseAmount, unitsOf } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
+import type { OptionalRules } from '#domain/policy/optional-rules.ts';
+import { feeCapOf } from '#domain/policy/optional-rules.ts';
 import type { FailureReason } from '#domain/transaction/event.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { signedAttempts } from '#domain/transaction/transaction.ts';
@@ -35,6 +37,34 @@ export function feeCapFor({ name, maxFee, maxFeeRate }: Chain, virtualSize: bigi
 export function capBySize(rate: bigint, virtualSize: bigint): bigint {
   const bySize = rate * virtualSize;
   return bySize > SMALL_TRANSACTION_CAP ? bySize : SMALL_TRANSACTION_CAP;
+}
+
+/**
+ * Returns the largest fee that a transaction can be approved with, in the chain's smallest unit:
+ * the smaller one of the chain's cap for this size and the policy's.
+ *
+ * @param virtualSize estimate at creation, in virtual bytes; null when unknown
+ */
+export function largestFeeFor(chain: Chain, rules: OptionalRules, virtualSize: bigint | null): Amount {
+  const ofChain = feeCapFor(chain, virtualSize);
+  const ofPolicy = feeCapOf(rules, chain.caip2);
+  return ofPolicy !== null && unitsOf(ofPolicy) < unitsOf(ofChain) ? ofPolicy : ofChain;
+}
+
+/**
+ * Ours: the margin of a suggested largest fee. It leaves room for a price that rises while signers
+ * approve, and for two speed-ups on Bitcoin (1.5 x 1.5), one on Solana (2) and nine on EVM chains
+ * (each an eighth more).
+ */
+const MARGIN = 3n;
+
+/**
+ * Returns the largest fee to approve for a transaction that costs `maxFee` at most now: three times
+ * as much, and no more than `largest`.
+ */
+export function suggestedMaxFee(maxFee: Amount, largest: Amount): Amount {
+  const suggested = unitsOf(maxFee) * MARGIN;
+  return suggested < unitsOf(largest) ? amountOf(suggested) : largest;
 }
 
 /**

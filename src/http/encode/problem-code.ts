@@ -31,6 +31,7 @@ export type HttpFault =
   | 'too-many-push-subscriptions'
   | 'insufficient-funds'
   | 'would-revert'
+  | 'max-fee-too-low'
   | 'not-on-this-chain'
   | 'allowance-not-zero'
   | 'chain-unavailable'

@@ -75,6 +75,8 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'idempotency-key-reused': [422, 'The Idempotency-Key was used for another request'],
   'chain-not-enabled': [422, 'The vault does not use this chain'],
   'not-after-passed': [422, 'notAfter has passed'],
+  'max-fee-above-cap': [422, 'maxFee is above the fee cap'],
+  'max-fee-too-low': [422, 'maxFee is below the current fee'],
   'policy-forbids': [422, 'Not allowed by the policy of the vault'],
   'insufficient-funds': [422, 'Insufficient funds'],
   'would-revert': [422, 'The transaction would fail on chain'],
@@ -223,6 +225,14 @@ function detailsOf(refusal: Refusal): ProblemDetails {
           'To proceed, send acceptLookalikeOf with the known address. One more approval is then required.',
         members: { address: refusal.address, known: refusal.known },
       };
+    case 'max-fee-above-cap':
+      return maxFeeDetails(
+        refusal.code,
+        `Must be at most ${refusal.largest}, the fee cap of the chain or the policy.`,
+        {
+          largest: refusal.largest,
+        },
+      );
     case 'policy-forbids':
       return { detail: violationText(refusal.breach), members: { breach: refusal.breach } };
     case 'policy-change-not-found':
@@ -295,4 +305,13 @@ function detailsOf(refusal: Refusal): ProblemDetails {
     default:
       return unreachable(refusal);
   }
+}
+
+/** Returns the details of a `maxFee` that cannot be used, with the largest one that can be. */
+export function maxFeeDetails(
+  code: ProblemCode,
+  detail: string,
+  members: { readonly largest: string },
+): ProblemDetails {
+  return { detail, errors: [{ pointer: '/maxFee', code, detail }], members };
 }

@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import { rulesFor } from '#chains/rules-for.ts';
 import { amountOf } from '#domain/asset/amount.ts';
@@ -6,9 +7,12 @@ import type { HttpContext } from '#http/edge/context.ts';
 import { actorOf, route } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { problem, refusalProblem } from '#http/encode/problem.ts';
-import { create, CREATION_REFUSALS } from '#http/transaction/creation.ts';
+import { optionalBodyOf } from '#http/edge/request-check.ts';
+import { create, CREATION_REFUSALS, feeFields } from '#http/transaction/creation.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 import { transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
+
+const childBody = z.strictObject(feeFields).meta({ examples: [{ maxFee: '20000' }] });
 
 /**
  * POST /transaction/{txId}/child-pays-for-parent: creates a transaction that spends what an unmined
@@ -26,6 +30,7 @@ export const childPaysForParent = route({
   path: '/transaction/:txId/child-pays-for-parent',
   access: 'write',
   summary: 'Accelerate an incoming Bitcoin payment (CPFP)',
+  optionalBody: childBody,
   answer: transactionAnswer(201),
   refuses: ['forbidden', 'transaction-not-found', 'transaction-not-broadcast', ...CREATION_REFUSALS],
   handle: propose,
@@ -53,5 +58,6 @@ async function propose(context: HttpContext): Promise<Response> {
     return problem(context, 'not-on-this-chain', { detail });
   }
   const action = { kind: 'transfer', to: wallet, tokenAddress: null, amount: amountOf(0n), paysFor: hash } as const;
-  return create(context, { vaultId, chain: name }, { kind: 'transfer', read: () => action });
+  const body = await optionalBodyOf(context, childBody);
+  return create(context, { vaultId, chain: name, maxFee: body?.maxFee }, { kind: 'transfer', read: () => action });
 }

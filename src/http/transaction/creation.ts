@@ -4,6 +4,8 @@ import type { ChainClient, PreparationFault } from '#chains/chain-client.ts';
 import type { ChainRules } from '#chains/chain-rules.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import { rulesFor } from '#chains/rules-for.ts';
+import type { Amount } from '#domain/asset/amount.ts';
+import { unitsOf } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { VaultId } from '#domain/id.ts';
 import { parseVaultId } from '#domain/id.ts';
@@ -17,7 +19,7 @@ import { idempotencyOf } from '#http/edge/idempotency.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { plainText } from '#http/edge/plain-text.ts';
 import type { FieldFault } from '#http/encode/problem.ts';
-import { problem, refusalProblem } from '#http/encode/problem.ts';
+import { maxFeeDetails, problem, refusalProblem } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import { lockedUtxosOf } from '#http/transaction/locked-utxos.ts';
 import { recordOf } from '#http/transaction/transaction-path.ts';
@@ -25,6 +27,7 @@ import type { Action, OnChainIntent } from '#domain/transaction/intent.ts';
 import { MAX_APPROVAL_LIFETIME_MS } from '#domain/transaction/intent.ts';
 import type { Speed } from '#domain/transaction/transaction.ts';
 import { SPEEDS } from '#domain/transaction/transaction.ts';
+import { largestFeeFor } from '#domain/wallet/fee-cap.ts';
 import type { CreationRequest } from '#objects/vault/writes/new-transaction.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
@@ -57,16 +60,32 @@ export const CREATION_REFUSALS = [
   'too-many-own-pending',
   'recipient-is-token',
   'recipient-looks-alike',
+  'max-fee-above-cap',
   'policy-forbids',
   'insufficient-funds',
   'would-revert',
+  'max-fee-too-low',
   'allowance-not-zero',
   'chain-unavailable',
 ] as const;
 
+export const addressField = z.string().min(1).max(128);
+export const amountField = z.string().min(1).max(128);
+
+/** The largest fee, in every body that creates a transaction which pays one. */
+export const feeFields = {
+  maxFee: amountField.nullish().meta({
+    description:
+      'The most that the transaction may pay as its fee, in the smallest unit of the chain; part of the approved ' +
+      'intent. No attempt and no speed-up passes it. When absent, the smaller one of the fee cap of the chain and ' +
+      'that of the policy.',
+  }),
+};
+
 /** The fields of a body that deals with addresses. */
 export const counterpartyFields = {
   ...creationFields,
+  ...feeFields,
   acceptLookalikeOf: z.string().min(1).max(128).nullish(),
   speed: z
     .enum(SPEEDS)
@@ -83,9 +102,6 @@ export const counterpartyFields = {
     }),
 };
 
-export const addressField = z.string().min(1).max(128);
-export const amountField = z.string().min(1).max(128);
-
 export interface CreationBody {
   readonly vaultId: number;
   readonly chain: string;
@@ -95,6 +111,7 @@ export interface CreationBody {
   readonly speed?: Speed | undefined;
   /** ISO 8601, checked by the schema. */
   readonly notAfter?: string | null | undefined;
+  readonly maxFee?: string | null | undefined;
   /** The inputs of a consolidation: see `CreationRequest`. */
   readonly joins?: number;
   readonly includeMayCarryMore?: true;
@@ -115,8 +132,8 @@ export interface ActionReader {
  * Refuses, in order: `not-on-this-chain`, `invalid-request`, `forbidden`, `idempotency-key-reused`,
  * `external-id-taken`, `not-after-passed`, `chain-not-enabled`, `wallet-not-ready`,
  * `too-many-pending`, `too-many-own-pending`, `recipient-is-token`, `recipient-looks-alike`,
- * `policy-forbids`, `insufficient-funds`, `would-revert`, `allowance-not-zero`,
- * `chain-unavailable`.
+ * `max-fee-above-cap`, `policy-forbids`, `insufficient-funds`, `would-revert`, `max-fee-too-low`,
+ * `allowance-not-zero`, `chain-unavailable`.
  */
 export async function create(context: HttpContext, body: CreationBody, action: ActionReader): Promise<Response> {
   const rules = rulesOf(context, body);
@@ -189,20 +206,24 @@ export function readCreation(
   if (notAfterMs !== null && notAfterMs > Date.now() + MAX_APPROVAL_LIFETIME_MS) {
     reader.fault({ pointer: '/notAfter', code: 'too-late', detail: 'Must be at most 90 days from now.' });
   }
+  const maxFee = body.maxFee == null ? null : reader.amount(body.maxFee, '/maxFee', '1');
   if (faults.length > 0 || vaultId === null || action === null) return refused(faults);
   const creation = { chain: rules.chain.name, action, note, externalId, acceptLookalikeOf, speed, notAfterMs };
   const consolidated = {
     ...(joins === undefined ? {} : { joins }),
     ...(includeMayCarryMore === undefined ? {} : { includeMayCarryMore }),
   };
-  return accepted({ vaultId, creation: { ...creation, ...consolidated } });
+  const bounded = maxFee === null ? {} : { maxFee };
+  return accepted({ vaultId, creation: { ...creation, ...consolidated, ...bounded } });
 }
 
 /**
  * Checks the transaction against the current state of its chain and estimates its virtual size.
  * Returns a problem when it would fail. A chain without RPC nodes is not checked. A fee above the
- * cap is no refusal here, because fees can fall again while signers approve. Neither are funds that
- * are reserved or not yet confirmed, because they can become available meanwhile.
+ * cap is no refusal here, because fees can fall again while signers approve. One above the `maxFee`
+ * of the caller is, as long as the caller can raise it: otherwise signers would approve what waits.
+ * Funds that are reserved or not yet confirmed are no refusal, because they can become available
+ * meanwhile.
  */
 async function precheckOnChain(
   context: HttpContext,
@@ -210,7 +231,8 @@ async function precheckOnChain(
   request: CreationRequest,
 ): Promise<Response | Pick<CreationRequest, 'virtualSize'>> {
   const client = chainClientFor(context.env, chain);
-  if (client === null || request.action.kind === 'message') return {};
+  if (request.action.kind === 'message') return {};
+  if (client === null) return { virtualSize: null };
   const actor = actorOf(context);
   const rehearsed = await callObject(
     () => vaultStub(context.env, vaultId),
@@ -225,8 +247,18 @@ async function precheckOnChain(
   const quote = await client.quote(intent, null, { speed, joins, includeMayCarryMore, locked });
   const isTooDear = !quote.ok && quote.refusal.kind === 'permanent' && quote.refusal.reason === 'FEE_CAP_EXCEEDED';
   if (!quote.ok && quote.refusal.kind !== 'busy' && !isTooDear) return chainProblem(context, quote.refusal);
-  const { virtualSize = null } = quote.ok ? quote.value : {};
-  return { virtualSize: virtualSize ?? (await virtualSizeOf(client, intent, locked)) };
+  const { virtualSize: quoted = null } = quote.ok ? quote.value : {};
+  const virtualSize = quoted ?? (await virtualSizeOf(client, intent, locked));
+  if (isTooDear && request.maxFee !== undefined) {
+    const largest = largestFeeFor(chain, view.policy.rules, virtualSize === null ? null : BigInt(virtualSize));
+    if (unitsOf(request.maxFee) < unitsOf(largest)) return tooLow(context, quote.refusal, largest);
+  }
+  return { virtualSize };
+}
+
+function tooLow(context: HttpContext, { detail }: { readonly detail: string | null }, largest: Amount): Response {
+  const text = `${detail ?? ''} Send a larger maxFee, up to ${largest}, or none. Nothing was stored.`.trimStart();
+  return problem(context, 'max-fee-too-low', maxFeeDetails('max-fee-too-low', text, { largest }));
 }
 
 /**

@@ -1,6 +1,9 @@
 import * as z from 'zod';
+import type { FeeTier } from '#chains/chain-client.ts';
 import { assetRecord, assetSchema } from '#http/encode/asset.ts';
 import { chainClientFor } from '#chains/client-for.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import { largestFeeFor, suggestedMaxFee } from '#domain/wallet/fee-cap.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { actorOf, route } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
@@ -44,7 +47,12 @@ const estimateBody = z
 
 const fees = {
   expectedFee: z.string().meta({ description: 'Fee at the current price' }),
-  maxFee: z.string().meta({ description: 'Maximum fee' }),
+  maxFee: z.string().meta({ description: 'The most that the chain takes for the first attempt at this price' }),
+  suggestedMaxFee: z.string().meta({
+    description:
+      'The maxFee to create the transfer with: three times the maxFee here, which leaves room for speed-ups and for a ' +
+      'price that rises while signers approve, and at most the fee cap of the chain and of the policy',
+  }),
 };
 const terms = {
   chain: z.string(),
@@ -96,9 +104,18 @@ const sizeEstimate = z.strictObject({
 /** One schema for each family of chains: EVM, Solana, Bitcoin. */
 const estimateSchema = z.union([gasEstimate, unitEstimate, sizeEstimate]).meta({ id: 'FeeEstimate' });
 
+/**
+ * Limits that include fees count the `maxFee` of the transfer, which the caller chooses after the
+ * estimate. The fee cap in its place would refuse an estimate of what can be created.
+ */
+const MIN_FEE = { maxFee: amountOf(1n) } as const;
+
 const NEVER_ESTIMATED: ReadonlySet<string> = new Set([
   'idempotency-key-reused',
   'external-id-taken',
+  // The answer names the fees to allow.
+  'max-fee-above-cap',
+  'max-fee-too-low',
   // Every chain supports transfers.
   'not-on-this-chain',
 ]);
@@ -131,10 +148,11 @@ async function estimate(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const rehearsed = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.query(actor, { type: 'previewCreation', request: { ...creation, idempotency: null } }),
+    (vault) => vault.query(actor, { type: 'previewCreation', request: { ...creation, ...MIN_FEE, idempotency: null } }),
   );
   if (!rehearsed.ok) return refusalProblem(context, rehearsed.refusal);
-  const { intent } = rehearsed.value.view.transaction;
+  const { transaction, policy } = rehearsed.value.view;
+  const { intent } = transaction;
   const { chain } = rules.value;
   const client = chainClientFor(context.env, chain);
   if (client === null || intent.kind === 'message') {
@@ -142,6 +160,16 @@ async function estimate(context: HttpContext): Promise<Response> {
   }
   const estimated = await client.estimate(intent, await lockedUtxosOf(context, { chain, vaultId }));
   if (!estimated.ok) return chainProblem(context, estimated.refusal);
-  const feeAsset = assetRecord(null, { chain, rules: {} });
-  return context.json({ chain: chain.name, feeAsset, ...estimated.value });
+  const { slow, normal, fast, ...size } = estimated.value;
+  const virtualSize = 'virtualSize' in size ? BigInt(size.virtualSize) : null;
+  const largest = largestFeeFor(chain, policy.rules, virtualSize);
+  const tier = <T extends FeeTier>(one: T) => ({ ...one, suggestedMaxFee: suggestedMaxFee(one.maxFee, largest) });
+  return context.json({
+    chain: chain.name,
+    feeAsset: assetRecord(null, { chain, rules: policy.rules }),
+    ...size,
+    slow: tier(slow),
+    normal: tier(normal),
+    fast: tier(fast),
+  });
 }

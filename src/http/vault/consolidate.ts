@@ -5,7 +5,7 @@ import type { HttpContext } from '#http/edge/context.ts';
 import { route } from '#http/edge/context.ts';
 import { problem } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
-import { create, creationFields, CREATION_REFUSALS } from '#http/transaction/creation.ts';
+import { create, creationFields, CREATION_REFUSALS, feeFields } from '#http/transaction/creation.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { consolidation } from '#objects/vault/writes/new-transaction.ts';
@@ -21,6 +21,7 @@ const consolidateBody = z
     chain: creationFields.chain,
     note: creationFields.note,
     externalId: creationFields.externalId,
+    ...feeFields,
     coins: z.int().min(2).max(MAX_INPUTS).optional().meta({
       description: 'Number of the smallest UTXOs to consolidate; when absent, as many as one transaction can spend',
     }),
@@ -37,12 +38,12 @@ const consolidateBody = z
 
 /**
  * POST /vault/{vaultId}/consolidate: creates a transaction that merges the smallest UTXOs of a
- * Bitcoin wallet into one, at the slow fee. Only the fee leaves the wallet, and its cap follows
- * from the size. The transaction needs the same approvals as any other. Responds with 201 and the
- * record. UTXOs that cost more to spend than their value are left out, and so are UTXOs that other
- * transactions have reserved by then, and those that may carry more than satoshi unless
- * `includeMayCarryMore` is true. The last is no field of the intent: a co-signer signs the bytes,
- * which name each UTXO. The note is part of the intent, so each signer reads it there.
+ * Bitcoin wallet into one, at the slow fee. Only the fee leaves the wallet. Without `maxFee` its
+ * cap follows from the size. The transaction needs the same approvals as any other. Responds with
+ * 201 and the record. UTXOs that cost more to spend than their value are left out, and so are
+ * UTXOs that other transactions have reserved by then, and those that may carry more than satoshi
+ * unless `includeMayCarryMore` is true. The last is no field of the intent: a co-signer signs the
+ * bytes, which name each UTXO. The note is part of the intent, so each signer reads it there.
  *
  * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`,
  * `invalid-request`, `not-on-this-chain` when the chain has no UTXOs, then what `create` refuses.

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { chainsFrom, findChain } from '#chains/registry.ts';
-import { feeCapFor, waitsForPrice } from '#domain/wallet/fee-cap.ts';
+import { feeCapFor, largestFeeFor, suggestedMaxFee, waitsForPrice } from '#domain/wallet/fee-cap.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import { NO_RULES } from '#domain/policy/rules.ts';
 import { preparedAttempt, transactionIn } from '../cast.ts';
 
 /** Covers the maximum fee of a transaction, by its chain and its size. */
@@ -40,4 +42,18 @@ test('an unsigned payment waits while the price is above the cap, and does not w
   expect(waitsForPrice(unsigned, 'FEE_CAP_EXCEEDED')).toBe(true);
   expect(waitsForPrice(transactionIn('BROADCAST'), 'FEE_CAP_EXCEEDED')).toBe(false);
   expect(waitsForPrice(unsigned, 'INSUFFICIENT_FUNDS')).toBe(false);
+});
+
+test('the largest fee is the smaller one of the cap of the chain and that of the policy for this chain', () => {
+  const bitcoin = chainOf('bitcoin');
+  const capped = (chain: string, amount: bigint) => ({ ...NO_RULES, maxFees: [{ chain, amount: amountOf(amount) }] });
+  expect(largestFeeFor(bitcoin, NO_RULES, 1_000n)).toBe('500000');
+  expect(largestFeeFor(bitcoin, capped(bitcoin.caip2, 499_999n), 1_000n)).toBe('499999');
+  expect(largestFeeFor(bitcoin, capped(bitcoin.caip2, 500_001n), 1_000n)).toBe('500000');
+  expect(largestFeeFor(bitcoin, capped('eip155:1', 1n), 1_000n)).toBe('500000');
+});
+
+test('the suggested fee is three times the current maximum, and never above the largest one', () => {
+  const suggested = (now: bigint) => suggestedMaxFee(amountOf(now), amountOf(100n));
+  expect([1n, 33n, 34n, 100n, 101n].map(suggested)).toEqual(['3', '99', '100', '100', '100']);
 });

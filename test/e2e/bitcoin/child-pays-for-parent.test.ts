@@ -60,10 +60,13 @@ function seenAs(hash: string, requested: (record: TransactionRecord) => boolean)
   return pollUntil(`the record of ${hash}`, observation, 30_000);
 }
 
-const childOf = (id: string, headers: Readonly<Record<string, string>> = {}) => {
+const childOf = (id: string, headers: Readonly<Record<string, string>> = {}, body?: object) => {
   const { alice } = world.people();
   const path = `/transaction/${id}/child-pays-for-parent`;
-  return alice.client.request<TransactionRecord & { code?: string }>('POST', path, { headers });
+  return alice.client.request<TransactionRecord & { code?: string }>('POST', path, {
+    headers,
+    ...(body === undefined ? {} : { body }),
+  });
 };
 
 test('a child is approved as any other payment, spends the output of its parent, and its fee is enough for both', async () => {
@@ -92,6 +95,23 @@ test('a child is approved as any other payment, spends the output of its parent,
   expect(chain.balance(paid.addresses[CHAIN] ?? '')).toBe(BTC - child.fee);
   expect((await childOf(observed.id)).body.code).toBe('transaction-not-broadcast');
   delete node.rates['1'];
+});
+
+test('a child has the maxFee that its creator names, and one below the current fee is refused', async () => {
+  const { alice } = world.people();
+  const { observed } = await parent(BTC);
+  node.rates['1'] = 20;
+  const low = await childOf(observed.id, {}, { maxFee: '200' });
+  expect([low.status, low.body.code]).toEqual([422, 'max-fee-too-low']);
+  expect((await childOf(observed.id, {}, { maxFee: '0' })).status).toBe(400);
+  expect((await childOf(observed.id, {}, { speed: 'slow' })).status).toBe(400);
+  const child = await childOf(observed.id, {}, { maxFee: '30000' });
+  expect([child.status, child.body.maxFee]).toEqual([201, '30000']);
+  const { attempts } = await waits(await world.approve(child.body.id));
+  expect(BigInt(attempts[0]?.maxFee ?? '0') <= 30_000n).toBe(true);
+  delete node.rates['1'];
+  chain.mine();
+  expect((await finished(alice, child.body.id)).state).toBe('SUCCEEDED');
 });
 
 test('a child can be sped up itself, and only one of two children is signed', async () => {

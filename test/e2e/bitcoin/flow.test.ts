@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TransactionRecord, TransferBody } from '#cli/api-client.ts';
+import { unwrap } from '#cli/api-client.ts';
 import type { BitcoinNode } from '#local/bitcoin/node.ts';
 import { startBitcoinNode } from '#local/bitcoin/node.ts';
 import type { ReadyVault } from '#local/stack/provision.ts';
 import { clientAt, attemptOf, BTC, payment, stranger, units, Wallet } from '../../chains/bitcoin/cast.ts';
 import type { World } from '../world.ts';
-import { finished, reaches, startWorld, taken } from '../world.ts';
+import { finished, reaches, refusalOf, startWorld, taken } from '../world.ts';
 
 /**
  * Covers UTXOs and fees of Bitcoin through the whole stack: an expensive payment waits, and only a
@@ -61,7 +62,40 @@ test('the fee cap of a payment of many UTXOs follows from its size', async () =>
   const created = await alice.client.transfer(body(stranger(), { vaultId: many.id, amount: (15n * BTC).toString() }));
   // The size is 16 inputs of 57.5 virtual bytes, two outputs of 43 and an overhead of 10.5. The
   // rate is 500 satoshi.
-  expect(created.maxFee).toBe(String(500n * 1017n));
+  const largest = String(500n * 1017n);
+  expect(created.maxFee).toBe(largest);
+  const large = (maxFee: string) => body(stranger(), { vaultId: many.id, amount: (15n * BTC).toString(), maxFee });
+  expect((await alice.client.transfer(large(largest))).maxFee).toBe(largest);
+  const above = await alice.client.request<{ code: string; largest: string }>('POST', '/transaction/transfer', {
+    body: large((500n * 1017n + 1n).toString()),
+  });
+  expect([above.status, above.body.code, above.body.largest]).toEqual([422, 'max-fee-above-cap', largest]);
+});
+
+test('the suggested maxFee is what signers approve, and leaves room for two speed-ups and no third one', async () => {
+  const { alice } = world.people();
+  node.rates['3'] = 10;
+  const to = stranger();
+  const { normal } = await unwrap(alice.client.api.transaction['estimate-fee'].$post({ json: body(to) }));
+  const shown = normal.suggestedMaxFee;
+  expect(BigInt(shown)).toBe(3n * BigInt(normal.maxFee));
+  const low = (BigInt(normal.maxFee) - 1n).toString();
+  expect(await refusalOf(alice, 'transfer', { ...body(to, { maxFee: low }) })).toEqual([422, 'max-fee-too-low']);
+  const id = await world.approved(body(to, { maxFee: shown }));
+  const first = await taken(alice, id);
+  expect([first.maxFee, first.attempts[0]?.maxFee]).toEqual([shown, normal.maxFee]);
+  const speedUp = () => alice.client.request('POST', `/transaction/${id}/speed-up`);
+  for (const attempt of [1, 2]) {
+    await speedUp();
+    await reaches(alice, id, ({ attempts }) => attempts[attempt]?.outcome === 'accepted');
+  }
+  await speedUp();
+  const stopped = await reaches(alice, id, ({ stateReason }) => stateReason === 'FEE_CAP_EXCEEDED');
+  expect([stopped.state, stopped.attempts.length]).toEqual(['BROADCAST', 3]);
+  expect(stopped.attempts.every(({ maxFee }) => BigInt(maxFee) <= BigInt(shown))).toBe(true);
+  delete node.rates['3'];
+  node.chain.mine();
+  expect([(await finished(alice, id)).state, node.chain.balance(to)]).toEqual(['SUCCEEDED', BTC]);
 });
 
 test('a replacement that the recipient has made expensive is paid for only when a person requests it', async () => {
@@ -108,6 +142,10 @@ test('the smallest UTXOs of a wallet are consolidated, as approved, and the larg
   const { alice, bob } = world.people();
   const path = `/vault/${scattered.id}/consolidate`;
   const created = await alice.client.request<TransactionRecord>('POST', path, { body: { chain: CHAIN, coins: 7 } });
+  const named = await alice.client.request<TransactionRecord>('POST', path, {
+    body: { chain: CHAIN, coins: 7, maxFee: '200000' },
+  });
+  expect([named.status, named.body.maxFee]).toEqual([201, '200000']);
   expect([created.status, created.body.state, created.body.to, created.body.amount]).toEqual([
     201,
     'SUBMITTED',

@@ -4,6 +4,7 @@ import { getBase58Encoder } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { derivedAddress, isPublicKey } from '#chains/solana/rules/address.ts';
 import type { TransactionRecord, TransferBody } from '#cli/api-client.ts';
+import { unwrap } from '#cli/api-client.ts';
 import type { ReadyVault } from '#local/stack/provision.ts';
 import type { LocalSolanaChain } from '#local/solana/chain.ts';
 import type { SolanaNode } from '#local/solana/node.ts';
@@ -97,14 +98,18 @@ test('tokens arrive at a wallet that never had any, and the estimate includes th
   const to = stranger();
   const body = payment(to, { tokenAddress: mint, amount: '1500000' });
   const { vaultId, chain, amount, tokenAddress } = body;
-  const estimate = await alice.client.request<{ accountRent: string; normal: { maxFee: string } }>(
-    'POST',
-    '/transaction/estimate-fee',
-    { body: { vaultId, chain, to, amount, tokenAddress } },
-  );
+  const estimate = await alice.client.request<{
+    accountRent: string;
+    normal: { maxFee: string; suggestedMaxFee: string };
+  }>('POST', '/transaction/estimate-fee', { body: { vaultId, chain, to, amount, tokenAddress } });
   expect([estimate.status, estimate.body.accountRent]).toEqual([200, '2039280']);
-  const record = await done(await approved(body));
-  expect(record.state).toBe('SUCCEEDED');
+  const { maxFee: now, suggestedMaxFee: maxFee } = estimate.body.normal;
+  expect(BigInt(maxFee)).toBe(3n * BigInt(now));
+  // The rent of the account of the recipient is part of the fee.
+  expect(await refusalOf(alice, 'transfer', { ...body, maxFee: '2039280' })).toEqual([422, 'max-fee-too-low']);
+  const record = await done(await approved({ ...body, maxFee }));
+  expect([record.state, record.maxFee]).toEqual(['SUCCEEDED', maxFee]);
+  expect(record.attempts.every((attempt) => BigInt(attempt.maxFee) <= BigInt(maxFee))).toBe(true);
   const again = await alice.client.request<{ accountRent: string }>('POST', '/transaction/estimate-fee', {
     body: { vaultId, chain, to, amount, tokenAddress },
   });
@@ -302,8 +307,10 @@ test('a waiting payment can be sped up, or cancelled, and at most one attempt is
     [kept, 'speed-up'],
     [undone, 'cancel'],
   ] as const) {
+    const json = { vaultId: vault.id, chain: CHAIN, to, amount: SOL.toString() };
+    const { normal } = await unwrap(alice.client.api.transaction['estimate-fee'].$post({ json }));
     const held = gate.hold('sendTransaction');
-    const id = await approved(payment(to));
+    const id = await approved(payment(to, { maxFee: normal.suggestedMaxFee }));
     const call = await held;
     // The RPC node accepts the bytes and never forwards them.
     call.pretend(await signatureOf(alice, id));
@@ -312,6 +319,11 @@ test('a waiting payment can be sped up, or cancelled, and at most one attempt is
     expect(request.status).toBe(200);
     const record = await done(id);
     expect(record.state).toBe(action === 'cancel' ? 'CANCELLED' : 'SUCCEEDED');
+    const fees = record.attempts.map(({ maxFee }) => BigInt(maxFee));
+    expect([record.maxFee, fees.every((fee) => fee <= BigInt(normal.suggestedMaxFee))]).toEqual([
+      normal.suggestedMaxFee,
+      true,
+    ]);
   }
   expect([balance(kept), balance(undone)]).toEqual([SOL, 0n]);
 });

@@ -192,4 +192,18 @@ export const FEE_BUGS: readonly Bug[] = [
     is: 'return false;',
     caughtBy: ['test/cosigner/signing/stale-attempt.test.ts'],
   },
+  {
+    name: 'the intent has the fee cap and not the fee that its creator named',
+    file: 'src/objects/vault/writes/new-transaction.ts',
+    was: 'const maxFee = request.maxFee ?? largestFeeOf(request, { vault, chain });',
+    is: 'const maxFee = largestFeeOf(request, { vault, chain });',
+    caughtBy: ['test/http/transaction/max-fee.worker.test.ts'],
+  },
+  {
+    name: 'a named fee passes that of the policy',
+    file: 'src/objects/vault/writes/creation-check.ts',
+    was: 'return unitsOf(maxFee) > unitsOf(largest) ? largest : null;',
+    is: 'return null;',
+    caughtBy: ['test/http/transaction/max-fee.worker.test.ts'],
+  },
 ];

@@ -92,7 +92,7 @@ export async function quoteTransfer(
   if (unitPrice === null) {
     const detail =
       `The maximum fee of ${intent.maxFee} lamports does not cover ${replaced === null ? 'an' : 'a further'} ` +
-      'attempt.';
+      `attempt. Rent and base fee take up to ${costAt(prospect, 0n, true)} lamports of it.`;
     return refused(permanent('FEE_CAP_EXCEEDED', detail));
   }
   const opensNonce = replaced === null ? openSlots.length === 0 : !openSlots.includes(replaced.nonce);

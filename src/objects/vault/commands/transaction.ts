@@ -56,8 +56,7 @@ interface About {
  *
  * Refuses, in order: `forbidden`, `idempotency-key-reused`, `external-id-taken`,
  * `chain-not-enabled`, `wallet-not-ready`, `too-many-pending`, `recipient-is-token`,
- * `recipient-looks-alike`,
- * `policy-forbids`.
+ * `recipient-looks-alike`, `max-fee-above-cap`, `policy-forbids`.
  */
 export async function createTransaction(
   context: VaultContext,

@@ -1,5 +1,7 @@
 import { counterpartiesOf } from '#chains/inspect/counterparties.ts';
 import { findChain } from '#chains/registry.ts';
+import type { Amount } from '#domain/asset/amount.ts';
+import { unitsOf } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { findLookalike } from '#domain/activity/lookalike.ts';
 import type { Refusal } from '#domain/refusal.ts';
@@ -12,7 +14,7 @@ import type { Vault } from '#domain/vault.ts';
 import { maxOwnPending, walletAddress } from '#domain/vault.ts';
 import type { CreationRequest } from '#objects/vault/writes/new-transaction.ts';
 import { similarAddresses } from '#objects/vault/writes/known-counterparties.ts';
-import { newTransaction } from '#objects/vault/writes/new-transaction.ts';
+import { largestFeeOf, newTransaction } from '#objects/vault/writes/new-transaction.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 
 export interface CreationScope {
@@ -34,7 +36,7 @@ export interface CheckedCreation {
  *
  * Refuses, in order: `idempotency-key-reused`, `external-id-taken`, `not-after-passed`,
  * `chain-not-enabled`, `wallet-not-ready`, `too-many-pending`, `too-many-own-pending`,
- * `recipient-is-token`, `recipient-looks-alike`, `policy-forbids`.
+ * `recipient-is-token`, `recipient-looks-alike`, `max-fee-above-cap`, `policy-forbids`.
  */
 export function checkCreation(scope: CreationScope, request: CreationRequest): Result<CheckedCreation, Refusal> {
   const { storage, chains, vault, actor, nowMs } = scope;
@@ -72,6 +74,8 @@ export function checkCreation(scope: CreationScope, request: CreationRequest): R
     return refused({ code: 'recipient-looks-alike', ...beyond });
   }
   const lookalikeOf = like?.known ?? null;
+  const largest = excessLimit(request, { vault, chain });
+  if (largest !== null) return refused({ code: 'max-fee-above-cap', largest });
   const transaction = newTransaction(request, { vault, chain, from, lookalikeOf, actor, nowMs });
   const { rules } = vault.policy;
   const breach =
@@ -79,6 +83,19 @@ export function checkCreation(scope: CreationScope, request: CreationRequest): R
     dailyLimitViolation(rules, transaction.exposure, (asset) => storage.policies.spentOf(asset, nowMs));
   if (breach !== null) return refused({ code: 'policy-forbids', breach });
   return accepted({ transaction, replayed: false });
+}
+
+/**
+ * Returns the largest fee that is possible when the request names a larger one; null when it does
+ * not. Before the size is estimated, only what no size allows is too large: the estimate itself
+ * begins with a preview.
+ */
+function excessLimit(request: CreationRequest, scope: { readonly vault: Vault; readonly chain: Chain }): Amount | null {
+  const { maxFee, virtualSize } = request;
+  if (maxFee === undefined) return null;
+  const { maxFeeRate: _ofSize, ...ofAnySize } = scope.chain;
+  const largest = largestFeeOf(request, virtualSize === undefined ? { ...scope, chain: ofAnySize } : scope);
+  return unitsOf(maxFee) > unitsOf(largest) ? largest : null;
 }
 
 /**

@@ -2,17 +2,15 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { exposureOf } from '#chains/inspect/exposure.ts';
 import type { Amount } from '#domain/asset/amount.ts';
-import { amountOf, unitsOf } from '#domain/asset/amount.ts';
+import { amountOf } from '#domain/asset/amount.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import type { Chain } from '#domain/asset/chain.ts';
-import { feeCapFor } from '#domain/wallet/fee-cap.ts';
+import { largestFeeFor } from '#domain/wallet/fee-cap.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { newTransactionId } from '#domain/id.ts';
 import type { Action, Intent } from '#domain/transaction/intent.ts';
 import { intentBytes } from '#domain/transaction/intent.ts';
-import { feeCapOf } from '#domain/policy/optional-rules.ts';
 import { thresholdFor } from '#domain/policy/policy.ts';
-import type { Policy } from '#domain/policy/policy.ts';
 import type { Actor, Speed, Transaction } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 
@@ -33,10 +31,12 @@ export interface CreationRequest {
   /** The consolidation also joins UTXOs that may carry more than satoshi. Absent otherwise. */
   readonly includeMayCarryMore?: true;
   /**
-   * Bitcoin: the current estimate in virtual bytes, which determines the fee cap. Absent or null
-   * when unknown.
+   * Bitcoin: the current estimate in virtual bytes, which determines the fee cap. Null when
+   * unknown; absent before it is estimated.
    */
   readonly virtualSize?: string | null;
+  /** The largest fee that the caller allows, in the smallest unit. Absent: `largestFeeOf`. */
+  readonly maxFee?: Amount;
   /**
    * The known address that an address of this request resembles, as the caller names it: it is not
    * the recipient.
@@ -107,13 +107,10 @@ export function newTransaction(request: CreationRequest, origin: Origin): Transa
   };
 }
 
-function newIntent(
-  { action: requested, note, joins, notAfterMs = null, virtualSize = null }: CreationRequest,
-  origin: Origin,
-  transactionId: TransactionId,
-): Intent {
+function newIntent(request: CreationRequest, origin: Origin, transactionId: TransactionId): Intent {
+  const { action: requested, note, joins, notAfterMs = null } = request;
   const { vault, chain, from, lookalikeOf, nowMs } = origin;
-  const maxFee = maxFeeOf(chain, vault.policy, virtualSize);
+  const maxFee = request.maxFee ?? largestFeeOf(request, { vault, chain });
   const action = joins === undefined ? requested : consolidation(from);
   const frame = {
     vaultId: vault.id,
@@ -140,11 +137,15 @@ export function consolidation(wallet: string): Extract<Action, { readonly kind: 
   return { kind: 'transfer', to: wallet, tokenAddress: null, amount: amountOf(0n) };
 }
 
-/** Returns the smaller one of the chain's fee cap for this size and the policy's. */
-function maxFeeOf(chain: Chain, { rules }: Policy, virtualSize: string | null): Amount {
-  const ofChain = feeCapFor(chain, virtualSize === null ? null : BigInt(virtualSize));
-  const ofPolicy = feeCapOf(rules, chain.caip2);
-  return ofPolicy !== null && unitsOf(ofPolicy) < unitsOf(ofChain) ? ofPolicy : ofChain;
+/**
+ * Returns the largest fee that the intent can have, in the smallest unit: the smaller one of the
+ * chain's cap for the size and the policy's.
+ */
+export function largestFeeOf(
+  { virtualSize = null }: Pick<CreationRequest, 'virtualSize'>,
+  { vault, chain }: Pick<Origin, 'vault' | 'chain'>,
+): Amount {
+  return largestFeeFor(chain, vault.policy.rules, virtualSize === null ? null : BigInt(virtualSize));
 }
 
 /**
