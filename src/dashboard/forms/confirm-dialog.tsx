@@ -1,50 +1,54 @@
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { isDeceptive } from '#domain/visible-text.ts';
-import { ErrorText } from '#dashboard/loading.tsx';
 
 /** What a person confirms before something that cannot be undone. */
-export interface Question {
+export interface Confirmation {
   readonly heading: string;
   /** One sentence on what cannot be undone. */
   readonly warning: string;
   /** The label of the button that acts. */
   readonly action: string;
   /** The dialog has a field for a reason. */
-  readonly takesReason?: true;
+  readonly withReason?: true;
 }
 
 /** Acts after the confirmation. A reason is absent when the person typed none. */
 type Act = (reason?: string) => void;
 
 /**
- * Returns `ask`, which opens a dialog with a question, and the dialog for the page. The action runs
- * in the click handler of the dialog's button, so it can open a window.
+ * Returns `confirm`, which opens a dialog, and the dialog for the page. The action runs in the
+ * click handler of the dialog's button, so it can open a window. A typed reason stays in the field,
+ * so it is not lost when the service refuses it.
  *
- * @param about what the questions are about. When it changes, an open question is closed, because
- *   the action would do something else than the question says.
+ * @param about what the dialog is about. When it changes, the dialog closes, because the action
+ *   would do something else than its text says.
  */
 export function useConfirmation(about = '') {
-  const [asked, set] = useState<{ readonly question: Question; readonly act: Act } | null>(null);
+  const [shown, set] = useState<{ readonly confirmation: Confirmation; readonly act: Act } | null>(null);
+  const [reason, type] = useState('');
   useEffect(() => {
     set(null);
   }, [about]);
   return {
-    ask: (question: Question, act: Act) => set({ question, act }),
-    dialog: asked !== null && <ConfirmDialog {...asked} close={() => set(null)} />,
+    confirm: (confirmation: Confirmation, act: Act) => set({ confirmation, act }),
+    dialog: shown !== null && <ConfirmDialog {...shown} reason={reason} type={type} close={() => set(null)} />,
   };
 }
 
 /**
- * Shows a question. "Keep" and Escape close it without effect. The focus then returns to the
+ * Shows a confirmation. "Keep" and Escape close it without effect. The focus then returns to the
  * element that had it before. The dialog is not a form: Enter in the field must not act.
  */
-function ConfirmDialog(props: { readonly question: Question; readonly act: Act; readonly close: () => void }) {
-  const { question, act, close } = props;
-  const { heading, warning, action, takesReason = false } = question;
+function ConfirmDialog(props: {
+  readonly confirmation: Confirmation;
+  readonly act: Act;
+  readonly reason: string;
+  readonly type: (reason: string) => void;
+  readonly close: () => void;
+}) {
+  const { confirmation, act, reason, type, close } = props;
+  const { heading, warning, action, withReason = false } = confirmation;
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
-  const [reason, type] = useState('');
-  const [fault, setError] = useState<string | null>(null);
   useLayoutEffect(() => {
     const [opened, before] = [dialog.current, document.activeElement];
     opened?.showModal();
@@ -53,21 +57,17 @@ function ConfirmDialog(props: { readonly question: Question; readonly act: Act; 
       if (before instanceof HTMLElement) before.focus();
     };
   }, []);
-  const confirm = (event: MouseEvent) => {
+  const confirmed = (event: MouseEvent) => {
     // The second click of a double click on the button that opened the dialog.
     if (event.detail > 1) return;
-    const text = reason.trim();
-    if (isDeceptive(text)) {
-      setError('The reason has control characters, or marks that change the direction of text.');
-      return;
-    }
     close();
+    const text = reason.trim();
     if (text === '') act();
     else act(text);
   };
   return (
     <dialog
-      class="question"
+      class="confirmation"
       ref={dialog}
       onClose={close}
       aria-labelledby={`${id}-heading`}
@@ -75,7 +75,7 @@ function ConfirmDialog(props: { readonly question: Question; readonly act: Act; 
     >
       <h2 id={`${id}-heading`}>{heading}</h2>
       <p id={`${id}-warning`}>{warning}</p>
-      {takesReason && (
+      {withReason && (
         <label>
           Reason (optional, shown to the other members)
           <input
@@ -86,12 +86,11 @@ function ConfirmDialog(props: { readonly question: Question; readonly act: Act; 
           />
         </label>
       )}
-      <ErrorText why={fault} />
       <div class="doors">
         <button type="button" onClick={close}>
           Keep
         </button>
-        <button type="button" class="no" onClick={confirm}>
+        <button type="button" class="no" onClick={confirmed}>
           {action}
         </button>
       </div>

@@ -28,7 +28,7 @@ export interface DecisionSubject {
   readonly naming?: { readonly field: string; readonly canonical: string };
 }
 
-/** The body of a rejection: a signature where a device must sign, and a reason where there is one. */
+/** The body of a rejection: a signature where a device must sign, and the reason, if any. */
 export type RejectionBody = Partial<SignatureBody> & { readonly reason?: string };
 
 /** The approval mode: a session is sufficient, or a device of the signer must sign. */
@@ -86,12 +86,12 @@ export function Decision(props: {
   const origins = useApprovalOrigins();
   const [isSending, send] = useState(false);
   const [fault, setError] = useState<string | null>(null);
-  const { ask, dialog } = useConfirmation();
-  const askToReject = (rejectFor: (reason: { readonly reason?: string }) => Promise<unknown>) =>
-    ask(rejection === undefined ? REJECT_TRANSACTION : REJECT_CHANGE, (reason) =>
+  const { confirm, dialog } = useConfirmation();
+  const confirmRejection = (rejectFor: (reason: { readonly reason?: string }) => Promise<unknown>) =>
+    confirm(rejection === undefined ? REJECT_TRANSACTION : REJECT_CHANGE, (reason) =>
       decide(() => rejectFor(reason === undefined ? {} : { reason })),
     );
-  const rejectBySession = () => askToReject(reject);
+  const rejectBySession = () => confirmRejection(reject);
   const decide = (said: () => Promise<unknown>) => {
     send(true);
     setError(null);
@@ -131,7 +131,7 @@ export function Decision(props: {
                 isSending={isSending}
                 origins={origins}
                 page={(page, way) =>
-                  askToReject(async (reason) => {
+                  confirmRejection(async (reason) => {
                     const task = { ...rejection, ...reason };
                     return reject({ ...(await signedByPage(page, { task, me, way })), ...reason });
                   })

@@ -1,21 +1,20 @@
 import type { Transaction } from '#dashboard/api.ts';
-import type { Question } from '#dashboard/forms/confirm-dialog.tsx';
+import type { Confirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 import { Time } from '#dashboard/pages/record-fields.tsx';
-import { visibleText } from '#domain/visible-text.ts';
 
-export const REJECT_TRANSACTION: Question = {
+export const REJECT_TRANSACTION: Confirmation = {
   heading: 'Reject this transaction?',
   warning: 'One rejection ends it permanently, whatever its approvals.',
   action: 'Reject',
-  takesReason: true,
+  withReason: true,
 };
 
-export const REJECT_CHANGE: Question = {
+export const REJECT_CHANGE: Confirmation = {
   heading: 'Reject this policy change?',
   warning: 'It ends permanently when the signers who have not rejected it can no longer adopt it.',
   action: 'Reject',
-  takesReason: true,
+  withReason: true,
 };
 
 /** Shows who rejected, with the reason as a quote. No signature proves the reason. */
@@ -26,7 +25,7 @@ export function RejectionText(props: { readonly rejection: NonNullable<Transacti
       <MemberLabel userId={userId} /> rejected <Time iso={at} />
       {reason !== null && (
         <p class="claimed">
-          Reason by <MemberLabel userId={userId} />: “{visibleText(reason)}”
+          Reason by <MemberLabel userId={userId} />: “{reason}”
         </p>
       )}
     </>

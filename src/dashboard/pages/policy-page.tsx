@@ -3,7 +3,7 @@ import type { InferRequestType, InferResponseType } from 'hono/client';
 import type { OwnVault, Person } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { pageOf } from '#dashboard/lists.ts';
-import type { Question } from '#dashboard/forms/confirm-dialog.tsx';
+import type { Confirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { useConfirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { Decision } from '#dashboard/forms/decision.tsx';
 import { RejectionText } from '#dashboard/forms/rejection.tsx';
@@ -34,7 +34,7 @@ const CHANGE_STATES = {
   SUPERSEDED: 'Superseded',
 } as const satisfies Readonly<Record<Change['state'], string>>;
 
-const REMOVE_DEVICE: Question = {
+const REMOVE_DEVICE: Confirmation = {
   heading: 'Remove this device?',
   warning:
     'This proposes a policy change. Once it is adopted, approvals by the device no longer count, and only another ' +
@@ -42,7 +42,7 @@ const REMOVE_DEVICE: Question = {
   action: 'Propose removal',
 };
 
-const CANCEL_CHANGE: Question = {
+const CANCEL_CHANGE: Confirmation = {
   heading: 'Cancel this policy change?',
   warning: 'It ends permanently. A new proposal needs all approvals again.',
   action: 'Cancel policy change',
@@ -80,9 +80,9 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
       addDevices: [await proposedPasskey(page, { vaultId: param.vaultId, me, way })],
       note: noteOfPasskey(me),
     }));
-  const { ask, dialog } = useConfirmation();
+  const { confirm, dialog } = useConfirmation();
   const remove = (keyId: string) =>
-    ask(REMOVE_DEVICE, () =>
+    confirm(REMOVE_DEVICE, () =>
       propose(async () => ({ removeDevices: [keyId], note: `Remove device ${keyId.slice(0, 8)}…` })),
     );
   return (
@@ -292,7 +292,7 @@ function Proposal(props: {
   const param = { vaultId: String(vaultId), changeId: id };
   const line = api.vault[':vaultId']['policy-change'][':changeId'];
   const { renewsVersion } = change;
-  const { ask, dialog } = useConfirmation();
+  const { confirm, dialog } = useConfirmation();
   // The signers and devices of the version before decide a renewal, independent of the policy in
   // force.
   const decidedBy = async () =>
@@ -341,7 +341,7 @@ function Proposal(props: {
         <button
           type="button"
           onClick={() =>
-            ask(CANCEL_CHANGE, () => {
+            confirm(CANCEL_CHANGE, () => {
               good(line.cancel.$post({ param })).then(decided, (error: unknown) => setError(reasonOf(error)));
             })
           }

@@ -4,7 +4,6 @@ import { api, good } from '#dashboard/api.ts';
 import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { STATE_NAMES, Time } from '#dashboard/pages/record-fields.tsx';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
-import { visibleText } from '#domain/visible-text.ts';
 
 /**
  * Shows every step of a transaction. The steps are loaded when the reader opens them, because
@@ -79,9 +78,7 @@ function AllSteps({ id, version }: Pick<Transaction, 'id' | 'version'>) {
                 )}
               </span>
               {to !== null && to !== from && <span class="state">{STATES[to] ?? to}</span>}
-              {detail !== null && (
-                <span class="quiet">{action === 'reject' ? `“${visibleText(detail)}”` : detail}</span>
-              )}
+              {detail !== null && <span class="quiet">{action === 'reject' ? `“${detail}”` : detail}</span>}
               <span class="quiet">
                 <Time iso={at} />
               </span>

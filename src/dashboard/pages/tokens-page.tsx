@@ -27,11 +27,11 @@ export function TokensPage() {
     attempt(good(api.session['access-token'].$post({ json })).then(({ token }) => show(token)));
   };
   const line = api['personal-access-token'][':id'];
-  const { ask, dialog } = useConfirmation();
+  const { confirm, dialog } = useConfirmation();
   const setEnabled = ({ id }: Token, enabled: boolean) =>
     attempt(good(line.$patch({ param: { id }, json: { enabled } })));
   const disable = (token: Token) =>
-    ask(
+    confirm(
       {
         heading: `Disable “${token.name}”?`,
         warning: 'Every request with the token is refused until you enable it again.',
@@ -40,7 +40,7 @@ export function TokensPage() {
       () => setEnabled(token, false),
     );
   const rotate = ({ id, name }: Token) =>
-    ask(
+    confirm(
       {
         heading: `Rotate “${name}”?`,
         warning: 'The present value is refused after five more minutes, and cannot be restored.',
@@ -49,7 +49,7 @@ export function TokensPage() {
       () => attempt(good(line.rotate.$post({ param: { id } })).then((made) => show(made.token))),
     );
   const remove = ({ id, name }: Token) =>
-    ask(
+    confirm(
       {
         heading: `Delete “${name}”?`,
         warning: 'Every request with the token is refused from now on. You cannot undo this.',

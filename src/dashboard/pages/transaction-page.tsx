@@ -3,7 +3,7 @@ import type { OwnVault, Person, Transaction } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { useLive } from '#dashboard/live.ts';
 import { Decision } from '#dashboard/forms/decision.tsx';
-import type { Question } from '#dashboard/forms/confirm-dialog.tsx';
+import type { Confirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { useConfirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { RejectionText } from '#dashboard/forms/rejection.tsx';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
@@ -118,13 +118,13 @@ function isUnknownEnd(reason: string | null): reason is keyof typeof UNKNOWN_END
   return reason !== null && reason in UNKNOWN_ENDS;
 }
 
-const CANCEL_PENDING: Question = {
+const CANCEL_PENDING: Confirmation = {
   heading: 'Cancel this transaction?',
   warning: 'It ends permanently. A new transaction needs all approvals again.',
   action: 'Cancel transaction',
 };
 
-const CANCEL_BROADCAST: Question = {
+const CANCEL_BROADCAST: Confirmation = {
   heading: 'Cancel this transaction on chain?',
   warning:
     'A cancellation cannot be stopped: the wallet pays a fee for a payment of 0 to itself, and the chain includes one ' +
@@ -132,7 +132,7 @@ const CANCEL_BROADCAST: Question = {
   action: 'Cancel on chain',
 };
 
-function abandonmentOf(reason: keyof typeof UNKNOWN_ENDS): Question {
+function abandonmentOf(reason: keyof typeof UNKNOWN_ENDS): Confirmation {
   const warning = `${UNKNOWN_ENDS[reason]} The payment may still be mined. A second payment may then pay twice.`;
   return { heading: 'Abandon this transaction?', warning, action: 'Abandon' };
 }
@@ -151,8 +151,8 @@ function Further(props: {
   const param = { txId: id };
   const isBroadcast = state === 'BROADCAST';
   // Another state gives the same request another effect.
-  const { ask, dialog } = useConfirmation(`${state} ${stateReason}`);
-  type Offer = readonly [name: string, request: () => Promise<Transaction>, question?: Question];
+  const { confirm, dialog } = useConfirmation(`${state} ${stateReason}`);
+  type Offer = readonly [name: string, request: () => Promise<Transaction>, confirmation?: Confirmation];
   const does: Readonly<Record<string, Offer | undefined>> = {
     'speed-up': ['Speed up', () => good<Transaction>(line['speed-up'].$post({ param }))],
     'child-pays-for-parent': [
@@ -183,12 +183,12 @@ function Further(props: {
   const curate = () => good<Transaction>(line.visibility.$patch({ param, json: { visible: !visible } }));
   return (
     <div class="doors">
-      {offered.map(([name, request, question]) => (
+      {offered.map(([name, request, confirmation]) => (
         <button
           key={name}
           type="button"
           disabled={isSending}
-          onClick={() => (question === undefined ? doIt(request) : ask(question, () => doIt(request)))}
+          onClick={() => (confirmation === undefined ? doIt(request) : confirm(confirmation, () => doIt(request)))}
         >
           {name}
         </button>

@@ -9,7 +9,7 @@ import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';
 import { confirmInDialog } from './confirm-in-dialog.ts';
 
-/** Covers the questions of the dashboard before what cannot be undone. */
+/** Covers the confirmations of the dashboard before what cannot be undone. */
 
 const executable = chromiumHere();
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -89,9 +89,12 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await page.getByRole('button', { name: 'Reject' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Reject' }).dispatchEvent('click', { detail: 2 });
+    expect(await dialog.count()).toBe(1);
     await confirmInDialog(page, 'Reject', 'paid to \u202Eevil');
-    await dialog.getByRole('alert').filter({ hasText: 'direction of text' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'direction of text' }).waitFor();
     expect(await stateOf(id)).toBe('SUBMITTED');
+    await page.getByRole('button', { name: 'Reject' }).click();
+    expect(await dialog.getByLabel('Reason').inputValue()).toBe('paid to \u202Eevil');
     await confirmInDialog(page, 'Reject', '   ');
     await page.locator('.now').getByText('rejected').waitFor();
     expect((await scene.world.people().alice.client.read(id)).rejection?.reason).toBe(null);
