@@ -114,8 +114,10 @@ export class Client {
     return unwrap(this.api.transaction[':txId'].approve.$post({ param: { txId } }));
   }
 
-  reject(txId: string): Promise<TransactionRecord> {
-    return unwrap(this.api.transaction[':txId'].reject.$post({ param: { txId } }));
+  /** Rejects a transaction, with a reason of at most 200 characters for the other members. */
+  reject(txId: string, reason?: string): Promise<TransactionRecord> {
+    const json = reason === undefined ? {} : { json: { reason } };
+    return unwrap(this.api.transaction[':txId'].reject.$post({ param: { txId }, ...json }));
   }
 
   read(txId: string): Promise<TransactionRecord> {

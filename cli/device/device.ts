@@ -45,6 +45,7 @@ interface Options {
   readonly change?: string | undefined;
   readonly user?: string | undefined;
   readonly reset?: string | undefined;
+  readonly reason?: string | undefined;
   readonly cosigner?: readonly string[] | undefined;
   readonly fingerprint?: string | undefined;
   readonly threshold?: string | undefined;
@@ -59,6 +60,7 @@ const OPTIONS = {
   change: { type: 'string' },
   user: { type: 'string' },
   reset: { type: 'string' },
+  reason: { type: 'string' },
   cosigner: { type: 'string', multiple: true },
   fingerprint: { type: 'string' },
   threshold: { type: 'string' },
@@ -89,7 +91,7 @@ const COMMANDS: Readonly<Record<string, DeviceCommand>> = {
     run: approvePolicy,
   },
   policy: { usage: `--key FILE --vault ID`, run: showPolicy },
-  'reject-policy': { usage: '--key FILE --vault ID --change ID [--yes]', run: rejectPolicy },
+  'reject-policy': { usage: '--key FILE --vault ID --change ID [--reason TEXT] [--yes]', run: rejectPolicy },
 };
 
 /** Creates a key file that only its owner can read. An existing file is never overwritten. */
@@ -225,7 +227,8 @@ async function showPolicy(options: Options) {
 
 /**
  * Rejects a policy change. It needs no pins and no statements: a rejection moves nothing and puts
- * no policy in force. It signs bytes that it builds itself, of another type than an approval.
+ * no policy in force. It signs bytes that it builds itself, of another type than an approval. The
+ * reason is sent beside the signature.
  */
 async function rejectPolicy(options: Options) {
   const [client, device, vaultId] = [clientOf('CONCLAVE_TOKEN'), keyOf(options), vaultOf(options)];
@@ -241,7 +244,9 @@ async function rejectPolicy(options: Options) {
   const rejection = { vaultId: next.vaultId, changeId: mandate.id, mandateDigest: hashOfHex(canonical) };
   print(describeRejection(rejection, { mandate, before, proposed: next }));
   await confirm(options, []);
-  const json = device.sign(bytesToHex(sha256(rejectionBytes(rejection))));
+  const { reason } = options;
+  const signature = device.sign(bytesToHex(sha256(rejectionBytes(rejection))));
+  const json = { ...signature, ...(reason === undefined ? {} : { reason }) };
   return unwrap(api.reject.$post({ param, json }));
 }
 

@@ -17,6 +17,7 @@ import { readAndClick } from './read-and-click.ts';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere, complaintsOf, PATIENCE_MS } from './chromium.ts';
+import { confirmInDialog } from './confirm-in-dialog.ts';
 
 /**
  * Covers two people who create passkeys on the approval page and pay with them. The dashboard, the
@@ -24,6 +25,7 @@ import { chromiumHere, complaintsOf, PATIENCE_MS } from './chromium.ts';
  */
 
 const executable = chromiumHere();
+const REJECT = 'Reject on the approval page';
 
 describe.skipIf(executable === null)('with an approval page', () => {
   let position: ApprovalPageServer;
@@ -63,6 +65,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
   async function onApprovalPage(name: string, button: string, act: (page: Page) => Promise<void>): Promise<void> {
     const opening = pageOf(name).waitForEvent('popup');
     await pageOf(name).getByRole('button', { name: button, exact: true }).click();
+    if (button === REJECT) await confirmInDialog(pageOf(name), 'Reject', `Reason of ${name}`);
     const page = await opening;
     if (name !== 'alice') complaints.push(complaintsOf(page));
     const kept = await withAuthenticator(page, passkeys.get(name));
@@ -123,6 +126,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
     await pageOf('carol').reload();
     const mine = pageOf('carol').getByRole('listitem').filter({ hasText: 'owned by you' });
     await mine.getByRole('button', { name: 'Remove' }).click();
+    await confirmInDialog(pageOf('carol'), 'Propose removal');
     await pageOf('carol')
       .getByRole('article')
       .filter({ hasText: /^Remove device/ })
@@ -236,7 +240,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
     for (const name of ['alice', 'bob'] as const) {
       await pageOf(name).goto(`${scene.url}/#/vault/${scene.vault.id}/policy`);
       await pageOf(name).reload();
-      await onApprovalPage(name, 'Reject on the approval page', async (page) => {
+      await onApprovalPage(name, REJECT, async (page) => {
         await page.getByRole('heading', { name: 'Reject the change to policy version' }).waitFor();
         await page.getByText('Changed: Recipients').first().waitFor();
         expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
@@ -247,9 +251,11 @@ describe.skipIf(executable === null)('with an approval page', () => {
         await closed;
       });
       await pageOf(name).getByText('rejected').first().waitFor();
+      await pageOf(name).getByText(`Reason by you: “Reason of ${name}”`).waitFor();
     }
     const { state, rejections } = await unwrap(path.$get({ param: { ...vaultParam(), changeId: id }, query: {} }));
     expect([state, rejections.map(({ device }) => device !== null)]).toEqual(['REJECTED', [true, true]]);
+    expect(rejections.map(({ reason }) => reason)).toEqual(['Reason of alice', 'Reason of bob']);
     expect(complaints.flat().filter((one) => !one.includes('pubKeyCredParams'))).toEqual([]);
   });
 });

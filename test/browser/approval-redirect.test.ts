@@ -12,6 +12,7 @@ import { readAndClick } from './read-and-click.ts';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';
+import { confirmInDialog } from './confirm-in-dialog.ts';
 
 /**
  * Covers people whose browser opens no second window for the approval page: one tab goes to the
@@ -168,13 +169,14 @@ describe.skipIf(executable === null)('an approval page without a second window',
       await tabOf(name).goto(`${scene.url}/#/vault/${scene.vault.id}/policy`);
       await tabOf(name).reload();
       await button(name, name === 'carol' ? 'Reject in this tab' : 'Reject on the approval page').click();
+      await confirmInDialog(tabOf(name), 'Reject', name === 'carol' ? 'Seen twice' : undefined);
       await tabOf(name).getByText('Changed: Recipients').first().waitFor();
       await readAndClick(button(name, 'Reject with a passkey'));
       await tabOf(name).getByText('Your rejection was sent.').waitFor();
     }
     const line = changes()[':changeId'];
-    const { state } = await unwrap(line.$get({ param: { ...vaultParam(), changeId: id }, query: {} }));
-    expect(state).toBe('REJECTED');
+    const { state, rejections } = await unwrap(line.$get({ param: { ...vaultParam(), changeId: id }, query: {} }));
+    expect([state, rejections.map(({ reason }) => reason)]).toEqual(['REJECTED', [null, 'Seen twice']]);
     expect(opened).toEqual([]);
   });
 

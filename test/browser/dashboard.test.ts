@@ -10,6 +10,7 @@ import { finished, reaches, taken } from '../e2e/world.ts';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';
+import { confirmInDialog } from './confirm-in-dialog.ts';
 
 /** Covers people at the dashboard in real browsers, one browser for each person. */
 
@@ -78,6 +79,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     const id = await transferOf();
     await carol.page.goto(`${url}/#/transaction/${id}`);
     await carol.page.getByRole('button', { name: 'Reject' }).click();
+    await confirmInDialog(carol.page, 'Reject');
     await carol.page.locator('.now').getByText('rejected').waitFor();
     expect(await carol.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
     expect((await world.people().alice.client.read(id)).state).toBe('REJECTED');
@@ -185,10 +187,11 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await bob.page.getByRole('button', { name: 'Save' }).click();
     const row = bob.page.getByRole('listitem').filter({ hasText: 'weekly' });
     await row.getByRole('button', { name: 'Disable' }).click();
+    await confirmInDialog(bob.page, 'Disable');
     await row.getByText('Disabled').waitFor();
     expect((await script.request('GET', '/user/me')).status).toBe(401);
-    bob.page.on('dialog', (dialog) => void dialog.accept());
     await row.getByRole('button', { name: 'Delete' }).click();
+    await confirmInDialog(bob.page, 'Delete');
     await row.waitFor({ state: 'detached' });
     await bob.page.reload();
     await bob.page.getByRole('heading', { name: 'New API token' }).waitFor();
@@ -230,6 +233,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await bob.page.getByRole('button', { name: 'Approve' }).waitFor();
     expect(await bob.page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
     await alice.page.getByRole('button', { name: 'Cancel' }).click();
+    await confirmInDialog(alice.page, 'Cancel transaction');
     for (const { page } of [alice, bob]) await page.locator('.now').getByText('cancelled').waitFor();
     expect(await bob.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
     await bob.page.getByRole('button', { name: 'Hide' }).click();
@@ -254,6 +258,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await page.getByRole('button', { name: 'Speed up' }).click();
     await reaches(world.people().alice, id, ({ attempts }) => attempts[1]?.outcome === 'accepted');
     await page.getByRole('button', { name: 'Cancel on chain' }).click();
+    await confirmInDialog(page, 'Cancel on chain');
     await reaches(world.people().alice, id, ({ attempts }) => attempts[2]?.outcome === 'accepted');
     await miner.mine({ blocks: 1 });
     await miner.setAutomine(true);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';
+import { confirmInDialog } from './confirm-in-dialog.ts';
 
 /** Covers signers who change the rules of a policy at the dashboard. */
 
@@ -93,6 +94,7 @@ describe.skipIf(executable === null)('a policy with other rules', () => {
     const article = page.getByRole('article').filter({ hasText: 'As much as we like' });
     await article.getByText('by you').waitFor();
     await article.getByRole('button', { name: 'Cancel' }).click();
+    await confirmInDialog(page, 'Cancel policy change');
     await article.getByText('Cancelled').waitFor();
     expect((await policyOf())['version']).toBe(2);
   });

@@ -14,7 +14,15 @@ export const FUZZED_ROUTES: readonly Route[] = ROUTES.filter(
  * A signature of a device that does not exist. It is refused, whether or not the policy requires a
  * device signature.
  */
-export const SIGNATURE = { keyId: `dev_${'0'.repeat(32)}`, signature: 'A'.repeat(86) };
+const SIGNATURE = { keyId: `dev_${'0'.repeat(32)}`, signature: 'A'.repeat(86) };
+
+/** Returns a valid body for a route that takes one or none. */
+export function optionalBodies(chance: Chance, path: string): Readonly<Record<string, unknown>> {
+  if (path.endsWith('/renewal')) return { note: 'Away for too long' };
+  if (path === '/transaction/:txId/reject') return { reason: 'Paid before' };
+  if (!path.endsWith('/reject')) return SIGNATURE;
+  return pick(chance, [SIGNATURE, { reason: 'Too low' }, { ...SIGNATURE, reason: 'Too low' }]);
+}
 
 interface Vaults {
   readonly vaultId: number;

@@ -11,7 +11,7 @@ import { startStack } from '#local/stack/stack.ts';
 import type { Received } from '../http/documented-answer.ts';
 import { promiseFault } from '../http/documented-answer.ts';
 import { seededRandom } from '#local/stack/seeded-random.ts';
-import { bodies, FUZZED_ROUTES, SIGNATURE } from './bodies.ts';
+import { bodies, FUZZED_ROUTES, optionalBodies } from './bodies.ts';
 import type { Chance } from './garbage.ts';
 import { oddText, pick, spoiled } from './garbage.ts';
 
@@ -189,10 +189,7 @@ function headersFor(chance: Chance, { tokens }: World, { body, optionalBody }: R
 
 /** A valid body, which is corrupted in more than half of the requests. */
 function bodyFor(chance: Chance, world: World, { method, path, body, optionalBody }: Route): string | null {
-  const isRenewal = path.endsWith('/renewal');
-  if (optionalBody !== undefined) {
-    return chance() < 0.6 ? null : spoiled(chance, isRenewal ? { note: 'Away for too long' } : SIGNATURE);
-  }
+  if (optionalBody !== undefined) return chance() < 0.6 ? null : spoiled(chance, optionalBodies(chance, path));
   if (body === undefined) return method === 'GET' || chance() < 0.9 ? null : pick(chance, ['{}', '{"a":1}', '[]', ' ']);
   const whole = bodies(chance, world)[path];
   if (whole === undefined) throw new Error(`${path} has no body to begin with`);

@@ -51,12 +51,16 @@ export async function complete(
   switch (task.kind) {
     case 'transaction':
       return good(api.transaction[':txId'].approve.$post({ param: { txId: task.txId }, json: signatureIn(answer) }));
-    case 'policy-change':
-    case 'policy-rejection': {
+    case 'policy-change': {
       const { vaultId, changeId } = task;
       const line = api.vault[':vaultId']['policy-change'][':changeId'];
-      const decision = { param: { vaultId, changeId }, json: signatureIn(answer) };
-      return good(task.kind === 'policy-change' ? line.approve.$post(decision) : line.reject.$post(decision));
+      return good(line.approve.$post({ param: { vaultId, changeId }, json: signatureIn(answer) }));
+    }
+    case 'policy-rejection': {
+      const { vaultId, changeId, reason } = task;
+      const line = api.vault[':vaultId']['policy-change'][':changeId'];
+      const json = { ...signatureIn(answer), ...(reason === undefined ? {} : { reason }) };
+      return good(line.reject.$post({ param: { vaultId, changeId }, json }));
     }
     case 'enrolment': {
       if (answer.type !== 'conclave/approval/enrolled') throw new NotSigned('The approval page created no passkey.');

@@ -10,7 +10,9 @@ import { bytesOfHex, hexOf, pagesOf } from '#dashboard/forms/passkey.ts';
 import type { ApprovalChannel } from '#dashboard/approval/approval-channel.ts';
 import { requestSignature, useApprovalOrigins } from '#dashboard/approval/approval-channel.ts';
 import { PageButtons } from '#dashboard/approval/page-buttons.tsx';
-import type { SigningTask } from '#dashboard/forms/signing-task.ts';
+import { useConfirmation } from '#dashboard/forms/confirm-dialog.tsx';
+import { REJECT_CHANGE, REJECT_TRANSACTION } from '#dashboard/forms/rejection.tsx';
+import type { PolicyRejectionTask, SigningTask } from '#dashboard/forms/signing-task.ts';
 import { signatureIn } from '#dashboard/approval/approval-request.ts';
 import { NotSigned } from '#dashboard/approval/not-signed.ts';
 
@@ -25,6 +27,9 @@ export interface DecisionSubject {
   /** Further bytes. A field of `canonical` contains their hash. */
   readonly naming?: { readonly field: string; readonly canonical: string };
 }
+
+/** The body of a rejection: a signature where a device must sign, and the reason, if any. */
+export type RejectionBody = Partial<SignatureBody> & { readonly reason?: string };
 
 /** The approval mode: a session is sufficient, or a device of the signer must sign. */
 export interface PendingDecision {
@@ -62,11 +67,11 @@ export function Decision(props: {
   }>;
   readonly actions: readonly string[];
   readonly approve: (signature: SignatureBody | undefined) => Promise<unknown>;
-  readonly reject: (signature: SignatureBody | undefined) => Promise<unknown>;
+  readonly reject: (body: RejectionBody) => Promise<unknown>;
   /** The task for the approval page. */
   readonly task: SigningTask;
   /** The same for a rejection in device mode. Absent where a session always suffices to reject. */
-  readonly rejection?: SigningTask;
+  readonly rejection?: PolicyRejectionTask;
   readonly me: Person;
   /** Renders the bytes in words. Without it the page shows the fields. */
   readonly summary?: (texts: readonly CanonicalText[]) => ComponentChildren;
@@ -81,7 +86,12 @@ export function Decision(props: {
   const origins = useApprovalOrigins();
   const [isSending, send] = useState(false);
   const [fault, setError] = useState<string | null>(null);
-  const rejectBySession = () => decide(() => reject(undefined));
+  const { confirm, dialog } = useConfirmation();
+  const confirmRejection = (rejectFor: (reason: { readonly reason?: string }) => Promise<unknown>) =>
+    confirm(rejection === undefined ? REJECT_TRANSACTION : REJECT_CHANGE, (reason) =>
+      decide(() => rejectFor(reason === undefined ? {} : { reason })),
+    );
+  const rejectBySession = () => confirmRejection(reject);
   const decide = (said: () => Promise<unknown>) => {
     send(true);
     setError(null);
@@ -120,7 +130,12 @@ export function Decision(props: {
                 pending={rejecting}
                 isSending={isSending}
                 origins={origins}
-                page={(page, way) => decide(async () => reject(await signedByPage(page, { task: rejection, me, way })))}
+                page={(page, way) =>
+                  confirmRejection(async (reason) => {
+                    const task = { ...rejection, ...reason };
+                    return reject({ ...(await signedByPage(page, { task, me, way })), ...reason });
+                  })
+                }
                 session={rejectBySession}
               />
             )}
@@ -131,6 +146,7 @@ export function Decision(props: {
         <RejectButton isSending={isSending} reject={rejectBySession} />
       )}
       <ErrorText why={fault} />
+      {dialog}
     </section>
   );
 }
@@ -227,7 +243,7 @@ function No({ pending, isSending, origins, page, session }: SignedDecision) {
   if (preferred !== undefined) {
     return (
       <>
-        <p>
+        <p class="apart">
           <PageButtons
             page={preferred}
             label="Reject on the approval page"
@@ -273,9 +289,11 @@ function OtherPages(props: {
 
 function RejectButton({ isSending, reject }: { readonly isSending: boolean; readonly reject: () => void }) {
   return (
-    <button type="button" class="no" disabled={isSending} onClick={reject}>
-      Reject
-    </button>
+    <p class="apart">
+      <button type="button" class="no" disabled={isSending} onClick={reject}>
+        Reject
+      </button>
+    </p>
   );
 }
 

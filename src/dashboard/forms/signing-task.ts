@@ -2,10 +2,20 @@ import type { ApprovalAnswer, EnrolmentAnswer } from '#domain/access/approval-pa
 import { isDecline, nonceOfPageReady, parseApprovalAnswer } from '#domain/access/approval-page-message.ts';
 import { parseRedirectResult } from '#domain/access/approval-redirect.ts';
 
+/** Rejects a policy change. The reason is sent beside the signature; the approval page has none. */
+export interface PolicyRejectionTask {
+  readonly kind: 'policy-rejection';
+  readonly vaultId: string;
+  readonly changeId: string;
+  /** One line. */
+  readonly reason?: string;
+}
+
 /** The reason why a person opens the approval page. */
 export type SigningTask =
   | { readonly kind: 'transaction'; readonly txId: string }
-  | { readonly kind: 'policy-change' | 'policy-rejection'; readonly vaultId: string; readonly changeId: string }
+  | { readonly kind: 'policy-change'; readonly vaultId: string; readonly changeId: string }
+  | PolicyRejectionTask
   | { readonly kind: 'enrolment'; readonly vaultId: string }
   /** Reads the policy in force. There is no signature. */
   | { readonly kind: 'policy-view'; readonly vaultId: string };
@@ -97,18 +107,21 @@ function partsOf(task: SigningTask): readonly string[] {
     case 'transaction':
       return [task.kind, task.txId];
     case 'policy-change':
-    case 'policy-rejection':
       return [task.kind, task.vaultId, task.changeId];
+    case 'policy-rejection':
+      return [task.kind, task.vaultId, task.changeId, ...(task.reason === undefined ? [] : [task.reason])];
     case 'enrolment':
     case 'policy-view':
       return [task.kind, task.vaultId];
   }
 }
 
-function taskOf([kind, id, changeId]: readonly string[]): SigningTask | null {
+function taskOf([kind, id, changeId, reason]: readonly string[]): SigningTask | null {
   if (id === undefined) return null;
   if (kind === 'transaction') return { kind, txId: id };
   if (kind === 'enrolment' || kind === 'policy-view') return { kind, vaultId: id };
-  const isOfChange = kind === 'policy-change' || kind === 'policy-rejection';
-  return isOfChange && changeId !== undefined ? { kind, vaultId: id, changeId } : null;
+  if (changeId === undefined) return null;
+  if (kind === 'policy-change') return { kind, vaultId: id, changeId };
+  if (kind !== 'policy-rejection') return null;
+  return { kind, vaultId: id, changeId, ...(reason === undefined ? {} : { reason }) };
 }

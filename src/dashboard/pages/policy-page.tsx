@@ -3,7 +3,10 @@ import type { InferRequestType, InferResponseType } from 'hono/client';
 import type { OwnVault, Person } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { pageOf } from '#dashboard/lists.ts';
+import type { Confirmation } from '#dashboard/forms/confirm-dialog.tsx';
+import { useConfirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { Decision } from '#dashboard/forms/decision.tsx';
+import { RejectionText } from '#dashboard/forms/rejection.tsx';
 import { AddPasskey } from '#dashboard/pages/add-passkey.tsx';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Hash, Time } from '#dashboard/pages/record-fields.tsx';
@@ -30,6 +33,20 @@ const CHANGE_STATES = {
   EXPIRED: 'Expired',
   SUPERSEDED: 'Superseded',
 } as const satisfies Readonly<Record<Change['state'], string>>;
+
+const REMOVE_DEVICE: Confirmation = {
+  heading: 'Remove this device?',
+  warning:
+    'This proposes a policy change. Once it is adopted, approvals by the device no longer count, and only another ' +
+    'policy change adds it again.',
+  action: 'Propose removal',
+};
+
+const CANCEL_CHANGE: Confirmation = {
+  heading: 'Cancel this policy change?',
+  warning: 'It ends permanently. A new proposal needs all approvals again.',
+  action: 'Cancel policy change',
+};
 
 /** Shows the policy of a vault, the devices of its members, and the proposed policy changes. */
 export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly me: Person }) {
@@ -63,14 +80,18 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
       addDevices: [await proposedPasskey(page, { vaultId: param.vaultId, me, way })],
       note: noteOfPasskey(me),
     }));
+  const { confirm, dialog } = useConfirmation();
   const remove = (keyId: string) =>
-    propose(async () => ({ removeDevices: [keyId], note: `Remove device ${keyId.slice(0, 8)}…` }));
+    confirm(REMOVE_DEVICE, () =>
+      propose(async () => ({ removeDevices: [keyId], note: `Remove device ${keyId.slice(0, 8)}…` })),
+    );
   return (
     <main id="main">
       <p>
         <a href={`#/vault/${vault.id}`}>{vault.name}</a>
       </p>
       <h1>Policy</h1>
+      {dialog}
       <LoadedContent loaded={loaded} what="the policy" again={reload}>
         {({ policy, renewalsNeeded, founding, changes: { policyChanges, nextCursor } }) => (
           <>
@@ -271,6 +292,7 @@ function Proposal(props: {
   const param = { vaultId: String(vaultId), changeId: id };
   const line = api.vault[':vaultId']['policy-change'][':changeId'];
   const { renewsVersion } = change;
+  const { confirm, dialog } = useConfirmation();
   // The signers and devices of the version before decide a renewal, independent of the policy in
   // force.
   const decidedBy = async () =>
@@ -308,9 +330,9 @@ function Proposal(props: {
       </p>
       {rejections.length > 0 && (
         <ul class="plain">
-          {rejections.map(({ userId, at }) => (
-            <li key={userId}>
-              <MemberLabel userId={userId} /> rejected <Time iso={at} />
+          {rejections.map((rejection) => (
+            <li key={rejection.userId}>
+              <RejectionText rejection={rejection} />
             </li>
           ))}
         </ul>
@@ -319,13 +341,16 @@ function Proposal(props: {
         <button
           type="button"
           onClick={() =>
-            void good(line.cancel.$post({ param })).then(decided, (error: unknown) => setError(reasonOf(error)))
+            confirm(CANCEL_CHANGE, () => {
+              good(line.cancel.$post({ param })).then(decided, (error: unknown) => setError(reasonOf(error)));
+            })
           }
         >
           Cancel
         </button>
       )}
       <ErrorText why={fault} />
+      {dialog}
       {(change.actionsForMe.includes('approve') || change.actionsForMe.includes('reject')) && (
         <Decision
           name={`${id} ${approvals.length} ${rejections.length}`}
@@ -351,8 +376,8 @@ function Proposal(props: {
             await good(line.approve.$post({ param, ...(signature === undefined ? {} : { json: signature }) }));
             decided();
           }}
-          reject={async (signature) => {
-            await good(line.reject.$post({ param, ...(signature === undefined ? {} : { json: signature }) }));
+          reject={async (json) => {
+            await good(line.reject.$post({ param, json }));
             decided();
           }}
           task={{ kind: 'policy-change', ...param }}

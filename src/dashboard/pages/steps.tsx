@@ -78,7 +78,7 @@ function AllSteps({ id, version }: Pick<Transaction, 'id' | 'version'>) {
                 )}
               </span>
               {to !== null && to !== from && <span class="state">{STATES[to] ?? to}</span>}
-              {detail !== null && <span class="quiet">{detail}</span>}
+              {detail !== null && <span class="quiet">{action === 'reject' ? `“${detail}”` : detail}</span>}
               <span class="quiet">
                 <Time iso={at} />
               </span>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Token } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
+import { useConfirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { typedValue } from '#dashboard/forms/number-input.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Time } from '#dashboard/pages/record-fields.tsx';
@@ -26,6 +27,36 @@ export function TokensPage() {
     attempt(good(api.session['access-token'].$post({ json })).then(({ token }) => show(token)));
   };
   const line = api['personal-access-token'][':id'];
+  const { confirm, dialog } = useConfirmation();
+  const setEnabled = ({ id }: Token, enabled: boolean) =>
+    attempt(good(line.$patch({ param: { id }, json: { enabled } })));
+  const disable = (token: Token) =>
+    confirm(
+      {
+        heading: `Disable “${token.name}”?`,
+        warning: 'Every request with the token is refused until you enable it again.',
+        action: 'Disable',
+      },
+      () => setEnabled(token, false),
+    );
+  const rotate = ({ id, name }: Token) =>
+    confirm(
+      {
+        heading: `Rotate “${name}”?`,
+        warning: 'The present value is refused after five more minutes, and cannot be restored.',
+        action: 'Rotate',
+      },
+      () => attempt(good(line.rotate.$post({ param: { id } })).then((made) => show(made.token))),
+    );
+  const remove = ({ id, name }: Token) =>
+    confirm(
+      {
+        heading: `Delete “${name}”?`,
+        warning: 'Every request with the token is refused from now on. You cannot undo this.',
+        action: 'Delete',
+      },
+      () => attempt(good(line.$delete({ param: { id } }))),
+    );
   return (
     <main id="main">
       <h1>API tokens</h1>
@@ -49,6 +80,7 @@ export function TokensPage() {
         </div>
       )}
       <ErrorText why={fault} />
+      {dialog}
       <LoadedContent loaded={loaded} what="your tokens" again={reload}>
         {(tokens) => (
           <ul class="rows">
@@ -60,30 +92,13 @@ export function TokensPage() {
                 />
                 <span class={`state ${token.enabled ? 'good' : 'bad'}`}>{token.enabled ? 'Enabled' : 'Disabled'}</span>
                 <Dates token={token} />
-                <button
-                  type="button"
-                  onClick={() =>
-                    attempt(good(line.$patch({ param: { id: token.id }, json: { enabled: !token.enabled } })))
-                  }
-                >
+                <button type="button" onClick={() => (token.enabled ? disable(token) : setEnabled(token, true))}>
                   {token.enabled ? 'Disable' : 'Enable'}
                 </button>
-                <button
-                  type="button"
-                  onClick={() =>
-                    attempt(good(line.rotate.$post({ param: { id: token.id } })).then((made) => show(made.token)))
-                  }
-                >
+                <button type="button" onClick={() => rotate(token)}>
                   Rotate
                 </button>
-                <button
-                  type="button"
-                  class="no"
-                  onClick={() => {
-                    if (confirm(`Delete “${token.name}”? You cannot undo this.`))
-                      attempt(good(line.$delete({ param: { id: token.id } })));
-                  }}
-                >
+                <button type="button" class="no" onClick={() => remove(token)}>
                   Delete
                 </button>
               </li>

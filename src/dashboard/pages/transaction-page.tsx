@@ -3,6 +3,9 @@ import type { OwnVault, Person, Transaction } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { useLive } from '#dashboard/live.ts';
 import { Decision } from '#dashboard/forms/decision.tsx';
+import type { Confirmation } from '#dashboard/forms/confirm-dialog.tsx';
+import { useConfirmation } from '#dashboard/forms/confirm-dialog.tsx';
+import { RejectionText } from '#dashboard/forms/rejection.tsx';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { IntentFacts } from '#dashboard/pages/intent-facts.tsx';
 import { Amount } from '#dashboard/amount.tsx';
@@ -68,7 +71,7 @@ export function TransactionPage(props: {
                     ),
                   )
                 }
-                reject={async () => decided(await good<Transaction>(line.reject.$post({ param: { txId } })))}
+                reject={async (json) => decided(await good<Transaction>(line.reject.$post({ param: { txId }, json })))}
                 task={{ kind: 'transaction', txId }}
                 me={me}
                 summary={(texts) =>
@@ -137,7 +140,24 @@ function isUnknownEnd(reason: string | null): reason is keyof typeof UNKNOWN_END
   return reason !== null && reason in UNKNOWN_ENDS;
 }
 
-const END_WARNING = 'The payment may still be mined. A second payment may then pay twice. Abandon it?';
+const CANCEL_PENDING: Confirmation = {
+  heading: 'Cancel this transaction?',
+  warning: 'It ends permanently. A new transaction needs all approvals again.',
+  action: 'Cancel transaction',
+};
+
+const CANCEL_BROADCAST: Confirmation = {
+  heading: 'Cancel this transaction on chain?',
+  warning:
+    'A cancellation cannot be stopped: the wallet pays a fee for a payment of 0 to itself, and the chain includes one ' +
+    'of the two.',
+  action: 'Cancel on chain',
+};
+
+function abandonmentOf(reason: keyof typeof UNKNOWN_ENDS): Confirmation {
+  const warning = `${UNKNOWN_ENDS[reason]} The payment may still be mined. A second payment may then pay twice.`;
+  return { heading: 'Abandon this transaction?', warning, action: 'Abandon' };
+}
 
 /** Shows the further actions of the reader. */
 function Further(props: {
@@ -152,22 +172,27 @@ function Further(props: {
   const line = api.transaction[':txId'];
   const param = { txId: id };
   const isBroadcast = state === 'BROADCAST';
-  const does: Readonly<Record<string, readonly [name: string, ask: () => Promise<Transaction>]>> = {
+  // Another state gives the same request another effect.
+  const { confirm, dialog } = useConfirmation(`${state} ${stateReason}`);
+  type Offer = readonly [name: string, request: () => Promise<Transaction>, confirmation?: Confirmation];
+  const does: Readonly<Record<string, Offer | undefined>> = {
     'speed-up': ['Speed up', () => good<Transaction>(line['speed-up'].$post({ param }))],
     'child-pays-for-parent': [
       'Bump fee (CPFP)',
       () => good<Transaction>(line['child-pays-for-parent'].$post({ param })),
     ],
-    'end-unknown': [
-      'Abandon (may still be mined)',
-      () =>
-        good<Transaction>(
-          isUnknownEnd(stateReason) && window.confirm(`${UNKNOWN_ENDS[stateReason]} ${END_WARNING}`)
-            ? line.cancel.$post({ param, json: { acknowledge: stateReason } })
-            : line.$get({ param }),
-        ),
+    'end-unknown': isUnknownEnd(stateReason)
+      ? [
+          'Abandon (may still be mined)',
+          () => good<Transaction>(line.cancel.$post({ param, json: { acknowledge: stateReason } })),
+          abandonmentOf(stateReason),
+        ]
+      : undefined,
+    cancel: [
+      isBroadcast ? 'Cancel on chain' : 'Cancel',
+      () => good<Transaction>(line.cancel.$post({ param })),
+      isBroadcast ? CANCEL_BROADCAST : CANCEL_PENDING,
     ],
-    cancel: [isBroadcast ? 'Cancel on chain' : 'Cancel', () => good<Transaction>(line.cancel.$post({ param }))],
   };
   const doIt = (request: () => Promise<Transaction>) => {
     send(true);
@@ -180,8 +205,13 @@ function Further(props: {
   const curate = () => good<Transaction>(line.visibility.$patch({ param, json: { visible: !visible } }));
   return (
     <div class="doors">
-      {offered.map(([name, request]) => (
-        <button key={name} type="button" disabled={isSending} onClick={() => doIt(request)}>
+      {offered.map(([name, request, confirmation]) => (
+        <button
+          key={name}
+          type="button"
+          disabled={isSending}
+          onClick={() => (confirmation === undefined ? doIt(request) : confirm(confirmation, () => doIt(request)))}
+        >
           {name}
         </button>
       ))}
@@ -191,6 +221,7 @@ function Further(props: {
         </button>
       )}
       <ErrorText why={fault} />
+      {dialog}
     </div>
   );
 }
@@ -303,7 +334,7 @@ function Approvals({ transaction }: { readonly transaction: Transaction }) {
         ))}
         {rejection !== null && (
           <li>
-            <MemberLabel userId={rejection.userId} /> rejected <Time iso={rejection.at} />
+            <RejectionText rejection={rejection} />
           </li>
         )}
       </ul>

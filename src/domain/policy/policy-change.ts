@@ -16,7 +16,7 @@ import type { Policy } from '#domain/policy/policy.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Actor, Approval } from '#domain/transaction/transaction.ts';
+import type { Actor, Approval, Rejection } from '#domain/transaction/transaction.ts';
 
 /**
  * Ours: how long co-signers can still adopt a policy after the end of the decision. Every co-signer
@@ -66,14 +66,20 @@ export interface PolicyChange extends PolicyMandate {
   /** A signer is in one of the two lists at most: the newest decision counts. */
   readonly approvals: readonly Approval[];
   /** Their digest is the one of the change. A device signed the rejection (`rejectionBytes`). */
-  readonly rejections: readonly Approval[];
+  readonly rejections: readonly Rejection[];
   /** Null for an operator, over the internal interface. */
   readonly createdBy: Actor | null;
   readonly updatedAtMs: number;
 }
 
 export type PolicyChangeEvent =
-  | { readonly type: 'approve' | 'reject'; readonly actor: Actor; readonly device: DeviceSignature | null }
+  | { readonly type: 'approve'; readonly actor: Actor; readonly device: DeviceSignature | null }
+  | {
+      readonly type: 'reject';
+      readonly actor: Actor;
+      readonly device: DeviceSignature | null;
+      readonly reason?: string;
+    }
   | { readonly type: 'cancel'; readonly actor: Actor }
   | { readonly type: 'expire' | 'supersede' };
 
@@ -143,7 +149,9 @@ export function decideChange(
     case 'reject': {
       if (lacksDeviceSignature(event, current)) return refused({ code: 'device-signature-required' });
       if (isRepeated(change, event)) return accepted(change);
-      const rejections = [...change.rejections, approvalOf(change, event, nowMs)];
+      const { reason } = event;
+      const rejection = { ...approvalOf(change, event, nowMs), ...(reason === undefined ? {} : { reason }) };
+      const rejections = [...change.rejections, rejection];
       // The approval is removed, so that no mandate contains an approval that was withdrawn.
       const approvals = without(change.approvals, event.actor);
       const rejecters = new Set(rejections.map(({ actor }) => actor.userId));
@@ -252,7 +260,7 @@ export function mayReject(member: Member, change: Pick<PolicyChange, 'renewsVers
   return hasPermission(member, 'decide') && mayApprove(member, change, decider);
 }
 
-function without(decisions: readonly Approval[], { userId }: Actor): readonly Approval[] {
+function without<T extends Approval>(decisions: readonly T[], { userId }: Actor): readonly T[] {
   return decisions.filter(({ actor }) => actor.userId !== userId);
 }
 

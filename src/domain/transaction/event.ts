@@ -58,7 +58,7 @@ export type TransactionEvent =
       readonly digest: string;
       readonly device: DeviceSignature | null;
     }
-  | { readonly type: 'reject'; readonly actor: Actor }
+  | { readonly type: 'reject'; readonly actor: Actor; readonly reason?: string }
   | { readonly type: 'cancel'; readonly actor: Actor }
   /**
    * Ends a transaction whose outcome no RPC node shows (`mayEndUnknown`). It ends for users, who

@@ -65,6 +65,11 @@ export interface Approval {
   readonly atMs: number;
 }
 
+export interface Rejection extends Approval {
+  /** Why, in the words of the person. No device signs it. Absent without a reason. */
+  readonly reason?: string;
+}
+
 /**
  * The RPC nodes' answer to signed bytes that they refuse, and the number of such answers in a row.
  */
@@ -224,7 +229,7 @@ export interface Transaction {
   /** The number that the policy required at creation. */
   readonly requiredApprovals: number;
   readonly approvals: readonly Approval[];
-  readonly rejection: Approval | null;
+  readonly rejection: Rejection | null;
   readonly attempts: readonly Attempt[];
   /**
    * A cancellation was requested while the transaction waits to be mined: every further attempt is

@@ -82,7 +82,13 @@ const approve: TransitionStep<'approve'> = (transaction, event, { nowMs, policy,
 const reject: TransitionStep<'reject'> = (transaction, event, { nowMs }) => ({
   state: 'REJECTED',
   stateReason: 'REJECTED_BY_SIGNER',
-  rejection: { actor: event.actor, digest: transaction.digest, device: null, atMs: nowMs },
+  rejection: {
+    actor: event.actor,
+    digest: transaction.digest,
+    device: null,
+    atMs: nowMs,
+    ...(event.reason === undefined ? {} : { reason: event.reason }),
+  },
 });
 
 const cancel: TransitionStep<'cancel'> = () => ({ state: 'CANCELLED', stateReason: 'CANCELLED_BY_USER' });

@@ -41,6 +41,19 @@ export const deviceSignatureBody = z.strictObject({ keyId: deviceKeyId, ...signa
 });
 
 /**
+ * Returns the schema of a body with further fields besides a device signature, which may be absent
+ * as a whole.
+ */
+export function withOptionalSignature<S extends z.ZodRawShape>(fields: S) {
+  return z.strictObject({ ...deviceSignatureBody.partial().shape, ...fields }).superRefine((body, context) => {
+    const given = Object.keys(deviceSignatureBody.shape).filter((name) => name in body);
+    for (const name of given.length === 0 ? [] : ['keyId', 'signature']) {
+      if (!given.includes(name)) context.addIssue({ code: 'custom', path: [name], message: 'A signature needs it.' });
+    }
+  });
+}
+
+/**
  * The schema of a device signature in responses, with which a verifier can check an approval later.
  */
 export const deviceSignatureSchema = z.strictObject({
@@ -71,9 +84,16 @@ export const MAX_NEW_DEVICES = 20;
 
 /** Returns the device signature in the body, or null when the body is empty. */
 export async function readDeviceSignature(context: HttpContext): Promise<DeviceSignature | null> {
-  const body = await optionalBodyOf(context, deviceSignatureBody);
-  const keyId = parseDeviceKeyId(body?.keyId ?? '');
-  return body === null || keyId === null ? null : { keyId, ...signed(body) };
+  return deviceSignatureIn(await optionalBodyOf(context, deviceSignatureBody));
+}
+
+type SignatureFields = { readonly [Name in keyof z.infer<typeof deviceSignatureBody>]?: string | undefined };
+
+/** Returns the device signature in a parsed body, or null without one. */
+export function deviceSignatureIn(body: SignatureFields | null): DeviceSignature | null {
+  const { keyId = '', signature, ...assertion } = body ?? {};
+  const parsed = parseDeviceKeyId(keyId);
+  return parsed === null || signature === undefined ? null : { keyId: parsed, ...signed({ signature, ...assertion }) };
 }
 
 export function deviceSignatureRecord({ keyId, signature, assertion }: DeviceSignature) {

@@ -5,8 +5,8 @@ import { mayCancel } from '#domain/access/member.ts';
 import { isExcluded, mandateBytes, mayApprove, mayReject, unsignedDevices } from '#domain/policy/policy-change.ts';
 import type { Approval } from '#domain/transaction/transaction.ts';
 import { POLICY_CHANGE_STATES } from '#domain/policy/change-state.ts';
-import { approvalRecord } from '#http/encode/transaction.ts';
-import { approvalSchema } from '#http/transaction/record-schema.ts';
+import { approvalRecord, rejectionRecord } from '#http/encode/transaction.ts';
+import { approvalSchema, rejectionSchema } from '#http/transaction/record-schema.ts';
 import { rejectionOf } from '#devices/policy-rejection.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
@@ -45,7 +45,7 @@ export const policyChangeSchema = z
       description: '0 for a change before the vault was founded, which was adopted at once',
     }),
     approvals: z.array(approvalSchema),
-    rejections: z.array(approvalSchema).meta({
+    rejections: z.array(rejectionSchema).meta({
       description:
         'The change ends as REJECTED when the signers who have not rejected it can no longer adopt it. `digest` is the ' +
         'one of the change; the device signed `rejection.digest`',
@@ -81,7 +81,7 @@ export function policyChangeRecord(
     rejection: rejectionOf(change),
     requiredApprovals: change.requiredApprovals,
     approvals: change.approvals.map(approvalRecord),
-    rejections: change.rejections.map(approvalRecord),
+    rejections: change.rejections.map(rejectionRecord),
     actionsForMe: actionsFor(view),
     createdBy: change.createdBy?.userId ?? null,
     createdAt: rfc3339(change.createdAtMs),

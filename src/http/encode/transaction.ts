@@ -18,7 +18,7 @@ import { thresholdFor } from '#domain/policy/policy.ts';
 import { publicRejection } from '#domain/transaction/rpc-rejection.ts';
 import { unreachable } from '#domain/result.ts';
 import { nameOf, ruleViolation, triggeredThresholds } from '#domain/policy/rules.ts';
-import type { Approval } from '#domain/transaction/transaction.ts';
+import type { Approval, Rejection } from '#domain/transaction/transaction.ts';
 import { finalityOf, isPending, isReplaceable, transactionHash } from '#domain/transaction/transaction.ts';
 import type { AssetNames } from '#http/encode/asset.ts';
 import { assetRecord, movementsRecord } from '#http/encode/asset.ts';
@@ -88,7 +88,7 @@ export function transactionRecord(
     requiredApprovals: requiredApprovalsNow(transaction, scope.policy),
     approvalsCounted: currentApprovers(transaction, scope.policy).length,
     approvals: transaction.approvals.map(approvalRecord),
-    rejection: transaction.rejection === null ? null : approvalRecord(transaction.rejection),
+    rejection: transaction.rejection === null ? null : rejectionRecord(transaction.rejection),
     actionsForMe: actionsFor(transaction, scope),
     createdBy: transaction.createdBy.userId,
     createdAt: rfc3339(transaction.createdAtMs),
@@ -245,6 +245,10 @@ function attemptRecord({ number, purpose, nonce, maxFee, signed, sent }: PublicA
 export function approvalRecord(approval: Approval) {
   const device = approval.device === null ? null : deviceSignatureRecord(approval.device);
   return { userId: approval.actor.userId, digest: approval.digest, device, at: rfc3339(approval.atMs) };
+}
+
+export function rejectionRecord(rejection: Rejection) {
+  return { ...approvalRecord(rejection), reason: rejection.reason ?? null };
 }
 
 type ReaderAction = 'approve' | 'reject' | 'cancel' | 'end-unknown' | 'speed-up';

@@ -6,7 +6,9 @@ import { refusalProblem } from '#http/encode/problem.ts';
 import { recordOf, transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
 
 /** A decision of a signer on a transaction. A device can sign its digest. */
-type Decision = { readonly type: 'approve'; readonly device: DeviceSignature | null } | { readonly type: 'reject' };
+type Decision =
+  | { readonly type: 'approve'; readonly device: DeviceSignature | null }
+  | { readonly type: 'reject'; readonly reason?: string };
 
 /**
  * Records the caller's decision and returns the response with the record. A repeated decision gives
@@ -20,8 +22,8 @@ export async function recordDecision(context: HttpContext, decision: Decision): 
     () => vaultStubOf(context, id),
     (vault) =>
       decision.type === 'approve'
-        ? vault.execute(actor, { type: 'approve', id, device: decision.device })
-        : vault.execute(actor, { type: 'reject', id }),
+        ? vault.execute(actor, { ...decision, id })
+        : vault.execute(actor, { ...decision, id }),
   );
   if (!decided.ok) return refusalProblem(context, decided.refusal);
   const { view, changed } = decided.value;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { deviceSignatureSchema } from '#http/encode/device-signature.ts';
+import { plainText } from '#http/edge/plain-text.ts';
 import { ATTEMPT_PURPOSES, MESSAGE_FORMATS } from '#domain/transaction/intent.ts';
 import { HIDDEN_REASONS } from '#domain/activity/spam.ts';
 import { DISPLAY_TYPES, SEND_OUTCOMES, SPEEDS, TRANSACTION_STATES } from '#domain/transaction/transaction.ts';
@@ -47,6 +48,27 @@ export const approvalSchema = z.strictObject({
   digest: text,
   device: deviceSignatureSchema.nullable().meta({ description: 'Device signature of the digest; null without one' }),
   at: time,
+});
+
+/** The reason of a rejection in a request. */
+export const rejectionReason = plainText(200)
+  .nullish()
+  .meta({
+    description:
+      'Why, for the other members; at most 200 characters. Claimed: no device signs it. A repeated rejection does ' +
+      'not change it',
+  });
+
+/** Returns the reason in the body of a rejection, in the form of the domain. */
+export function reasonIn(body: { readonly reason?: string | null | undefined } | null): { readonly reason?: string } {
+  return body?.reason == null ? {} : { reason: body.reason };
+}
+
+export const rejectionSchema = z.strictObject({
+  ...approvalSchema.shape,
+  reason: text
+    .nullable()
+    .meta({ description: 'Why, in the words of this member. Claimed: no device signs it. Null without a reason' }),
 });
 
 export const warning = z.strictObject({ code: text, detail: text });
@@ -172,7 +194,7 @@ const transactionFields = {
   requiredApprovals: z.int(),
   approvalsCounted: z.int(),
   approvals: z.array(approvalSchema),
-  rejection: approvalSchema.nullable(),
+  rejection: rejectionSchema.nullable(),
   actionsForMe: z
     .array(z.enum(['approve', 'reject', 'cancel', 'end-unknown', 'speed-up', 'child-pays-for-parent']))
     .meta({ description: 'end-unknown: cancel with an acknowledgement of the stateReason' }),

@@ -1,10 +1,17 @@
-import { approvalResultSchema } from '#http/transaction/record-schema.ts';
+import * as z from 'zod';
+import { approvalResultSchema, reasonIn, rejectionReason } from '#http/transaction/record-schema.ts';
 import { route } from '#http/edge/context.ts';
+import { optionalBodyOf } from '#http/edge/request-check.ts';
 import { recordDecision } from '#http/transaction/decision.ts';
+
+const rejectionBody = z
+  .strictObject({ reason: rejectionReason })
+  .meta({ examples: [{ reason: 'The invoice has another account number' }] });
 
 /**
  * POST /transaction/{txId}/reject: rejects a pending transaction, which ends it permanently. One
- * rejection of any signer is enough.
+ * rejection of any signer is enough. The body is empty or has a reason. A repeated request gives
+ * 200 and changes nothing, also with another reason.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`,
  * `transaction-not-pending`.
@@ -14,7 +21,9 @@ export const reject = route({
   path: '/transaction/:txId/reject',
   access: 'write',
   summary: 'Reject a transaction',
+  optionalBody: rejectionBody,
   answer: { status: 200, schema: approvalResultSchema },
   refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending'],
-  handle: (context) => recordDecision(context, { type: 'reject' }),
+  handle: async (context) =>
+    recordDecision(context, { type: 'reject', ...reasonIn(await optionalBodyOf(context, rejectionBody)) }),
 });

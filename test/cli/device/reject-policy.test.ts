@@ -54,7 +54,7 @@ afterEach(() => {
 });
 
 /** Runs the command against a service. Returns the requests that it sent besides the first. */
-async function sentTo(service: object, vault = String(vaultId)) {
+async function sentTo(service: object, { vault = String(vaultId), more = [] as readonly string[] } = {}) {
   const sent: { readonly path: string; readonly body: unknown }[] = [];
   vi.stubGlobal('fetch', (input: string | URL | Request, init?: RequestInit) => {
     if (init?.method === 'POST') {
@@ -66,7 +66,7 @@ async function sentTo(service: object, vault = String(vaultId)) {
     }
     return Promise.resolve(Response.json(service));
   });
-  const words = ['--vault', vault, '--change', mandate.id, '--key', join(folder, 'alice.pem'), '--yes'];
+  const words = ['--vault', vault, '--change', mandate.id, '--key', join(folder, 'alice.pem'), '--yes', ...more];
   await runCommand(deviceCommand, ['reject-policy', ...words]);
   return sent;
 }
@@ -82,6 +82,11 @@ test('the command shows the change from its bytes and signs the rejection, witho
   expect(lines.join('\n')).toContain('Reject the change to policy version 2');
   expect(lines.join('\n')).toContain('Changed: Approval threshold: from 2 to 1');
   expect(lines.join('\n')).not.toContain(MARK);
+});
+
+test('a reason is sent beside the signature, which does not cover it', async () => {
+  const [sent] = await sentTo(honest, { more: ['--reason', 'Too low'] });
+  expect(sent?.body).toEqual({ ...laptop.sign(digest), reason: 'Too low' });
 });
 
 test('a service cannot choose the bytes that the command signs', async () => {
@@ -108,6 +113,6 @@ test.each<[string, object, string]>([
 });
 
 test('a change of another vault is not rejected', async () => {
-  expect(await sentTo(honest, '999')).toEqual([]);
+  expect(await sentTo(honest, { vault: '999' })).toEqual([]);
   expect(lines.at(-1)).toContain('belongs to another vault');
 });

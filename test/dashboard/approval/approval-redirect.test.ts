@@ -95,6 +95,7 @@ test('each task that waits for an approval is stored and read back unchanged', (
     task,
     { kind: 'policy-change', vaultId: '7', changeId: 'pch_01J00000000000000000000003' },
     { kind: 'policy-rejection', vaultId: '7', changeId: 'pch_01J00000000000000000000003' },
+    { kind: 'policy-rejection', vaultId: '7', changeId: 'pch_01J00000000000000000000003', reason: 'Too “low” | 1' },
     { kind: 'enrolment', vaultId: '7' },
   ] as const;
   for (const one of tasks) {

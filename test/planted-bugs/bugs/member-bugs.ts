@@ -1,5 +1,7 @@
 import { domain, type Bug } from '../bug.ts';
 
+const reason = ['test/http/transaction/rejection-reason.worker.test.ts'];
+
 /** Bugs by which one member blocks a vault: vetoes changes, fills queues, or keeps a person out. */
 export const MEMBER_BUGS: readonly Bug[] = [
   {
@@ -36,6 +38,35 @@ export const MEMBER_BUGS: readonly Bug[] = [
     was: "const state = canAdopt(remaining, change, current) ? 'PENDING' : 'REJECTED';",
     is: "const state = canAdopt([], change, current) || remaining.length < 0 ? 'PENDING' : 'REJECTED';",
     caughtBy: domain('policy/rejections'),
+  },
+  {
+    name: 'the reason of a rejection changes the direction of the text around it',
+    file: 'src/http/transaction/record-schema.ts',
+    was: 'export const rejectionReason = plainText(200)',
+    is: 'export const rejectionReason = z.string().max(400)',
+    caughtBy: reason,
+  },
+  {
+    name: 'a repeated rejection of a policy change has another reason',
+    file: 'src/domain/policy/policy-change.ts',
+    was: `if (isRepeated(change, event)) return accepted(change);
+      const { reason } = event;`,
+    is: 'const { reason } = event;',
+    caughtBy: reason,
+  },
+  {
+    name: 'half a device signature beside a reason counts as none',
+    file: 'src/http/encode/device-signature.ts',
+    was: "given.length === 0 ? [] : ['keyId', 'signature']",
+    is: 'given.slice(given.length)',
+    caughtBy: reason,
+  },
+  {
+    name: 'the history has no reason of a rejection',
+    file: 'src/objects/vault/writes/vault-writes.ts',
+    was: "if (action === 'reject') return after.rejection?.reason ?? null;",
+    is: '',
+    caughtBy: reason,
   },
   {
     name: 'a signer rejects the own removal',

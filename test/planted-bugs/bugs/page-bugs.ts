@@ -166,6 +166,13 @@ export const PAGE_BUGS: readonly Bug[] = [
     caughtBy: returned,
   },
   {
+    name: 'the dashboard loses the reason of a rejection over a redirect',
+    file: 'src/dashboard/forms/signing-task.ts',
+    was: 'return { kind, vaultId: id, changeId, ...(reason === undefined ? {} : { reason }) };',
+    is: 'return { kind, vaultId: id, changeId };',
+    caughtBy: returned,
+  },
+  {
     name: 'page: a co-signer that does not agree is not named',
     file: 'src/approval-page/cosigners/statement-check.ts',
     was: "exceptions: verdicts.filter(({ says }) => says !== 'agrees'),",

@@ -1,13 +1,20 @@
-import { deviceSignatureBody, readDeviceSignature } from '#http/encode/device-signature.ts';
+import { deviceSignatureIn, withOptionalSignature } from '#http/encode/device-signature.ts';
 import { decideOnChange, SIGNED_DECISION_REFUSALS } from '#http/vault/policy-change/decision.ts';
 import { route } from '#http/edge/context.ts';
+import { optionalBodyOf } from '#http/edge/request-check.ts';
+import { reasonIn, rejectionReason } from '#http/transaction/record-schema.ts';
 import { policyChangeSchema } from '#http/encode/policy-change.ts';
+
+const rejectionBody = withOptionalSignature({ reason: rejectionReason }).meta({
+  examples: [{ reason: 'The new threshold is too low' }],
+});
 
 /**
  * POST /vault/{vaultId}/policy-change/{changeId}/reject: rejects a policy change. The change ends
  * when the signers who have not rejected it can no longer adopt it. An earlier approval of the
  * caller is withdrawn. In device mode, a device of the caller signs `rejection.digest` of the
- * change. A repeated request gives 200 and changes nothing.
+ * change. The signature does not cover the reason. A repeated request gives 200 and changes
+ * nothing, also with another reason.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`,
  * `policy-change-not-pending`, `removed-by-change`, `device-signature-required`,
@@ -18,8 +25,11 @@ export const rejectPolicyChange = route({
   path: '/vault/:vaultId/policy-change/:changeId/reject',
   access: 'write',
   summary: 'Reject a policy change',
-  optionalBody: deviceSignatureBody,
+  optionalBody: rejectionBody,
   answer: { status: 200, schema: policyChangeSchema },
   refuses: SIGNED_DECISION_REFUSALS,
-  handle: async (context) => decideOnChange(context, { type: 'reject', device: await readDeviceSignature(context) }),
+  handle: async (context) => {
+    const body = await optionalBodyOf(context, rejectionBody);
+    return decideOnChange(context, { type: 'reject', device: deviceSignatureIn(body), ...reasonIn(body) });
+  },
 });

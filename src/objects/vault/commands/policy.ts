@@ -29,9 +29,13 @@ import type { VaultContext } from '#objects/vault/context.ts';
 import type { AdoptionWork, PolicyChangeInFull, PolicyChangeView, PolicyView } from '#objects/vault/views.ts';
 import { adoptionOf } from '#objects/vault/views.ts';
 
-/** A signer's decision on a change. A device signs the digest of the change or of its rejection. */
+/**
+ * A signer's decision on a change. A device signs the digest of the change or of its rejection. The
+ * reason of a rejection is not signed.
+ */
 export type ChangeDecision =
-  | { readonly type: 'approve' | 'reject'; readonly device: DeviceSignature | null }
+  | { readonly type: 'approve'; readonly device: DeviceSignature | null }
+  | { readonly type: 'reject'; readonly device: DeviceSignature | null; readonly reason?: string }
   | { readonly type: 'cancel' };
 
 /** The result of a propagation of the policies to the co-signers. */

@@ -132,15 +132,18 @@ export async function approve(
 }
 
 /**
- * Rejects a pending transaction permanently, whatever its approvals. Refuses as `challenge` does.
+ * Rejects a pending transaction permanently, whatever its approvals. A repetition changes nothing,
+ * also with another reason. Refuses as `challenge` does.
  */
 export async function reject(
   context: VaultContext,
   actor: Actor,
-  { id }: About,
+  { id, reason }: About & { readonly reason?: string },
 ): Promise<Result<ApprovalOutcome, Refusal>> {
   const found = findTransaction(context, actor, { id, permission: 'decide' });
-  return found.ok ? addDecision(context, found.value, { event: { type: 'reject', actor }, fault: null }) : found;
+  if (!found.ok) return found;
+  const event = { type: 'reject', actor, ...(reason === undefined ? {} : { reason }) } as const;
+  return addDecision(context, found.value, { event, fault: null });
 }
 
 /**

@@ -15,7 +15,7 @@ import {
   parseUserId,
   parseVaultId,
 } from '#domain/id.ts';
-import type { Actor, Approval } from '#domain/transaction/transaction.ts';
+import type { Actor, Approval, Rejection } from '#domain/transaction/transaction.ts';
 import { DISPLAY_TYPES } from '#domain/transaction/transaction.ts';
 import { exactly, parsed } from '#store/document.ts';
 
@@ -47,12 +47,11 @@ const deviceSignature = exactly<DeviceSignature>()({
   assertion: z.object({ authenticatorData: z.string(), clientDataJson: z.string() }).nullable(),
 });
 
-export const approval = exactly<Approval>()({
-  actor,
-  digest,
-  device: deviceSignature.nullable(),
-  atMs: timeMs,
-});
+const approvalFields = { actor, digest, device: deviceSignature.nullable(), atMs: timeMs };
+
+export const approval = exactly<Approval>()(approvalFields);
+
+export const rejection = exactly<Rejection>()({ ...approvalFields, reason: z.string().exactOptional() });
 
 /** The points of the keys were checked before the policy was stored. */
 export const device: z.ZodType<Device> = z.discriminatedUnion('algorithm', [

@@ -137,7 +137,11 @@ export function writeChangeDecision(
   if (after === before) return vault;
   storage.policies.putChange(after, policyHashOf(after.policy));
   const actor = 'actor' in event ? event.actor : null;
-  writeVaultChange(storage, vault, { ...lineOf(after, event.type), actor });
+  const line = lineOf(after, event.type);
+  const reason = event.type === 'reject' ? event.reason : undefined;
+  // The field `reason` of an entry is the state.
+  const detail = reason === undefined ? line.detail : `${line.detail} ${reason}`;
+  writeVaultChange(storage, vault, { ...line, detail, actor });
   if (after.state !== 'PENDING') storage.completeJob(after.id, 'expire-policy');
   if (after.state !== 'ADOPTED') return vault;
   const { id, policy, note, createdAtMs, expiresAtMs, approvals } = after;

@@ -344,12 +344,13 @@ function correctionOf(before: Inclusion | null | undefined, after: Inclusion | n
 }
 
 /**
- * Returns the device of an approval; the newest bytes, once there are any; or the signature of a
- * message.
+ * Returns the device of an approval; the reason of a rejection; the newest bytes, once there are
+ * any; or the signature of a message.
  */
 function detailOf(after: Transaction, { action }: Cause): string | null {
   const attempt = newestAttempt(after);
   if (attempt !== null) return `${attempt.number}:${attempt.signed?.hash ?? attempt.signingDigest}`;
+  if (action === 'reject') return after.rejection?.reason ?? null;
   return action === 'approve' ? (after.approvals.at(-1)?.device?.keyId ?? null) : after.signature;
 }
 
