@@ -14,10 +14,22 @@ const jsx: UserConfig = {
   logLevel: 'warn',
 };
 
+/**
+ * Both pages read the same bytes with the same code. The derivation of keys is code of the
+ * co-signers, which have the native hash of their runtime. The pages allow no WebAssembly.
+ */
+const reader = {
+  alias: {
+    'node:crypto': resolve(import.meta.dirname, 'src/approval-page/browser-hash.ts'),
+    '#curve/secp256k1.ts': resolve(import.meta.dirname, 'src/approval-page/browser-curve.ts'),
+  },
+};
+
 /** The dashboard: files for the browser that the coordinator serves beside its API. */
 const dashboard: UserConfig = {
   ...jsx,
   root: resolve(import.meta.dirname, 'src/dashboard'),
+  resolve: reader,
   build: {
     outDir: resolve(import.meta.dirname, 'dist/dashboard'),
     emptyOutDir: true,
@@ -39,14 +51,7 @@ const approvalPage: UserConfig = {
   root: resolve(import.meta.dirname, 'src/approval-page'),
   // The base is relative, so that the page also works under a path.
   base: './',
-  // The derivation of keys is code of the co-signers, which have the native hash of their runtime.
-  // The page allows no WebAssembly.
-  resolve: {
-    alias: {
-      'node:crypto': resolve(import.meta.dirname, 'src/approval-page/browser-hash.ts'),
-      '#curve/secp256k1.ts': resolve(import.meta.dirname, 'src/approval-page/browser-curve.ts'),
-    },
-  },
+  resolve: reader,
   build: {
     outDir: resolve(import.meta.dirname, 'dist/approval-page'),
     emptyOutDir: true,

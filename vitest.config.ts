@@ -84,7 +84,7 @@ export default defineConfig({
             ...filesOutOfTurn(),
             '**/*.worker.test.ts',
             'test/{browser,e2e,spec}/**',
-            'test/attacks/coordinator/lying-{dashboard,redirect,reload}.test.ts',
+            'test/attacks/coordinator/lying-{dashboard,redirect,reload,service}.test.ts',
           ],
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -134,7 +134,7 @@ export default defineConfig({
           setupFiles: ['./test/setup/same-sources.ts'],
           include: [
             'test/{browser,e2e,spec}/**/*.test.ts',
-            'test/attacks/coordinator/lying-{dashboard,redirect,reload}.test.ts',
+            'test/attacks/coordinator/lying-{dashboard,redirect,reload,service}.test.ts',
           ],
           exclude: [...filesOutOfTurn()],
           testTimeout: 300_000,

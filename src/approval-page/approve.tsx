@@ -6,15 +6,9 @@ import { passkeysOf, signWithPasskey } from '#approval-page/sign/passkey.ts';
 import { ConfirmPins } from '#approval-page/cosigners/confirm-pins.tsx';
 import { usePins } from '#approval-page/cosigners/use-pins.ts';
 import { EnterAgain, Verdicts } from '#approval-page/cosigners/verdicts.tsx';
-import type { VerifiedRequest } from '#approval-page/verified-request.ts';
-import {
-  claimedPins,
-  confirm,
-  foundingFault,
-  pinsAfter,
-  signedUnder,
-  verifyRequest,
-} from '#approval-page/verified-request.ts';
+import type { VerifiedRequest } from '#review/verified-request.ts';
+import { claimedPins, confirm, foundingFault, pinsAfter } from '#approval-page/cosigners/confirm.ts';
+import { signedUnder, verifyRequest } from '#review/verified-request.ts';
 import { SignButton } from '#approval-page/sign/sign-button.tsx';
 import type { Confirmation, Pins } from '#approval-page/cosigners/statement-check.ts';
 import type { ApprovalRequest, UnverifiedNote } from '#domain/access/approval-page-message.ts';

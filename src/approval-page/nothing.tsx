@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { InvalidRequest } from '#approval-page/page-request.ts';
+import { InvalidRequest } from '#review/invalid-request.ts';
 import { InvalidDocument } from '#domain/canonical/field-reader.ts';
 
 /** Shows that there is nothing to approve or to read, and the reason. */

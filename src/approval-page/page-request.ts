@@ -1,8 +1,5 @@
 import type { ApprovalAnswer, DashboardRequest, EnrolmentAnswer } from '#domain/access/approval-page-message.ts';
 
-/** There is nothing to approve. The message is a sentence for the person. */
-export class InvalidRequest extends Error {}
-
 /** The one request of a dashboard, and how this page returns to that dashboard. */
 export interface ReceivedRequest {
   /**

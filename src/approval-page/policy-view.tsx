@@ -7,8 +7,9 @@ import type { Pins } from '#approval-page/cosigners/statement-check.ts';
 import type { ConfirmedPins } from '#approval-page/cosigners/use-pins.ts';
 import { usePins } from '#approval-page/cosigners/use-pins.ts';
 import { EnterAgain, Verdicts } from '#approval-page/cosigners/verdicts.tsx';
-import type { ShownPolicy } from '#approval-page/verified-request.ts';
-import { claimedPins, confirm, pinsAfter, readPolicyView } from '#approval-page/verified-request.ts';
+import type { ShownPolicy } from '#review/verified-request.ts';
+import { claimedPins, confirm, pinsAfter } from '#approval-page/cosigners/confirm.ts';
+import { readPolicyView } from '#review/verified-request.ts';
 import type { PolicyViewRequest } from '#domain/access/approval-page-message.ts';
 import { describePolicy } from '#review/describe-change.ts';
 

@@ -1,10 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { Refusal } from '#dashboard/api.ts';
+import { Contradiction, Undecidable } from '#dashboard/decision/contradiction.ts';
+import { RedStop } from '#dashboard/decision/red-stop.tsx';
 
 export type Loaded<T> =
   | { readonly state: 'loading' }
-  | { readonly state: 'failed'; readonly why: string }
+  /** `isAttack`: the service contradicts itself, so a repetition proves nothing. */
+  | { readonly state: 'failed'; readonly why: string; readonly isAttack: boolean }
   | { readonly state: 'ready'; readonly value: T };
 
 const LOADING = { state: 'loading' } as const;
@@ -22,7 +25,7 @@ export function useLoaded<T>(key: string, load: () => Promise<T>) {
     let isCurrent = true;
     load().then(
       (value) => isCurrent && set({ of: key, loaded: { state: 'ready', value } }),
-      (error: unknown) => isCurrent && set({ of: key, loaded: { state: 'failed', why: reasonOf(error) } }),
+      (error: unknown) => isCurrent && set({ of: key, loaded: failureOf(error) }),
     );
     return () => (isCurrent = false);
   }, [key]);
@@ -41,8 +44,13 @@ export function useLoaded<T>(key: string, load: () => Promise<T>) {
   return { loaded: of === key ? loaded : LOADING, change, reload };
 }
 
+function failureOf(error: unknown): Loaded<never> {
+  return { state: 'failed', why: reasonOf(error), isAttack: error instanceof Contradiction };
+}
+
 export function reasonOf(error: unknown): string {
-  return error instanceof Refusal ? error.message : 'The server cannot be reached. Check your connection.';
+  const isForPerson = error instanceof Refusal || error instanceof Contradiction || error instanceof Undecidable;
+  return isForPerson ? error.message : 'The server cannot be reached. Check your connection.';
 }
 
 /** Shows the last error; renders nothing when there is none. */
@@ -74,6 +82,7 @@ export function LoadedContent<T>(props: {
         </p>
       );
     case 'failed':
+      if (loaded.isAttack) return <RedStop why={loaded.why} />;
       return (
         <div class="problem" role="alert">
           <p>{loaded.why}</p>

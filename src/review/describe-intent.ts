@@ -40,7 +40,7 @@ export function describeIntent(intent: Intent, policy: Policy): Description {
   const effect = [...actionFacts(intent, policy), ...(intent.kind === 'message' ? [] : boundFacts(intent))];
   const inspected = warningsOf(intent, knownChain(intent.chain)?.tokens ?? []);
   return {
-    title: titleOf(intent, policy.rules),
+    title: titleOf(intent, policy),
     essentials: [chain, ...shortened(effect)],
     facts: [
       chain,
@@ -54,11 +54,11 @@ export function describeIntent(intent: Intent, policy: Policy): Description {
   };
 }
 
-function titleOf(intent: Intent, rules: OptionalRules): string {
+function titleOf(intent: Intent, { rules }: Policy): string {
   const { chain } = intent;
   switch (intent.kind) {
     case 'transfer':
-      return `Send ${amountText(intent.amount, intent, rules)}`;
+      return `Send ${amountText(intent.amount, intent, rules)} to ${payeeText(chain, intent.to, rules)}`;
     case 'contract-interaction':
       return intent.value === '0' ? 'Call a contract' : `Call a contract and send ${nativeText(intent.value, chain)}`;
     case 'erc20-approve':
@@ -70,6 +70,12 @@ function titleOf(intent: Intent, rules: OptionalRules): string {
     default:
       return unreachable(intent);
   }
+}
+
+/** Returns a payee for a sentence. The facts have the whole address. */
+function payeeText(chain: string, address: string, rules: Policy['rules']): string {
+  const name = nameOf(rules, chain, address);
+  return name === null ? 'an address that is not in the address book' : `“${visibleText(name)}”`;
 }
 
 /** Ours: longer content is shown once, among the facts, and is named here by its length. */

@@ -1,6 +1,7 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import { claimedPins, confirm, pinsAfter, readPolicyView } from '#approval-page/verified-request.ts';
+import { claimedPins, confirm, pinsAfter } from '#approval-page/cosigners/confirm.ts';
+import { readPolicyView } from '#review/verified-request.ts';
 import type { PolicyViewRequest } from '#domain/access/approval-page-message.ts';
 import { parseApprovalRequest } from '#domain/access/approval-page-message.ts';
 import type { Policy } from '#domain/policy/policy.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { InvalidRequest } from '#approval-page/page-request.ts';
+import { InvalidRequest } from '#review/invalid-request.ts';
 import { requestFromRedirect } from '#approval-page/arrival/redirect.ts';
 import type { RedirectRequest } from '#domain/access/approval-redirect.ts';
 import {

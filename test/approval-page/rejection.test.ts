@@ -1,8 +1,8 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import { InvalidRequest } from '#approval-page/page-request.ts';
-import { verifyRequest } from '#approval-page/verified-request.ts';
+import { InvalidRequest } from '#review/invalid-request.ts';
+import { verifyRequest } from '#review/verified-request.ts';
 import type { ApprovalRequest } from '#domain/access/approval-page-message.ts';
 import { parseApprovalRequest } from '#domain/access/approval-page-message.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';

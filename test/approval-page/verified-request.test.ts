@@ -1,8 +1,9 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import { InvalidRequest } from '#approval-page/page-request.ts';
+import { InvalidRequest } from '#review/invalid-request.ts';
 import { InvalidDocument } from '#domain/canonical/field-reader.ts';
-import { claimedPins, confirm, pinsAfter, verifyRequest } from '#approval-page/verified-request.ts';
+import { claimedPins, confirm, pinsAfter } from '#approval-page/cosigners/confirm.ts';
+import { verifyRequest } from '#review/verified-request.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { ApprovalRequest } from '#domain/access/approval-page-message.ts';
 import { parseApprovalRequest } from '#domain/access/approval-page-message.ts';
@@ -256,4 +257,31 @@ test('a message with a field that the page does not know is refused as a request
     expect(parseApprovalRequest({ ...request, keys: [{ ...KEY, ...change }] })).toBe(null);
   }
   expect(parseApprovalRequest(null)).toBe(null);
+});
+
+test('a transaction under a policy of long ago is refused, and described only with a warning', () => {
+  const first = policyOf();
+  const second = policyOf({ version: 2, previousHash: hashOf(first) });
+  const third = policyOf({ version: 3, previousHash: hashOf(second) });
+  const request = requestOf(third, transferOf(first));
+  const kindOf = (read: () => unknown) => {
+    try {
+      read();
+    } catch (error) {
+      return error instanceof InvalidRequest ? error.kind : 'another error';
+    }
+    return 'accepted';
+  };
+  expect(kindOf(() => verifyRequest(request, NOW_MS))).toBe('outdated');
+  expect(verifyRequest(request, NOW_MS, { outdated: 'described' }).description.warnings).toContain(
+    'Created under policy version 1. Version 3 is in force.',
+  );
+  // A policy of the same version with another hash is no older one.
+  for (const reading of [{ outdated: 'described' }, { outdated: 'refused' }] as const) {
+    const forged = requestOf(third, transferOf(third, { policyHash: '00'.repeat(32) }));
+    expect(kindOf(() => verifyRequest(forged, NOW_MS, reading))).toBe('contradiction');
+    const skipped = requestOf(third, transferOf(second, { policyHash: '00'.repeat(32) }));
+    expect(kindOf(() => verifyRequest(skipped, NOW_MS, reading))).toBe('contradiction');
+  }
+  expect(kindOf(() => verifyRequest(request, transferOf(first).expiresAtMs))).toBe('expired');
 });

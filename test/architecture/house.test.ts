@@ -53,7 +53,7 @@ test.each<[keyof typeof house, string, string]>([
   ['floors', 'src/mpc/share.ts', `import type { Chain } from '#chains/registry.ts';`],
   ['floors', 'src/objects/vault/object.ts', `const key = await import('#cosigner/object.ts');`],
   ['floors', 'src/drawer/vault.ts', ''],
-  ['wire', 'src/approval-page/verified-request.ts', `import { api } from '#dashboard/api.ts';`],
+  ['wire', 'src/approval-page/approve.tsx', `import { api } from '#dashboard/api.ts';`],
   ['spelling', 'src/domain/vault.ts', `import { id } from './id.ts';`],
   ['spelling', 'src/http/user/me.ts', `import { id } from '../app.ts';`],
   ['packages', 'src/domain/vault.ts', `import * as z from 'zod';`],

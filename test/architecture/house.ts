@@ -122,14 +122,14 @@ function onlyDownwards({ path, text }: SourceFile): readonly string[] {
 
 /**
  * Code for browsers may import only the types of API answers and the readers of canonical bytes
- * from the service.
+ * from the service, and the review that both pages show.
  */
 function overTheWire({ path, text }: SourceFile): readonly string[] {
   if (roomOf(path) === 'approval-page') return notByItself(text);
   if (roomOf(path) !== 'dashboard') return [];
   const inner = text.replace(/^import type \{ Api \} from '#http\/api\.ts';$/m, '');
   return importsOf(inner).flatMap((target) =>
-    /^#(?!dashboard\/|domain\/(?:asset\/amount|canonical\/read-text|access\/device|id|access\/approval-page-message|access\/approval-redirect)\.ts$)/.test(
+    /^#(?!dashboard\/|review\/|domain\/(?:asset\/amount|canonical\/(?:read-text|field-reader)|transaction\/intent|policy\/(?:rules|optional-rules)|access\/device|id|access\/approval-page-message|access\/approval-redirect)\.ts$)/.test(
       target,
     )
       ? [`imports ${target}; it is not on the wire`]

@@ -129,7 +129,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
     await confirmInDialog(pageOf('carol'), 'Propose removal');
     await pageOf('carol')
       .getByRole('article')
-      .filter({ hasText: /^Remove device/ })
+      .filter({ hasText: /“Remove device/ })
       .waitFor();
     const approveNewest = async () => {
       const { policyChanges } = await unwrap(line['policy-change'].$get({ param: vaultParam(), query: {} }));

@@ -43,10 +43,14 @@ describe.skipIf(executable === null)('a policy with other rules', () => {
     const limit = page.getByRole('group', { name: 'limit 1' });
     await limit.getByLabel('Per 24 hours').fill('half');
     await propose.click();
+    await says('Choose an asset for the amount.');
+    await limit.getByLabel('Asset').selectOption('ETH on anvil');
+    await propose.click();
     await says('ETH on anvil: Enter an amount such as');
     await limit.getByLabel('Per 24 hours').fill('1,000.5');
     await page.getByRole('button', { name: 'Add a higher threshold' }).click();
     const step = page.getByRole('group', { name: 'higher threshold 1' });
+    await step.getByLabel('Asset').selectOption('ETH on anvil');
     await step.getByLabel('Amount above').fill('0.25');
     await step.getByLabel('Approvals').fill('9');
     await propose.click();
@@ -55,7 +59,7 @@ describe.skipIf(executable === null)('a policy with other rules', () => {
     await step.getByLabel('Approvals').fill('3');
     await page.getByLabel('Reason').fill('The landlord alone');
     await propose.click();
-    await page.getByRole('heading', { name: 'The landlord alone' }).waitFor();
+    await page.getByText('Note by you: “The landlord alone”').waitFor();
     expect(await policyOf()).toEqual(before);
     for (const name of ['alice', 'bob']) {
       const person = await scene.pageOf(name);
@@ -92,7 +96,7 @@ describe.skipIf(executable === null)('a policy with other rules', () => {
     await page.getByLabel('Reason').fill('As much as we like');
     await page.getByRole('button', { name: 'Submit for approval' }).click();
     const article = page.getByRole('article').filter({ hasText: 'As much as we like' });
-    await article.getByText('by you').waitFor();
+    await article.getByText('Note by you').waitFor();
     await article.getByRole('button', { name: 'Cancel' }).click();
     await confirmInDialog(page, 'Cancel policy change');
     await article.getByText('Cancelled').waitFor();

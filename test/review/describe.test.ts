@@ -28,7 +28,7 @@ const factOf = (intent: Intent, label: string) =>
 const mandateIn = ({ canonical }: ApprovalRequest) => readMandate(hexToBytes(canonical));
 
 test('a transfer is shown with its amount, its chain, and the name from the address book', () => {
-  expect(describeIntent(transferOf(policy), policy).title).toBe('Send 1.5 ETH');
+  expect(describeIntent(transferOf(policy), policy).title).toBe('Send 1.5 ETH to “Supplier”');
   expect(factOf(transferOf(policy), 'To')).toEqual({
     label: 'To',
     text: '“Supplier” in the address book',
@@ -57,10 +57,10 @@ test('a memo is shown with its invisible characters escaped', () => {
 test('a token is shown with its contract, and with decimals only if this page lists the token', () => {
   const usdc = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
   const listed = transferOf(policy, { chain: 'eip155:1', tokenAddress: usdc, amount: amountOf(1_234_500_000n) });
-  expect(describeIntent(listed, policy).title).toBe('Send 1\u202f234.5 USDC');
+  expect(describeIntent(listed, policy).title).toContain('Send 1\u202f234.5 USDC to');
   const unknown = { ...listed, tokenAddress: THIEF };
   const { title, warnings } = describeIntent(unknown, policy);
-  expect(title).toBe('Send 1\u202f234\u202f500\u202f000 raw units of an unknown token');
+  expect(title).toContain('Send 1\u202f234\u202f500\u202f000 raw units of an unknown token to');
   expect(warnings).toContain('Neither this page nor the policy knows this token. Compare the contract address.');
   expect(factOf(unknown, 'Token')?.address).toBe(THIEF);
 });
@@ -70,7 +70,7 @@ test('a token that the policy names is shown with its symbol and decimals, and n
   const naming = policyOf({ rules: { ...policy.rules, tokens } });
   const paid = transferOf(naming, { tokenAddress: THIEF, amount: amountOf(250_000_000_000n) });
   const { title, warnings, facts } = describeIntent(paid, naming);
-  expect(title).toBe('Send 250\u202f000 ACME');
+  expect(title).toBe('Send 250\u202f000 ACME to “Supplier”');
   expect(warnings).toEqual([]);
   expect(facts).toContainEqual({ label: 'Token', text: 'ACME, named by the policy', address: THIEF });
   const elsewhere = describeIntent({ ...paid, chain: 'eip155:1' }, naming);
@@ -88,7 +88,7 @@ test('the decimals of a listed token are those of this build, whatever a policy 
   const tokens = [{ chain: 'eip155:1', tokenAddress: usdc, symbol: 'GOLD', decimals: 18 }];
   const naming = policyOf({ rules: { ...policy.rules, tokens } });
   const paid = transferOf(naming, { chain: 'eip155:1', tokenAddress: usdc, amount: amountOf(1_000_000n) });
-  expect(describeIntent(paid, naming).title).toBe('Send 1 USDC');
+  expect(describeIntent(paid, naming).title).toContain('Send 1 USDC to');
 });
 
 test('a limit on a token of the policy is shown in its units, and a change of decimals does not hide new units', () => {

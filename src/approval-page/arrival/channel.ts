@@ -1,6 +1,6 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { PageRequest, ReceivedRequest } from '#approval-page/page-request.ts';
-import { InvalidRequest } from '#approval-page/page-request.ts';
+import { InvalidRequest } from '#review/invalid-request.ts';
 import { requestFromRedirect } from '#approval-page/arrival/redirect.ts';
 import { comparedWithUnanswered } from '#approval-page/arrival/unanswered.ts';
 import { pageReadyMessage, parseApprovalRequest } from '#domain/access/approval-page-message.ts';

@@ -1,5 +1,5 @@
 import type { ReceivedRequest } from '#approval-page/page-request.ts';
-import { InvalidRequest } from '#approval-page/page-request.ts';
+import { InvalidRequest } from '#review/invalid-request.ts';
 import { APPROVAL_PROTOCOL, pageReadyMessage, parseApprovalRequest } from '#domain/access/approval-page-message.ts';
 import type { RedirectRequest, ReadRedirectResult } from '#domain/access/approval-redirect.ts';
 import { resultUrl } from '#domain/access/approval-redirect.ts';

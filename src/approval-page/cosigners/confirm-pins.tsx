@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { minThreshold } from '#approval-page/verified-request.ts';
+import { minThreshold } from '#approval-page/cosigners/confirm.ts';
 import type { Pins } from '#approval-page/cosigners/statement-check.ts';
 import { isFingerprintOf } from '#devices/pin-fingerprint.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';

@@ -1,4 +1,4 @@
-import { minThreshold } from '#approval-page/verified-request.ts';
+import { minThreshold } from '#approval-page/cosigners/confirm.ts';
 import type { Pins } from '#approval-page/cosigners/statement-check.ts';
 import { arePins } from '#domain/policy/cosigner-pin.ts';
 

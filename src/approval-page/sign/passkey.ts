@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import { InvalidRequest } from '#approval-page/page-request.ts';
+import { InvalidRequest } from '#review/invalid-request.ts';
 import type { EnrolmentRequest, PasskeySignature } from '#domain/access/approval-page-message.ts';
 import type { Passkey } from '#domain/access/device.ts';
 import { enrolmentBytes } from '#domain/access/device.ts';

@@ -15,8 +15,11 @@ import { APPROVAL_PROTOCOL } from '#domain/access/approval-page-message.ts';
 
 /** The member who requests the signature, and the nonce that binds the answer. */
 interface StatementContext {
-  /** The approval page chooses the nonce. The statements of the co-signers must contain it. */
-  readonly nonce: string;
+  /**
+   * The approval page chooses the nonce. The statements of the co-signers must contain it. Null for
+   * a preview, which has no statements.
+   */
+  readonly nonce: string | null;
   readonly requestId: string;
   readonly me: Person;
 }
@@ -85,7 +88,7 @@ export function signatureIn(answer: ApprovalAnswer | EnrolmentAnswer) {
 async function transactionRequest(txId: string, { nonce, requestId, me }: StatementContext): Promise<ApprovalRequest> {
   const param = { txId };
   const [answer, { createdBy }] = await Promise.all([
-    good(api.transaction[':txId'].challenge.$get({ param, query: { nonce } })),
+    good(api.transaction[':txId'].challenge.$get({ param, query: queryOf(nonce) })),
     good(api.transaction[':txId'].$get({ param })),
   ]);
   return {
@@ -109,7 +112,7 @@ async function changeRequest(
   { nonce, requestId, me }: StatementContext,
 ): Promise<ApprovalRequest> {
   const line = api.vault[':vaultId']['policy-change'][':changeId'];
-  const answer = await good(line.$get({ param: { vaultId, changeId }, query: { nonce } }));
+  const answer = await good(line.$get({ param: { vaultId, changeId }, query: queryOf(nonce) }));
   const { canonical, decidedBy, keys, statements, createdBy } = answer;
   return {
     type: 'conclave/approval/request',
@@ -178,7 +181,7 @@ async function policyViewRequest(
   { requestId, nonce }: StatementContext,
 ): Promise<PolicyViewRequest> {
   const { policy, keys, statements } = await good(
-    api.vault[':vaultId'].policy.$get({ param: { vaultId }, query: { nonce } }),
+    api.vault[':vaultId'].policy.$get({ param: { vaultId }, query: queryOf(nonce) }),
   );
   return {
     type: 'conclave/approval/policy-view',
@@ -194,4 +197,8 @@ async function policyViewRequest(
 /** Returns the statements in the form of the protocol. */
 function relayed(statements: readonly RelayedStatement[] | null): readonly RelayedStatement[] {
   return (statements ?? []).map(({ cosigner, keyId, statement }) => ({ cosigner, keyId, statement }));
+}
+
+function queryOf(nonce: string | null): { readonly nonce?: string } {
+  return nonce === null ? {} : { nonce };
 }

@@ -14,11 +14,3 @@ export interface SignatureBody {
 export function pagesOf(devices: readonly Pick<Device, 'origin'>[], origins: readonly string[]): readonly string[] {
   return origins.filter((origin) => devices.some((device) => device.origin === origin));
 }
-
-export function bytesOfHex(text: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
-}
-
-export function hexOf(bytes: Uint8Array): string {
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-}

@@ -23,6 +23,9 @@ export type SigningTask =
 /** A task that ends with a signature or a passkey. */
 export type SignedTask = Exclude<SigningTask, { readonly kind: 'policy-view' }>;
 
+/** A task that decides about something. */
+export type DecisionTask = Exclude<SignedTask, { readonly kind: 'enrolment' }>;
+
 /** The state of this tab while the browser is at the approval page. */
 interface Waiting {
   /** A random id. An answer with another id is refused. */

@@ -5,8 +5,9 @@ import { api, good } from '#dashboard/api.ts';
 import { pageOf } from '#dashboard/lists.ts';
 import type { Confirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { useConfirmation } from '#dashboard/forms/confirm-dialog.tsx';
-import { Decision } from '#dashboard/forms/decision.tsx';
-import { RejectionText } from '#dashboard/forms/rejection.tsx';
+import { Decision } from '#dashboard/decision/decision.tsx';
+import { reviewOf } from '#dashboard/decision/review.ts';
+import { RejectionText } from '#dashboard/decision/rejection.tsx';
 import { AddPasskey } from '#dashboard/pages/add-passkey.tsx';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Hash, Time } from '#dashboard/pages/record-fields.tsx';
@@ -112,7 +113,7 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
               <h2 id="changes">Policy changes</h2>
               {policyChanges.length === 0 && <p class="quiet">No policy changes.</p>}
               {policyChanges.map((one) => (
-                <Proposal key={one.id} change={one} policy={policy} me={me} decided={reload} />
+                <Proposal key={one.id} change={one} me={me} decided={reload} />
               ))}
               {nextCursor !== null && (
                 <button
@@ -141,8 +142,8 @@ function joined(newer: ChangePage, older: ChangePage): ChangePage {
   return { ...older, policyChanges: [...newer.policyChanges, ...older.policyChanges] };
 }
 
-function titleOf(renewsVersion: number | null): string {
-  if (renewsVersion === null) return 'Policy change';
+function titleOf({ renewsVersion, policy: { version } }: Change): string {
+  if (renewsVersion === null) return `Change to version ${version}`;
   return renewsVersion === 1 ? 'Founding of the vault' : `Renewal of version ${renewsVersion}`;
 }
 
@@ -268,42 +269,29 @@ function Names({ userIds }: { readonly userIds: readonly string[] }) {
   );
 }
 
-function Proposal(props: {
-  readonly change: Change;
-  readonly policy: Policy;
-  readonly me: Person;
-  readonly decided: () => void;
-}) {
-  const { change, policy, me, decided } = props;
-  const {
-    id,
-    vaultId,
-    state,
-    note,
-    approvals,
-    rejections,
-    requiredApprovals,
-    createdAt,
-    createdBy,
-    digest,
-    canonical,
-  } = change;
+function Proposal(props: { readonly change: Change; readonly me: Person; readonly decided: () => void }) {
+  const { change, me, decided } = props;
+  const { id, vaultId, state, note, approvals, rejections, requiredApprovals, createdAt, createdBy } = change;
   const [fault, setError] = useState<string | null>(null);
   const param = { vaultId: String(vaultId), changeId: id };
   const line = api.vault[':vaultId']['policy-change'][':changeId'];
   const { renewsVersion } = change;
   const { confirm, dialog } = useConfirmation();
-  // The signers and devices of the version before decide a renewal, independent of the policy in
-  // force.
-  const decidedBy = async () =>
-    renewsVersion === null ? policy : (await good(line.$get({ param, query: {} }))).decidedBy;
-  const pendingUnder = ({ approvalMode, devices }: Policy) => ({
-    approvalMode,
-    devices: devices.filter(({ userId }) => userId === me.id),
-  });
   return (
     <article class="proposal">
-      <h3>{note ?? titleOf(renewsVersion)}</h3>
+      <h3>{titleOf(change)}</h3>
+      {note !== null && (
+        <p class="claimed">
+          Note
+          {createdBy !== null && (
+            <>
+              {' by '}
+              <MemberLabel userId={createdBy} />
+            </>
+          )}
+          : “{note}”
+        </p>
+      )}
       {renewsVersion === 1 && (
         <p class="quiet">
           Every device in the first policy signs it. The vault has no address before. Compare the key ID of each device
@@ -354,23 +342,9 @@ function Proposal(props: {
       {(change.actionsForMe.includes('approve') || change.actionsForMe.includes('reject')) && (
         <Decision
           name={`${id} ${approvals.length} ${rejections.length}`}
-          subject={async () => {
-            const decider = await decidedBy();
-            // Its own devices approve it where none count before (`beginsDeviceMode`).
-            const { version, approvalMode } = change.policy;
-            const isFounding = approvalMode === 'device' && (version === 1 || decider.approvalMode === 'token');
-            return {
-              subject: {
-                digest,
-                canonical,
-                domain: 'conclave/policy-change/v1',
-                id: ['id', id],
-                naming: { field: 'policyHash', canonical: change.policy.canonical },
-              },
-              pending: pendingUnder(isFounding ? change.policy : decider),
-              rejecting: pendingUnder(decider),
-            };
-          }}
+          review={() => reviewOf({ kind: 'policy-change', ...param }, me)}
+          level="h4"
+          claims={() => null}
           actions={change.actionsForMe}
           approve={async (signature) => {
             await good(line.approve.$post({ param, ...(signature === undefined ? {} : { json: signature }) }));

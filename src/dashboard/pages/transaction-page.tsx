@@ -2,12 +2,12 @@ import { useState } from 'preact/hooks';
 import type { OwnVault, Person, Transaction } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { useLive } from '#dashboard/live.ts';
-import { Decision } from '#dashboard/forms/decision.tsx';
+import { Decision } from '#dashboard/decision/decision.tsx';
 import type { Confirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { useConfirmation } from '#dashboard/forms/confirm-dialog.tsx';
-import { RejectionText } from '#dashboard/forms/rejection.tsx';
+import { RejectionText } from '#dashboard/decision/rejection.tsx';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
-import { IntentFacts } from '#dashboard/pages/intent-facts.tsx';
+import { reviewOfRecord } from '#dashboard/decision/review.ts';
 import { Amount } from '#dashboard/amount.tsx';
 import { State, Subject, Time, Warnings } from '#dashboard/pages/record-fields.tsx';
 import { usdText } from '#dashboard/money.ts';
@@ -30,7 +30,8 @@ export function TransactionPage(props: {
 }) {
   const { txId, vaults, me } = props;
   const line = api.transaction[':txId'];
-  const { loaded, reload, change } = useLoaded(txId, () => good(line.$get({ param: { txId } })));
+  const read = () => good(line.$get({ param: { txId } }));
+  const { loaded, reload, change } = useLoaded(txId, read);
   const vaultOf = (one: Transaction) => vaults.find(({ id }) => id === one.vaultId);
   const decided = (record: Transaction) => change(() => record);
   const vaultId = loaded.state === 'ready' ? String(loaded.value.vaultId) : null;
@@ -50,19 +51,29 @@ export function TransactionPage(props: {
                 {vaultOf(transaction)?.name ?? `Vault ${transaction.vaultId}`}
               </a>
             </p>
-            <h1>
-              <Subject transaction={transaction} isHeading />
-              <Proposal transaction={transaction} />
-            </h1>
+            {!isDecidable(transaction) && (
+              <h1>
+                <Subject transaction={transaction} isHeading />
+              </h1>
+            )}
             <p class="now">
               <State state={transaction.state} /> on {transaction.chain}, since <Time iso={transaction.updatedAt} />
             </p>
-            <Warnings warnings={transaction.warnings} />
+            {!isDecidable(transaction) && <Warnings warnings={transaction.warnings} />}
             <HiddenParts transaction={transaction} />
             {isDecidable(transaction) && (
               <Decision
                 name={`${txId} ${transaction.version}`}
-                subject={() => subjectOf(txId)}
+                review={() =>
+                  reviewOfRecord({ kind: 'transaction', txId }, me, {
+                    record: transaction,
+                    reload: read,
+                    changed: decided,
+                  })
+                }
+                level="h1"
+                forbiddenBy={transaction.forbiddenBy}
+                claims={(review) => <Claims transaction={transaction} signers={review.inForce.signers} />}
                 actions={transaction.actionsForMe}
                 approve={async (signature) =>
                   decided(
@@ -74,11 +85,9 @@ export function TransactionPage(props: {
                 reject={async (json) => decided(await good<Transaction>(line.reject.$post({ param: { txId }, json })))}
                 task={{ kind: 'transaction', txId }}
                 me={me}
-                summary={(texts) =>
-                  texts.map((text) => <IntentFacts key={text.domain} text={text} transaction={transaction} />)
-                }
               />
             )}
+            {!isDecidable(transaction) && <NoteQuote transaction={transaction} />}
             {PENDING.has(transaction.state) && <Simulation transaction={transaction} />}
             <Further
               transaction={transaction}
@@ -115,16 +124,76 @@ function HiddenParts({ transaction: { visible, hiddenReason, hiddenChanges } }: 
   );
 }
 
-/** Shows the member who proposed a transaction and the note, as the end of the heading. */
-function Proposal({ transaction: { createdBy, note } }: { readonly transaction: Transaction }) {
+/**
+ * Shows what the service says about a transaction: its author, why it needs so many approvals, who
+ * gave one and who still can.
+ */
+function Claims(props: { readonly transaction: Transaction; readonly signers: readonly string[] }) {
+  const { transaction, signers } = props;
+  const { createdBy, requirements, approvals, approvalsCounted, requiredApprovals } = transaction;
+  const waiting = signers.filter((userId) => approvals.every((approval) => approval.userId !== userId));
   return (
     <>
+      <NoteQuote transaction={transaction} />
+      <p class="quiet">
+        {createdBy !== null && (
+          <>
+            Proposed by <MemberLabel userId={createdBy} />, as the service says.{' '}
+          </>
+        )}
+        {approvalsCounted} of {approvalsText(requiredApprovals)}
+        {approvals.length > 0 && (
+          <>
+            {', by '}
+            <MemberList userIds={approvals.map(({ userId }) => userId)} />
+          </>
+        )}
+        {waiting.length > 0 && (
+          <>
+            . Can still approve: <MemberList userIds={waiting} />
+          </>
+        )}
+        .
+      </p>
+      {requirements.length > 1 && (
+        <ul class="plain quiet">
+          {requirements.map(({ rule, approvals: count, detail }) => (
+            <li key={`${rule} ${count}`}>
+              {approvalsText(count)}: {detail}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+/** Shows the note as a quote: its author wrote it, and a signature does not make it true. */
+function NoteQuote({ transaction: { createdBy, note } }: { readonly transaction: Transaction }) {
+  if (note === null) return null;
+  return (
+    <p class="claimed">
+      Note
       {createdBy !== null && (
         <>
-          , proposed by <MemberLabel userId={createdBy} />
+          {' by '}
+          <MemberLabel userId={createdBy} />
         </>
       )}
-      {note !== null && `: ${note}`}
+      : “{note}”
+    </p>
+  );
+}
+
+function MemberList({ userIds }: { readonly userIds: readonly string[] }) {
+  return (
+    <>
+      {userIds.map((userId, i) => (
+        <span key={userId}>
+          {i > 0 && ', '}
+          <MemberLabel userId={userId} />
+        </span>
+      ))}
     </>
   );
 }
@@ -226,15 +295,6 @@ function Further(props: {
   );
 }
 
-async function subjectOf(txId: string) {
-  const { digest, canonical, policy, devices } = await good(
-    api.transaction[':txId'].challenge.$get({ param: { txId }, query: {} }),
-  );
-  const id = ['transactionId', txId] as const;
-  const { approvalMode } = policy;
-  return { subject: { digest, canonical, domain: 'conclave/intent/v1', id }, pending: { approvalMode, devices } };
-}
-
 /** Facts that a deciding reader sees in the approval form, read from the bytes. */
 const REVIEWED: ReadonlySet<string> = new Set([
   'From',
@@ -245,7 +305,6 @@ const REVIEWED: ReadonlySet<string> = new Set([
   'Message',
   'Maximum fee',
   'Memo on chain',
-  'Note',
   'Expires',
   'Not after',
 ]);
@@ -255,8 +314,7 @@ function isDecidable({ actionsForMe }: Transaction): boolean {
 }
 
 function Facts({ transaction, isReviewed }: { readonly transaction: Transaction; readonly isReviewed: boolean }) {
-  const { from, to, spender, amount, asset, maxFee, feePaid, speed, note, call, message, txHash, explorerUrl } =
-    transaction;
+  const { from, to, spender, amount, asset, maxFee, feePaid, speed, call, message, txHash, explorerUrl } = transaction;
   const { feeAsset, lookalikeOf, memo, confirmations, failure, stateReason, stateDetail, waitsFor } = transaction;
   const { expiresAt, notAfter, usdValue } = transaction;
   const rows: readonly (readonly [string, preact.ComponentChildren])[] = [
@@ -272,7 +330,6 @@ function Facts({ transaction, isReviewed }: { readonly transaction: Transaction;
     ['Fee paid', feePaid === null ? null : <Amount amount={feePaid} asset={feeAsset} />],
     ['Speed', speed],
     ['Memo on chain', memo],
-    ['Note', note],
     ['Expires', expiresAt === null ? null : <Time iso={expiresAt} />],
     ['Not after', notAfter === null ? null : <Time iso={notAfter} />],
     [

@@ -8,8 +8,9 @@
  *   the address of the wallet, and compares the address with the one that the payment spends from.
  */
 import { expect, test } from 'vitest';
-import { InvalidRequest } from '#approval-page/page-request.ts';
-import { confirm, verifyRequest } from '#approval-page/verified-request.ts';
+import { InvalidRequest } from '#review/invalid-request.ts';
+import { confirm } from '#approval-page/cosigners/confirm.ts';
+import { verifyRequest } from '#review/verified-request.ts';
 import type { ApprovalRequest } from '#domain/access/approval-page-message.ts';
 import { parseApprovalRequest } from '#domain/access/approval-page-message.ts';
 import {

@@ -1,70 +1,39 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { CanonicalText } from '#domain/canonical/read-text.ts';
-import { readCanonical } from '#domain/canonical/read-text.ts';
 import type { Challenge, Person } from '#dashboard/api.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
-import { Hash, Time } from '#dashboard/pages/record-fields.tsx';
+import { Hash } from '#dashboard/pages/record-fields.tsx';
 import type { SignatureBody } from '#dashboard/forms/passkey.ts';
-import { bytesOfHex, hexOf, pagesOf } from '#dashboard/forms/passkey.ts';
+import { pagesOf } from '#dashboard/forms/passkey.ts';
 import type { ApprovalChannel } from '#dashboard/approval/approval-channel.ts';
 import { requestSignature, useApprovalOrigins } from '#dashboard/approval/approval-channel.ts';
 import { PageButtons } from '#dashboard/approval/page-buttons.tsx';
 import { useConfirmation } from '#dashboard/forms/confirm-dialog.tsx';
-import { REJECT_CHANGE, REJECT_TRANSACTION } from '#dashboard/forms/rejection.tsx';
+import { REJECT_CHANGE, REJECT_TRANSACTION } from '#dashboard/decision/rejection.tsx';
+import { ReviewFacts, ReviewWarnings } from '#dashboard/decision/review-facts.tsx';
+import type { Review } from '#dashboard/decision/review.ts';
 import type { PolicyRejectionTask, SigningTask } from '#dashboard/forms/signing-task.ts';
 import { signatureIn } from '#dashboard/approval/approval-request.ts';
 import { NotSigned } from '#dashboard/approval/not-signed.ts';
-
-/** The object of an approval, as the API returns it. */
-export interface DecisionSubject {
-  readonly digest: string;
-  /** The canonical bytes as hex. */
-  readonly canonical: string;
-  /** The domain that the canonical bytes must start with, and the id that they must contain. */
-  readonly domain: string;
-  readonly id: readonly [field: string, value: string];
-  /** Further bytes. A field of `canonical` contains their hash. */
-  readonly naming?: { readonly field: string; readonly canonical: string };
-}
 
 /** The body of a rejection: a signature where a device must sign, and the reason, if any. */
 export type RejectionBody = Partial<SignatureBody> & { readonly reason?: string };
 
 /** The approval mode: a session is sufficient, or a device of the signer must sign. */
-export interface PendingDecision {
+interface PendingDecision {
   readonly approvalMode: Challenge['policy']['approvalMode'];
-  /** The devices of the reader. */
-  readonly devices: Challenge['devices'];
+  /** The origin of each device of the reader; null for a device without one. */
+  readonly devices: readonly { readonly origin: string | null }[];
 }
 
 /**
- * Returns the fields of the bytes whose digest is approved. The browser computes the digest from
- * these bytes, so a service that shows one thing and requests a signature of another is detected
- * before the approval. Throws when the digest does not match.
+ * Shows what an approval does, read from its own bytes, and sends the decision. The words are those
+ * of the approval page.
  */
-async function textsOf({ digest, canonical, domain, id, naming }: DecisionSubject): Promise<readonly CanonicalText[]> {
-  const text = readCanonical(bytesOfHex(canonical));
-  const valueOf = (field: string) => text.fields.find(([name]) => name === field)?.[1];
-  const fits = (await sha256(canonical)) === digest && text.domain === domain && valueOf(id[0]) === id[1];
-  if (!fits) throw new Error('what the service shows is not what it asks for');
-  if (naming === undefined) return [text];
-  if (valueOf(naming.field) !== (await sha256(naming.canonical))) throw new Error('the service shows something else');
-  return [readCanonical(bytesOfHex(naming.canonical)), text];
-}
-
-async function sha256(hex: string): Promise<string> {
-  return hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', bytesOfHex(hex))));
-}
-
-/** Shows the object of an approval, read from its own bytes, and sends the decision. */
 export function Decision(props: {
-  readonly subject: () => Promise<{
-    readonly subject: DecisionSubject;
-    readonly pending: PendingDecision;
-    /** What a rejection needs, where it differs from an approval. */
-    readonly rejecting?: PendingDecision;
-  }>;
+  /** Names the data. The page loads it again when the name changes. */
+  readonly name: string;
+  readonly review: () => Promise<Review>;
   readonly actions: readonly string[];
   readonly approve: (signature: SignatureBody | undefined) => Promise<unknown>;
   readonly reject: (body: RejectionBody) => Promise<unknown>;
@@ -73,15 +42,15 @@ export function Decision(props: {
   /** The same for a rejection in device mode. Absent where a session always suffices to reject. */
   readonly rejection?: PolicyRejectionTask;
   readonly me: Person;
-  /** Renders the bytes in words. Without it the page shows the fields. */
-  readonly summary?: (texts: readonly CanonicalText[]) => ComponentChildren;
-  readonly name: string;
+  /** The sentence is the heading of the page, or of one part of it. */
+  readonly level: 'h1' | 'h4';
+  /** The rule of the policy in force that forbids it, in words; null without one. */
+  readonly forbiddenBy?: string | null;
+  /** What the service claims about it, such as its author. */
+  readonly claims: (review: Review) => ComponentChildren;
 }) {
-  const { actions, approve, reject, rejection, me, summary, name } = props;
-  const { loaded, reload } = useLoaded(name, async () => {
-    const { subject, pending, rejecting = pending } = await props.subject();
-    return { subject, pending, rejecting, texts: await textsOf(subject) };
-  });
+  const { actions, approve, reject, rejection, me, name, level: Heading, forbiddenBy = null, claims } = props;
+  const { loaded, reload } = useLoaded(name, props.review);
   const heading = `decision-${name.replace(/[^A-Za-z0-9]/g, '-')}`;
   const origins = useApprovalOrigins();
   const [isSending, send] = useState(false);
@@ -99,50 +68,57 @@ export function Decision(props: {
       .catch((error: unknown) => setError(faultOf(error)))
       .finally(() => send(false));
   };
+  const isAttack = loaded.state === 'failed' && loaded.isAttack;
   return (
-    <section class="card" aria-labelledby={heading}>
-      <h2 id={heading}>Review and approve</h2>
+    <section class="card" aria-label="Review and approve">
       <LoadedContent loaded={loaded} what="what you approve" again={reload}>
-        {({ subject, pending, rejecting, texts }) => (
+        {(review) => (
           <>
-            {summary === undefined ? (
-              <Fields texts={texts} digest={subject.digest} />
-            ) : (
-              <>
-                {summary(texts)}
-                <details>
-                  <summary>Technical details</summary>
-                  <Fields texts={texts} digest={subject.digest} />
-                </details>
-              </>
+            <Heading id={heading}>{review.description.title}</Heading>
+            <ReviewWarnings warnings={review.description.warnings} />
+            <ReviewFacts facts={shortFactsOf(review)} />
+            {claims(review)}
+            {forbiddenBy !== null && (
+              <p class="problem" role="alert">
+                The policy in force forbids this, so it cannot be approved: {forbiddenBy}
+              </p>
             )}
-            {actions.includes('approve') && (
-              <Yes
-                pending={pending}
-                isSending={isSending}
-                origins={origins}
-                page={(page, way) => decide(async () => approve(await signedByPage(page, { ...props, way })))}
-                session={() => decide(() => approve(undefined))}
-              />
-            )}
-            {actions.includes('reject') && rejection !== undefined && (
-              <No
-                pending={rejecting}
-                isSending={isSending}
-                origins={origins}
-                page={(page, way) =>
-                  confirmRejection(async (reason) => {
-                    const task = { ...rejection, ...reason };
-                    return reject({ ...(await signedByPage(page, { task, me, way })), ...reason });
-                  })
-                }
-                session={rejectBySession}
-              />
-            )}
+            <div class="actions">
+              {actions.includes('approve') && forbiddenBy === null && (
+                <Yes
+                  pending={pendingOf(review, me)}
+                  isSending={isSending}
+                  origins={origins}
+                  page={(page, way) => decide(async () => approve(await signedByPage(page, { ...props, way })))}
+                  session={() => decide(() => approve(undefined))}
+                />
+              )}
+              {actions.includes('reject') && rejection !== undefined && (
+                <No
+                  pending={pendingUnder(review.inForce, me)}
+                  isSending={isSending}
+                  origins={origins}
+                  page={(page, way) =>
+                    confirmRejection(async (reason) => {
+                      const task = { ...rejection, ...reason };
+                      return reject({ ...(await signedByPage(page, { task, me, way })), ...reason });
+                    })
+                  }
+                  session={rejectBySession}
+                />
+              )}
+            </div>
+            <details>
+              <summary>Everything that an approval binds</summary>
+              <ReviewFacts facts={review.description.facts} />
+            </details>
+            <p class="quiet">
+              Read in this browser from the bytes that are approved. SHA-256: <Hash value={review.digest} />
+            </p>
           </>
         )}
       </LoadedContent>
-      {actions.includes('reject') && rejection === undefined && (
+      {actions.includes('reject') && rejection === undefined && !isAttack && (
         <RejectButton isSending={isSending} reject={rejectBySession} />
       )}
       <ErrorText why={fault} />
@@ -151,28 +127,24 @@ export function Decision(props: {
   );
 }
 
-/** Shows the fields of the bytes under their own names. */
-function Fields({ texts, digest }: { readonly texts: readonly CanonicalText[]; readonly digest: string }) {
-  return (
-    <>
-      {texts.map(({ domain, fields }) => (
-        <dl class="facts" key={domain}>
-          {fields.map(([field, value]) => (
-            <div key={field}>
-              <dt>{field}</dt>
-              <dd>
-                {value === null ? <span class="quiet">none</span> : <code class="as-typed">{value}</code>}{' '}
-                {value !== null && field.endsWith('AtMs') && timeOf(value)}
-              </dd>
-            </div>
-          ))}
-        </dl>
-      ))}
-      <p class="quiet">
-        Verified in this browser: matches the data that you sign (digest <Hash value={digest} />)
-      </p>
-    </>
-  );
+/**
+ * Returns what is shown at once: the difference of a policy, or the essentials of a transaction.
+ */
+function shortFactsOf({ subject, description }: Review) {
+  return subject.kind === 'intent' ? description.essentials : description.facts;
+}
+
+/**
+ * Returns what an approval needs. The devices of a founding approve it where none count before
+ * (`beginsDeviceMode`).
+ */
+function pendingOf({ subject, inForce }: Review, me: Person): PendingDecision {
+  return pendingUnder(subject.kind === 'founding' ? subject.proposed : inForce, me);
+}
+
+function pendingUnder({ approvalMode, devices }: Review['inForce'], me: Person): PendingDecision {
+  const own = devices.filter(({ userId }) => userId === me.id);
+  return { approvalMode, devices: own.map((device) => ({ origin: 'origin' in device ? device.origin : null })) };
 }
 
 function faultOf(error: unknown): string {
@@ -295,8 +267,4 @@ function RejectButton({ isSending, reject }: { readonly isSending: boolean; read
       </button>
     </p>
   );
-}
-
-function timeOf(ms: string) {
-  return <Time iso={new Date(Number.parseInt(ms, 10)).toISOString()} />;
 }

@@ -1,13 +1,9 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import { InvalidRequest } from '#approval-page/page-request.ts';
-import type { Confirmation, Pins } from '#approval-page/cosigners/statement-check.ts';
-import { confirmedBy } from '#approval-page/cosigners/statement-check.ts';
+import { InvalidRequest } from '#review/invalid-request.ts';
 import { readPolicy } from '#devices/policy-document.ts';
 import type { ApprovalRequest, PolicyViewRequest } from '#domain/access/approval-page-message.ts';
 import { changedDevice } from '#domain/access/device.ts';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
-import { arePins } from '#domain/policy/cosigner-pin.ts';
 import { readIntent } from '#domain/canonical/read-intent.ts';
 import type { MandateDocument } from '#domain/canonical/read-mandate.ts';
 import { readMandate } from '#domain/canonical/read-mandate.ts';
@@ -47,11 +43,23 @@ export interface VerifiedRequest {
 }
 
 /**
+ * What happens to a transaction that names an older policy than the one before the policy in force.
+ * The description has a warning about it.
+ */
+interface Reading {
+  readonly outdated: 'refused' | 'described';
+}
+
+/**
  * Reads a request. Throws `InvalidDocument` for malformed bytes, and `InvalidRequest` for bytes
  * that are unknown or expired, that name a policy other than the one in the request, or that come
  * with statements about other keys.
  */
-export function verifyRequest(request: ApprovalRequest, nowMs: number): VerifiedRequest {
+export function verifyRequest(
+  request: ApprovalRequest,
+  nowMs: number,
+  reading: Reading = { outdated: 'refused' },
+): VerifiedRequest {
   const inForce = readPolicy(bytesOfHex(request.policy));
   const inForceHash = hashOfHex(request.policy);
   const subject = readSubject(request, inForce);
@@ -62,12 +70,12 @@ export function verifyRequest(request: ApprovalRequest, nowMs: number): Verified
     return verified;
   }
   const { expiresAtMs } = subject.kind === 'intent' ? subject.intent : subject.mandate;
-  if (expiresAtMs <= nowMs) throw new InvalidRequest('The request has expired.');
+  if (expiresAtMs <= nowMs) throw new InvalidRequest('The request has expired.', 'expired');
   if (subject.kind === 'founding') {
     holdFounding(subject, verified);
     return verified;
   }
-  if (subject.kind === 'intent') holdIntent(subject.intent, verified);
+  if (subject.kind === 'intent') holdIntent(subject.intent, verified, reading);
   else holdChange(subject, verified);
   holdKeys(request, subject);
   return verified;
@@ -147,15 +155,24 @@ function holdRejection(
 
 /**
  * Throws unless the intent names the policy in force or the policy just before it. The policy in
- * force contains the hash of the one before.
+ * force contains the hash of the one before. An older policy has no proof here: the request is
+ * outdated, unless its reader accepts that.
  */
-function holdIntent(intent: Intent, { inForce, inForceHash }: Pick<VerifiedRequest, 'inForce' | 'inForceHash'>): void {
+function holdIntent(
+  intent: Intent,
+  { inForce, inForceHash }: Pick<VerifiedRequest, 'inForce' | 'inForceHash'>,
+  { outdated }: Reading,
+): void {
   if (intent.vaultId !== inForce.vaultId) throw new InvalidRequest('The policy belongs to another vault.');
   const { version, previousHash } = inForce;
-  const namesCurrent = intent.policyVersion === version && intent.policyHash === inForceHash;
-  if (!namesCurrent && !(intent.policyVersion === version - 1 && intent.policyHash === previousHash)) {
-    throw new InvalidRequest('The transaction does not name the policy in force. Create it again.');
-  }
+  if (intent.policyVersion === version && intent.policyHash === inForceHash) return;
+  if (intent.policyVersion === version - 1 && intent.policyHash === previousHash) return;
+  const isOlder = intent.policyVersion < version - 1;
+  if (isOlder && outdated === 'described') return;
+  throw new InvalidRequest(
+    'The transaction does not name the policy in force. Create it again.',
+    isOlder ? 'outdated' : 'contradiction',
+  );
 }
 
 function holdChange(
@@ -205,21 +222,6 @@ export function readPolicyView({ policy, keys }: PolicyViewRequest): ShownPolicy
   return { ...shown, subject: { kind: 'view' } };
 }
 
-/** Returns why confirmed keys of co-signers are not those that a founding pins, or null. */
-export function foundingFault({ subject }: VerifiedRequest, pins: Pins): string | null {
-  if (subject.kind !== 'founding') return null;
-  const { cosigners, signingThreshold } = subject.proposed;
-  if (cosigners !== undefined && JSON.stringify(cosigners) !== JSON.stringify(pins.cosigners)) {
-    return 'The policy pins other keys of the co-signers than those that you confirmed.';
-  }
-  return thresholdFault(signingThreshold, pins);
-}
-
-function thresholdFault(signingThreshold: number, { threshold }: Pins): string | null {
-  if (signingThreshold === threshold) return null;
-  return `The policy says that ${signingThreshold} co-signers sign together. You confirmed ${threshold}.`;
-}
-
 /** Returns the policy whose passkeys sign a request, and whose co-signers the person confirms. */
 export function signedUnder({ subject, inForce }: ShownPolicy): Policy {
   return subject.kind === 'founding' ? subject.proposed : inForce;
@@ -233,58 +235,6 @@ function holdSuccessor(
   if (proposed.version !== inForce.version + 1 || proposed.previousHash !== inForceHash) {
     throw new InvalidRequest('The proposed policy is not the successor of the policy in force.');
   }
-}
-
-/**
- * Returns the keys whose fingerprint the person confirms: the keys that the policy pins, else the
- * keys that the server sent.
- */
-export function claimedPins(
-  { cosigners }: Pick<ApprovalRequest, 'cosigners'>,
-  shown: ShownPolicy,
-): readonly CosignerPin[] {
-  const claimed = signedUnder(shown).cosigners ?? cosigners;
-  if (!arePins(claimed)) throw new InvalidRequest('The server sent no valid keys of the co-signers.');
-  return claimed;
-}
-
-/**
- * Checks the policy that co-signers with confirmed keys have in force. A co-signer that has already
- * adopted the proposed policy confirms the policy before it, because an honest co-signer adopts it
- * after that policy alone. This happens when a change renews a mandate that expired before every
- * co-signer had adopted the policy.
- */
-export function confirm(
-  { inForce, inForceHash, subject }: ShownPolicy,
-  { statements, keys }: Pick<ApprovalRequest, 'statements' | 'keys'>,
-  { pins, nonce, nowMs }: { readonly pins: Pins; readonly nonce: string; readonly nowMs: number },
-): Confirmation {
-  const { vaultId, version, previousHash } = inForce;
-  const before = version > 1 ? [{ version: version - 1, hash: previousHash }] : [];
-  const after = subject.kind === 'change' ? [{ version: version + 1, hash: subject.mandate.policyHash }] : [];
-  const chain = [...before, { version, hash: inForceHash }, ...after];
-  const claim = { vaultId, shown: { chain, since: version }, nonce, nowMs };
-  const keyIds = keys.map(({ keyId }) => keyId);
-  const confirmation = confirmedBy(statements, keyIds, { pins, claim });
-  const fault = thresholdFault(inForce.signingThreshold, pins);
-  return fault === null ? confirmation : { ...confirmation, fault, isInForce: false };
-}
-
-/**
- * Returns the smallest signing threshold for a number of co-signers: any two such groups share a
- * co-signer.
- */
-export function minThreshold(count: number): number {
-  return Math.floor(count / 2) + 1;
-}
-
-/**
- * Returns the pins after a policy that enough co-signers state as the one in force. A quorum that
- * adopted other keys has replaced the pins. The signing threshold never changes.
- */
-export function pinsAfter(pins: Pins, { inForce: { cosigners } }: ShownPolicy): Pins {
-  if (cosigners === undefined || JSON.stringify(cosigners) === JSON.stringify(pins.cosigners)) return pins;
-  return { cosigners, threshold: pins.threshold };
 }
 
 function described(subject: VerifiedRequest['subject'], inForce: Policy): Description {
