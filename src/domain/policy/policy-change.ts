@@ -253,6 +253,20 @@ export function mayApprove(member: Member, change: Pick<PolicyChange, 'renewsVer
 }
 
 /**
+ * Reports whether a pending change waits for the approval of a member, or of another device of the
+ * member where every device founds the vault.
+ *
+ * @param decider the policy whose quorum decides
+ */
+export function awaitsChangeApprovalOf(member: Member, change: PolicyChange, decider: Policy): boolean {
+  const { userId } = member;
+  if (isExcluded(change, userId, decider) || !mayApprove(member, change, decider)) return false;
+  // Every device founds a vault, also the second one of a signer.
+  const isUnsigned = unsignedDevices(change, decider).some((device) => device.userId === userId);
+  return isUnsigned || !change.approvals.some(({ actor }) => actor.userId === userId);
+}
+
+/**
  * Reports whether a member's rejection of a change counts. A user who is no longer a signer can
  * approve a renewal, but not end it. A signer who cannot approve a renewal cannot reject it either.
  */
