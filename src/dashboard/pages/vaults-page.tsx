@@ -20,35 +20,41 @@ export function VaultsPage(props: { readonly vaults: readonly OwnVault[]; readon
           {(value) => <PendingRows pending={value} vaults={vaults} more={pending.more} />}
         </LoadedContent>
       </section>
-      {vaults.length === 0 ? (
-        <p class="quiet">You are not a member of any vault. Ask an administrator to add you to a vault.</p>
-      ) : (
-        <ul class="cards">
-          {vaults.map(({ id, name, roles, threshold, approvalMode, wallets }) => (
-            <li key={id} class="card">
-              <h2>
-                <a href={`#/vault/${id}`}>{name}</a>
-              </h2>
-              <p class="quiet">
-                Your roles: {roles.join(', ')}. {approvalsText(threshold)} required
-                {approvalMode === 'device' ? ', each with a device signature' : ''}.
-              </p>
-              <dl class="facts">
-                {wallets.map(({ chain, address }) => (
-                  <div key={chain}>
-                    <dt>{chain}</dt>
-                    <dd>
-                      <Hash value={address} />
-                    </dd>
-                  </div>
-                ))}
-              </dl>
-              {wallets.length === 0 && <p class="quiet">Generating keys…</p>}
-            </li>
-          ))}
-        </ul>
-      )}
+      {/* Below a list that is still loading, the vaults would be pushed down. */}
+      {pending.loaded.state !== 'loading' && <VaultCards vaults={vaults} />}
     </main>
+  );
+}
+
+function VaultCards({ vaults }: { readonly vaults: readonly OwnVault[] }) {
+  if (vaults.length === 0) {
+    return <p class="quiet">You are not a member of any vault. Ask an administrator to add you to a vault.</p>;
+  }
+  return (
+    <ul class="cards">
+      {vaults.map(({ id, name, roles, threshold, approvalMode, wallets }) => (
+        <li key={id} class="card">
+          <h2>
+            <a href={`#/vault/${id}`}>{name}</a>
+          </h2>
+          <p class="quiet">
+            Your roles: {roles.join(', ')}. {approvalsText(threshold)} required
+            {approvalMode === 'device' ? ', each with a device signature' : ''}.
+          </p>
+          <dl class="facts">
+            {wallets.map(({ chain, address }) => (
+              <div key={chain}>
+                <dt>{chain}</dt>
+                <dd>
+                  <Hash value={address} />
+                </dd>
+              </div>
+            ))}
+          </dl>
+          {wallets.length === 0 && <p class="quiet">Generating keys…</p>}
+        </li>
+      ))}
+    </ul>
   );
 }
 
