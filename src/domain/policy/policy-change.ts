@@ -221,7 +221,7 @@ export function isExcluded(change: PolicyChange, userId: UserId, current: Policy
  * Returns the devices that have not signed a change which begins device mode; none for another
  * change.
  */
-export function unsignedDevices(
+function unsignedDevices(
   { policy, digest, approvals }: Pick<PolicyChange, 'policy' | 'digest' | 'approvals'>,
   decider: Policy,
 ): readonly Device[] {
