@@ -6,6 +6,8 @@ import type { Returned } from '#dashboard/forms/signing-task.ts';
 import { ApprovalReturn } from '#dashboard/approval/approval-return.tsx';
 import { ApprovalOrigins } from '#dashboard/approval/approval-channel.ts';
 import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
+import type { PendingList } from '#dashboard/pending.ts';
+import { countText, usePending } from '#dashboard/pending.ts';
 import { NotificationsPage } from '#dashboard/pages/notifications-page.tsx';
 import { People } from '#dashboard/pages/member-names.tsx';
 import { PolicyPage } from '#dashboard/pages/policy-page.tsx';
@@ -22,6 +24,8 @@ interface Seen {
   readonly vaults: readonly OwnVault[];
   readonly approvalOrigins: readonly string[];
 }
+
+const TITLE = 'Conclave';
 
 /** Shows the pages of the session's user, or the login page. */
 export function App({ returned }: { readonly returned: Returned | null }) {
@@ -54,29 +58,57 @@ export function App({ returned }: { readonly returned: Returned | null }) {
           <Welcome path={path} />
         ) : (
           <People me={seen.me} vaults={seen.vaults}>
-            <a class="skip" href="#main" onClick={skip}>
-              Skip to content
-            </a>
-            <header>
-              <nav aria-label="Pages">
-                <a href="#/">Vaults</a>
-                <a href="#/tokens">API tokens</a>
-                <a href="#/notifications">Notifications</a>
-              </nav>
-              <span class="quiet">{seen.me.name}</span>
-              <button type="button" onClick={() => void leave(reload)}>
-                Log out
-              </button>
-            </header>
-            <ApprovalOrigins.Provider value={seen.approvalOrigins}>
-              <ApprovalReturn take={take} path={path} me={seen.me} origins={seen.approvalOrigins}>
-                <Page path={path} vaults={seen.vaults} me={seen.me} />
-              </ApprovalReturn>
-            </ApprovalOrigins.Provider>
+            <Entered seen={seen} path={path} take={take} reload={reload} />
           </People>
         )
       }
     </LoadedContent>
+  );
+}
+
+/** Shows the menu and the page to a person who is logged in. */
+function Entered(props: {
+  readonly seen: Seen;
+  readonly path: string;
+  readonly take: () => Returned | null;
+  readonly reload: () => void;
+}) {
+  const { seen, path, take, reload } = props;
+  const pending = usePending(path);
+  const count = countText(pending.loaded);
+  useEffect(() => {
+    document.title = count === null ? TITLE : `(${count}) ${TITLE}`;
+    return () => void (document.title = TITLE);
+  }, [count]);
+  return (
+    <>
+      <a class="skip" href="#main" onClick={skip}>
+        Skip to content
+      </a>
+      <header>
+        <nav aria-label="Pages">
+          <a href="#/">
+            Vaults
+            {count !== null && (
+              <span class="badge" role="img" aria-label={`${count} waiting for your decision`}>
+                {count}
+              </span>
+            )}
+          </a>
+          <a href="#/tokens">API tokens</a>
+          <a href="#/notifications">Notifications</a>
+        </nav>
+        <span class="quiet">{seen.me.name}</span>
+        <button type="button" onClick={() => void leave(reload)}>
+          Log out
+        </button>
+      </header>
+      <ApprovalOrigins.Provider value={seen.approvalOrigins}>
+        <ApprovalReturn take={take} path={path} me={seen.me} origins={seen.approvalOrigins}>
+          <Page path={path} vaults={seen.vaults} me={seen.me} pending={pending} />
+        </ApprovalReturn>
+      </ApprovalOrigins.Provider>
+    </>
   );
 }
 
@@ -95,10 +127,15 @@ function pathNow(): string {
   return location.hash.replace(/^#/, '') || '/';
 }
 
-function Page(props: { readonly path: string; readonly vaults: readonly OwnVault[]; readonly me: Person }) {
-  const { path, vaults, me } = props;
+function Page(props: {
+  readonly path: string;
+  readonly vaults: readonly OwnVault[];
+  readonly me: Person;
+  readonly pending: PendingList;
+}) {
+  const { path, vaults, me, pending } = props;
   const [, kind, id, part] = path.split('/');
-  if (kind === '') return <VaultsPage vaults={vaults} />;
+  if (kind === '') return <VaultsPage vaults={vaults} pending={pending} />;
   const vault = kind === 'vault' ? vaults.find((one) => String(one.id) === id) : undefined;
   if (vault !== undefined && part === 'transfer') return <TransferPage key={id} vault={vault} />;
   if (vault !== undefined && part === 'policy') return <PolicyPage key={id} vault={vault} me={me} />;

@@ -29,16 +29,22 @@ export function pageOf<T extends ListPage>(read: Reader<T>, cursor: string | nul
   return bodyOf(read(cursor === null ? {} : { cursor }));
 }
 
-/** Returns all pages of a list. Throws when the list does not end. */
-export async function everyPage<T extends ListPage>(read: Reader<T>): Promise<readonly T[]> {
+/** Returns the first pages of a list, at most this many. */
+export async function firstPages<T extends ListPage>(read: Reader<T>, count: number): Promise<readonly T[]> {
   const pages: T[] = [];
   let cursor: string | null = null;
   do {
-    if (pages.length >= MAX_PAGES) throw new Error(`The list has more than ${MAX_PAGES} pages.`);
     const page: T = await pageOf(read, cursor);
     pages.push(page);
     cursor = page.nextCursor;
-  } while (cursor !== null);
+  } while (cursor !== null && pages.length < count);
+  return pages;
+}
+
+/** Returns all pages of a list. Throws when the list does not end. */
+export async function everyPage<T extends ListPage>(read: Reader<T>): Promise<readonly T[]> {
+  const pages = await firstPages(read, MAX_PAGES);
+  if (pages.at(-1)?.nextCursor !== null) throw new Error(`The list has more than ${MAX_PAGES} pages.`);
   return pages;
 }
 

@@ -59,6 +59,14 @@ export const vaults = sqliteTable(
     nudgedAtMs: integer('nudged_at_ms').notNull().default(0),
     /** The size of the vault object's database when the sweep last woke it; null before that. */
     sizeBytes: integer('size_bytes'),
+    /**
+     * The number of pending policy changes and credential resets of the vault, which no other table
+     * has. It selects the vaults that a list of pending decisions opens. Null before the vault has
+     * reported it.
+     */
+    pendingChanges: integer('pending_changes'),
+    /** The length of the vault's history at that count. */
+    pendingChangesSeq: integer('pending_changes_seq'),
   },
   (table) => [
     uniqueIndex('vaults_reference').on(table.reference),

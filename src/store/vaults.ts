@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, lt, ne } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, isNull, lt, lte, ne, or } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { insertRows, jsonTexts } from '#store/json-rows.ts';
 import { members, users, vaults, wallets } from '#store/schema.ts';
@@ -30,10 +30,13 @@ export async function upsertVault(
     readonly name: string;
     readonly reference: string;
     readonly createdAtMs: number;
+    readonly pendingChanges: number;
+    /** The length of the vault's history at this state. */
+    readonly seq: number;
   },
 ): Promise<void> {
   const orm = drizzle(db);
-  const { id, name, reference, createdAtMs } = vault;
+  const { id, name, reference, createdAtMs, pendingChanges, seq } = vault;
   const entry = { name, reference, createdAtMs };
   await orm.batch([
     orm.delete(vaults).where(and(eq(vaults.reference, reference), ne(vaults.id, vault.id))),
@@ -41,6 +44,16 @@ export async function upsertVault(
       .insert(vaults)
       .values({ id, ...entry })
       .onConflictDoUpdate({ target: vaults.id, set: entry }),
+    // A projection can arrive late. An old zero would hide a new change; an old number hides none.
+    orm
+      .update(vaults)
+      .set({ pendingChanges, pendingChangesSeq: seq })
+      .where(
+        and(
+          eq(vaults.id, id),
+          pendingChanges > 0 ? undefined : or(isNull(vaults.pendingChangesSeq), lte(vaults.pendingChangesSeq, seq)),
+        ),
+      ),
   ]);
 }
 
@@ -108,6 +121,26 @@ export async function vaultsOf(
 export async function vaultIdsOf(db: D1Database, userId: string): Promise<readonly number[]> {
   const rows = await drizzle(db).select({ id: members.vaultId }).from(members).where(eq(members.userId, userId));
   return rows.map(({ id }) => id);
+}
+
+/**
+ * Returns the vaults of a user in which something may be pending, newest first: a transaction in
+ * the read model, a policy change or a credential reset by the vault's own count, or unknown.
+ *
+ * @param pendingStates the states of a transaction that waits for decisions
+ */
+export async function vaultsWithPending(
+  db: D1Database,
+  userId: string,
+  pendingStates: readonly string[],
+): Promise<readonly number[]> {
+  const transaction = `SELECT 1 FROM transactions INDEXED BY transactions_state
+    WHERE vault_id = m.vault_id AND state IN (SELECT value FROM json_each(?2))`;
+  const query = `SELECT m.vault_id AS id FROM members AS m LEFT JOIN vaults AS v ON v.id = m.vault_id
+    WHERE m.user_id = ?1 AND (v.pending_changes IS NULL OR v.pending_changes > 0 OR EXISTS (${transaction}))
+    ORDER BY m.vault_id DESC`;
+  const { results } = await db.prepare(query).bind(userId, JSON.stringify(pendingStates)).all<{ id: number }>();
+  return results.map(({ id }) => id);
 }
 
 export interface MemberName {

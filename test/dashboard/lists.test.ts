@@ -2,7 +2,7 @@ import type { ClientResponse } from 'hono/client';
 import { expect, test, vi } from 'vitest';
 import { good } from '#dashboard/api.ts';
 import type { ListPage } from '#dashboard/lists.ts';
-import { everyPage, pageOf } from '#dashboard/lists.ts';
+import { everyPage, firstPages, pageOf } from '#dashboard/lists.ts';
 
 /** Covers that the dashboard reads lists to their end. */
 
@@ -31,6 +31,13 @@ test('a list is read to its end, and a page by its cursor', async () => {
   expect(pages.flatMap(({ numbers }) => numbers)).toEqual([1, 2, 3]);
   expect(read).toEqual([undefined, '1', '2']);
   expect(await pageOf(reader, '2')).toEqual({ numbers: [3], nextCursor: null });
+});
+
+test('the first pages of a list are read, and no more', async () => {
+  const { reader, read } = serving([[1], [2], [3]]);
+  expect((await firstPages(reader, 2)).map(({ nextCursor }) => nextCursor)).toEqual(['1', '2']);
+  expect(read).toEqual([undefined, '1']);
+  expect(await firstPages(reader, 9)).toHaveLength(3);
 });
 
 test('a list without an end is an error, and not a part that looks whole', async () => {

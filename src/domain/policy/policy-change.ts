@@ -221,7 +221,7 @@ export function isExcluded(change: PolicyChange, userId: UserId, current: Policy
  * Returns the devices that have not signed a change which begins device mode; none for another
  * change.
  */
-export function unsignedDevices(
+function unsignedDevices(
   { policy, digest, approvals }: Pick<PolicyChange, 'policy' | 'digest' | 'approvals'>,
   decider: Policy,
 ): readonly Device[] {
@@ -250,6 +250,20 @@ export function isRenewal({ renewsVersion }: Pick<PolicyChange, 'renewsVersion'>
  */
 export function mayApprove(member: Member, change: Pick<PolicyChange, 'renewsVersion'>, decider: Policy): boolean {
   return isRenewal(change) ? decider.signers.includes(member.userId) : hasPermission(member, 'decide');
+}
+
+/**
+ * Reports whether a pending change waits for the approval of a member, or of another device of the
+ * member where every device founds the vault.
+ *
+ * @param decider the policy whose quorum decides
+ */
+export function awaitsChangeApprovalOf(member: Member, change: PolicyChange, decider: Policy): boolean {
+  const { userId } = member;
+  if (isExcluded(change, userId, decider) || !mayApprove(member, change, decider)) return false;
+  // Every device founds a vault, also the second one of a signer.
+  const isUnsigned = unsignedDevices(change, decider).some((device) => device.userId === userId);
+  return isUnsigned || !change.approvals.some(({ actor }) => actor.userId === userId);
 }
 
 /**

@@ -1,5 +1,7 @@
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import type { DeviceKeyId, UserId } from '#domain/id.ts';
+import type { Member } from '#domain/access/member.ts';
+import { hasPermission } from '#domain/access/member.ts';
 import { requiresExtraApproval } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { thresholdFor } from '#domain/policy/policy.ts';
@@ -91,6 +93,20 @@ export function requiredApprovalsNow(
 
 export function hasApproved(transaction: Pick<Transaction, 'approvals'>, userId: UserId): boolean {
   return transaction.approvals.some((approval) => approval.actor.userId === userId);
+}
+
+/**
+ * Reports whether a pending transaction waits for the approval of a member: a signer who has not
+ * approved it, or who has a device that the policy requires and no approval has.
+ */
+export function awaitsApprovalOf(
+  member: Member,
+  transaction: Pick<Transaction, 'digest' | 'approvals'>,
+  policy: Policy,
+): boolean {
+  if (!hasPermission(member, 'decide')) return false;
+  const { digest, approvals } = transaction;
+  return !hasApproved(transaction, member.userId) || !hasRequiredDevice(digest, approvals, policy);
 }
 
 /**

@@ -2,7 +2,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import type { Chain } from '#domain/asset/chain.ts';
 import { mayCancel } from '#domain/access/member.ts';
-import { isExcluded, mandateBytes, mayApprove, mayReject, unsignedDevices } from '#domain/policy/policy-change.ts';
+import { awaitsChangeApprovalOf, isExcluded, mandateBytes, mayReject } from '#domain/policy/policy-change.ts';
 import type { Approval } from '#domain/transaction/transaction.ts';
 import { POLICY_CHANGE_STATES } from '#domain/policy/change-state.ts';
 import { approvalRecord, rejectionRecord } from '#http/encode/transaction.ts';
@@ -95,11 +95,8 @@ function actionsFor({ change, decider, viewer }: PolicyChangeView): ('approve' |
   if (change.state !== 'PENDING' || viewer === null) return [];
   if (isExcluded(change, viewer.userId, decider)) return [];
   const isOwn = ({ actor }: Approval) => actor.userId === viewer.userId;
-  // Every device founds a vault, also the second one of a signer.
-  const isUnsigned = unsignedDevices(change, decider).some(({ userId }) => userId === viewer.userId);
-  const isApprovalOpen = isUnsigned || !change.approvals.some(isOwn);
   return [
-    ...(mayApprove(viewer, change, decider) && isApprovalOpen ? ['approve' as const] : []),
+    ...(awaitsChangeApprovalOf(viewer, change, decider) ? ['approve' as const] : []),
     ...(mayReject(viewer, change, decider) && !change.rejections.some(isOwn) ? ['reject' as const] : []),
     ...(mayCancel(viewer, change.createdBy?.userId ?? null, 'propose') ? ['cancel' as const] : []),
   ];

@@ -1,12 +1,7 @@
 import type * as z from 'zod';
 import { decodeCall } from '#chains/evm/rules/decode-call.ts';
 import { warningsOf } from '#chains/inspect/warnings.ts';
-import {
-  requiredApprovalsNow,
-  currentApprovers,
-  hasApproved,
-  hasRequiredDevice,
-} from '#domain/transaction/approvals.ts';
+import { awaitsApprovalOf, currentApprovers, requiredApprovalsNow } from '#domain/transaction/approvals.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { Intent } from '#domain/transaction/intent.ts';
 import { requiresExtraApproval } from '#domain/transaction/intent.ts';
@@ -265,11 +260,9 @@ function actionsFor(transaction: PublicTransaction, { viewer, policy }: RecordSc
     ];
   }
   if (!isPending(transaction.state)) return [];
-  const canApprove = hasPermission(viewer, 'decide');
-  const lacksDevice = !hasRequiredDevice(transaction.digest, transaction.approvals, policy);
   return [
-    ...(canApprove && (!hasApproved(transaction, viewer.userId) || lacksDevice) ? ['approve' as const] : []),
-    ...(canApprove ? ['reject' as const] : []),
+    ...(awaitsApprovalOf(viewer, transaction, policy) ? ['approve' as const] : []),
+    ...(hasPermission(viewer, 'decide') ? ['reject' as const] : []),
     ...stops,
   ];
 }

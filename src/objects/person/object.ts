@@ -163,7 +163,7 @@ export class PersonObject extends DurableObject<PersonEnv> {
     if (!isOpen(reset, nowMs)) {
       return refused({ code: 'credential-reset-not-pending', state: resetStateAt(reset, nowMs) });
     }
-    const lastCancelledAtMs = this.#storage.resets.lastCancelledAtMs(cancellation.userId);
+    const lastCancelledAtMs = this.#storage.resets.lastCancelledAtMs(reset.userId, cancellation.userId);
     const refusal = cancellationRefusal(reset, cancellation, { lastCancelledAtMs, nowMs });
     if (refusal !== null) return refused(refusal);
     const cancelled = ended(reset, { state: 'CANCELLED', cancellation }, nowMs);

@@ -52,6 +52,7 @@ import {
   requeueProjection,
 } from '#objects/vault/commands/vault.ts';
 import { lockedUtxos, lockUtxo, unlockUtxo, utxoWallet } from '#objects/vault/commands/utxo-lock.ts';
+import { pendingDecisions } from '#objects/vault/commands/pending.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import { recordExport } from '#objects/vault/writes/recovery-exports.ts';
 
@@ -99,6 +100,7 @@ const QUERIES = {
   listBalances,
   utxoWallet,
   lockedUtxos,
+  pendingDecisions,
   readCredentialResets,
   verifyResetCancellation,
   beginFeed,

@@ -63,7 +63,7 @@ export async function drainProjection(
     const lines = history.lines.flatMap(({ entry, hash }) =>
       entry === null ? [] : [projectedLine(vault.id, entry, hash)],
     );
-    if (rows.some((row) => row.transactionId === '')) await enter(db, vault);
+    if (rows.some((row) => row.transactionId === '')) await enter(db, vault, storage);
     await project(db, { records, lines });
     storage.recordProjected(history, rows);
     // If this run stops here, the alarm continues with the rest.
@@ -79,9 +79,11 @@ function projectedRecord(storage: VaultStorage, id: string) {
 }
 
 /** Writes a vault's entry in the directory. */
-async function enter(db: D1Database, vault: Vault): Promise<void> {
+async function enter(db: D1Database, vault: Vault, storage: VaultStorage): Promise<void> {
   const { id, reference, foundedAtMs, configuration, members, keys } = vault;
-  await upsertVault(db, { id, name: configuration.name, reference, createdAtMs: foundedAtMs });
+  // Read in one turn with the row of the entry: a later change enqueues another one.
+  const pending = { pendingChanges: storage.pendingChangeCount(), seq: storage.history.length() };
+  await upsertVault(db, { id, name: configuration.name, reference, createdAtMs: foundedAtMs, ...pending });
   await replaceMembers(
     db,
     id,

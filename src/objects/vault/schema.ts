@@ -60,6 +60,15 @@ const UNLOGGED_PAYMENTS = `
     SELECT id, 'confirm', version, 0, 0 FROM tx WHERE ${IS_UNLOGGED};
 `;
 
+/**
+ * Release 0.2.0 did not write the number of pending policy changes and credential resets into the
+ * directory. Each vault enters it again.
+ */
+const DIRECTORY_ENTRY = `
+  INSERT OR REPLACE INTO outbox (tx_id, job, version, due_at_ms, tries)
+    SELECT '', 'project', coalesce((SELECT max(seq) FROM history), 0), 0, 0 FROM vault;
+`;
+
 /** The state of a vault object. See `ObjectSchema` before you change it. */
 export const VAULT_SCHEMA: ObjectSchema = {
   name: 'vault',
@@ -89,6 +98,9 @@ export const VAULT_SCHEMA: ObjectSchema = {
     },
     (sql) => {
       sql.exec(UTXO_LOCK_TABLE);
+    },
+    (sql) => {
+      sql.exec(DIRECTORY_ENTRY);
     },
   ],
 };

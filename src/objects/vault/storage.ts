@@ -23,6 +23,8 @@ import { UtxoLockTable } from '#objects/vault/tables/utxo-lock-table.ts';
 /** In place of a transaction: history entries that are not projected yet. */
 const HISTORY = 'history';
 
+const DEADLINE = "json_extract(document, '$.intent.expiresAtMs')";
+
 /** How long an Idempotency-Key is stored. */
 const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000;
 
@@ -122,6 +124,18 @@ export class VaultStorage {
 
   pendingTransactions(): readonly Transaction[] {
     return readableTransactions(this.#documentsWhere('pending = 1'));
+  }
+
+  /** Returns pending transactions, the earliest end of the decision first. */
+  pendingByDeadline(limit: number): readonly Transaction[] {
+    return readableTransactions(this.#documentsWhere(`pending = 1 ORDER BY ${DEADLINE}, id LIMIT ${limit}`));
+  }
+
+  /** Returns the number of policy changes and credential resets that wait for members. */
+  pendingChangeCount(): number {
+    const changes = 'SELECT count(*) FROM policy_change WHERE pending = 1';
+    const resets = "SELECT count(*) FROM credential_reset WHERE state = 'PENDING'";
+    return this.#sql.exec<{ n: number }>(`SELECT (${changes}) + (${resets}) AS n`).one().n;
   }
 
   /** Returns decided transactions that are in no block yet, by their jobs. */

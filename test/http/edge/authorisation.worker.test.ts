@@ -76,6 +76,7 @@ const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner' | 'se
   'DELETE /push-subscription/:subscriptionId': 'owner',
   'GET /user/me': 'oneself',
   'GET /user/me/credential-reset': 'oneself',
+  'GET /user/me/pending': 'oneself',
   'POST /user/me/credential-reset/:resetId/cancel': 'owner',
   'GET /vault/:vaultId/events': 'session',
   'DELETE /session': 'session',

@@ -35,6 +35,17 @@ test('a token payment that release 0.2.0 ended as reverted is polled once more, 
   expect(jobs).toEqual([{ tx_id: ID, job: 'confirm', version: 5, due_at_ms: 0, tries: 0 }]);
 });
 
+test('a vault of an earlier release enters itself in the directory again, with its pending changes', () => {
+  const db = new Database();
+  const sql = objectSql(db);
+  createState(sql, { ...VAULT_SCHEMA, migrations: VAULT_SCHEMA.migrations.slice(0, 8) });
+  sql.exec("INSERT INTO vault (only_row, document) VALUES (0, '{}')");
+  sql.exec("INSERT INTO history (seq, document, hash) VALUES (4, '{}', 'hash')");
+  upgradeState({ sql, transactionSync: <T>(work: () => T): T => db.atomic(work) }, VAULT_SCHEMA);
+  const jobs = sql.exec('SELECT tx_id, job, version, due_at_ms, tries FROM outbox').toArray();
+  expect(jobs).toEqual([{ tx_id: '', job: 'project', version: 4, due_at_ms: 0, tries: 0 }]);
+});
+
 test('a payment that reverted is not touched, whatever its note says', () => {
   for (const note of ['', `"failure":"${NOT_MOVED}"`]) {
     const { document, stored, jobs } = upgraded({ failure: 'this address is blocked' }, note);

@@ -3,6 +3,7 @@ import type { Bug } from '../bug.ts';
 const FURTHER_KEY = 'test/attacks/coordinator/policy/further-key.test.ts';
 const COMMITMENT = 'test/cosigner/session/commitment.test.ts';
 
+const PENDING = ['test/http/user/pending.worker.test.ts'];
 const GIVE_UP_COMMAND = ['test/objects/vault/commands/key-refresh.test.ts'];
 const GIVE_UP_ENDPOINT = ['test/http/internal/key-refresh.worker.test.ts'];
 const NEXT_EPOCH = ['test/jobs/keys/next-epoch.test.ts'];
@@ -198,5 +199,26 @@ export const VAULT_BUGS: readonly Bug[] = [
     was: 'for (const { policy, mandate } of sent) {',
     is: 'for (const { policy, mandate } of [...sent]) {',
     caughtBy: ['test/attacks/coordinator/endless-rows.test.ts'],
+  },
+  {
+    name: 'a late projection of no pending change hides a newer one',
+    file: 'src/store/vaults.ts',
+    was: 'pendingChanges > 0 ? undefined : or(isNull(vaults.pendingChangesSeq), lte(vaults.pendingChangesSeq, seq)),',
+    is: 'pendingChanges > 0 ? undefined : or(isNull(vaults.pendingChangesSeq), lte(vaults.pendingChangesSeq, seq + 9)),',
+    caughtBy: ['test/store/pending-changes.worker.test.ts'],
+  },
+  {
+    name: 'vaults that a list of pending decisions does not open are not named',
+    file: 'src/http/user/pending.ts',
+    was: 'const incompleteVaults: VaultId[] = vaultIds.slice(MAX_VAULTS);',
+    is: 'const incompleteVaults: VaultId[] = vaultIds.slice(vaultIds.length);',
+    caughtBy: PENDING,
+  },
+  {
+    name: 'an expired decision is offered until the alarm ends it',
+    file: 'src/objects/vault/commands/pending.ts',
+    was: '.filter(({ deadlineMs }) => nowMs < deadlineMs)',
+    is: '.filter(({ deadlineMs }) => nowMs - 7 * 86_400_000 < deadlineMs)',
+    caughtBy: PENDING,
   },
 ];

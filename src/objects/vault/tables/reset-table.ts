@@ -64,9 +64,19 @@ export class CredentialResetStorage {
     return this.#rows('WHERE requested_at_ms > ?', sinceMs).length;
   }
 
-  /** Returns when a user last cancelled a reset, by a credential or a device; null for never. */
-  lastCancelledAtMs(userId: UserId): number | null {
-    const ends = this.#rows('WHERE cancelled_by = ?', userId).map(({ endedAtMs }) => endedAtMs ?? 0);
+  /** Returns the resets that are not over, as far as this object has been informed. */
+  pending(): readonly CredentialReset[] {
+    return this.#rows("WHERE state = 'PENDING' ORDER BY id");
+  }
+
+  /**
+   * Returns when a user last cancelled a reset of this person, by a credential or a device; null
+   * for never.
+   */
+  lastCancelledAtMs(person: UserId, by: UserId): number | null {
+    const ends = this.#rows('WHERE user_id = ? AND cancelled_by = ?', person, by).map(
+      ({ endedAtMs }) => endedAtMs ?? 0,
+    );
     return ends.length === 0 ? null : Math.max(...ends);
   }
 

@@ -1,0 +1,98 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { InferResponseType } from 'hono/client';
+import { api } from '#dashboard/api.ts';
+import { firstPages } from '#dashboard/lists.ts';
+import { useLive } from '#dashboard/live.ts';
+import type { Loaded } from '#dashboard/loading.tsx';
+import { useLoaded } from '#dashboard/loading.tsx';
+
+type Page = InferResponseType<typeof api.user.me.pending.$get>;
+export type PendingItem = Page['data'][number];
+
+/** What waits for the reader in all vaults. */
+export interface Pending {
+  readonly items: readonly PendingItem[];
+  /** The number of items on all pages. */
+  readonly total: number;
+  readonly hasMore: boolean;
+  /** The vaults in which more may wait. */
+  readonly incompleteVaults: readonly number[];
+}
+
+export interface PendingList {
+  readonly loaded: Loaded<Pending>;
+  readonly reload: () => void;
+  /** Loads one page more. */
+  readonly more: () => void;
+}
+
+/**
+ * Loads what waits for the reader: at first, on each page that opens, when the window gets the
+ * focus, and after each change of a transaction of the open vault. One request runs at a time, and
+ * a change during a request is loaded by the next one.
+ */
+export function usePending(path: string): PendingList {
+  const pages = useRef(1);
+  const isLoading = useRef(false);
+  const isOutdated = useRef(false);
+  const { loaded, reload: load } = useLoaded<Pending>('pending', async () => {
+    isLoading.current = true;
+    try {
+      return await read(pages.current);
+    } finally {
+      isLoading.current = false;
+      if (isOutdated.current) reload();
+    }
+  });
+  const reload = () => {
+    isOutdated.current = isLoading.current;
+    if (!isLoading.current) load();
+  };
+  const opened = useRef(path);
+  useEffect(() => {
+    if (opened.current !== path) reload();
+    opened.current = path;
+  }, [path]);
+  useEffect(() => {
+    addEventListener('focus', reload);
+    return () => removeEventListener('focus', reload);
+  }, []);
+  useLive(streamedVault(path), {
+    // Others' activity waits for no decision.
+    transaction: ({ kind }) => kind !== 'activity' && reload(),
+    missed: reload,
+  });
+  const more = () => {
+    pages.current += 1;
+    reload();
+  };
+  return { loaded, reload, more };
+}
+
+async function read(count: number): Promise<Pending> {
+  const pages = await firstPages<Page>((query) => api.user.me.pending.$get({ query }), count);
+  return {
+    items: pages.flatMap(({ data }) => data),
+    total: pages[0]?.total ?? 0,
+    hasMore: pages.at(-1)?.nextCursor != null,
+    incompleteVaults: pages[0]?.incompleteVaults ?? [],
+  };
+}
+
+/** Returns the vault whose stream the page at this path has open anyway, or null. */
+function streamedVault(path: string): string | null {
+  return (
+    /^\/(?:vault\/([0-9]+)|transaction\/([0-9]+)\..*)$/
+      .exec(path)
+      ?.slice(1)
+      .find((id) => id !== undefined) ?? null
+  );
+}
+
+/** Returns the number of items for the menu and the title; null while none is known to wait. */
+export function countText(loaded: Loaded<Pending>): string | null {
+  if (loaded.state !== 'ready') return null;
+  const { total, incompleteVaults } = loaded.value;
+  if (incompleteVaults.length > 0) return `${total}+`;
+  return total === 0 ? null : String(total);
+}
