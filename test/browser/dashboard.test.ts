@@ -37,6 +37,20 @@ describe.skipIf(executable === null)('the dashboard', () => {
 
   const openVault = (page: Page) => page.getByRole('link', { name: 'treasury' }).click();
 
+  /** Returns an address that was paid, and another one that looks like it. */
+  async function lookalike() {
+    const known = await world.chain.account(7);
+    const lower = known.toLowerCase();
+    return { known, similar: `${lower.slice(0, 8)}${'0'.repeat(lower.length - 14)}${lower.slice(-6)}` };
+  }
+
+  /** Creates a transfer with a warning. Returns its id. */
+  async function transferToLookalike(): Promise<string> {
+    const { known, similar } = await lookalike();
+    const body = { vaultId: vault.id, chain: 'anvil', to: similar, amount: '1000', acceptLookalikeOf: known };
+    return (await world.people().alice.client.transfer(body)).id;
+  }
+
   test('a visitor who is not logged in sees only the login', async () => {
     const page = await browser.newPage();
     await page.goto(`${url}/#/vault/${vault.id}`);
@@ -53,6 +67,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     const id = await transferOf('rent');
     const row = alice.page.getByRole('listitem').filter({ hasText: 'Pending approval' });
     await row.getByText('0.001 ETH').waitFor();
+    await alice.page.getByText('No asset has a price.').waitFor();
     await world.people().alice.client.approve(id);
     // Bob opens the address of the transaction, as from a notification.
     await bob.page.goto(`${url}/#/transaction/${id}`);
@@ -137,8 +152,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
 
   test('a recipient that resembles a paid address gives a warning, and is proposed only after a confirmation', async () => {
     const { page } = await pageOf('alice');
-    const known = (await world.chain.account(7)).toLowerCase();
-    const similar = `${known.slice(0, 8)}${'0'.repeat(known.length - 14)}${known.slice(-6)}`;
+    const { similar } = await lookalike();
     await page.goto(`${url}/#/vault/${vault.id}/transfer`);
     await page.getByLabel('To', { exact: true }).fill(similar);
     await page.getByLabel('Amount').fill('0.001');
@@ -165,7 +179,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await alice.page.goto(`${url}/#/transaction/${id}`);
     await alice.page.getByText(SCRIPT).first().waitFor();
     await alice.page.getByRole('link', { name: 'Tokens' }).click();
-    await alice.page.getByLabel('Name').fill(SCRIPT);
+    await alice.page.getByLabel('Name', { exact: true }).fill(SCRIPT);
     await alice.page.getByRole('button', { name: 'Create' }).click();
     await alice.page.getByText(SCRIPT).waitFor();
     expect(await alice.page.title()).toBe('Conclave');
@@ -176,7 +190,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
   test('a token is created, shown once, used by a script, disabled and deleted', async () => {
     const bob = await pageOf('bob');
     await bob.page.getByRole('link', { name: 'Tokens' }).click();
-    await bob.page.getByLabel('Name').fill('nightly');
+    await bob.page.getByLabel('Name', { exact: true }).fill('nightly');
     await bob.page.getByLabel('Expiry').fill('2099-01-31');
     await bob.page.getByRole('button', { name: 'Create' }).click();
     const value = (await bob.page.locator('.secret').textContent()) ?? '';
@@ -333,6 +347,8 @@ describe.skipIf(executable === null)('the dashboard', () => {
     'no page has an accessibility violation (axe, WCAG 2.2 AA), %s',
     async (colorScheme, viewport) => {
       const id = await transferOf('to be looked at');
+      const warned = await transferToLookalike();
+      await world.people().alice.client.request('POST', '/personal-access-token', { name: 'of a script' });
       const { page, complaints } = await pageOf('alice', { colorScheme, viewport, bypassCSP: true });
       for (const path of [
         '/',
@@ -342,6 +358,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
         `/vault/${vault.id}/policy`,
         `/vault/${vault.id}/rules`,
         `/transaction/${id}`,
+        `/transaction/${warned}`,
         '/tokens',
         '/notifications',
         '/nothing',

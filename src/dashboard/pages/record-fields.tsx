@@ -101,10 +101,12 @@ function Movements(props: { readonly transaction: Transaction; readonly Shown: t
 export function Warnings({ warnings }: Pick<Transaction, 'warnings'>) {
   if (warnings.length === 0) return null;
   return (
-    <ul class="problem" role="alert">
-      {warnings.map(({ code, detail }) => (
-        <li key={`${code} ${detail}`}>{detail}</li>
-      ))}
-    </ul>
+    <div class="problem" role="alert">
+      <ul>
+        {warnings.map(({ code, detail }) => (
+          <li key={`${code} ${detail}`}>{detail}</li>
+        ))}
+      </ul>
+    </div>
   );
 }

@@ -92,21 +92,34 @@ export function TokensPage() {
                 />
                 <span class={`state ${token.enabled ? 'good' : 'bad'}`}>{token.enabled ? 'Enabled' : 'Disabled'}</span>
                 <Dates token={token} />
-                <button type="button" onClick={() => (token.enabled ? disable(token) : setEnabled(token, true))}>
-                  {token.enabled ? 'Disable' : 'Enable'}
-                </button>
-                <button type="button" onClick={() => rotate(token)}>
-                  Rotate
-                </button>
-                <button type="button" class="no" onClick={() => remove(token)}>
-                  Delete
-                </button>
+                <TokenButton
+                  action={token.enabled ? 'Disable' : 'Enable'}
+                  of={token}
+                  act={() => (token.enabled ? disable(token) : setEnabled(token, true))}
+                />
+                <TokenButton action="Rotate" of={token} act={() => rotate(token)} />
+                <TokenButton action="Delete" of={token} act={() => remove(token)} isFinal />
               </li>
             ))}
           </ul>
         )}
       </LoadedContent>
     </main>
+  );
+}
+
+/** A button of one token. Its accessible name has the token, because each row has the same buttons. */
+function TokenButton(props: {
+  readonly action: string;
+  readonly of: Token;
+  readonly act: () => void;
+  readonly isFinal?: boolean;
+}) {
+  const { action, of: token, act, isFinal = false } = props;
+  return (
+    <button type="button" class={isFinal ? 'no' : ''} aria-label={`${action} ${token.name}`} onClick={act}>
+      {action}
+    </button>
   );
 }
 
@@ -117,9 +130,7 @@ function Name({ token, rename }: { readonly token: Token; readonly rename: (name
     return (
       <>
         <strong>{token.name}</strong>
-        <button type="button" onClick={() => open(true)}>
-          Rename
-        </button>
+        <TokenButton action="Rename" of={token} act={() => open(true)} />
       </>
     );
   return (
