@@ -6,7 +6,7 @@ import { useLive } from '#dashboard/live.ts';
 import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Amount } from '#dashboard/amount.tsx';
 import { byTrust } from '#dashboard/asset-name.ts';
-import { usdText } from '#dashboard/money.ts';
+import { usdText, usdTotal } from '#dashboard/money.ts';
 
 /** Shows the balances and the transactions of a vault. Both update live. */
 export function VaultPage(props: {
@@ -61,10 +61,20 @@ function Balances({ balances }: { readonly balances: readonly Balance[] }) {
           <th scope="col">Outgoing, not final</th>
         </tr>
       </thead>
+      <tfoot>
+        <tr>
+          <th scope="row" colSpan={2}>
+            Total of assets with a price
+          </th>
+          <td colSpan={2}>
+            <Total balances={balances} />
+          </td>
+        </tr>
+      </tfoot>
       <tbody>
         {balances
           .toSorted(byTrust)
-          .map(({ chain, asset, tokenId, current, usdValue, incoming, outgoing, agreement }) => (
+          .map(({ chain, asset, tokenId, current, usdValue, incoming, outgoing, outgoingMined, agreement }) => (
             <tr key={keyOf({ chain, asset, tokenId })}>
               <td>{chain}</td>
               <td>
@@ -83,15 +93,43 @@ function Balances({ balances }: { readonly balances: readonly Balance[] }) {
                   </>
                 )}
               </td>
-              <td data-label="Value">{usdText(usdValue) ?? '—'}</td>
+              <td data-label="Value">{usdText(usdValue) ?? <span class="quiet">no price</span>}</td>
               <td data-label="Outgoing, not final">
-                {outgoing === '0' ? '—' : <Amount amount={outgoing} asset={asset} />}
+                {outgoing === '0' && '—'}
+                {outgoingMined !== '0' && (
+                  <div>
+                    <Amount amount={outgoingMined} asset={asset} /> sent, already deducted
+                  </div>
+                )}
+                {outgoing !== outgoingMined && (
+                  <div>
+                    <Amount amount={difference(outgoing, outgoingMined)} asset={asset} /> approved, not deducted yet
+                  </div>
+                )}
               </td>
             </tr>
           ))}
       </tbody>
     </table>
   );
+}
+
+function Total({ balances }: { readonly balances: readonly Balance[] }) {
+  const { total, unknown } = usdTotal(balances.map(({ usdValue }) => usdValue));
+  return (
+    <>
+      {unknown === balances.length ? 'No asset has a price.' : usdText(total)}
+      {unknown > 0 && unknown < balances.length && (
+        <span class="quiet">
+          , without {unknown} {unknown === 1 ? 'asset' : 'assets'} that {unknown === 1 ? 'has' : 'have'} no price
+        </span>
+      )}
+    </>
+  );
+}
+
+function difference(amount: string, part: string): string {
+  return (BigInt(amount) - BigInt(part)).toString();
 }
 
 function withBalance(balances: readonly Balance[], record: Balance): Balance[] {
