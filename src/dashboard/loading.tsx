@@ -4,7 +4,8 @@ import { Refusal } from '#dashboard/api.ts';
 
 export type Loaded<T> =
   | { readonly state: 'loading' }
-  | { readonly state: 'failed'; readonly why: string }
+  /** `isForbidden`: a further attempt has the same result. */
+  | { readonly state: 'failed'; readonly why: string; readonly isForbidden: boolean }
   | { readonly state: 'ready'; readonly value: T };
 
 const LOADING = { state: 'loading' } as const;
@@ -22,7 +23,7 @@ export function useLoaded<T>(key: string, load: () => Promise<T>) {
     let isCurrent = true;
     load().then(
       (value) => isCurrent && set({ of: key, loaded: { state: 'ready', value } }),
-      (error: unknown) => isCurrent && set({ of: key, loaded: { state: 'failed', why: reasonOf(error) } }),
+      (error: unknown) => isCurrent && set({ of: key, loaded: failureOf(error) }),
     );
     return () => (isCurrent = false);
   }, [key]);
@@ -41,6 +42,11 @@ export function useLoaded<T>(key: string, load: () => Promise<T>) {
   return { loaded: of === key ? loaded : LOADING, change, reload };
 }
 
+function failureOf(error: unknown) {
+  const isForbidden = error instanceof Refusal && error.code === 'forbidden';
+  return { state: 'failed', why: reasonOf(error), isForbidden } as const;
+}
+
 export function reasonOf(error: unknown): string {
   return error instanceof Refusal ? error.message : 'The server cannot be reached. Check your connection.';
 }
@@ -57,7 +63,7 @@ export function ErrorText({ why }: { readonly why: string | null }) {
 
 /**
  * Renders the value when it is loaded. Before that it shows that the value is loading, or the error
- * and a button to retry.
+ * and a button to retry, unless the reader may not read the value.
  */
 export function LoadedContent<T>(props: {
   readonly loaded: Loaded<T>;
@@ -77,9 +83,11 @@ export function LoadedContent<T>(props: {
       return (
         <div class="problem" role="alert">
           <p>{loaded.why}</p>
-          <button type="button" onClick={again}>
-            Try again
-          </button>
+          {!loaded.isForbidden && (
+            <button type="button" onClick={again}>
+              Try again
+            </button>
+          )}
         </div>
       );
     case 'ready':

@@ -1,20 +1,32 @@
+import { mayIn, NotAMember } from '#dashboard/access.tsx';
 import type { Balance } from '#dashboard/api.ts';
 import { balancesOf } from '#dashboard/lists.ts';
 import { VaultCredentialResets } from '#dashboard/pages/credential-resets.tsx';
 import { History } from '#dashboard/pages/history.tsx';
+import { useOwnVault } from '#dashboard/pages/member-names.tsx';
 import { useLive } from '#dashboard/live.ts';
 import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Amount } from '#dashboard/amount.tsx';
 import { byTrust } from '#dashboard/asset-name.ts';
 import { usdText, usdTotal } from '#dashboard/money.ts';
 
-/** Shows the balances and the transactions of a vault. Both update live. */
-export function VaultPage(props: {
+interface VaultProps {
   readonly vaultId: string;
   readonly name: string;
   readonly chains: readonly string[];
-}) {
-  const { vaultId, name, chains } = props;
+}
+
+/**
+ * Shows the balances and the transactions of a vault. Both update live. To other people it says
+ * that they are no members, and requests nothing.
+ */
+export function VaultPage(props: VaultProps) {
+  const vault = useOwnVault(props.vaultId);
+  if (vault === null) return <NotAMember vaultId={props.vaultId} />;
+  return <MemberPage {...props} mayCreate={mayIn(vault, 'create')} />;
+}
+
+function MemberPage({ vaultId, name, chains, mayCreate }: VaultProps & { readonly mayCreate: boolean }) {
   const balances = useLoaded(vaultId, () => balancesOf(vaultId));
   useLive(vaultId, {
     balance: (record) => balances.change((all) => withBalance(all, record)),
@@ -28,9 +40,11 @@ export function VaultPage(props: {
       <h1>{name}</h1>
       <VaultCredentialResets vaultId={vaultId} />
       <p class="doors">
-        <a class="button" href={`#/vault/${vaultId}/transfer`}>
-          New transfer
-        </a>
+        {mayCreate && (
+          <a class="button" href={`#/vault/${vaultId}/transfer`}>
+            New transfer
+          </a>
+        )}
         <a class="button" href={`#/vault/${vaultId}/receive`}>
           Receive
         </a>
