@@ -51,6 +51,32 @@ describe.skipIf(executable === null)('the dashboard', () => {
     return (await world.people().alice.client.transfer(body)).id;
   }
 
+  test('files with a hash in their name are cached, the page is not, and the manifest is loaded', async () => {
+    const document = await fetch(`${url}/`);
+    const html = await document.text();
+    const assets = [...html.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
+    expect(assets).toHaveLength(2);
+    for (const path of assets) {
+      const response = await fetch(`${url}${path}`);
+      expect([response.status, response.headers.get('cache-control')]).toEqual([
+        200,
+        'public, max-age=31536000, immutable',
+      ]);
+      expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+    }
+    expect(document.headers.get('cache-control')).toContain('max-age=0');
+    const absent = await fetch(`${url}/assets/index-00000000.js`);
+    expect([absent.status, absent.headers.get('cache-control')?.includes('immutable') ?? false]).toEqual([404, false]);
+    const manifest = await fetch(`${url}/manifest.webmanifest`);
+    expect(manifest.headers.get('content-type')).toContain('application/manifest+json');
+    const page = await browser.newPage();
+    await page.goto(`${url}/`);
+    const session = await page.context().newCDPSession(page);
+    const { errors, data } = await session.send('Page.getAppManifest');
+    expect([errors, data?.includes('"Conclave"')]).toEqual([[], true]);
+    await page.close();
+  });
+
   test('a visitor who is not logged in sees only the login', async () => {
     const page = await browser.newPage();
     await page.goto(`${url}/#/vault/${vault.id}`);
@@ -174,6 +200,12 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await page.goto(`${url}/#/vault/${vault.id}/receive`);
     await page.getByText(vault.address).waitFor();
     await page.getByRole('img', { name: /QR code/ }).waitFor();
+    await page.getByRole('heading', { name: 'Anvil', exact: true }).waitFor();
+    await page.getByText('Send only assets of Anvil to this address.').waitFor();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy the address on Anvil' }).click();
+    await page.getByRole('status').getByText('Copied', { exact: true }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(vault.address);
     expect(complaints).toEqual([]);
   });
 
@@ -195,6 +227,15 @@ describe.skipIf(executable === null)('the dashboard', () => {
     const bob = await pageOf('bob');
     await bob.page.getByRole('link', { name: 'Tokens' }).click();
     await bob.page.getByLabel('Name', { exact: true }).fill('nightly');
+    for (const [day, said] of [
+      ['2020-01-31', 'Expiry: Enter a date in the future.'],
+      ['12099-01-31', 'Expiry: Enter a date up to the year 9999.'],
+    ] as const) {
+      await bob.page.getByLabel('Expiry').fill(day);
+      await bob.page.getByRole('button', { name: 'Create' }).click();
+      await bob.page.getByText(said, { exact: true }).waitFor();
+      expect(await bob.page.locator('.secret').count()).toBe(0);
+    }
     await bob.page.getByLabel('Expiry').fill('2099-01-31');
     await bob.page.getByRole('button', { name: 'Create' }).click();
     const value = (await bob.page.locator('.secret').textContent()) ?? '';
@@ -352,9 +393,6 @@ describe.skipIf(executable === null)('the dashboard', () => {
     async (colorScheme, viewport) => {
       const id = await transferOf('to be looked at');
       const warned = await transferToLookalike();
-      await world
-        .people()
-        .alice.client.request('POST', '/session/access-token', { body: { name: 'of a script', expiresAt: null } });
       const { page, complaints } = await pageOf('alice', { colorScheme, viewport, bypassCSP: true });
       for (const path of [
         '/',

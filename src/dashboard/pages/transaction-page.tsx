@@ -277,7 +277,13 @@ function Facts({ transaction, isReviewed }: { readonly transaction: Transaction;
     ['Not after', notAfter === null ? null : <Time iso={notAfter} />],
     [
       'Transaction hash',
-      txHash === null ? null : explorerUrl === null ? <code>{txHash}</code> : <a href={explorerUrl}>{txHash}</a>,
+      txHash === null ? null : explorerUrl === null ? (
+        <code>{txHash}</code>
+      ) : (
+        <a href={explorerUrl} target="_blank" rel="noopener noreferrer">
+          {txHash}
+        </a>
+      ),
     ],
     ['Confirmations', txHash === null ? null : String(confirmations)],
     ['Reason', failure ?? reasonText(stateReason)],
