@@ -52,7 +52,7 @@ function MemberPage({ vaultId, name, chains, mayCreate }: VaultProps & { readonl
           Policy
         </a>
       </p>
-      <section aria-labelledby="balances">
+      <section class="balances" aria-labelledby="balances">
         <h2 id="balances">Balances</h2>
         <LoadedContent loaded={balances.loaded} what="balances" again={balances.reload}>
           {(all) => <Balances balances={all} />}
