@@ -111,7 +111,7 @@ export function TokensPage() {
   );
 }
 
-/** A button of one token. Its accessible name has the token, because each row has the same buttons. */
+/** A button of one token. Its accessible name has the token: each row has the same buttons. */
 function TokenButton(props: {
   readonly action: string;
   readonly of: Token;
