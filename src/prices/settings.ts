@@ -20,7 +20,7 @@ const SOLANA_ASSET = /^solana:[1-9A-HJ-NP-Za-km-z]{32}(\/token:[1-9A-HJ-NP-Za-km
 const BITCOIN_ASSET = /^bip122:[0-9a-f]{32}$/;
 
 const isAsset = (name: string) => [EVM_ASSET, SOLANA_ASSET, BITCOIN_ASSET].some((shape) => shape.test(name));
-const asset = z.string().refine(isAsset, 'is no asset');
+const assetText = z.string().refine(isAsset, 'is no asset');
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'is no address');
 
 const settings = z.array(
@@ -28,14 +28,14 @@ const settings = z.array(
     z.strictObject({
       type: z.literal('static'),
       prices: z.record(
-        asset,
+        assetText,
         z.string().refine((text) => parseUsdPrice(text) !== null, 'is no price'),
       ),
     }),
     z.strictObject({
       type: z.literal('chainlink'),
       feeds: z.record(
-        asset,
+        assetText,
         z.strictObject({ feed: address, maxAgeSeconds: z.int().positive(), sequencer: address.optional() }),
       ),
     }),
