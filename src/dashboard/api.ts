@@ -1,5 +1,7 @@
 import type { ClientResponse, InferResponseType } from 'hono/client';
 import { hc } from 'hono/client';
+import type { FieldFault } from '#dashboard/problem-text.ts';
+import { faultsIn, faultText } from '#dashboard/problem-text.ts';
 import type { Api } from '#http/api.ts';
 
 /**
@@ -16,20 +18,34 @@ type CredentialResets = InferResponseType<(typeof api.user.me)['credential-reset
 export type CredentialReset = CredentialResets['data'][number];
 export type Token = InferResponseType<(typeof api)['personal-access-token']['$get']>['tokens'][number];
 
+/** The body of a refusal (RFC 9457), as far as the service sent one. */
+interface Problem {
+  readonly code?: unknown;
+  readonly title?: unknown;
+  readonly detail?: unknown;
+  readonly known?: unknown;
+  readonly errors?: unknown;
+}
+
 /** The service refused a request. The message is for the person. */
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
+  /** The refused fields of the body. */
+  readonly faults: readonly FieldFault[];
   /** The known address that the refused address resembles, or null. */
   readonly known: string | null;
 
-  constructor(
-    status: number,
-    problem: { readonly code?: unknown; readonly title?: unknown; readonly detail?: unknown; readonly known?: unknown },
-  ) {
-    super([problem.title, problem.detail].filter((part) => typeof part === 'string').join('. '));
+  constructor(status: number, problem: Problem) {
+    const faults = faultsIn(problem.errors);
+    const isInvalid = problem.code === 'invalid-request' && faults.length > 0;
+    const texts = isInvalid
+      ? [faults.map(faultText).join(' ')]
+      : [problem.title, problem.detail].filter((part) => typeof part === 'string');
+    super(texts.join('. '));
     this.status = status;
     this.code = String(problem.code);
+    this.faults = faults;
     this.known = typeof problem.known === 'string' ? problem.known : null;
   }
 }

@@ -4,11 +4,16 @@ import { Refusal } from '#dashboard/api.ts';
 import { Contradiction, Undecidable } from '#dashboard/decision/contradiction.ts';
 import { RedStop } from '#dashboard/decision/red-stop.tsx';
 
-export type Loaded<T> =
-  | { readonly state: 'loading' }
-  /** `isAttack`: the service contradicts itself, so a repetition proves nothing. */
-  | { readonly state: 'failed'; readonly why: string; readonly isAttack: boolean }
-  | { readonly state: 'ready'; readonly value: T };
+interface Failure {
+  readonly state: 'failed';
+  readonly why: string;
+  /** The service contradicts itself, so a repetition proves nothing. */
+  readonly isAttack: boolean;
+  /** A further attempt has the same result. */
+  readonly isForbidden: boolean;
+}
+
+export type Loaded<T> = { readonly state: 'loading' } | Failure | { readonly state: 'ready'; readonly value: T };
 
 const LOADING = { state: 'loading' } as const;
 
@@ -44,8 +49,13 @@ export function useLoaded<T>(key: string, load: () => Promise<T>) {
   return { loaded: of === key ? loaded : LOADING, change, reload };
 }
 
-function failureOf(error: unknown): Loaded<never> {
-  return { state: 'failed', why: reasonOf(error), isAttack: error instanceof Contradiction };
+function failureOf(error: unknown): Failure {
+  return {
+    state: 'failed',
+    why: reasonOf(error),
+    isAttack: error instanceof Contradiction,
+    isForbidden: error instanceof Refusal && error.code === 'forbidden',
+  };
 }
 
 export function reasonOf(error: unknown): string {
@@ -65,7 +75,7 @@ export function ErrorText({ why }: { readonly why: string | null }) {
 
 /**
  * Renders the value when it is loaded. Before that it shows that the value is loading, or the error
- * and a button to retry.
+ * and a button to retry, unless the reader may not read the value.
  */
 export function LoadedContent<T>(props: {
   readonly loaded: Loaded<T>;
@@ -86,9 +96,11 @@ export function LoadedContent<T>(props: {
       return (
         <div class="problem" role="alert">
           <p>{loaded.why}</p>
-          <button type="button" onClick={again}>
-            Try again
-          </button>
+          {!loaded.isForbidden && (
+            <button type="button" onClick={again}>
+              Try again
+            </button>
+          )}
         </div>
       );
     case 'ready':

@@ -54,6 +54,21 @@ export function timeText(iso: string): string {
   return TIME.format(new Date(iso));
 }
 
+/** Names of chains whose short name is not their name. */
+const CHAIN_NAMES: Readonly<Record<string, string>> = {
+  bsc: 'BNB Smart Chain',
+  hyperevm: 'HyperEVM',
+  optimism: 'OP Mainnet',
+};
+
+/** Returns the name of a chain for people: `ethereum-sepolia` is `Ethereum Sepolia`. */
+export function chainName(chain: string): string {
+  if (Object.hasOwn(CHAIN_NAMES, chain)) return CHAIN_NAMES[chain] ?? chain;
+  return chain.replaceAll(/(^|-)([a-z])/g, (_, dash: string, letter: string) => {
+    return `${dash === '' ? '' : ' '}${letter.toUpperCase()}`;
+  });
+}
+
 /** Reports whether the chain is a Solana chain, by the beginning of its name. */
 export function isOnSolana(chain: string): boolean {
   return chain.startsWith('solana');

@@ -2,6 +2,7 @@ import type { ChainClient } from '#chains/chain-client.ts';
 import { chainClients } from '#chains/client-for.ts';
 import { impersonatedToken, hasPhishingText } from '#chains/inspect/token-impersonation.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
+import { rulesFor } from '#chains/rules-for.ts';
 import type { ChainTransaction } from '#domain/activity/activity.ts';
 import type { Valuation, TokenProfile } from '#domain/asset/valuation.ts';
 import type { Chain } from '#domain/asset/chain.ts';
@@ -13,6 +14,7 @@ import { logAlert } from '#objects/metrics.ts';
 import type { FeedReader } from '#prices/chainlink.ts';
 import type { AssetKey } from '#prices/price-source.ts';
 import { assetName, pricesOf } from '#prices/price-source.ts';
+import type { ContractsOf } from '#prices/settings.ts';
 import { priceSources } from '#prices/settings.ts';
 import type { CachedPrice, CachedToken } from '#store/valuations.ts';
 import { saveValuation, cachedPrices, cachedTokens } from '#store/valuations.ts';
@@ -172,7 +174,10 @@ async function assetPrices(
   valued: ValuedChain,
   { assets, nowMs }: { readonly assets: readonly AssetKey[]; readonly nowMs: number },
 ) {
-  const sources = priceSources(env.PRICE_SOURCES, feedReader(env, valued));
+  const sources = priceSources(env.PRICE_SOURCES, {
+    read: feedReader(env, valued),
+    contractsOf: contractsByChain(chainsFrom(env)),
+  });
   const kept = sources.length === 0 ? [] : await cachedPrices(env.DB, assets);
   const current = kept.filter(({ state, requestedAtMs }) => nowMs - requestedAtMs < TIMES[state]);
   const prices = new Map<AssetKey, Price>(current.map((row) => [row.asset, priceOfRow(row)]));
@@ -200,6 +205,18 @@ const TIMES: Readonly<Record<CachedPrice['state'], number>> = {
 function priceOfRow({ state, usdE12, atMs }: CachedPrice): Price {
   if (state === 'known') return usdE12 === null ? { state: 'unknown' } : { state, usdE12, atMs };
   return { state };
+}
+
+/** Returns the contracts of the price sources, by the rules of each chain of this service. */
+export function contractsByChain(chains: readonly Chain[]): ContractsOf {
+  return (caip2) => {
+    const chain = findChain(chains, caip2);
+    if (chain === null) return null;
+    return (text) => {
+      const parsed = rulesFor(chain).parseToken(text);
+      return parsed.ok ? parsed.value : null;
+    };
+  };
 }
 
 /** Returns a reader of price feeds on the chains that have an RPC node. */

@@ -129,7 +129,7 @@ function overTheWire({ path, text }: SourceFile): readonly string[] {
   if (roomOf(path) !== 'dashboard') return [];
   const inner = text.replace(/^import type \{ Api \} from '#http\/api\.ts';$/m, '');
   return importsOf(inner).flatMap((target) =>
-    /^#(?!dashboard\/|review\/|domain\/(?:asset\/amount|canonical\/(?:read-text|field-reader)|transaction\/intent|policy\/(?:rules|optional-rules)|access\/device|id|access\/approval-page-message|access\/approval-redirect)\.ts$)/.test(
+    /^#(?!dashboard\/|review\/|domain\/(?:asset\/amount|canonical\/(?:read-text|field-reader)|transaction\/intent|policy\/(?:rules|optional-rules)|access\/(?:device|member)|id|access\/approval-page-message|access\/approval-redirect)\.ts$)/.test(
       target,
     )
       ? [`imports ${target}; it is not on the wire`]

@@ -13,7 +13,7 @@ import { pinsOfStack } from '#local/stack/stack-pins.ts';
 import { finished } from '../e2e/world.ts';
 import type { VirtualCredential } from './authenticator.ts';
 import { withAuthenticator } from './authenticator.ts';
-import { readAndClick } from './read-and-click.ts';
+import { readAndClick, readDetails } from './read-and-click.ts';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere, complaintsOf, PATIENCE_MS } from './chromium.ts';
@@ -189,6 +189,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
         if (name === 'alice') expect(await barriersOf(page)).toEqual([]);
         expect(await page.locator('.verdicts .agrees').count()).toBe(3);
         expect(await page.locator('.address').last().textContent()).toBe(to);
+        if (name === 'alice') await expectReasonOfButton(page);
         const closed = page.waitForEvent('close');
         await readAndClick(page.getByRole('button', { name: 'Approve with a passkey' }));
         await closed;
@@ -259,6 +260,33 @@ describe.skipIf(executable === null)('with an approval page', () => {
     expect(complaints.flat().filter((one) => !one.includes('pubKeyCredParams'))).toEqual([]);
   });
 });
+
+/**
+ * Checks in a low window that the inactive button says how many lines are unread, marks them, and
+ * shows the first one, and that it does not move when they are read.
+ */
+async function expectReasonOfButton(page: Page): Promise<void> {
+  const whole = page.viewportSize();
+  await page.setViewportSize({ width: 390, height: 260 });
+  await page.evaluate(() => scrollTo(0, 0));
+  const button = page.getByRole('button', { name: 'Approve with a passkey' });
+  const reason = page.locator('.wait [role=status]');
+  const topOfButton = () => button.evaluate((one) => Math.round(one.getBoundingClientRect().top + scrollY));
+  await button.scrollIntoViewIfNeeded();
+  await expect.poll(() => reason.textContent()).toMatch(/^Read [1-9][0-9]* more lines?\.$/);
+  const unread = page.locator('.decision .detail[data-unread]');
+  const first = await unread.first().elementHandle();
+  expect(await button.isDisabled()).toBe(true);
+  const before = await topOfButton();
+  await page.getByRole('button', { name: 'Show the first' }).click();
+  await expect.poll(() => first?.evaluate((one) => one.hasAttribute('data-unread'))).toBe(false);
+  expect(await first?.evaluate((one) => one === document.activeElement)).toBe(true);
+  await readDetails(button);
+  await expect.poll(() => reason.textContent()).toBe('');
+  expect([await unread.count(), await topOfButton()]).toEqual([0, before]);
+  expect(await page.getByRole('button', { name: 'Show the first' }).count()).toBe(0);
+  if (whole !== null) await page.setViewportSize(whole);
+}
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 

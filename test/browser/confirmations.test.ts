@@ -152,12 +152,12 @@ describe.skipIf(executable === null)('the dashboard', () => {
   test('a token is disabled and rotated only after a question', async () => {
     const { page, complaints } = await scene.pageOf('alice');
     await page.getByRole('link', { name: 'Tokens' }).click();
-    await page.getByLabel('Name').fill('payroll');
+    await page.getByLabel('Name', { exact: true }).fill('payroll');
     await page.getByRole('button', { name: 'Create' }).click();
     const value = (await page.locator('.secret').textContent()) ?? '';
     const row = page.getByRole('listitem').filter({ hasText: 'payroll' });
     for (const action of ['Disable', 'Rotate', 'Delete']) {
-      await row.getByRole('button', { name: action }).click();
+      await page.getByRole('button', { name: `${action} payroll`, exact: true }).click();
       await page.getByRole('dialog', { name: `${action} “payroll”?` }).waitFor();
       await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'detached' });

@@ -34,6 +34,32 @@ describe.skipIf(executable === null)('lists with several pages', () => {
     return (await unwrap(scene.world.service().api.internal.vault.$post({ json }))).id;
   }
 
+  test('files with a hash in their name are cached, the page is not, and the manifest is loaded', async () => {
+    const document = await fetch(`${scene.url}/`);
+    const html = await document.text();
+    const assets = [...html.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
+    expect(assets).toHaveLength(2);
+    for (const path of assets) {
+      const response = await fetch(`${scene.url}${path}`);
+      expect([response.status, response.headers.get('cache-control')]).toEqual([
+        200,
+        'public, max-age=31536000, immutable',
+      ]);
+      expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+    }
+    expect(document.headers.get('cache-control')).toContain('max-age=0');
+    const absent = await fetch(`${scene.url}/assets/index-00000000.js`);
+    expect([absent.status, absent.headers.get('cache-control')?.includes('immutable') ?? false]).toEqual([404, false]);
+    const manifest = await fetch(`${scene.url}/manifest.webmanifest`);
+    expect(manifest.headers.get('content-type')).toContain('application/manifest+json');
+    const page = await scene.browser.newPage();
+    await page.goto(`${scene.url}/`);
+    const session = await page.context().newCDPSession(page);
+    const { errors, data } = await session.send('Page.getAppManifest');
+    expect([errors, data?.includes('"Conclave"')]).toEqual([[], true]);
+    await page.close();
+  });
+
   test('Home lists the oldest of many vaults, and its pages open', async () => {
     for (let i = 1; i <= VAULTS; i++) await draft(`Vault of lists ${i}`);
     const { page, complaints } = await scene.pageOf('alice');
@@ -64,7 +90,7 @@ describe.skipIf(executable === null)('lists with several pages', () => {
       await expect.poll(() => page.locator('article.proposal').count()).toBeGreaterThan(before);
     }
     await page.getByText('Device number 1.').waitFor();
-    expect(await page.getByText(/^Device number \d+\.$/).count()).toBe(CHANGES);
+    expect(await page.getByText(/^Note by you: “Device number \d+\.”$/).count()).toBe(CHANGES);
   });
 
   test('an asset of a later page is in the balances and can be chosen for a transfer', async () => {

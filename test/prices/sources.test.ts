@@ -1,7 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { chainsFrom } from '#chains/registry.ts';
 import type { FeedRound, Price } from '#domain/asset/price.ts';
+import { contractsByChain } from '#jobs/value-assets.ts';
+import type { FeedReader } from '#prices/chainlink.ts';
 import { chainlink } from '#prices/chainlink.ts';
 import { defillama } from '#prices/defillama.ts';
 import type { PriceSource } from '#prices/price-source.ts';
@@ -13,7 +16,11 @@ import { priceSources } from '#prices/settings.ts';
 const NOON_MS = Date.UTC(2026, 10, 21, 12);
 const NOON = NOON_MS / 1000;
 const NATIVE = assetName('eip155:1', null);
-const DOLLAR = assetName('eip155:1', '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48');
+const DOLLAR_TOKEN = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
+const DOLLAR = assetName('eip155:1', DOLLAR_TOKEN);
+const CASED = assetName('eip155:1', '0xdAC17F958D2ee523a2206206994597C13D831ec7');
+const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
+const BITCOIN = 'bip122:000000000019d6689c085ae165831e93';
 const MEME = assetName('eip155:1', '0x4444444444444444444444444444444444444444');
 
 const known = (usdE12: string, atMs = NOON_MS): Price => ({ state: 'known', usdE12, atMs });
@@ -191,17 +198,24 @@ test.each<[string, Readonly<Record<string, FeedRound | null>>, string?]>([
   expect(await fed(rounds, sequencer)).toEqual({ state: 'unavailable' });
 });
 
+const staticPrice = (asset: string) => JSON.stringify([{ type: 'static', prices: { [asset]: '1' } }]);
+const feedOf = (feed: object, asset = NATIVE) =>
+  JSON.stringify([{ type: 'chainlink', feeds: { [asset]: { maxAgeSeconds: 3600, ...feed } } }]);
 const noSource = async () => null;
+const chains = chainsFrom({});
+/** Reads the setting as the service does, with a reader of feeds. */
+const sourcesOf = (setting: string | undefined, read: FeedReader = noSource) =>
+  priceSources(setting, { read, contractsOf: contractsByChain(chains) });
 
 test('the setting is empty, or lists price sources in their order', async () => {
-  expect([priceSources(undefined, noSource), priceSources(' ', noSource)]).toEqual([[], []]);
+  expect([sourcesOf(undefined), sourcesOf(' ')]).toEqual([[], []]);
   const setting = JSON.stringify([
     { type: 'static', prices: { [DOLLAR]: '1.00' } },
     { type: 'chainlink', feeds: { [NATIVE]: { feed: FEED, maxAgeSeconds: 3600 } } },
     { type: 'defillama', url: `${url}/` },
   ]);
   answer = { status: 200, body: JSON.stringify({ coins: {} }) };
-  const sources = priceSources(setting, async () => round());
+  const sources = sourcesOf(setting, async () => round());
   expect(sources).toHaveLength(3);
   expect(await reported(sources)).toEqual({
     [NATIVE]: known('2500000000000000', NOON_MS - 60_000),
@@ -209,6 +223,37 @@ test('the setting is empty, or lists price sources in their order', async () => 
     [MEME]: { state: 'unknown' },
   });
   expect(paths.at(-1)).toBe('/prices/current/ethereum:0x4444444444444444444444444444444444444444');
+});
+
+test('a token in lower case has its price, from a fixed price and from a feed', async () => {
+  const read: string[] = [];
+  const sources = sourcesOf(
+    JSON.stringify([
+      { type: 'static', prices: { [DOLLAR.toLowerCase()]: '1.00' } },
+      { type: 'chainlink', feeds: { [MEME]: { feed: FEED.toLowerCase(), maxAgeSeconds: 3600 } } },
+      { type: 'chainlink', feeds: { [CASED.toLowerCase()]: { feed: FEED, maxAgeSeconds: 3600 } } },
+    ]),
+    async (_caip2, feed) => {
+      read.push(feed);
+      return round();
+    },
+  );
+  const feedPrice = known('2500000000000000', NOON_MS - 60_000);
+  expect(await reported(sources, [DOLLAR, MEME, CASED])).toEqual({
+    [DOLLAR]: known('1000000000000'),
+    [MEME]: feedPrice,
+    [CASED]: feedPrice,
+  });
+  expect(read).toEqual([FEED, FEED]);
+});
+
+test('the refusal of a setting names the address, and a mint keeps its spelling', async () => {
+  const wrong = `eip155:1/erc20:${DOLLAR_TOKEN.replace('A0b', 'a0b')}`;
+  expect(() => sourcesOf(staticPrice(wrong))).toThrow(
+    `eip155:1 has no contract ${addressOfAssetKey(wrong).tokenAddress}`,
+  );
+  const mint = `${SOLANA}/token:EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v`;
+  expect(await reported(sourcesOf(staticPrice(mint)), [mint])).toEqual({ [mint]: known('1000000000000') });
 });
 
 test.each([
@@ -219,7 +264,19 @@ test.each([
   ['an invalid asset', '[{"type":"static","prices":{"ETH":"1"}}]'],
   ['a feed without an age', `[{"type":"chainlink","feeds":{"eip155:1":{"feed":"${FEED}"}}}]`],
   ['an invalid address', '[{"type":"defillama","url":"ftp://prices"}]'],
+  ['an address with a wrong checksum', staticPrice(`eip155:1/erc20:${DOLLAR_TOKEN.replace('A0b', 'a0b')}`)],
+  ['the zero address as a token', staticPrice(`eip155:1/erc20:0x${'0'.repeat(40)}`)],
+  ['a mint that is no public key', staticPrice(`${SOLANA}/token:${'z'.repeat(44)}`)],
+  ['a token of a chain without tokens', staticPrice(`${BITCOIN}/erc20:${DOLLAR_TOKEN}`)],
+  ['an unknown chain', staticPrice('eip155:999999999')],
+  [
+    'two prices of one asset',
+    JSON.stringify([{ type: 'static', prices: { [DOLLAR]: '1', [DOLLAR.toLowerCase()]: '2' } }]),
+  ],
+  ['a feed at no address', feedOf({ feed: FEED.replace('5f4', '5F4') })],
+  ['a sequencer at no address', feedOf({ feed: FEED, sequencer: SEQUENCER.replace('FdB', 'fdB') })],
+  ['a feed of an asset on Solana', feedOf({ feed: FEED }, SOLANA)],
   ['a field too many', '[{"type":"static","prices":{},"extra":1}]'],
 ])('the service does not start with a setting that has %s', (_name, setting) => {
-  expect(() => priceSources(setting, noSource)).toThrow('PRICE_SOURCES');
+  expect(() => sourcesOf(setting)).toThrow('PRICE_SOURCES');
 });

@@ -22,7 +22,7 @@ export function SignButton(props: {
 }) {
   const { label, isRejection = false, isReady = true, sign, requested, children } = props;
   const block = useRef<HTMLElement>(null);
-  const { isReviewed, isLargeEnough } = useReview(block);
+  const { isReviewed, isLargeEnough, unread, showUnread } = useReview(block);
   const [isBusy, setBusy] = useState(false);
   const [isAcknowledged, setAcknowledged] = useState(!requested.replacesUnanswered);
   const click = () => {
@@ -54,6 +54,10 @@ export function SignButton(props: {
           </label>
         </div>
       )}
+      <Wait
+        reason={isLargeEnough && !isBusy ? waitReason({ isReady, unread, isAcknowledged, isReviewed }) : ''}
+        showUnread={unread > 0 ? showUnread : null}
+      />
       <p class="detail">
         <button
           type="button"
@@ -70,6 +74,37 @@ export function SignButton(props: {
         )}
       </p>
     </section>
+  );
+}
+
+/** Returns why the button accepts no click; an empty text when it does. */
+function waitReason(state: {
+  readonly isReady: boolean;
+  /** The number of details that were not in view yet. */
+  readonly unread: number;
+  readonly isAcknowledged: boolean;
+  readonly isReviewed: boolean;
+}): string {
+  const { isReady, unread, isAcknowledged, isReviewed } = state;
+  if (!isReady) return 'Complete the steps above.';
+  if (unread > 0) return `Read ${unread} more ${unread === 1 ? 'line' : 'lines'}.`;
+  if (!isAcknowledged) return 'Tick the box above.';
+  return isReviewed ? '' : 'Stay in this window for a second.';
+}
+
+/**
+ * Shows why the button is inactive. Its height never changes, because the button below must not
+ * move under the pointer.
+ */
+function Wait(props: { readonly reason: string; readonly showUnread: (() => void) | null }) {
+  const { reason, showUnread } = props;
+  return (
+    <div class="wait">
+      <span role="status">{reason}</span>
+      <button type="button" class={showUnread === null ? 'hidden' : ''} onClick={() => showUnread?.()}>
+        Show the first
+      </button>
+    </div>
   );
 }
 

@@ -1,23 +1,42 @@
 import type { RefObject } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Size } from '#approval-page/sign/review-time.ts';
 import { isLargeEnough, REVIEW_MS, reviewedMs, TICK_MS } from '#approval-page/sign/review-time.ts';
 
+/** The attribute of a detail that was not in view yet. The style sheet marks it. */
+const UNREAD = 'data-unread';
+
 /**
- * Reports whether the person could read the block that this element is. The page that opened this
- * window chooses its size and position, and may scroll it, so a button counts a click only when its
- * details were in view.
+ * Reports whether the person could read the block that this element is, and how many details were
+ * not in view yet. The page that opened this window chooses its size and position, and may scroll
+ * it, so a button counts a click only when its details were in view. `showUnread` moves the view
+ * and the focus to the first detail that was not.
  */
 export function useReview(block: RefObject<HTMLElement | null>) {
-  const [view, setView] = useState({ isReviewed: false, isLargeEnough: true });
+  const [view, setView] = useState({ isReviewed: false, isLargeEnough: true, unread: 0 });
+  const first = useRef<() => Element | undefined>(() => undefined);
+  const showUnread = () => {
+    const detail = first.current();
+    detail?.scrollIntoView({ block: 'start' });
+    if (!(detail instanceof HTMLElement)) return;
+    detail.tabIndex = -1;
+    detail.focus({ preventScroll: true });
+  };
   useEffect(() => {
     const details = [...(block.current?.querySelectorAll('.detail') ?? [])];
     const unread = new Set<Element>(details);
+    // The last detail is the button itself.
+    const lines = details.slice(0, -1);
+    for (const line of lines) line.setAttribute(UNREAD, '');
+    first.current = () => lines.find((line) => unread.has(line));
     let isButtonInView = false;
     const observer = new IntersectionObserver(
       (entries) => {
         for (const entry of entries) {
-          if (isWhole(entry)) unread.delete(entry.target);
+          if (isWhole(entry)) {
+            unread.delete(entry.target);
+            entry.target.removeAttribute(UNREAD);
+          }
           if (entry.target === details.at(-1)) isButtonInView = isWhole(entry);
         }
       },
@@ -31,14 +50,15 @@ export function useReview(block: RefObject<HTMLElement | null>) {
       const isRead = unread.size === 0 && isButtonInView;
       time = reviewedMs(time, now - last, { isFocused: document.hasFocus(), isLargeEnough: isLarge, isRead });
       last = now;
-      setView({ isReviewed: time >= REVIEW_MS, isLargeEnough: isLarge });
+      const count = lines.filter((line) => unread.has(line)).length;
+      setView({ isReviewed: time >= REVIEW_MS, isLargeEnough: isLarge, unread: count });
     }, TICK_MS);
     return () => {
       clearInterval(timer);
       observer.disconnect();
     };
   }, []);
-  return view;
+  return { ...view, showUnread };
 }
 
 /** The end of a scroll must be noticed, also when it leaves a pixel of an element outside. */

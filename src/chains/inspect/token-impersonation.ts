@@ -9,16 +9,24 @@ export interface TokenTexts {
 
 /**
  * Returns the listed token or native asset whose symbol an unlisted token uses as its symbol or
- * name; null without one. Look-alike letters are equal (Unicode TS 39), and capitals, spaces and
- * punctuation are ignored.
+ * name; null without one.
  */
 export function impersonatedToken(
   { symbol, name }: TokenTexts,
   chain: Pick<Chain, 'nativeSymbol'> & { readonly tokens: readonly { readonly symbol: string }[] },
 ): string | null {
-  const worn = new Set([symbol, name].filter((text) => text !== null).map(skeletonOf));
   const real = [chain.nativeSymbol, ...chain.tokens.map((token) => token.symbol)];
-  return real.find((one) => worn.has(skeletonOf(one))) ?? null;
+  return impersonatedSymbol(symbol, real) ?? impersonatedSymbol(name, real);
+}
+
+/**
+ * Returns the symbol that a text looks like; null without one. Look-alike letters are equal
+ * (Unicode TS 39), and capitals, spaces and punctuation are ignored.
+ */
+export function impersonatedSymbol(text: string | null, symbols: readonly string[]): string | null {
+  if (text === null) return null;
+  const worn = skeletonOf(text);
+  return symbols.find((symbol) => skeletonOf(symbol) === worn) ?? null;
 }
 
 const BAIT =

@@ -108,10 +108,12 @@ export function Decision(props: {
                 />
               )}
             </div>
-            <details>
-              <summary>Everything that an approval binds</summary>
-              <ReviewFacts facts={review.description.facts} />
-            </details>
+            {review.subject.kind === 'intent' && (
+              <details>
+                <summary>Everything that an approval binds</summary>
+                <ReviewFacts facts={review.description.facts} />
+              </details>
+            )}
             <p class="quiet">
               Read in this browser from the bytes that are approved. SHA-256: <Hash value={review.digest} />
             </p>

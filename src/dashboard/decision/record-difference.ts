@@ -1,5 +1,5 @@
 import type { Transaction } from '#dashboard/api.ts';
-import type { Asset } from '#dashboard/asset-name.ts';
+import type { Asset } from '#dashboard/amounts/asset-name.ts';
 import type { Intent } from '#domain/transaction/intent.ts';
 import { nameOf } from '#domain/policy/rules.ts';
 import { policyToken } from '#domain/policy/optional-rules.ts';

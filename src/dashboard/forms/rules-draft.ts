@@ -1,6 +1,6 @@
-import { amountHint, parseUnits, typedUnits } from '#dashboard/money.ts';
-import type { Asset } from '#dashboard/asset-name.ts';
-import { byTrust, choiceName } from '#dashboard/asset-name.ts';
+import { amountHint, parseUnits, typedUnits } from '#dashboard/amounts/money.ts';
+import type { Asset } from '#dashboard/amounts/asset-name.ts';
+import { byTrust, choiceName } from '#dashboard/amounts/asset-name.ts';
 
 /** The part of a policy that the form changes. */
 export interface RulesOfPolicy {

@@ -6,11 +6,12 @@ import { Hash } from '#dashboard/pages/record-fields.tsx';
 interface Acquaintance {
   readonly me: string;
   readonly names: ReadonlyMap<string, string>;
+  readonly vaults: readonly OwnVault[];
 }
 
-const Known = createContext<Acquaintance>({ me: '', names: new Map() });
+const Known = createContext<Acquaintance>({ me: '', names: new Map(), vaults: [] });
 
-/** Provides the names of the members of the reader's vaults to the pages below. */
+/** Provides the reader's vaults, and the names of their members, to the pages below. */
 export function People(props: {
   readonly me: Person;
   readonly vaults: readonly OwnVault[];
@@ -18,7 +19,12 @@ export function People(props: {
 }) {
   const { me, vaults, children } = props;
   const names = new Map(vaults.flatMap(({ members }) => members.map(({ userId, name }) => [userId, name] as const)));
-  return <Known.Provider value={{ me: me.id, names }}>{children}</Known.Provider>;
+  return <Known.Provider value={{ me: me.id, names, vaults }}>{children}</Known.Provider>;
+}
+
+/** Returns the vault; null when the reader is not a member of it. */
+export function useOwnVault(vaultId: string): OwnVault | null {
+  return useContext(Known).vaults.find(({ id }) => String(id) === vaultId) ?? null;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { encode } from 'uqr';
 import type { OwnVault } from '#dashboard/api.ts';
-import { isOnSolana } from '#dashboard/text.ts';
+import { CopyButton } from '#dashboard/forms/copy-button.tsx';
+import { chainName, isOnSolana } from '#dashboard/text.ts';
 
 /** Shows the addresses of a vault, to copy or to scan with a phone. */
 export function ReceivePage({ vault }: { readonly vault: OwnVault }) {
@@ -14,10 +15,13 @@ export function ReceivePage({ vault }: { readonly vault: OwnVault }) {
       <ul class="cards">
         {vault.wallets.map(({ chain, address }) => (
           <li key={chain} class="card">
-            <h2>{chain}</h2>
-            <QrCode text={address} label={`QR code of the address on ${chain}`} />
+            <h2>{chainName(chain)}</h2>
+            <QrCode text={address} label={`QR code of the address on ${chainName(chain)}`} />
             <p>
               <code class="secret">{address}</code>
+            </p>
+            <p>
+              <strong>Send only assets of {chainName(chain)} to this address.</strong>
             </p>
             {isOnSolana(chain) && (
               <p class="quiet">
@@ -25,9 +29,7 @@ export function ReceivePage({ vault }: { readonly vault: OwnVault }) {
                 address holds. Tokens with a transfer hook, and tokens without transfers, cannot be paid out.
               </p>
             )}
-            <button type="button" onClick={() => void navigator.clipboard.writeText(address)}>
-              Copy
-            </button>
+            <CopyButton text={address} what={`the address on ${chainName(chain)}`} />
           </li>
         ))}
       </ul>

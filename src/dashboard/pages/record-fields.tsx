@@ -1,5 +1,5 @@
 import type { Transaction } from '#dashboard/api.ts';
-import { Amount, HeadingAmount } from '#dashboard/amount.tsx';
+import { Amount, HeadingAmount } from '#dashboard/amounts/amount.tsx';
 import { abbreviated, timeText } from '#dashboard/text.ts';
 
 /** Shows an address, hash or id abbreviated. The whole value is in the tooltip and in a copy. */
@@ -101,10 +101,12 @@ function Movements(props: { readonly transaction: Transaction; readonly Shown: t
 export function Warnings({ warnings }: Pick<Transaction, 'warnings'>) {
   if (warnings.length === 0) return null;
   return (
-    <ul class="problem" role="alert">
-      {warnings.map(({ code, detail }) => (
-        <li key={`${code} ${detail}`}>{detail}</li>
-      ))}
-    </ul>
+    <div class="problem" role="alert">
+      <ul>
+        {warnings.map(({ code, detail }) => (
+          <li key={`${code} ${detail}`}>{detail}</li>
+        ))}
+      </ul>
+    </div>
   );
 }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { InferResponseType } from 'hono/client';
+import { mayIn, MissingRole } from '#dashboard/access.tsx';
 import type { Balance, OwnVault } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { balancesOf } from '#dashboard/lists.ts';
@@ -30,7 +31,13 @@ export function RulesPage({ vault }: { readonly vault: OwnVault }) {
       </p>
       <h1>Edit policy</h1>
       <LoadedContent loaded={loaded} what="the policy" again={reload}>
-        {({ policy, balances }) => <Form vault={vault} policy={policy} balances={balances} />}
+        {({ policy, balances }) =>
+          mayIn(vault, 'propose') ? (
+            <Form vault={vault} policy={policy} balances={balances} />
+          ) : (
+            <MissingRole vault={vault} needs="signer or admin" />
+          )
+        }
       </LoadedContent>
     </main>
   );

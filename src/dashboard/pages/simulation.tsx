@@ -2,8 +2,8 @@ import type { InferResponseType } from 'hono/client';
 import type { Transaction } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
-import { Amount } from '#dashboard/amount.tsx';
-import { assetName } from '#dashboard/asset-name.ts';
+import { Amount } from '#dashboard/amounts/amount.tsx';
+import { assetName } from '#dashboard/amounts/asset-name.ts';
 import { Warnings } from '#dashboard/pages/record-fields.tsx';
 
 type Simulated = InferResponseType<(typeof api.transaction)[':txId']['simulation']['$get']>;

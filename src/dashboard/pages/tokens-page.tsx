@@ -2,6 +2,8 @@ import { useState } from 'preact/hooks';
 import type { Token } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { useConfirmation } from '#dashboard/forms/confirm-dialog.tsx';
+import { CopyButton } from '#dashboard/forms/copy-button.tsx';
+import { isExpired, typedExpiry } from '#dashboard/forms/token-expiry.ts';
 import { typedValue } from '#dashboard/forms/number-input.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Time } from '#dashboard/pages/record-fields.tsx';
@@ -12,7 +14,7 @@ import { Time } from '#dashboard/pages/record-fields.tsx';
  */
 export function TokensPage() {
   const { loaded, reload } = useLoaded('tokens', async () => (await good(api['personal-access-token'].$get())).tokens);
-  const [value, show] = useState<string | null>(null);
+  const [made, show] = useState<{ readonly name: string; readonly value: string } | null>(null);
   const [fault, setError] = useState<string | null>(null);
   const attempt = (response: Promise<unknown>) => {
     setError(null);
@@ -21,10 +23,13 @@ export function TokensPage() {
   const create = (event: SubmitEvent) => {
     const typed = typedValue(event);
     const [name, day] = [typed('name'), typed('expires')];
-    // The end of that day in the reader's time zone.
-    const expiresAt = day === '' ? null : Math.floor(new Date(`${day}T23:59:59`).getTime() / 1000);
-    const json = { name, expiresAt };
-    attempt(good(api.session['access-token'].$post({ json })).then(({ token }) => show(token)));
+    const expiry = typedExpiry(day, Date.now());
+    if ('fault' in expiry) {
+      setError(expiry.fault);
+      return;
+    }
+    const json = { name, expiresAt: expiry.expiresAt };
+    attempt(good(api.session['access-token'].$post({ json })).then(({ token }) => show({ name, value: token })));
   };
   const line = api['personal-access-token'][':id'];
   const { confirm, dialog } = useConfirmation();
@@ -46,7 +51,7 @@ export function TokensPage() {
         warning: 'The present value is refused after five more minutes, and cannot be restored.',
         action: 'Rotate',
       },
-      () => attempt(good(line.rotate.$post({ param: { id } })).then((made) => show(made.token))),
+      () => attempt(good(line.rotate.$post({ param: { id } })).then(({ token }) => show({ name, value: token }))),
     );
   const remove = ({ id, name }: Token) =>
     confirm(
@@ -70,13 +75,11 @@ export function TokensPage() {
         </label>
         <button type="submit">Create</button>
       </form>
-      {value !== null && (
-        <div class="card" role="status">
-          <p>Copy the token now. It is not shown again.</p>
-          <code class="secret">{value}</code>
-          <button type="button" onClick={() => void navigator.clipboard.writeText(value)}>
-            Copy
-          </button>
+      {made !== null && (
+        <div class="card">
+          <p role="status">Copy the token “{made.name}” now. It is not shown again.</p>
+          <code class="secret">{made.value}</code>
+          <CopyButton text={made.value} what={`the token ${made.name}`} />
         </div>
       )}
       <ErrorText why={fault} />
@@ -90,23 +93,36 @@ export function TokensPage() {
                   token={token}
                   rename={(name) => attempt(good(line.$patch({ param: { id: token.id }, json: { name } })))}
                 />
-                <span class={`state ${token.enabled ? 'good' : 'bad'}`}>{token.enabled ? 'Enabled' : 'Disabled'}</span>
+                <TokenState token={token} />
                 <Dates token={token} />
-                <button type="button" onClick={() => (token.enabled ? disable(token) : setEnabled(token, true))}>
-                  {token.enabled ? 'Disable' : 'Enable'}
-                </button>
-                <button type="button" onClick={() => rotate(token)}>
-                  Rotate
-                </button>
-                <button type="button" class="no" onClick={() => remove(token)}>
-                  Delete
-                </button>
+                <TokenButton
+                  action={token.enabled ? 'Disable' : 'Enable'}
+                  of={token}
+                  act={() => (token.enabled ? disable(token) : setEnabled(token, true))}
+                />
+                <TokenButton action="Rotate" of={token} act={() => rotate(token)} />
+                <TokenButton action="Delete" of={token} act={() => remove(token)} isFinal />
               </li>
             ))}
           </ul>
         )}
       </LoadedContent>
     </main>
+  );
+}
+
+/** A button of one token. Its accessible name has the token: each row has the same buttons. */
+function TokenButton(props: {
+  readonly action: string;
+  readonly of: Token;
+  readonly act: () => void;
+  readonly isFinal?: boolean;
+}) {
+  const { action, of: token, act, isFinal = false } = props;
+  return (
+    <button type="button" class={isFinal ? 'no' : ''} aria-label={`${action} ${token.name}`} onClick={act}>
+      {action}
+    </button>
   );
 }
 
@@ -117,9 +133,7 @@ function Name({ token, rename }: { readonly token: Token; readonly rename: (name
     return (
       <>
         <strong>{token.name}</strong>
-        <button type="button" onClick={() => open(true)}>
-          Rename
-        </button>
+        <TokenButton action="Rename" of={token} act={() => open(true)} />
       </>
     );
   return (
@@ -142,6 +156,11 @@ function Name({ token, rename }: { readonly token: Token; readonly rename: (name
       <button type="submit">Save</button>
     </form>
   );
+}
+
+function TokenState({ token }: { readonly token: Token }) {
+  if (isExpired(token, Date.now())) return <span class="state bad">Expired</span>;
+  return <span class={`state ${token.enabled ? 'good' : 'bad'}`}>{token.enabled ? 'Enabled' : 'Disabled'}</span>;
 }
 
 function Dates({ token }: { readonly token: Token }) {

@@ -7,10 +7,11 @@ import type { Confirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { useConfirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { RejectionText } from '#dashboard/decision/rejection.tsx';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
+import { Claims, NoteQuote } from '#dashboard/decision/claims.tsx';
 import { reviewOfRecord } from '#dashboard/decision/review.ts';
-import { Amount } from '#dashboard/amount.tsx';
+import { Amount } from '#dashboard/amounts/amount.tsx';
 import { State, Subject, Time, Warnings } from '#dashboard/pages/record-fields.tsx';
-import { usdText } from '#dashboard/money.ts';
+import { usdText } from '#dashboard/amounts/money.ts';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 import { Simulation } from '#dashboard/pages/simulation.tsx';
 import { Steps } from '#dashboard/pages/steps.tsx';
@@ -124,80 +125,6 @@ function HiddenParts({ transaction: { visible, hiddenReason, hiddenChanges } }: 
   );
 }
 
-/**
- * Shows what the service says about a transaction: its author, why it needs so many approvals, who
- * gave one and who still can.
- */
-function Claims(props: { readonly transaction: Transaction; readonly signers: readonly string[] }) {
-  const { transaction, signers } = props;
-  const { createdBy, requirements, approvals, approvalsCounted, requiredApprovals } = transaction;
-  const waiting = signers.filter((userId) => approvals.every((approval) => approval.userId !== userId));
-  return (
-    <>
-      <NoteQuote transaction={transaction} />
-      <p class="quiet">
-        {createdBy !== null && (
-          <>
-            Proposed by <MemberLabel userId={createdBy} />, as the service says.{' '}
-          </>
-        )}
-        {approvalsCounted} of {approvalsText(requiredApprovals)}
-        {approvals.length > 0 && (
-          <>
-            {', by '}
-            <MemberList userIds={approvals.map(({ userId }) => userId)} />
-          </>
-        )}
-        {waiting.length > 0 && (
-          <>
-            . Can still approve: <MemberList userIds={waiting} />
-          </>
-        )}
-        .
-      </p>
-      {requirements.length > 1 && (
-        <ul class="plain quiet">
-          {requirements.map(({ rule, approvals: count, detail }) => (
-            <li key={`${rule} ${count}`}>
-              {approvalsText(count)}: {detail}
-            </li>
-          ))}
-        </ul>
-      )}
-    </>
-  );
-}
-
-/** Shows the note as a quote: its author wrote it, and a signature does not make it true. */
-function NoteQuote({ transaction: { createdBy, note } }: { readonly transaction: Transaction }) {
-  if (note === null) return null;
-  return (
-    <p class="claimed">
-      Note
-      {createdBy !== null && (
-        <>
-          {' by '}
-          <MemberLabel userId={createdBy} />
-        </>
-      )}
-      : “{note}”
-    </p>
-  );
-}
-
-function MemberList({ userIds }: { readonly userIds: readonly string[] }) {
-  return (
-    <>
-      {userIds.map((userId, i) => (
-        <span key={userId}>
-          {i > 0 && ', '}
-          <MemberLabel userId={userId} />
-        </span>
-      ))}
-    </>
-  );
-}
-
 const UNKNOWN_ENDS = {
   COIN_UNKNOWN: 'No RPC node shows a UTXO that this payment spends. Its UTXOs stay reserved for 14 days.',
   NONCE_USED_UNEXPLAINED: 'The nonce of this payment is used, and no RPC node shows by which transaction.',
@@ -228,6 +155,11 @@ function abandonmentOf(reason: keyof typeof UNKNOWN_ENDS): Confirmation {
   return { heading: 'Abandon this transaction?', warning, action: 'Abandon' };
 }
 
+function showingOf(hiddenReason: string): Confirmation {
+  const warning = `${hiddenText(hiddenReason)} All members then see it, and its assets are listed among the balances.`;
+  return { heading: 'Show this transaction?', warning, action: 'Show it' };
+}
+
 /** Shows the further actions of the reader. */
 function Further(props: {
   readonly transaction: Transaction;
@@ -235,7 +167,7 @@ function Further(props: {
   readonly changed: (record: Transaction) => void;
 }) {
   const { transaction, mayHide, changed } = props;
-  const { id, actionsForMe, state, stateReason, visible } = transaction;
+  const { id, actionsForMe, state, stateReason, visible, hiddenReason } = transaction;
   const [fault, setError] = useState<string | null>(null);
   const [isSending, send] = useState(false);
   const line = api.transaction[':txId'];
@@ -285,7 +217,13 @@ function Further(props: {
         </button>
       ))}
       {mayHide && (
-        <button type="button" disabled={isSending} onClick={() => doIt(curate)}>
+        <button
+          type="button"
+          disabled={isSending}
+          onClick={() =>
+            visible || hiddenReason === null ? doIt(curate) : confirm(showingOf(hiddenReason), () => doIt(curate))
+          }
+        >
           {visible ? 'Hide' : 'Unhide'}
         </button>
       )}
@@ -334,7 +272,13 @@ function Facts({ transaction, isReviewed }: { readonly transaction: Transaction;
     ['Not after', notAfter === null ? null : <Time iso={notAfter} />],
     [
       'Transaction hash',
-      txHash === null ? null : explorerUrl === null ? <code>{txHash}</code> : <a href={explorerUrl}>{txHash}</a>,
+      txHash === null ? null : explorerUrl === null ? (
+        <code>{txHash}</code>
+      ) : (
+        <a href={explorerUrl} target="_blank" rel="noopener noreferrer">
+          {txHash}
+        </a>
+      ),
     ],
     ['Confirmations', txHash === null ? null : String(confirmations)],
     ['Reason', failure ?? reasonText(stateReason)],

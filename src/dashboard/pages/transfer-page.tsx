@@ -1,13 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { InferResponseType } from 'hono/client';
+import { mayIn, MissingRole } from '#dashboard/access.tsx';
 import type { Balance, OwnVault } from '#dashboard/api.ts';
 import { api, good, Refusal } from '#dashboard/api.ts';
 import { balancesOf } from '#dashboard/lists.ts';
 import { typedValue } from '#dashboard/forms/number-input.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
-import { Amount } from '#dashboard/amount.tsx';
-import { byTrust, choiceName } from '#dashboard/asset-name.ts';
-import { amountHint, parseUnits } from '#dashboard/money.ts';
+import { Amount } from '#dashboard/amounts/amount.tsx';
+import { byTrust, choiceName } from '#dashboard/amounts/asset-name.ts';
+import { amountHint, parseUnits } from '#dashboard/amounts/money.ts';
 import { isOnSolana } from '#dashboard/text.ts';
 
 type Estimate = InferResponseType<(typeof api.transaction)['estimate-fee']['$post']>;
@@ -63,7 +64,9 @@ export function TransferPage({ vault }: { readonly vault: OwnVault }) {
       <h1>New transfer</h1>
       <LoadedContent loaded={loaded} what="the balances" again={reload}>
         {({ balances, addressBook }) =>
-          draft === null ? (
+          !mayIn(vault, 'create') ? (
+            <MissingRole vault={vault} needs="initiator or signer" />
+          ) : draft === null ? (
             <Form vaultId={vault.id} balances={balances} addressBook={addressBook} drafted={review} />
           ) : (
             <Review draft={draft} back={() => review(null)} />

@@ -1,20 +1,32 @@
+import { mayIn, NotAMember } from '#dashboard/access.tsx';
 import type { Balance } from '#dashboard/api.ts';
 import { balancesOf } from '#dashboard/lists.ts';
 import { VaultCredentialResets } from '#dashboard/pages/credential-resets.tsx';
 import { History } from '#dashboard/pages/history.tsx';
+import { useOwnVault } from '#dashboard/pages/member-names.tsx';
 import { useLive } from '#dashboard/live.ts';
 import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
-import { Amount } from '#dashboard/amount.tsx';
-import { byTrust } from '#dashboard/asset-name.ts';
-import { usdText } from '#dashboard/money.ts';
+import { Amount, PartAmount } from '#dashboard/amounts/amount.tsx';
+import { byTrust } from '#dashboard/amounts/asset-name.ts';
+import { usdText, usdTotal } from '#dashboard/amounts/money.ts';
 
-/** Shows the balances and the transactions of a vault. Both update live. */
-export function VaultPage(props: {
+interface VaultProps {
   readonly vaultId: string;
   readonly name: string;
   readonly chains: readonly string[];
-}) {
-  const { vaultId, name, chains } = props;
+}
+
+/**
+ * Shows the balances and the transactions of a vault. Both update live. To other people it says
+ * that they are no members, and requests nothing.
+ */
+export function VaultPage(props: VaultProps) {
+  const vault = useOwnVault(props.vaultId);
+  if (vault === null) return <NotAMember vaultId={props.vaultId} />;
+  return <MemberPage {...props} mayCreate={mayIn(vault, 'create')} />;
+}
+
+function MemberPage({ vaultId, name, chains, mayCreate }: VaultProps & { readonly mayCreate: boolean }) {
   const balances = useLoaded(vaultId, () => balancesOf(vaultId));
   useLive(vaultId, {
     balance: (record) => balances.change((all) => withBalance(all, record)),
@@ -28,9 +40,11 @@ export function VaultPage(props: {
       <h1>{name}</h1>
       <VaultCredentialResets vaultId={vaultId} />
       <p class="doors">
-        <a class="button" href={`#/vault/${vaultId}/transfer`}>
-          New transfer
-        </a>
+        {mayCreate && (
+          <a class="button" href={`#/vault/${vaultId}/transfer`}>
+            New transfer
+          </a>
+        )}
         <a class="button" href={`#/vault/${vaultId}/receive`}>
           Receive
         </a>
@@ -38,7 +52,7 @@ export function VaultPage(props: {
           Policy
         </a>
       </p>
-      <section aria-labelledby="balances">
+      <section class="balances" aria-labelledby="balances">
         <h2 id="balances">Balances</h2>
         <LoadedContent loaded={balances.loaded} what="balances" again={balances.reload}>
           {(all) => <Balances balances={all} />}
@@ -61,10 +75,20 @@ function Balances({ balances }: { readonly balances: readonly Balance[] }) {
           <th scope="col">Outgoing, not final</th>
         </tr>
       </thead>
+      <tfoot>
+        <tr>
+          <th scope="row" colSpan={2}>
+            Total of assets with a price
+          </th>
+          <td colSpan={2}>
+            <Total balances={balances} />
+          </td>
+        </tr>
+      </tfoot>
       <tbody>
         {balances
           .toSorted(byTrust)
-          .map(({ chain, asset, tokenId, current, usdValue, incoming, outgoing, agreement }) => (
+          .map(({ chain, asset, tokenId, current, usdValue, incoming, outgoing, outgoingMined, agreement }) => (
             <tr key={keyOf({ chain, asset, tokenId })}>
               <td>{chain}</td>
               <td>
@@ -73,7 +97,7 @@ function Balances({ balances }: { readonly balances: readonly Balance[] }) {
                 {incoming !== '0' && (
                   <span class="quiet">
                     {' '}
-                    of which <Amount amount={incoming} asset={asset} /> not final yet
+                    of which <PartAmount amount={incoming} asset={asset} /> not final yet
                   </span>
                 )}
                 {agreement === 'differs' && (
@@ -83,15 +107,43 @@ function Balances({ balances }: { readonly balances: readonly Balance[] }) {
                   </>
                 )}
               </td>
-              <td data-label="Value">{usdText(usdValue) ?? '—'}</td>
+              <td data-label="Value">{usdText(usdValue) ?? <span class="quiet">no price</span>}</td>
               <td data-label="Outgoing, not final">
-                {outgoing === '0' ? '—' : <Amount amount={outgoing} asset={asset} />}
+                {outgoing === '0' && '—'}
+                {outgoingMined !== '0' && (
+                  <div>
+                    <PartAmount amount={outgoingMined} asset={asset} /> sent, already deducted
+                  </div>
+                )}
+                {outgoing !== outgoingMined && (
+                  <div>
+                    <PartAmount amount={difference(outgoing, outgoingMined)} asset={asset} /> approved, not deducted yet
+                  </div>
+                )}
               </td>
             </tr>
           ))}
       </tbody>
     </table>
   );
+}
+
+function Total({ balances }: { readonly balances: readonly Balance[] }) {
+  const { total, unknown } = usdTotal(balances.map(({ usdValue }) => usdValue));
+  return (
+    <>
+      {unknown === balances.length ? 'No asset has a price.' : usdText(total)}
+      {unknown > 0 && unknown < balances.length && (
+        <span class="quiet">
+          , without {unknown} {unknown === 1 ? 'asset' : 'assets'} that {unknown === 1 ? 'has' : 'have'} no price
+        </span>
+      )}
+    </>
+  );
+}
+
+function difference(amount: string, part: string): string {
+  return (BigInt(amount) - BigInt(part)).toString();
 }
 
 function withBalance(balances: readonly Balance[], record: Balance): Balance[] {

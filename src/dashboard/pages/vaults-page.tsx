@@ -1,6 +1,6 @@
 import type { OwnVault } from '#dashboard/api.ts';
 import { LoadedContent } from '#dashboard/loading.tsx';
-import { usdText } from '#dashboard/money.ts';
+import { usdText } from '#dashboard/amounts/money.ts';
 import { OwnCredentialResets } from '#dashboard/pages/credential-resets.tsx';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 import { Hash, Subject, Time } from '#dashboard/pages/record-fields.tsx';

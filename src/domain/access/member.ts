@@ -32,7 +32,7 @@ const ALLOWED: Record<Permission, readonly Role[]> = {
  * Reports whether a member has a permission. A caller who is not a member has none, exactly as in a
  * vault that does not exist.
  */
-export function hasPermission(member: Member | null, permission: Permission): boolean {
+export function hasPermission(member: Pick<Member, 'roles'> | null, permission: Permission): boolean {
   return member !== null && member.roles.some((role) => ALLOWED[permission].includes(role));
 }
 

@@ -12,7 +12,8 @@ import { MIN_SHOWN_VALUE, ONE_DOLLAR } from '#domain/asset/price.ts';
  * - `ZERO_VALUE`: it moves nothing. A transfer of zero in the vault's name poisons its history.
  * - `LOOKALIKE`: a small value from or to an address that begins and ends like one that the vault
  *   has dealt with. A loss of the vault is none.
- * - `FAKE_TOKEN`: a token that has the name of a listed one or of the native asset.
+ * - `FAKE_TOKEN`: a token that has the name of a listed one, of one that the policy names, or of
+ *   the native asset.
  * - `BAIT`: a token or collectible whose name requests an action of its reader.
  * - `MASS_TRANSFER`: a token without a price that goes to many recipients at once.
  * - `LOW_VALUE`: spec part 8, a value below 0.005 USD, or dust of the native asset.
@@ -55,6 +56,10 @@ export interface KnownCounterparties {
   readonly isLookalike: (address: string) => boolean;
   /** Reports whether the vault has sent this token, or has called its contract. */
   readonly hasSent: (tokenAddress: string) => boolean;
+  /** Reports whether the policy in force names this token. */
+  readonly hasAdopted: (tokenAddress: string) => boolean;
+  /** Reports whether a symbol looks like the one of a token that the policy names. */
+  readonly imitatesAdopted: (symbol: string | null) => boolean;
   /** Reports whether the address book of the policy in force has this address. */
   readonly isNamed: (address: string) => boolean;
   /** Reports whether the default balances of the vault list a token of this contract. */
@@ -155,7 +160,8 @@ function reasonOf(
   const gross = grossOf(changes, movements, wallet);
   const value = marketValueOf(gross, valuation);
   const profile = tokenAddress === null ? null : tokenProfile(valuation, tokenAddress);
-  const isTrusted = tokenAddress === null || profile?.isListed === true || known.hasSent(tokenAddress);
+  const isNamedToken = tokenAddress !== null && (profile?.isListed === true || known.hasAdopted(tokenAddress));
+  const isTrusted = tokenAddress === null || isNamedToken || known.hasSent(tokenAddress);
   const isSent = changes.some(({ units }) => unitsOf(units) < 0n);
   // What leaves the wallet is shown, because it may be a theft. A thief chooses the recipient.
   const isLost = isSent && (isTrusted || (tokenAddress !== null && known.isShown(tokenAddress)));
@@ -163,7 +169,7 @@ function reasonOf(
   if (tokenAddress === null) return gross.some((one) => isNativeDust(one, value, valuation)) ? 'LOW_VALUE' : null;
   if (isTrusted || value.state === 'known') return isLittle(value) ? 'LOW_VALUE' : null;
   if (profile !== null && profile.price.state !== 'known') {
-    if (profile.imitates !== null) return 'FAKE_TOKEN';
+    if (profile.imitates !== null || known.imitatesAdopted(profile.symbol)) return 'FAKE_TOKEN';
     if (profile.hasPhishingText) return 'BAIT';
   }
   const isNamed = suspect.signer !== null && known.isNamed(suspect.signer);

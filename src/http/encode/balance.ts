@@ -29,6 +29,10 @@ export const balanceSchema = z.strictObject({
   current: amountSchema.meta({ description: 'Balance on chain now, including blocks that are not yet final' }),
   incoming: amountSchema.meta({ description: 'Incoming amount that is not yet final' }),
   outgoing: amountSchema.meta({ description: 'Outgoing amount that is not yet final, or approved and not yet mined' }),
+  outgoingMined: amountSchema.meta({
+    description:
+      'Part of `outgoing` that is in a block, so that `current` does not contain it. The rest is in `current`.',
+  }),
   agreement: z.enum(['agrees', 'differs', 'unchecked']).meta({
     description:
       'Whether the chain shows the same balance. A difference is investigated first and then corrected by an ' +
@@ -128,6 +132,7 @@ function balanceRecord(
     ...valueRecord(current, asset.decimals, price),
     incoming: view.incoming.toString(),
     outgoing: view.outgoing.toString(),
+    outgoingMined: view.outgoingMined.toString(),
     agreement: difference !== null || isMissing ? 'differs' : check === null ? 'unchecked' : 'agrees',
     checkedBlock: check?.blockNumber ?? null,
     checkedAt: check === null ? null : rfc3339(check.atMs),

@@ -253,7 +253,7 @@ const POLICY_FAULTS: Readonly<Record<PolicyPatchFault, readonly [pointer: string
     '/approvalMode',
     'A vault that is being founded stays in device mode. Create another vault for the mode token.',
   ],
-  'signer-without-device': ['/approvalMode', 'The mode device requires a device for each signer.'],
+  'signer-without-device': ['/approvalMode', 'Device mode requires a device for each signer.'],
   'required-device-missing': [
     '/requiredDevice',
     'The value ed25519 requires the mode device and a signer with an Ed25519 device.',

@@ -165,4 +165,6 @@ export interface BalanceView extends ChainAsset {
   readonly incoming: bigint;
   /** Sent in such blocks, or decided and in flight; fees only once they are paid. */
   readonly outgoing: bigint;
+  /** The part of `outgoing` that was sent in such blocks, so `current` does not contain it. */
+  readonly outgoingMined: bigint;
 }

@@ -345,3 +345,14 @@ test.each<[string, readonly ChainMovement[], Valuation, string | null]>([
   const { changes } = movementsOf(WALLET, movements, { tokens: [] });
   expect(usdValueOf(changes, valuation)?.usd ?? null).toBe(expected);
 });
+
+test('a token that the policy names is shown, and one that looks like it is hidden', () => {
+  const profile = facts({ price: { state: 'unpriced' }, symbol: 'ACME' });
+  const movements = [moved({})];
+  const suspect = { wallet: WALLET, signer: BOB, ...movementsOf(WALLET, movements, { tokens: [] }) };
+  const reasonFor = (known: Partial<KnownCounterparties>) =>
+    judge(suspect, valued([profile]), { ...NO_COUNTERPARTIES, ...known }).reason;
+  expect(reasonFor({})).toBe(null);
+  expect(reasonFor({ imitatesAdopted: (symbol) => symbol === 'ACME' })).toBe('FAKE_TOKEN');
+  expect(reasonFor({ imitatesAdopted: () => true, hasAdopted: () => true })).toBe(null);
+});

@@ -105,6 +105,7 @@ test('an outgoing transfer costs its amount and its fee, and a reverted call cos
   const open = await balances();
   const fees = [native, tokens, called].reduce((sum, { feePaid }) => sum + BigInt(feePaid ?? '0'), 0n);
   expect(open.map(({ outgoing }) => outgoing)).toEqual([(300n + fees).toString(), '70']);
+  expect(open.map(({ outgoingMined }) => outgoingMined)).toEqual([(300n + fees).toString(), '70']);
   await everythingIsFinal();
   for (const { txHash } of [native, tokens, called]) await report(world.stack().monitor, txHash ?? '');
   await agreement();

@@ -63,7 +63,13 @@ const listed = async () => (await world.people().alice.client.transactions(vault
 test('half a cent of a token is shown, and a millionth of a dollar less is hidden until a member shows it', async () => {
   const enough = await receive(dollar, 5_000n);
   expect(judged(enough)).toEqual([true, null, '0.005']);
-  expect(enough.asset).toEqual({ tokenAddress: dollar, symbol: 'DUSD', decimals: 6 });
+  expect(enough.asset).toEqual({
+    tokenAddress: dollar,
+    symbol: 'DUSD',
+    decimals: 6,
+    trust: 'unlisted',
+    imitates: null,
+  });
   const little = await receive(dollar, 4_999n);
   expect(judged(little)).toEqual([false, 'LOW_VALUE', '0.004999']);
   expect((await listed()).map(({ id }) => id)).not.toContain(little.id);

@@ -150,7 +150,13 @@ test('a login session can create a token, and a token cannot', async () => {
   const cookie = await login(alice);
   const line = 'POST /session/access-token';
   expect(code(await call(line, { token: alice.token, body: { name: 'ci' } }))).toEqual([403, 'session-required']);
-  for (const body of [{}, { name: ' ' }, { name: 'ci', expiresAt: 'tomorrow' }, { name: 'ci', userId: alice.id }]) {
+  for (const body of [
+    {},
+    { name: ' ' },
+    { name: 'ci', expiresAt: 'tomorrow' },
+    { name: 'ci', expiresAt: 1 },
+    { name: 'ci', userId: alice.id },
+  ]) {
     expect((await browse(line, await login(alice), { body })).status).toBe(400);
   }
   const expiresAt = Math.floor(Date.now() / 1000) + 3600;

@@ -58,6 +58,7 @@ test('a new wallet has a balance of zero, which is not compared yet', async () =
         current: '0',
         incoming: '0',
         outgoing: '0',
+        outgoingMined: '0',
         agreement: 'unchecked',
         usdValue: null,
         pricedAt: null,
@@ -74,7 +75,9 @@ test('a decided payment is pending out at once, and no longer when it fails', as
   const treasury = await foundTreasury();
   const outgoing = async () => {
     const { body } = await call(`GET /vault/${treasury.id}/balances`, { token: treasury.victor.token });
-    return body['balances'][0].outgoing;
+    const { outgoing: all, outgoingMined } = body['balances'][0];
+    expect(outgoingMined).toBe('0');
+    return all;
   };
   const { body } = await created(treasury, { amount: '900' });
   expect(await outgoing()).toBe('0');

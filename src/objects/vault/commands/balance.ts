@@ -121,6 +121,7 @@ function viewOf(
   const open = context.storage.balances.openLines(row).map(({ units }) => unitsOf(units));
   const leaving = tokenId === null ? inFlight.map((one) => unitsLeaving(one, { chain, tokenAddress })) : [];
   const sum = (units: readonly bigint[]) => units.reduce((total, one) => total + one, 0n);
+  const outgoingMined = -sum(open.filter((units) => units < 0n));
   return {
     chain,
     kind,
@@ -131,7 +132,8 @@ function viewOf(
     balance: { kind, tokenAddress, tokenId, ...balance },
     current: unitsOf(balance.final) + sum(open),
     incoming: sum(open.filter((units) => units > 0n)),
-    outgoing: sum(leaving) - sum(open.filter((units) => units < 0n)),
+    outgoing: sum(leaving) + outgoingMined,
+    outgoingMined,
   };
 }
 
@@ -199,7 +201,7 @@ export async function recordHoldings(
       }
       if (after.adjustment !== before.adjustment) logDifference(storage, vault, { ...after, chain: name });
     }
-    judgeListed(storage, chain, nowMs);
+    judgeListed(storage, { chain, rules: vault.policy.rules }, nowMs);
     enqueueReconciliation(storage);
   });
   return agreedAt.length === 0 ? null : { since: oldestOf(agreedAt) };

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { ListedToken } from '#domain/asset/chain.ts';
+import type { PolicyToken } from '#domain/policy/optional-rules.ts';
 import { NATIVE } from '#domain/activity/movement.ts';
 import type { TokenProfile } from '#domain/asset/valuation.ts';
 import { recordActivity } from '#objects/vault/commands/activity.ts';
@@ -36,6 +37,10 @@ function newScene() {
   });
   const listing = (tokens: readonly ListedToken[]) =>
     host.chains.map((chain) => (chain.name === 'anvil' ? { ...chain, tokens } : chain));
+  const adopting = (tokens: readonly PolicyToken[]) => {
+    const vault = present(host.vault());
+    return { ...vault, policy: { ...vault.policy, rules: { ...vault.policy.rules, tokens } } };
+  };
   return {
     storage,
     receives: async (...tokens: readonly string[]) => {
@@ -55,10 +60,10 @@ function newScene() {
       await recordActivity(host, { chain: 'anvil', hash, seen, valuation });
       return () => present(storage.activities.ofHash('anvil', hash));
     },
-    /** Compares the balances while these tokens are listed. */
-    compares: (tokens: readonly ListedToken[]) =>
+    /** Compares the balances while these tokens are listed, and the policy names others. */
+    compares: (tokens: readonly ListedToken[], adopted?: readonly PolicyToken[]) =>
       recordHoldings(
-        { ...host, chains: listing(tokens) },
+        { ...host, chains: listing(tokens), ...(adopted === undefined ? {} : { vault: () => adopting(adopted) }) },
         { chain: 'anvil', assets: [{ chain: 'anvil', ...NATIVE }], held: null, hasOpenScan: false },
       ),
     tokens: () => {
@@ -86,6 +91,16 @@ test('hidden records of a token are shown after it is listed, and other tokens i
   expect([both().hiddenPart?.shownMovementCount, both().changes[0]?.isCash, tokens()]).toEqual([1, true, [null, MEME]]);
   await compares([meme]);
   expect([actions(), alone().version]).toEqual([2, 2]);
+});
+
+test('hidden records of a token are shown after the policy names it, on its chain alone', async () => {
+  const { receives, compares, tokens } = newScene();
+  const [record, junk] = [await receives(MEME), await receives(JUNK)];
+  const adopted = { chain: 'eip155:31337', tokenAddress: MEME, symbol: 'MEME', decimals: 6 };
+  await compares([], [{ ...adopted, chain: 'eip155:1' }]);
+  expect(record().visible).toBe(false);
+  await compares([], [adopted]);
+  expect([record().visible, junk().visible, tokens()]).toEqual([true, false, [null, MEME]]);
 });
 
 test('a record of release 0.2.0 is judged again, and the choice of a member stays', async () => {

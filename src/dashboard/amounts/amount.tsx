@@ -1,6 +1,6 @@
-import type { Asset } from '#dashboard/asset-name.ts';
-import { assetName, claimText } from '#dashboard/asset-name.ts';
-import { unitsText } from '#dashboard/money.ts';
+import type { Asset } from '#dashboard/amounts/asset-name.ts';
+import { assetName, claimText } from '#dashboard/amounts/asset-name.ts';
+import { unitsText } from '#dashboard/amounts/money.ts';
 import { abbreviated } from '#dashboard/text.ts';
 
 /**
@@ -8,8 +8,7 @@ import { abbreviated } from '#dashboard/text.ts';
  * unit. The decimals of an unlisted token are a claim too, so its amount follows the name.
  */
 export function Amount({ amount, asset }: { readonly amount: string; readonly asset: Asset | null }) {
-  const decimals = asset?.decimals ?? null;
-  const shown = decimals === null ? `${unitsText(amount, 0)} units` : unitsText(amount, decimals);
+  const shown = numberText(amount, asset);
   return (
     <span class="amount" title={`${amount} in the smallest unit`}>
       {asset === null ? (
@@ -21,6 +20,20 @@ export function Amount({ amount, asset }: { readonly amount: string; readonly as
       )}
     </span>
   );
+}
+
+/** Shows a part of an amount that stands before it with its asset. */
+export function PartAmount({ amount, asset }: { readonly amount: string; readonly asset: Asset | null }) {
+  return (
+    <span class="amount" title={`${amount} in the smallest unit`}>
+      {numberText(amount, asset)}
+    </span>
+  );
+}
+
+function numberText(amount: string, asset: Asset | null): string {
+  const decimals = asset?.decimals ?? null;
+  return decimals === null ? `${unitsText(amount, 0)} units` : unitsText(amount, decimals);
 }
 
 function UnlistedAmount({ shown, asset }: { readonly shown: string; readonly asset: Asset }) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { amountHint, parseUnits, typedUnits, unitsText, usdText } from '#dashboard/money.ts';
+import { amountHint, parseUnits, typedUnits, unitsText, usdText, usdTotal } from '#dashboard/amounts/money.ts';
 
 const LOCALES = ['en-US', 'en-IN', 'de-DE', 'de-CH', 'fr-FR', 'es-ES', 'pl-PL', 'pt-BR', 'ar-EG', 'fa-IR'];
 const locale = fc.constantFrom(...LOCALES);
@@ -130,4 +130,14 @@ test('a value has two decimals, and an unknown value is null', () => {
       expect(digits).toBe(cents === 0n && exact > 0n ? 1n : cents);
     }),
   );
+});
+
+test.each<[readonly (string | null)[], string, number]>([
+  [[], '0', 0],
+  [[null, null], '0', 2],
+  [['0.10', '0.2', null], '0.3', 1],
+  [['9007199254740993.01', '0.000001'], '9007199254740993.010001', 0],
+  [['1', '2.50', '0.000000000000000000000000000001'], '3.500000000000000000000000000001', 0],
+])('the sum of %j dollars is exact, and counts what has no price', (values, total, unknown) => {
+  expect(usdTotal(values)).toEqual({ total, unknown });
 });

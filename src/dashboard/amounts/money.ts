@@ -1,4 +1,4 @@
-import { readableAmount } from '#domain/asset/amount.ts';
+import { decimalText, readableAmount } from '#domain/asset/amount.ts';
 
 /**
  * Amounts and fiat values as every page shows them, and typed amounts in the locale of the browser.
@@ -90,6 +90,21 @@ export function amountHint(decimals: number, locale?: string): string {
   const example =
     decimals === 0 ? typedUnits('1234', 0, locale) : typedUnits(`12345${'0'.repeat(decimals - 1)}`, decimals, locale);
   return `Enter an amount such as ${example}, with at most ${decimals} decimals.`;
+}
+
+/**
+ * Returns the exact sum of known values in US dollars, as text with a decimal point, and the number
+ * of unknown ones.
+ */
+export function usdTotal(values: readonly (string | null)[]): { readonly total: string; readonly unknown: number } {
+  const known = values.filter((value) => value !== null).map((value) => value.split('.'));
+  const digits = Math.max(0, ...known.map(([, part = '']) => part.length));
+  const units = known.map(([whole = '0', part = '']) => BigInt(whole + part.padEnd(digits, '0')));
+  const total = decimalText(
+    units.reduce((sum, one) => sum + one, 0n),
+    digits,
+  );
+  return { total, unknown: values.length - known.length };
 }
 
 /**

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { BrowserWorld } from './browser-world.ts';
-import { startBrowserWorld } from './browser-world.ts';
-import { chromiumHere } from './chromium.ts';
-import { confirmInDialog } from './confirm-in-dialog.ts';
+import type { BrowserWorld } from '../browser-world.ts';
+import { startBrowserWorld } from '../browser-world.ts';
+import { chromiumHere } from '../chromium.ts';
+import { confirmInDialog } from '../confirm-in-dialog.ts';
 
 /** Covers signers who change the rules of a policy at the dashboard. */
 
@@ -103,13 +103,46 @@ describe.skipIf(executable === null)('a policy with other rules', () => {
     expect((await policyOf())['version']).toBe(2);
   });
 
+  test('a person who is no member sees one message, and no button, on the pages of a vault and a transaction', async () => {
+    const id = await scene.transferOf('not for strangers');
+    const { page } = await scene.pageOf('mallory');
+    await page.getByText('You are not a member of any vault.').waitFor();
+    for (const part of ['', '/transfer', '/policy', '/rules', '/receive']) {
+      await scene.goTo(page, `${path}${part}`);
+      await page.getByText('You are not a member of this vault, or it does not exist.').waitFor();
+      expect(await page.locator('.problem').count()).toBe(1);
+      expect(await page.locator('main').getByRole('button').count()).toBe(0);
+      expect(await page.locator('main').getByRole('link').allTextContents()).toEqual(['Back to your vaults']);
+    }
+    await scene.goTo(page, `/transaction/${id}`);
+    await page.locator('.problem').waitFor();
+    expect(await page.locator('.problem').count()).toBe(1);
+    expect(await page.locator('main').getByRole('button').count()).toBe(0);
+  });
+
   test('a member who is not a signer sees the policy, and no form to propose another one', async () => {
     const { mallory } = scene.world.people();
     await scene.world
       .service()
       .request('PUT', `/internal/vault/${scene.vault.id}/member/${mallory.id}`, { body: { roles: ['viewer'] } });
+    const id = await scene.transferOf('watched');
     const { page } = await scene.pageOf('mallory');
-    await page.getByRole('link', { name: 'treasury' }).waitFor();
+    await page.getByRole('link', { name: 'treasury' }).click();
+    await page.getByRole('link', { name: 'Receive' }).waitFor();
+    expect(await page.getByRole('link', { name: 'New transfer' }).count()).toBe(0);
+    for (const [part, needs] of [
+      ['transfer', 'initiator or signer'],
+      ['rules', 'signer or admin'],
+    ]) {
+      await scene.goTo(page, `${path}/${part}`);
+      await page.getByText(`It needs the role ${needs}.`).waitFor();
+      expect(await page.locator('form').count()).toBe(0);
+    }
+    await scene.goTo(page, `/transaction/${id}`);
+    await page.getByRole('heading', { name: '0 of 2 approvals' }).waitFor();
+    for (const name of ['Approve', 'Reject', 'Hide', 'Cancel']) {
+      expect(await page.getByRole('button', { name }).count()).toBe(0);
+    }
     await scene.goTo(page, `${path}/policy`);
     await page.getByText('Landlord on anvil').waitFor();
     for (const name of ['Edit policy', 'Add passkey', 'Remove']) {
