@@ -41,6 +41,11 @@ export function knownChain(caip2: string): Chain | null {
   return BUILT_IN_CHAINS.find((chain) => chain.caip2 === caip2) ?? null;
 }
 
+/** Returns the chain of this build with a name; null for a name that an operator gave. */
+export function chainNamed(name: string): Chain | null {
+  return BUILT_IN_CHAINS.find((chain) => chain.name === name) ?? null;
+}
+
 export function chainText(caip2: string): string {
   const chain = knownChain(caip2);
   return chain === null ? `${visibleText(caip2)} (unknown chain)` : `${chain.name} (${caip2})`;

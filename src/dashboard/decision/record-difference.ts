@@ -3,7 +3,7 @@ import type { Asset } from '#dashboard/amounts/asset-name.ts';
 import type { Intent } from '#domain/transaction/intent.ts';
 import { nameOf } from '#domain/policy/rules.ts';
 import { policyToken } from '#domain/policy/optional-rules.ts';
-import { knownChain, namedToken } from '#review/fact.ts';
+import { chainNamed, knownChain, namedToken } from '#review/fact.ts';
 import type { VerifiedRequest } from '#review/verified-request.ts';
 
 /** The fields of a record that the bytes of its transaction fix. */
@@ -53,8 +53,8 @@ export function differenceOf(record: Bound, review: VerifiedRequest): string | n
     if (record[name as keyof Bound] !== value) return NAMES[name] ?? name;
   }
   if (record.digest !== review.digest) return 'digest';
-  const chain = knownChain(intent.chain);
-  if (chain !== null && chain.name !== record.chain) return 'chain';
+  // A chain of this build has one name. A chain of the operator has none of those names.
+  if (chainNamed(record.chain)?.caip2 !== knownChain(intent.chain)?.caip2) return 'chain';
   if (record.asset !== null && record.asset.tokenAddress !== tokenAddress) return 'token';
   if (record.asset !== null && !isNamedRightly(record.asset, review)) return 'symbol or number of decimals';
   if (!isNamedRightly(record.feeAsset, review)) return 'coin for the fee';
@@ -148,5 +148,6 @@ function isNamedRightly(asset: Asset, { subject, inForce }: VerifiedRequest): bo
   const adopted = policyToken(inForce.rules, caip2, tokenAddress);
   if (trust === 'native' || (trust === 'policy') !== (adopted !== null)) return false;
   if (known === null) return true;
-  return trust !== 'unlisted' && decimals === known.decimals;
+  const isNamed = symbol === known.symbol || symbol === adopted?.symbol;
+  return trust !== 'unlisted' && decimals === known.decimals && isNamed;
 }
