@@ -135,7 +135,7 @@ describe.skipIf(executable === null)('an approval page without a second window',
     await tabOf('alice').getByText('Your approval was sent.').waitFor();
     expect(tabOf('alice').url()).toBe(`${scene.url}/#/transaction/${id}`);
     await tabOf('alice').reload();
-    await tabOf('alice').getByText('1 of 2 approvals').waitFor();
+    await tabOf('alice').getByRole('heading', { name: '1 of 2 approvals' }).waitFor();
     expect(answers.length).toBe(1);
     await tabOf('alice').goBack();
     expect(tabOf('alice').url()).not.toContain('approval/');

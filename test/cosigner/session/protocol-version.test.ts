@@ -28,6 +28,7 @@ const NOT_BETWEEN_COSIGNERS = [
   'conclave/approval/enrolled',
   'conclave/approval/enrolment',
   'conclave/approval/hello',
+  'conclave/approval/policy-view',
   'conclave/approval/request',
   'conclave/credential-reset-cancellation/v1',
   // Names of signed requests of the coordinator.

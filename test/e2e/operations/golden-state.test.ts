@@ -104,7 +104,10 @@ describe.each(goldenReleases())('the state of release %s', (release) => {
         // A later release adds fields, and warnings of the same bytes.
         const { warnings } = now.get(record.id) ?? record;
         const added = { hiddenChanges: [], foreignChainId: null, droppedKeys: null, maxTokenFee: null };
-        expect(now.get(record.id)).toEqual({ ...record, ...added, warnings });
+        // Assets have had `trust` and `imitates` since then, and a rejection a reason.
+        const { feeAsset, ...same } = now.get(record.id) ?? record;
+        expect(feeAsset.trust).toBe('native');
+        expect(withoutAdded(same)).toEqual({ ...record, ...added, warnings });
       }
     }
     const states = new Set(open.golden.listed[open.golden.treasury.id]?.map(({ state }) => state));
@@ -221,3 +224,9 @@ describe.each(goldenReleases())('the state of release %s', (release) => {
     expect(data.map(({ state }) => state)).toEqual(['PENDING']);
   });
 });
+
+/** Returns a record without the fields that a later release added inside its parts. */
+function withoutAdded(record: object): unknown {
+  const added = ['trust', 'imitates', 'reason'];
+  return JSON.parse(JSON.stringify(record, (name, value: unknown) => (added.includes(name) ? undefined : value)));
+}
