@@ -1,4 +1,5 @@
 import { confusables, skeletonOf } from '#chains/inspect/confusable.ts';
+import { impersonatedSymbol } from '#chains/inspect/token-impersonation.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import { listedToken } from '#domain/asset/chain.ts';
@@ -148,7 +149,7 @@ function imitatedSymbols({ tokens = [] }: Rules): readonly string[] {
       ...(chain?.tokens ?? []).filter(({ address }) => address !== tokenAddress).map((one) => one.symbol),
       ...(chain === null ? [] : [chain.nativeSymbol]),
     ];
-    return others.some((other) => skeletonOf(other) === skeletonOf(symbol)) ? [`“${visibleText(symbol)}”`] : [];
+    return impersonatedSymbol(symbol, others) === null ? [] : [`“${visibleText(symbol)}”`];
   });
 }
 

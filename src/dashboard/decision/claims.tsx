@@ -12,7 +12,7 @@ export function Claims(props: { readonly transaction: Transaction; readonly sign
   const waiting = signers.filter((userId) => approvals.every((approval) => approval.userId !== userId));
   return (
     <>
-      <NoteQuote transaction={transaction} />
+      <NoteQuote of={transaction} />
       <p class="quiet">
         {createdBy !== null && (
           <>
@@ -47,7 +47,7 @@ export function Claims(props: { readonly transaction: Transaction; readonly sign
 }
 
 /** Shows the note as a quote: its author wrote it, and a signature does not make it true. */
-export function NoteQuote({ transaction: { createdBy, note } }: { readonly transaction: Transaction }) {
+export function NoteQuote({ of: { createdBy, note } }: { readonly of: Pick<Transaction, 'createdBy' | 'note'> }) {
   if (note === null) return null;
   return (
     <p class="claimed">

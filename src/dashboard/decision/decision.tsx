@@ -51,7 +51,6 @@ export function Decision(props: {
 }) {
   const { actions, approve, reject, rejection, me, name, level: Heading, forbiddenBy = null, claims } = props;
   const { loaded, reload } = useLoaded(name, props.review);
-  const heading = `decision-${name.replace(/[^A-Za-z0-9]/g, '-')}`;
   const origins = useApprovalOrigins();
   const [isSending, send] = useState(false);
   const [fault, setError] = useState<string | null>(null);
@@ -74,7 +73,7 @@ export function Decision(props: {
       <LoadedContent loaded={loaded} what="what you approve" again={reload}>
         {(review) => (
           <>
-            <Heading id={heading}>{review.description.title}</Heading>
+            <Heading>{review.description.title}</Heading>
             <ReviewWarnings warnings={review.description.warnings} />
             <ReviewFacts facts={shortFactsOf(review)} />
             {claims(review)}

@@ -5,6 +5,7 @@ import { api, good } from '#dashboard/api.ts';
 import { pageOf } from '#dashboard/lists.ts';
 import type { Confirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { useConfirmation } from '#dashboard/forms/confirm-dialog.tsx';
+import { NoteQuote } from '#dashboard/decision/claims.tsx';
 import { Decision } from '#dashboard/decision/decision.tsx';
 import { reviewOf } from '#dashboard/decision/review.ts';
 import { RejectionText } from '#dashboard/decision/rejection.tsx';
@@ -271,7 +272,7 @@ function Names({ userIds }: { readonly userIds: readonly string[] }) {
 
 function Proposal(props: { readonly change: Change; readonly me: Person; readonly decided: () => void }) {
   const { change, me, decided } = props;
-  const { id, vaultId, state, note, approvals, rejections, requiredApprovals, createdAt, createdBy } = change;
+  const { id, vaultId, state, approvals, rejections, requiredApprovals, createdAt, createdBy } = change;
   const [fault, setError] = useState<string | null>(null);
   const param = { vaultId: String(vaultId), changeId: id };
   const line = api.vault[':vaultId']['policy-change'][':changeId'];
@@ -280,18 +281,7 @@ function Proposal(props: { readonly change: Change; readonly me: Person; readonl
   return (
     <article class="proposal">
       <h3>{titleOf(change)}</h3>
-      {note !== null && (
-        <p class="claimed">
-          Note
-          {createdBy !== null && (
-            <>
-              {' by '}
-              <MemberLabel userId={createdBy} />
-            </>
-          )}
-          : “{note}”
-        </p>
-      )}
+      <NoteQuote of={change} />
       {renewsVersion === 1 && (
         <p class="quiet">
           Every device in the first policy signs it. The vault has no address before. Compare the key ID of each device

@@ -88,7 +88,7 @@ export function TransactionPage(props: {
                 me={me}
               />
             )}
-            {!isDecidable(transaction) && <NoteQuote transaction={transaction} />}
+            {!isDecidable(transaction) && <NoteQuote of={transaction} />}
             {PENDING.has(transaction.state) && <Simulation transaction={transaction} />}
             <Further
               transaction={transaction}

@@ -114,9 +114,14 @@ export function optionalRuleFields(rules: OptionalRules): readonly CanonicalFiel
   return fields;
 }
 
+/** Returns the tokens of one chain that a policy names. */
+export function policyTokensOn({ tokens = [] }: OptionalRules, chain: string): readonly PolicyToken[] {
+  return tokens.filter((token) => token.chain === chain);
+}
+
 /** Returns the token that a policy names, or null. */
-export function policyToken({ tokens = [] }: OptionalRules, chain: string, tokenAddress: string): PolicyToken | null {
-  return tokens.find((token) => token.chain === chain && token.tokenAddress === tokenAddress) ?? null;
+export function policyToken(rules: OptionalRules, chain: string, tokenAddress: string): PolicyToken | null {
+  return policyTokensOn(rules, chain).find((token) => token.tokenAddress === tokenAddress) ?? null;
 }
 
 /** Returns the fee cap of a policy for a chain, or null when it names none. */

@@ -4,7 +4,7 @@ import type { TokenLabel } from '#domain/asset/valuation.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { listedToken } from '#domain/asset/chain.ts';
 import type { OptionalRules } from '#domain/policy/optional-rules.ts';
-import { policyToken } from '#domain/policy/optional-rules.ts';
+import { policyToken, policyTokensOn } from '#domain/policy/optional-rules.ts';
 import type { BalanceChange, WalletMovements } from '#domain/activity/movement.ts';
 import { MOVEMENT_KINDS } from '#domain/activity/movement.ts';
 import type { HiddenReason } from '#domain/activity/spam.ts';
@@ -93,8 +93,8 @@ export function assetRecord(tokenAddress: string | null, names: AssetNames): z.i
 }
 
 /** Returns the assets of a chain that have a trusted name. */
-function namedOn({ caip2, nativeSymbol, tokens }: Chain, { tokens: adopted = [] }: OptionalRules) {
-  return { nativeSymbol, tokens: [...tokens, ...adopted.filter(({ chain }) => chain === caip2)] };
+function namedOn({ caip2, nativeSymbol, tokens }: Chain, rules: OptionalRules) {
+  return { nativeSymbol, tokens: [...tokens, ...policyTokensOn(rules, caip2)] };
 }
 
 /** Returns the movements of a transaction in the wallet; none while it is in no block. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { chainClientFor } from '#chains/client-for.ts';
-import { skeletonOf } from '#chains/inspect/confusable.ts';
+import { impersonatedSymbol } from '#chains/inspect/token-impersonation.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { listedToken } from '#domain/asset/chain.ts';
@@ -56,8 +56,8 @@ export function tokenFaults(tokens: readonly PolicyToken[], chains: readonly Cha
       ...tokens.flatMap((one, k) => (k < i && one.chain === caip2 ? [one.symbol] : [])),
       chain.nativeSymbol,
     ];
-    const twin = others.find((other) => skeletonOf(other) === skeletonOf(symbol));
-    if (twin === undefined) return [];
+    const twin = impersonatedSymbol(symbol, others);
+    if (twin === null) return [];
     const detail = `Looks like ${twin}, which is another asset on ${chain.name}. Choose a symbol that differs.`;
     return [{ pointer: `/tokens/${i}/symbol`, code: 'invalid', detail }];
   });

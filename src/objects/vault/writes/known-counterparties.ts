@@ -2,7 +2,7 @@ import { impersonatedSymbol } from '#chains/inspect/token-impersonation.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { findLookalike, shapeOf } from '#domain/activity/lookalike.ts';
 import type { KnownCounterparties } from '#domain/activity/spam.ts';
-import { policyToken } from '#domain/policy/optional-rules.ts';
+import { policyToken, policyTokensOn } from '#domain/policy/optional-rules.ts';
 import { nameOf } from '#domain/policy/rules.ts';
 import type { Vault } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
@@ -26,8 +26,7 @@ export function similarAddresses(
 /** Returns what a vault knows of its counterparties. */
 export function knownCounterparties(storage: VaultStorage, vault: Vault, chain: Chain): KnownCounterparties {
   const like = similarAddresses(storage, vault, chain);
-  const { tokens = [] } = vault.policy.rules;
-  const adopted = tokens.filter((token) => token.chain === chain.caip2).map(({ symbol }) => symbol);
+  const adopted = policyTokensOn(vault.policy.rules, chain.caip2).map(({ symbol }) => symbol);
   return {
     isLookalike: (address) => findLookalike([address], like, null) !== null,
     hasSent: (tokenAddress) => storage.counterpartiesLike(shapeOf(tokenAddress)).includes(tokenAddress),

@@ -3,6 +3,7 @@ import { NATIVE } from '#domain/activity/movement.ts';
 import type { Chain, ListedToken } from '#domain/asset/chain.ts';
 import { listedToken } from '#domain/asset/chain.ts';
 import type { OptionalRules } from '#domain/policy/optional-rules.ts';
+import { policyTokensOn } from '#domain/policy/optional-rules.ts';
 import { readableOrNull } from '#store/document.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { writeActivity } from '#objects/vault/writes/vault-writes.ts';
@@ -48,9 +49,9 @@ interface NamedTokens {
   readonly rules: OptionalRules;
 }
 
-function knownTokens(chain: Chain, { tokens = [] }: OptionalRules): readonly ListedToken[] {
-  const adopted = tokens.filter(
-    (token) => token.chain === chain.caip2 && listedToken(chain, token.tokenAddress) === null,
+function knownTokens(chain: Chain, rules: OptionalRules): readonly ListedToken[] {
+  const adopted = policyTokensOn(rules, chain.caip2).filter(
+    ({ tokenAddress }) => listedToken(chain, tokenAddress) === null,
   );
   return [
     ...chain.tokens,
