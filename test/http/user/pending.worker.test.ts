@@ -148,6 +148,7 @@ test('pages continue after the cursor, and the total counts all of them', async 
   for (let i = 0; i < 5; i++) {
     ids.push((await created({ ...treasury, alice: await anotherToken(treasury.alice) })).body['id']);
   }
+  await projected(treasury);
   const seen: string[] = [];
   let cursor = '';
   for (const size of [2, 2, 1]) {
