@@ -139,6 +139,8 @@ export default defineConfig({
           exclude: [...filesOutOfTurn()],
           testTimeout: 300_000,
           hookTimeout: 300_000,
+          // As long as a step of a page may take: a busy machine takes ten times longer.
+          expect: { poll: { timeout: 120_000 } },
         },
       },
     ],

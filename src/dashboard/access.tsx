@@ -1,3 +1,4 @@
+import { PageHeading, useTitle } from '#dashboard/shell/page-heading.tsx';
 import type { OwnVault } from '#dashboard/api.ts';
 import type { Permission } from '#domain/access/member.ts';
 import { hasPermission } from '#domain/access/member.ts';
@@ -18,9 +19,10 @@ export function MissingRole({ vault, needs }: { readonly vault: OwnVault; readon
 
 /** Stands for the page of a vault of which the reader is no member. */
 export function NotAMember({ vaultId }: { readonly vaultId: string }) {
+  useTitle('Vault not found');
   return (
     <main id="main">
-      <h1>Vault {vaultId}</h1>
+      <PageHeading>Vault {vaultId}</PageHeading>
       <p class="problem" role="alert">
         You are not a member of this vault, or it does not exist. If an administrator has just added you, load this page
         again.

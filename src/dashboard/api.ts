@@ -2,6 +2,8 @@ import type { ClientResponse, InferResponseType } from 'hono/client';
 import { hc } from 'hono/client';
 import type { FieldFault } from '#dashboard/problem-text.ts';
 import { faultsIn, faultText } from '#dashboard/problem-text.ts';
+import type { Connection } from '#dashboard/shell/connection.ts';
+import { reportConnection } from '#dashboard/shell/connection.ts';
 import type { Api } from '#http/api.ts';
 
 /**
@@ -35,8 +37,10 @@ export class Refusal extends Error {
   readonly faults: readonly FieldFault[];
   /** The known address that the refused address resembles, or null. */
   readonly known: string | null;
+  /** When the service can accept the request again; null when it did not say so. */
+  readonly retryAfterSeconds: number | null;
 
-  constructor(status: number, problem: Problem) {
+  constructor(status: number, problem: Problem, retryAfter: string | null = null) {
     const faults = faultsIn(problem.errors);
     const isInvalid = problem.code === 'invalid-request' && faults.length > 0;
     const texts = isInvalid
@@ -47,17 +51,13 @@ export class Refusal extends Error {
     this.code = String(problem.code);
     this.faults = faults;
     this.known = typeof problem.known === 'string' ? problem.known : null;
+    this.retryAfterSeconds =
+      retryAfter !== null && /^[0-9]{1,5}$/.test(retryAfter) ? Number.parseInt(retryAfter, 10) : null;
   }
 }
 
-/** The event that is sent when a response shows that the session has ended. */
-const LOGGED_OUT = 'conclave:logged-out';
-
-/** Calls back when the session has ended. Returns a function that removes the callback. */
-export function whenLoggedOut(callback: () => void): () => void {
-  addEventListener(LOGGED_OUT, callback);
-  return () => removeEventListener(LOGGED_OUT, callback);
-}
+/** The request had no answer of the service: the network is down, or a proxy answered instead. */
+export class Unanswered extends Error {}
 
 /** A body that is one page of a list, whose cursor may name another page. */
 type IsList<T> = T extends { readonly nextCursor: infer Next } ? (string extends Next ? true : false) : false;
@@ -75,10 +75,27 @@ export function good<T>(
 
 /** Returns what `good` returns, also of one page of a list. Only lists.ts calls it. */
 export async function bodyOf<T>(pending: Promise<ClientResponse<T>>): Promise<T> {
-  const response = await pending;
-  if (response.status === 401) dispatchEvent(new Event(LOGGED_OUT));
-  if (response.status === 204) return null as T;
-  const body = (await response.json()) as T;
-  if (!response.ok) throw new Refusal(response.status, body as object);
-  return body;
+  const { response, body } = await answerOf(pending);
+  const retryAfter = response.headers.get('retry-after');
+  const refusal = response.ok ? null : new Refusal(response.status, body as object, retryAfter);
+  reportConnection(connectionOf(refusal));
+  if (refusal !== null) throw refusal;
+  return body as T;
+}
+
+async function answerOf<T>(pending: Promise<ClientResponse<T>>) {
+  try {
+    const response = await pending;
+    return { response, body: response.status === 204 ? null : await response.json() };
+  } catch (error) {
+    reportConnection({ state: 'unreachable' });
+    throw new Unanswered('The server cannot be reached. Check your connection.', { cause: error });
+  }
+}
+
+function connectionOf(refusal: Refusal | null): Connection {
+  if (refusal?.status === 401) return { state: 'ended' };
+  if (refusal?.status !== 429) return { state: 'connected' };
+  const seconds = refusal.retryAfterSeconds ?? 1;
+  return { state: 'limited', until: new Date(Date.now() + seconds * 1000) };
 }

@@ -1,6 +1,11 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { QueryClientProvider } from '@tanstack/preact-query';
+import type { ComponentChildren } from 'preact';
+import { Fragment } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { Route, Router, Switch, useLocation } from 'wouter-preact';
+import { NotAMember } from '#dashboard/access.tsx';
 import type { OwnVault, Person } from '#dashboard/api.ts';
-import { api, good, Refusal, whenLoggedOut } from '#dashboard/api.ts';
+import { api, good, Refusal } from '#dashboard/api.ts';
 import { everyPage } from '#dashboard/lists.ts';
 import type { Returned } from '#dashboard/forms/signing-task.ts';
 import { ApprovalReturn } from '#dashboard/approval/approval-return.tsx';
@@ -8,16 +13,17 @@ import { ApprovalOrigins } from '#dashboard/approval/approval-channel.ts';
 import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import type { PendingList } from '#dashboard/pending.ts';
 import { countText, usePending } from '#dashboard/pending.ts';
-import { NotificationsPage } from '#dashboard/pages/notifications-page.tsx';
-import { People } from '#dashboard/pages/member-names.tsx';
-import { PolicyPage } from '#dashboard/pages/policy-page.tsx';
-import { ReceivePage } from '#dashboard/pages/receive-page.tsx';
-import { RulesPage } from '#dashboard/pages/rules-page.tsx';
-import { TokensPage } from '#dashboard/pages/tokens-page.tsx';
+import { People, useOwnVault } from '#dashboard/pages/member-names.tsx';
 import { TransactionPage } from '#dashboard/pages/transaction-page.tsx';
-import { TransferPage } from '#dashboard/pages/transfer-page.tsx';
 import { VaultPage } from '#dashboard/pages/vault-page.tsx';
 import { VaultsPage } from '#dashboard/pages/vaults-page.tsx';
+import { Announcements } from '#dashboard/shell/announcement.tsx';
+import { ConnectionBanner } from '#dashboard/shell/connection-banner.tsx';
+import { discardDrafts } from '#dashboard/shell/draft.ts';
+import { lazyPage } from '#dashboard/shell/lazy-page.tsx';
+import { loginAddress, useHashPath } from '#dashboard/shell/navigation.ts';
+import { PageHeading, useTitle, useTitleCount } from '#dashboard/shell/page-heading.tsx';
+import { queryClient } from '#dashboard/shell/query-client.ts';
 
 interface Seen {
   readonly me: Person;
@@ -25,61 +31,86 @@ interface Seen {
   readonly approvalOrigins: readonly string[];
 }
 
-const TITLE = 'Conclave';
+const NotificationsPage = lazyPage(
+  async () => (await import('#dashboard/pages/notifications-page.tsx')).NotificationsPage,
+);
+const PolicyPage = lazyPage(async () => (await import('#dashboard/pages/policy-page.tsx')).PolicyPage);
+const ReceivePage = lazyPage(async () => (await import('#dashboard/pages/receive-page.tsx')).ReceivePage);
+const RulesPage = lazyPage(async () => (await import('#dashboard/pages/rules-page.tsx')).RulesPage);
+const TokensPage = lazyPage(async () => (await import('#dashboard/pages/tokens-page.tsx')).TokensPage);
+const TransferPage = lazyPage(async () => (await import('#dashboard/pages/transfer-page.tsx')).TransferPage);
+
+/** Shows the dashboard. Its parts outlive an error, a lost connection and an ended session. */
+export function App({ returned }: { readonly returned: Returned | null }) {
+  return (
+    <QueryClientProvider client={queryClient}>
+      <Router hook={useHashPath}>
+        <Announcements />
+        <Shell returned={returned} />
+      </Router>
+    </QueryClientProvider>
+  );
+}
 
 /** Shows the pages of the session's user, or the login page. */
-export function App({ returned }: { readonly returned: Returned | null }) {
-  const path = usePath();
+function Shell({ returned }: { readonly returned: Returned | null }) {
+  const [path] = useLocation();
   const untaken = useRef(returned);
   const take = () => {
     const { current } = untaken;
     untaken.current = null;
     return current;
   };
-  const { loaded, reload, change } = useLoaded<Seen | null>('me', async () => {
+  const known = useRef<Person | null>(null);
+  const { loaded, reload } = useLoaded<Seen | null>('me', async () => {
     try {
-      const me = await good(api.user.me.$get());
-      const pages = await everyPage((query) => api.session.vaults.$get({ query }));
-      const approvalOrigins = pages[0]?.approvalOrigins ?? [];
-      return { me, vaults: pages.flatMap(({ data }) => data), approvalOrigins };
+      const [me, pages] = await Promise.all([
+        good(api.user.me.$get()),
+        everyPage((query) => api.session.vaults.$get({ query })),
+      ]);
+      // Another person has logged in, in another tab. Nothing of the person before is shown.
+      if (known.current !== null && known.current.id !== me.id) queryClient.removeQueries({ predicate: isOfPerson });
+      known.current = me;
+      return { me, vaults: pages.flatMap(({ data }) => data), approvalOrigins: pages[0]?.approvalOrigins ?? [] };
     } catch (error) {
-      if (error instanceof Refusal && error.status === 401) return null;
+      if (known.current === null && error instanceof Refusal && error.status === 401) return null;
       throw error;
     }
   });
-  useEffect(() => whenLoggedOut(() => change(() => null)), []);
+  const opened = useRef(path);
   useEffect(() => {
-    if (path === '/' && loaded.state === 'ready') reload();
+    // A vault may have been added, or its keys may be ready.
+    if (path === '/' && opened.current !== path) reload();
+    opened.current = path;
   }, [path]);
   return (
-    <LoadedContent loaded={loaded} what="your vaults" again={reload}>
-      {(seen) =>
-        seen === null ? (
-          <Welcome path={path} />
-        ) : (
-          <People me={seen.me} vaults={seen.vaults}>
-            <Entered seen={seen} path={path} take={take} reload={reload} />
-          </People>
-        )
-      }
-    </LoadedContent>
+    <>
+      <LoadedContent loaded={loaded} what="your vaults" again={reload}>
+        {(seen) =>
+          seen === null ? (
+            <Welcome />
+          ) : (
+            <People key={seen.me.id} me={seen.me} vaults={seen.vaults}>
+              <Entered seen={seen} path={path} take={take} />
+            </People>
+          )
+        }
+      </LoadedContent>
+      <ConnectionBanner isLoggedIn={known.current !== null} />
+    </>
   );
 }
 
+function isOfPerson({ queryKey }: { readonly queryKey: readonly unknown[] }): boolean {
+  return queryKey[0] !== 'me';
+}
+
 /** Shows the menu and the page to a person who is logged in. */
-function Entered(props: {
-  readonly seen: Seen;
-  readonly path: string;
-  readonly take: () => Returned | null;
-  readonly reload: () => void;
-}) {
-  const { seen, path, take, reload } = props;
-  const pending = usePending(path);
+function Entered(props: { readonly seen: Seen; readonly path: string; readonly take: () => Returned | null }) {
+  const { seen, path, take } = props;
+  const pending = usePending(path, seen.vaults);
   const count = countText(pending.loaded);
-  useEffect(() => {
-    document.title = count === null ? TITLE : `(${count}) ${TITLE}`;
-    return () => void (document.title = TITLE);
-  }, [count]);
+  useTitleCount(count);
   return (
     <>
       <a class="skip" href="#main" onClick={skip}>
@@ -99,58 +130,68 @@ function Entered(props: {
           <a href="#/notifications">Notifications</a>
         </nav>
         <span class="quiet">{seen.me.name}</span>
-        <button type="button" onClick={() => void leave(reload)}>
+        <button type="button" onClick={() => void leave()}>
           Log out
         </button>
       </header>
       <ApprovalOrigins.Provider value={seen.approvalOrigins}>
         <ApprovalReturn take={take} path={path} me={seen.me} origins={seen.approvalOrigins}>
-          <Page path={path} vaults={seen.vaults} me={seen.me} pending={pending} />
+          <Page seen={seen} pending={pending} />
         </ApprovalReturn>
       </ApprovalOrigins.Provider>
     </>
   );
 }
 
-/** Returns the path after the `#`. The paths before it belong to the API. */
-function usePath(): string {
-  const [path, set] = useState(pathNow());
-  useEffect(() => {
-    const follow = () => set(pathNow());
-    addEventListener('hashchange', follow);
-    return () => removeEventListener('hashchange', follow);
-  }, []);
-  return path;
+/** A page is a new one when the vault or the transaction of its path is another. */
+function Page({ seen: { me, vaults }, pending }: { readonly seen: Seen; readonly pending: PendingList }) {
+  return (
+    <Switch>
+      <Route path="/">
+        <VaultsPage vaults={vaults} pending={pending} />
+      </Route>
+      <Route path="/tokens">
+        <TokensPage me={me} />
+      </Route>
+      <Route path="/notifications">
+        <NotificationsPage />
+      </Route>
+      <Route path="/vault/:id">{({ id }) => <OfVault id={id}>{(vault) => <VaultPage vault={vault} />}</OfVault>}</Route>
+      <Route path="/vault/:id/transfer">
+        {({ id }) => <OfVault id={id}>{(vault) => <TransferPage vault={vault} me={me} />}</OfVault>}
+      </Route>
+      <Route path="/vault/:id/receive">
+        {({ id }) => <OfVault id={id}>{(vault) => <ReceivePage vault={vault} />}</OfVault>}
+      </Route>
+      <Route path="/vault/:id/policy">
+        {({ id }) => <OfVault id={id}>{(vault) => <PolicyPage vault={vault} me={me} />}</OfVault>}
+      </Route>
+      <Route path="/vault/:id/rules">
+        {({ id }) => <OfVault id={id}>{(vault) => <RulesPage vault={vault} />}</OfVault>}
+      </Route>
+      <Route path="/transaction/:id">
+        {({ id }) => <TransactionPage key={id} txId={id} vaults={vaults} me={me} />}
+      </Route>
+      <Route>
+        <NoPage />
+      </Route>
+    </Switch>
+  );
 }
 
-function pathNow(): string {
-  return location.hash.replace(/^#/, '') || '/';
+/** Shows a page of a vault to its members. */
+function OfVault(props: { readonly id: string; readonly children: (vault: OwnVault) => ComponentChildren }) {
+  const { id, children } = props;
+  const vault = useOwnVault(id);
+  if (vault === null) return <NotAMember key={id} vaultId={id} />;
+  return <Fragment key={id}>{children(vault)}</Fragment>;
 }
 
-function Page(props: {
-  readonly path: string;
-  readonly vaults: readonly OwnVault[];
-  readonly me: Person;
-  readonly pending: PendingList;
-}) {
-  const { path, vaults, me, pending } = props;
-  const [, kind, id, part] = path.split('/');
-  if (kind === '') return <VaultsPage vaults={vaults} pending={pending} />;
-  const vault = kind === 'vault' ? vaults.find((one) => String(one.id) === id) : undefined;
-  if (vault !== undefined && part === 'transfer') return <TransferPage key={id} vault={vault} />;
-  if (vault !== undefined && part === 'policy') return <PolicyPage key={id} vault={vault} me={me} />;
-  if (vault !== undefined && part === 'rules') return <RulesPage key={id} vault={vault} />;
-  if (vault !== undefined && part === 'receive') return <ReceivePage vault={vault} />;
-  if (kind === 'vault' && id !== undefined) {
-    const chains = vault?.wallets.map(({ chain }) => chain) ?? [];
-    return <VaultPage key={id} vaultId={id} name={vault?.name ?? `Vault ${id}`} chains={chains} />;
-  }
-  if (kind === 'transaction' && id !== undefined) return <TransactionPage key={id} txId={id} vaults={vaults} me={me} />;
-  if (kind === 'tokens') return <TokensPage />;
-  if (kind === 'notifications') return <NotificationsPage />;
+function NoPage() {
+  useTitle('Page not found');
   return (
     <main id="main">
-      <h1>Page not found</h1>
+      <PageHeading>Page not found</PageHeading>
       <p>
         <a href="#/">Back to your vaults</a>
       </p>
@@ -158,12 +199,12 @@ function Page(props: {
   );
 }
 
-function Welcome({ path }: { readonly path: string }) {
+function Welcome() {
   return (
     <main id="main" class="welcome">
       <h1>Conclave</h1>
       <p>Vaults with several signers. No complete key exists in one place.</p>
-      <a class="button" href={`/login?to=${encodeURIComponent(`/#${path}`)}`}>
+      <a class="button" href={loginAddress()}>
         Log in
       </a>
     </main>
@@ -178,7 +219,14 @@ function skip(event: Event): void {
   main?.focus();
 }
 
-async function leave(reload: () => void): Promise<void> {
-  await good(api.session.$delete()).catch(() => null);
-  reload();
+/** Ends the session. The page starts anew, so that nothing of the person remains in it. */
+async function leave(): Promise<void> {
+  try {
+    await good(api.session.$delete());
+  } catch (error) {
+    // The session goes on, and the banner says that the service does not answer.
+    if (!(error instanceof Refusal && error.status === 401)) return;
+  }
+  discardDrafts();
+  location.replace('/');
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { useCallback, useEffect, useState } from 'preact/hooks';
-import { Refusal } from '#dashboard/api.ts';
+import { useQuery, useQueryClient } from '@tanstack/preact-query';
+import { Refusal, Unanswered } from '#dashboard/api.ts';
 import { Contradiction, Undecidable } from '#dashboard/decision/contradiction.ts';
 import { RedStop } from '#dashboard/decision/red-stop.tsx';
 
@@ -17,36 +17,44 @@ export type Loaded<T> = { readonly state: 'loading' } | Failure | { readonly sta
 
 const LOADING = { state: 'loading' } as const;
 
+/** How the data of a page is kept. */
+interface Keeping<T> {
+  /** The data fills a form: it is read anew when the form opens, and never changed under it. */
+  readonly isForForm?: true;
+  /** Chooses between the shown data and data that was read, which may be older. */
+  readonly newer?: (shown: T, read: T) => T;
+}
+
 /**
  * Loads the data of a page when it opens and whenever its key changes. The data of one key is never
- * shown under another key. `change` sets data that arrived in another way.
+ * shown under another key. A page that opens again shows its last data while it reads. `change`
+ * sets data that arrived in another way.
+ *
+ * @param key names the data; parts of a page with equal keys share it
  */
-export function useLoaded<T>(key: string, load: () => Promise<T>) {
-  const [{ of, loaded }, set] = useState<{ readonly of: string; readonly loaded: Loaded<T> }>({
-    of: key,
-    loaded: LOADING,
+export function useLoaded<T>(key: string, load: () => Promise<T>, { isForForm, newer }: Keeping<T> = {}) {
+  const client = useQueryClient();
+  const queryKey = [key];
+  const { data, error, isFetching, refetch } = useQuery<T>({
+    queryKey,
+    queryFn: load,
+    ...(isForForm === true ? { gcTime: 0, meta: { isForForm } } : {}),
+    ...(newer === undefined
+      ? {}
+      : { structuralSharing: (shown, read) => (shown === undefined ? read : newer(shown as T, read as T)) }),
   });
-  const reload = useCallback(() => {
-    let isCurrent = true;
-    load().then(
-      (value) => isCurrent && set({ of: key, loaded: { state: 'ready', value } }),
-      (error: unknown) => isCurrent && set({ of: key, loaded: failureOf(error) }),
-    );
-    return () => (isCurrent = false);
-  }, [key]);
-  useEffect(() => {
-    set({ of: key, loaded: LOADING });
-    const leave = reload();
-    return () => void leave();
-  }, [reload]);
+  const reload = () => void refetch();
   const change = (to: (before: T) => T) => {
-    set((before) =>
-      before.of === key && before.loaded.state === 'ready'
-        ? { of: key, loaded: { state: 'ready', value: to(before.loaded.value) } }
-        : before,
-    );
+    client.setQueryData<T>(queryKey, (before) => (before === undefined ? undefined : to(before)));
   };
-  return { loaded: of === key ? loaded : LOADING, change, reload };
+  return { loaded: loadedOf(data, error), isFetching, change, reload };
+}
+
+/** A session that has ended takes nothing off the page: the shell says so. */
+function loadedOf<T>(data: T | undefined, error: Error | null): Loaded<T> {
+  const isEnded = error instanceof Refusal && error.status === 401;
+  if (error !== null && !(isEnded && data !== undefined)) return failureOf(error);
+  return data === undefined ? LOADING : { state: 'ready', value: data };
 }
 
 function failureOf(error: unknown): Failure {
@@ -59,8 +67,12 @@ function failureOf(error: unknown): Failure {
 }
 
 export function reasonOf(error: unknown): string {
-  const isForPerson = error instanceof Refusal || error instanceof Contradiction || error instanceof Undecidable;
-  return isForPerson ? error.message : 'The server cannot be reached. Check your connection.';
+  if (error instanceof Refusal && error.status === 429) {
+    const seconds = error.retryAfterSeconds ?? 1;
+    return `Too many requests. Try again in ${seconds} s. What you typed is kept.`;
+  }
+  const isForPerson = [Refusal, Unanswered, Contradiction, Undecidable].some((known) => error instanceof known);
+  return error instanceof Error && isForPerson ? error.message : 'The dashboard has a fault. Load the page again.';
 }
 
 /** Shows the last error; renders nothing when there is none. */
@@ -86,11 +98,7 @@ export function LoadedContent<T>(props: {
   const { loaded, what, again, children } = props;
   switch (loaded.state) {
     case 'loading':
-      return (
-        <p class="quiet loading" role="status">
-          Loading {what}…
-        </p>
-      );
+      return <p class="quiet loading">Loading {what}…</p>;
     case 'failed':
       if (loaded.isAttack) return <RedStop why={loaded.why} />;
       return (

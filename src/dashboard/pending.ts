@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { InferResponseType } from 'hono/client';
+import type { OwnVault } from '#dashboard/api.ts';
 import { api } from '#dashboard/api.ts';
 import { firstPages } from '#dashboard/lists.ts';
 import { useLive } from '#dashboard/live.ts';
@@ -31,33 +32,31 @@ export interface PendingList {
  * focus, and after each change of a transaction of the open vault. One request runs at a time, and
  * a change during a request is loaded by the next one.
  */
-export function usePending(path: string): PendingList {
+export function usePending(path: string, vaults: readonly Pick<OwnVault, 'id'>[]): PendingList {
   const pages = useRef(1);
-  const isLoading = useRef(false);
   const isOutdated = useRef(false);
-  const { loaded, reload: load } = useLoaded<Pending>('pending', async () => {
-    isLoading.current = true;
-    try {
-      return await read(pages.current);
-    } finally {
-      isLoading.current = false;
-      if (isOutdated.current) reload();
-    }
-  });
+  const { loaded, isFetching, reload: load } = useLoaded<Pending>('pending', () => read(pages.current));
   const reload = () => {
-    isOutdated.current = isLoading.current;
-    if (!isLoading.current) load();
+    isOutdated.current = isFetching;
+    if (!isFetching) load();
   };
+  useEffect(() => {
+    if (!isFetching && isOutdated.current) reload();
+  }, [isFetching]);
   const opened = useRef(path);
   useEffect(() => {
     if (opened.current !== path) reload();
     opened.current = path;
   }, [path]);
+  const latest = useRef(reload);
+  latest.current = reload;
   useEffect(() => {
-    addEventListener('focus', reload);
-    return () => removeEventListener('focus', reload);
+    const again = () => latest.current();
+    addEventListener('focus', again);
+    return () => removeEventListener('focus', again);
   }, []);
-  useLive(streamedVault(path), {
+  const streamed = streamedVault(path);
+  useLive(vaults.some(({ id }) => String(id) === streamed) ? streamed : null, {
     // Others' activity waits for no decision.
     transaction: ({ kind }) => kind !== 'activity' && reload(),
     missed: reload,

@@ -182,7 +182,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await alice.page.getByLabel('Name', { exact: true }).fill(SCRIPT);
     await alice.page.getByRole('button', { name: 'Create' }).click();
     await alice.page.getByText(SCRIPT).first().waitFor();
-    expect(await alice.page.title()).toMatch(/^(\(\d+\) )?Conclave$/);
+    expect(await alice.page.title()).toMatch(/^(\(\d+\) )?API tokens · Conclave$/);
     expect(await alice.page.locator('img').count()).toBe(0);
     expect(alice.complaints).toEqual([]);
   });

@@ -4,6 +4,7 @@ import type { Person } from '#dashboard/api.ts';
 import type { Returned } from '#dashboard/forms/signing-task.ts';
 import { redirectWithRequest } from '#dashboard/approval/approval-redirect.ts';
 import { complete, requestFor } from '#dashboard/approval/approval-request.ts';
+import { announce } from '#dashboard/shell/announcement.tsx';
 import { ErrorText, reasonOf } from '#dashboard/loading.tsx';
 import { NotSigned } from '#dashboard/approval/not-signed.ts';
 
@@ -32,10 +33,13 @@ export function ApprovalReturn(props: {
       (error: unknown) => setOutcome({ state: 'failed', why: faultOf(error) }),
     );
   }, []);
+  useEffect(() => {
+    if (outcome.state === 'sent') announce(outcome.text);
+  }, [outcome]);
   if (outcome.state === 'busy') {
     return (
       <main id="main">
-        <p class="quiet loading" role="status">
+        <p class="quiet loading">
           {returned?.kind === 'nonce' ? 'Opening the approval page…' : 'Sending the answer from the approval page…'}
         </p>
       </main>
@@ -43,11 +47,7 @@ export function ApprovalReturn(props: {
   }
   return (
     <>
-      {outcome.state === 'sent' && path === returnPath && (
-        <p class="card" role="status">
-          {outcome.text}
-        </p>
-      )}
+      {outcome.state === 'sent' && path === returnPath && <p class="card">{outcome.text}</p>}
       <ErrorText why={outcome.state === 'failed' && path === returnPath ? outcome.why : null} />
       {children}
     </>

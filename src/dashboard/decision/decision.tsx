@@ -9,6 +9,7 @@ import type { ApprovalChannel } from '#dashboard/approval/approval-channel.ts';
 import { requestSignature, useApprovalOrigins } from '#dashboard/approval/approval-channel.ts';
 import { PageButtons } from '#dashboard/approval/page-buttons.tsx';
 import { useConfirmation } from '#dashboard/forms/confirm-dialog.tsx';
+import { PageHeading } from '#dashboard/shell/page-heading.tsx';
 import { REJECT_CHANGE, REJECT_TRANSACTION } from '#dashboard/decision/rejection.tsx';
 import { ReviewFacts, ReviewWarnings } from '#dashboard/decision/review-facts.tsx';
 import type { Review } from '#dashboard/decision/review.ts';
@@ -49,7 +50,7 @@ export function Decision(props: {
   /** What the service claims about it, such as its author. */
   readonly claims: (review: Review) => ComponentChildren;
 }) {
-  const { actions, approve, reject, rejection, me, name, level: Heading, forbiddenBy = null, claims } = props;
+  const { actions, approve, reject, rejection, me, name, level, forbiddenBy = null, claims } = props;
   const { loaded, reload } = useLoaded(name, props.review);
   const origins = useApprovalOrigins();
   const [isSending, send] = useState(false);
@@ -73,7 +74,11 @@ export function Decision(props: {
       <LoadedContent loaded={loaded} what="what you approve" again={reload}>
         {(review) => (
           <>
-            <Heading>{review.description.title}</Heading>
+            {level === 'h1' ? (
+              <PageHeading>{review.description.title}</PageHeading>
+            ) : (
+              <h4>{review.description.title}</h4>
+            )}
             <ReviewWarnings warnings={review.description.warnings} />
             <ReviewFacts facts={shortFactsOf(review)} />
             {claims(review)}

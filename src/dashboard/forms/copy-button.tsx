@@ -1,11 +1,16 @@
 import { useEffect, useState } from 'preact/hooks';
+import { announce } from '#dashboard/shell/announcement.tsx';
 
 /** Copies a text, and says so to sighted readers and to screen readers. */
 export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
-  const [outcome, setOutcome] = useState('');
-  useEffect(() => setOutcome(''), [text]);
+  const [outcome, show] = useState('');
+  useEffect(() => show(''), [text]);
+  const setOutcome = (said: string) => {
+    show(said);
+    announce(said);
+  };
   const copy = () => {
-    setOutcome('');
+    show('');
     navigator.clipboard.writeText(text).then(
       () => setOutcome('Copied'),
       () => setOutcome('Not copied. Select the text and copy it.'),
@@ -16,9 +21,7 @@ export function CopyButton({ text, what }: { readonly text: string; readonly wha
       <button type="button" aria-label={`Copy ${what}`} onClick={copy}>
         Copy
       </button>{' '}
-      <span class="quiet" role="status">
-        {outcome}
-      </span>
+      <span class="quiet">{outcome}</span>
     </>
   );
 }

@@ -9,7 +9,10 @@ import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 /** The open credential resets of members of a vault, each with a way to cancel it. */
 export function VaultCredentialResets({ vaultId }: { readonly vaultId: string }) {
   const line = api.vault[':vaultId']['credential-reset'];
-  const { loaded, reload } = useLoaded(vaultId, async () => (await good(line.$get({ param: { vaultId } }))).data);
+  const { loaded, reload } = useLoaded(
+    `credential-resets ${vaultId}`,
+    async () => (await good(line.$get({ param: { vaultId } }))).data,
+  );
   const cancel = (resetId: string) => good(line[':resetId'].cancel.$post({ param: { vaultId, resetId } }));
   return <Banners loaded={loaded} cancel={cancel} reload={reload} />;
 }

@@ -1,10 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { InferRequestType } from 'hono/client';
+import { useSearchParams } from 'wouter-preact';
 import type { Transaction } from '#dashboard/api.ts';
 import { api } from '#dashboard/api.ts';
-import { pageOf } from '#dashboard/lists.ts';
+import { firstPages, pageOf } from '#dashboard/lists.ts';
 import { useLive } from '#dashboard/live.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
+import { useNumberInAddress } from '#dashboard/shell/navigation.ts';
 import { State, STATE_NAMES, Subject, Time } from '#dashboard/pages/record-fields.tsx';
 
 const PAGE = '25';
@@ -18,16 +20,35 @@ interface Page {
   readonly nextCursor: string | null;
 }
 
-/** Shows the transactions of a vault, newest first and live, filtered by the reader's choice. */
+/** The filters, whose names are those of the address and of the API. */
+const FILTERS = ['direction', 'state', 'displayType', 'visible', 'chain'] as const;
+
+/** Ours: 2,500 records. A longer history is read with filters. */
+const MAX_PAGES_SHOWN = 100;
+
+/**
+ * Shows the transactions of a vault, newest first and live, filtered by the reader's choice. The
+ * filters and the number of pages stand in the address: Back and a reload keep them.
+ */
 export function History({ vaultId, chains }: { readonly vaultId: string; readonly chains: readonly string[] }) {
-  const [filter, choose] = useState<Filter>({});
-  const read = (cursor: string | null): Promise<Page> =>
-    pageOf<Page>((query) => {
-      const limited = { limit: PAGE, ...filter, ...query };
-      return api.vault[':vaultId'].transactions.$get({ param: { vaultId }, query: limited });
-    }, cursor);
-  const { loaded, reload, change } = useLoaded(`${vaultId} ${JSON.stringify(filter)}`, () => read(null));
+  const [params, setParams] = useSearchParams();
+  const [pages, showPages] = useNumberInAddress('pages', MAX_PAGES_SHOWN);
+  const filter = filterIn(params);
+  const read = (query: object) => {
+    const limited = { limit: PAGE, ...filter, ...query };
+    return api.vault[':vaultId'].transactions.$get({ param: { vaultId }, query: limited });
+  };
+  const { loaded, reload, change } = useLoaded(`history ${vaultId} ${JSON.stringify(filter)}`, async () =>
+    joined(await firstPages<Page>(read, pages)),
+  );
   useLive(vaultId, { transaction: (record) => change((page) => withRecord(page, record, filter)), missed: reload });
+  const choose = (name: string, value: string) =>
+    setParams((before) => {
+      before.delete('pages');
+      if (value === '') before.delete(name);
+      else before.set(name, value);
+      return before;
+    });
   return (
     <section aria-labelledby="history">
       <h2 id="history">History</h2>
@@ -38,14 +59,28 @@ export function History({ vaultId, chains }: { readonly vaultId: string; readonl
             page={page}
             isFiltered={Object.keys(filter).length > 0}
             more={async () => {
-              const next = await read(page.nextCursor);
+              const next = await pageOf<Page>(read, page.nextCursor);
               change((before) => withPage(before, next));
+              showPages(pages + 1);
             }}
           />
         )}
       </LoadedContent>
     </section>
   );
+}
+
+/** Returns the filters of an address. The service refuses a value that it does not know. */
+function filterIn(params: URLSearchParams): Filter {
+  const set = FILTERS.flatMap((name) => {
+    const value = params.get(name);
+    return value === null || value === '' ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(set);
+}
+
+function joined(pages: readonly Page[]): Page {
+  return pages.reduce((before, next) => withPage(before, next));
 }
 
 /** The first value of each filter selects all transactions. */
@@ -71,7 +106,7 @@ const CHOICES = [
 function Filters(props: {
   readonly filter: Filter;
   readonly chains: readonly string[];
-  readonly choose: (filter: Filter) => void;
+  readonly choose: (name: string, value: string) => void;
 }) {
   const { filter, chains, choose } = props;
   const chainChoice = [
@@ -80,10 +115,6 @@ function Filters(props: {
     'All chains',
     Object.fromEntries(chains.map((chain) => [chain, chain])),
   ] as const;
-  const set = (name: keyof Filter, value: string) => {
-    const { [name]: _before, ...others } = filter;
-    choose(value === '' ? others : { ...others, [name]: value });
-  };
   return (
     <div class="filters" role="group" aria-label="Filters">
       {[...CHOICES, chainChoice].map(([name, label, all, choices]) => (
@@ -91,7 +122,7 @@ function Filters(props: {
           key={name}
           aria-label={label}
           value={filter[name] ?? ''}
-          onChange={(event) => set(name, event.currentTarget.value)}
+          onChange={(event) => choose(name, event.currentTarget.value)}
         >
           <option value="">{all}</option>
           {Object.entries(choices).map(([value, text]) => (

@@ -2,12 +2,14 @@ import { useState } from 'preact/hooks';
 import { api, good } from '#dashboard/api.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { supportsPush, NotSubscribed, subscribeBrowser } from '#dashboard/push-subscription.ts';
+import { PageHeading, useTitle } from '#dashboard/shell/page-heading.tsx';
 import { Time } from '#dashboard/pages/record-fields.tsx';
 
 /**
  * Lists the browsers that receive notifications of the reader's open approvals and their results.
  */
 export function NotificationsPage() {
+  useTitle('Notifications');
   const { loaded, reload } = useLoaded('notifications', () => good(api['push-subscription'].$get()));
   const [fault, setError] = useState<string | null>(null);
   const attempt = (does: () => Promise<unknown>) => {
@@ -16,7 +18,7 @@ export function NotificationsPage() {
   };
   return (
     <main id="main">
-      <h1>Notifications</h1>
+      <PageHeading>Notifications</PageHeading>
       <p class="quiet">
         You are notified when your approval is required, when a transaction completes, and when a payment arrives. A
         notification opens the transaction. It does not approve anything.

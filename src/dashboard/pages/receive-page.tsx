@@ -1,16 +1,18 @@
 import { encode } from 'uqr';
 import type { OwnVault } from '#dashboard/api.ts';
 import { CopyButton } from '#dashboard/forms/copy-button.tsx';
+import { PageHeading, useTitle } from '#dashboard/shell/page-heading.tsx';
 import { chainName, isOnSolana } from '#dashboard/text.ts';
 
 /** Shows the addresses of a vault, to copy or to scan with a phone. */
 export function ReceivePage({ vault }: { readonly vault: OwnVault }) {
+  useTitle(`Receive · ${vault.name}`);
   return (
     <main id="main">
       <p>
         <a href={`#/vault/${vault.id}`}>{vault.name}</a>
       </p>
-      <h1>Receive</h1>
+      <PageHeading>Receive</PageHeading>
       {vault.wallets.length === 0 && <p class="quiet">Addresses appear when the keys are ready.</p>}
       <ul class="cards">
         {vault.wallets.map(({ chain, address }) => (

@@ -1,18 +1,23 @@
 import { useState } from 'preact/hooks';
-import type { Token } from '#dashboard/api.ts';
+import type { Person, Token } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { useConfirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { CopyButton } from '#dashboard/forms/copy-button.tsx';
 import { isExpired, typedExpiry } from '#dashboard/forms/token-expiry.ts';
 import { typedValue } from '#dashboard/forms/number-input.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
+import { announce } from '#dashboard/shell/announcement.tsx';
+import { useDraft } from '#dashboard/shell/draft.ts';
+import { PageHeading, useTitle } from '#dashboard/shell/page-heading.tsx';
 import { Time } from '#dashboard/pages/record-fields.tsx';
 
 /**
  * Lists the reader's tokens. The value of a new token is shown until the reader leaves the page,
  * and never again.
  */
-export function TokensPage() {
+export function TokensPage({ me }: { readonly me: Person }) {
+  useTitle('API tokens');
+  const { draft, write, discard } = useDraft(`${me.id} token`, { name: '', expires: '' });
   const { loaded, reload } = useLoaded('tokens', async () => (await good(api['personal-access-token'].$get())).tokens);
   const [made, show] = useState<{ readonly name: string; readonly value: string } | null>(null);
   const [fault, setError] = useState<string | null>(null);
@@ -21,15 +26,21 @@ export function TokensPage() {
     response.then(reload, (error: unknown) => setError(reasonOf(error)));
   };
   const create = (event: SubmitEvent) => {
-    const typed = typedValue(event);
-    const [name, day] = [typed('name'), typed('expires')];
-    const expiry = typedExpiry(day, Date.now());
+    event.preventDefault();
+    const { name, expires } = draft;
+    const expiry = typedExpiry(expires, Date.now());
     if ('fault' in expiry) {
       setError(expiry.fault);
       return;
     }
     const json = { name, expiresAt: expiry.expiresAt };
-    attempt(good(api.session['access-token'].$post({ json })).then(({ token }) => show({ name, value: token })));
+    const make = async () => {
+      const { token } = await good(api.session['access-token'].$post({ json }));
+      show({ name, value: token });
+      announce(`Copy the token ${name} now. It is not shown again.`);
+      discard();
+    };
+    attempt(make());
   };
   const line = api['personal-access-token'][':id'];
   const { confirm, dialog } = useConfirmation();
@@ -64,20 +75,34 @@ export function TokensPage() {
     );
   return (
     <main id="main">
-      <h1>API tokens</h1>
+      <PageHeading>API tokens</PageHeading>
       <form class="card" onSubmit={create}>
         <h2>New API token</h2>
         <label>
-          Name <input name="name" required maxLength={100} autoComplete="off" />
+          Name{' '}
+          <input
+            name="name"
+            required
+            maxLength={100}
+            autoComplete="off"
+            value={draft.name}
+            onInput={({ currentTarget }) => write({ name: currentTarget.value })}
+          />
         </label>
         <label>
-          Expiry (optional) <input name="expires" type="date" />
+          Expiry (optional){' '}
+          <input
+            name="expires"
+            type="date"
+            value={draft.expires}
+            onInput={({ currentTarget }) => write({ expires: currentTarget.value })}
+          />
         </label>
         <button type="submit">Create</button>
       </form>
       {made !== null && (
         <div class="card">
-          <p role="status">Copy the token “{made.name}” now. It is not shown again.</p>
+          <p>Copy the token “{made.name}” now. It is not shown again.</p>
           <code class="secret">{made.value}</code>
           <CopyButton text={made.value} what={`the token ${made.name}`} />
         </div>

@@ -7,6 +7,7 @@ import type { Confirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { useConfirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { RejectionText } from '#dashboard/decision/rejection.tsx';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
+import { PageHeading, useTitle } from '#dashboard/shell/page-heading.tsx';
 import { Claims, NoteQuote } from '#dashboard/decision/claims.tsx';
 import { reviewOfRecord } from '#dashboard/decision/review.ts';
 import { Amount } from '#dashboard/amounts/amount.tsx';
@@ -32,7 +33,8 @@ export function TransactionPage(props: {
   const { txId, vaults, me } = props;
   const line = api.transaction[':txId'];
   const read = () => good(line.$get({ param: { txId } }));
-  const { loaded, reload, change } = useLoaded(txId, read);
+  const { loaded, reload, change } = useLoaded(`transaction ${txId}`, read, { newer });
+  useTitle('Transaction');
   const vaultOf = (one: Transaction) => vaults.find(({ id }) => id === one.vaultId);
   const decided = (record: Transaction) => change(() => record);
   const vaultId = loaded.state === 'ready' ? String(loaded.value.vaultId) : null;
@@ -53,9 +55,9 @@ export function TransactionPage(props: {
               </a>
             </p>
             {!isDecidable(transaction) && (
-              <h1>
+              <PageHeading>
                 <Subject transaction={transaction} isHeading />
-              </h1>
+              </PageHeading>
             )}
             <p class="now">
               <State state={transaction.state} /> on {transaction.chain}, since <Time iso={transaction.updatedAt} />
@@ -103,6 +105,11 @@ export function TransactionPage(props: {
       </LoadedContent>
     </main>
   );
+}
+
+/** A record that arrived live is not replaced by an answer that is older. */
+function newer(shown: Transaction, read: Transaction): Transaction {
+  return shown.version > read.version ? shown : read;
 }
 
 /** Shows which rule hides a transaction, or which of its assets a rule hides. */

@@ -1,75 +1,63 @@
 import { useState } from 'preact/hooks';
-import type { InferResponseType } from 'hono/client';
 import { mayIn, MissingRole } from '#dashboard/access.tsx';
-import type { Balance, OwnVault } from '#dashboard/api.ts';
+import type { Balance, OwnVault, Person } from '#dashboard/api.ts';
 import { api, good, Refusal } from '#dashboard/api.ts';
 import { balancesOf } from '#dashboard/lists.ts';
-import { typedValue } from '#dashboard/forms/number-input.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Amount } from '#dashboard/amounts/amount.tsx';
 import { byTrust, choiceName } from '#dashboard/amounts/asset-name.ts';
 import { amountHint, parseUnits } from '#dashboard/amounts/money.ts';
+import type { Draft, Estimate, TransferInput } from '#dashboard/pages/transfer-review.tsx';
+import { TransferReview } from '#dashboard/pages/transfer-review.tsx';
+import { useDraft } from '#dashboard/shell/draft.ts';
+import { PageHeading, useTitle } from '#dashboard/shell/page-heading.tsx';
 import { isOnSolana } from '#dashboard/text.ts';
 
-type Estimate = InferResponseType<(typeof api.transaction)['estimate-fee']['$post']>;
+/** The fields as they are typed. A ticked box is `yes`. */
+const EMPTY = { asset: '', to: '', amount: '', note: '', memo: '', isKeyless: '', idempotencyKey: '' };
 
-const SPEEDS = ['slow', 'normal', 'fast'] as const;
-const SPEED_NAMES = { slow: 'Slow', normal: 'Normal', fast: 'Fast' } as const;
-type Speed = (typeof SPEEDS)[number];
-
-interface TransferInput {
-  readonly vaultId: number;
-  readonly chain: string;
-  readonly tokenAddress: string | null;
-  readonly to: string;
-  /** The amount in the smallest unit. */
-  readonly amount: string;
-  readonly note: string | null;
-  /** The memo that the payment writes on the chain (Solana). */
-  readonly memo: string | null;
-  /** True when the recipient may be an address of a program, which has no key (Solana). */
-  readonly recipientMayHaveNoKey: boolean;
-  readonly recipientIsToken: boolean;
-  /**
-   * The known address that the recipient resembles, when the reader has confirmed the recipient.
-   */
-  readonly acceptLookalikeOf: string | null;
-}
-
-/** A transfer before it is created, with its estimated fee. The reader reviews it first. */
-interface Draft {
-  readonly input: TransferInput;
-  readonly balance: Balance;
-  readonly fees: Estimate;
-  /** The key is the same for each retry, so a lost response does not create a second transfer. */
-  readonly idempotencyKey: string;
-}
+type Fields = Readonly<typeof EMPTY>;
 
 /** Creates a transfer: the form, the estimated fee, then the review of exactly what is sent. */
-export function TransferPage({ vault }: { readonly vault: OwnVault }) {
+export function TransferPage({ vault, me }: { readonly vault: OwnVault; readonly me: Person }) {
+  useTitle(`New transfer · ${vault.name}`);
   const param = { vaultId: String(vault.id) };
   const line = api.vault[':vaultId'];
-  const { loaded, reload } = useLoaded(`transfer ${vault.id}`, async () => {
-    const balances = await balancesOf(param.vaultId);
-    const { addressBook } = (await good(line.policy.$get({ param, query: {} }))).policy;
-    // The tokens of a collection are paid by another standard.
-    return { balances: balances.filter(({ tokenId }) => tokenId === null).toSorted(byTrust), addressBook };
-  });
+  const { loaded, reload } = useLoaded(
+    `transfer ${vault.id}`,
+    async () => {
+      const balances = await balancesOf(param.vaultId);
+      const { addressBook } = (await good(line.policy.$get({ param, query: {} }))).policy;
+      // The tokens of a collection are paid by another standard.
+      return { balances: balances.filter(({ tokenId }) => tokenId === null).toSorted(byTrust), addressBook };
+    },
+    { isForForm: true },
+  );
+  const { draft: fields, write, discard } = useDraft<Fields>(`${me.id} transfer ${vault.id}`, EMPTY);
   const [draft, review] = useState<Draft | null>(null);
   return (
     <main id="main">
       <p>
         <a href={`#/vault/${vault.id}`}>{vault.name}</a>
       </p>
-      <h1>New transfer</h1>
+      <PageHeading>New transfer</PageHeading>
       <LoadedContent loaded={loaded} what="the balances" again={reload}>
         {({ balances, addressBook }) =>
           !mayIn(vault, 'create') ? (
             <MissingRole vault={vault} needs="initiator or signer" />
           ) : draft === null ? (
-            <Form vaultId={vault.id} balances={balances} addressBook={addressBook} drafted={review} />
+            <Form
+              vaultId={vault.id}
+              balances={balances}
+              addressBook={addressBook}
+              fields={fields}
+              // Other inputs are another transfer, which needs a key of its own.
+              write={(change) => write({ idempotencyKey: '', ...change })}
+              discard={discard}
+              drafted={review}
+            />
           ) : (
-            <Review draft={draft} back={() => review(null)} />
+            <TransferReview draft={draft} back={() => review(null)} created={discard} />
           )
         }
       </LoadedContent>
@@ -81,63 +69,74 @@ function Form(props: {
   readonly vaultId: number;
   readonly balances: readonly Balance[];
   readonly addressBook: readonly { readonly chain: string; readonly address: string; readonly name: string }[];
+  readonly fields: Fields;
+  readonly write: (change: Partial<Fields>) => void;
+  readonly discard: () => void;
   readonly drafted: (draft: Draft) => void;
 }) {
-  const { vaultId, balances, addressBook, drafted } = props;
+  const { vaultId, balances, addressBook, fields, write, discard, drafted } = props;
   const [fault, setError] = useState<string | null>(null);
   const [oddity, setOddity] = useState<Oddity | null>(null);
   const [isRequesting, setRequesting] = useState(false);
-  const [position, choose] = useState(0);
-  const [isKeyless, acknowledge] = useState(false);
-  const balance = balances[position];
-  if (balance === undefined) return <p class="quiet">The vault has no assets to send.</p>;
-  const submit = (event: SubmitEvent) => {
-    const typed = typedValue(event);
-    const amount = parseUnits(typed('amount'), balance.asset.decimals ?? 0);
-    if (amount === null) {
-      setError(amountHint(balance.asset.decimals ?? 0));
+  const balance = fields.asset === '' ? balances[0] : balances.find((one) => nameOf(one) === fields.asset);
+  if (balance === undefined) return <NoAsset isDraft={fields.asset !== ''} discard={discard} />;
+  const decimals = balance.asset.decimals ?? 0;
+  const units = parseUnits(fields.amount, decimals);
+  const submit = () => {
+    if (units === null) {
+      setError(amountHint(decimals));
       return;
     }
     const { chain, asset } = balance;
-    const note = typed('note').trim();
-    const memo = isOnSolana(chain) ? typed('memo').trim() : '';
-    const input: TransferInput = {
+    const note = fields.note.trim();
+    const memo = isOnSolana(chain) ? fields.memo.trim() : '';
+    void estimate({
       vaultId,
       chain,
       tokenAddress: asset.tokenAddress,
-      to: typed('to').trim(),
-      amount,
+      to: fields.to.trim(),
+      amount: units,
       note: note === '' ? null : note,
       memo: memo === '' ? null : memo,
-      recipientMayHaveNoKey: isOnSolana(chain) && isKeyless,
+      recipientMayHaveNoKey: isOnSolana(chain) && fields.isKeyless === 'yes',
       recipientIsToken: false,
       acceptLookalikeOf: null,
-    };
-    estimate(input);
+    });
   };
-  const estimate = (input: TransferInput) => {
+  const estimate = async (input: TransferInput) => {
+    const idempotencyKey = fields.idempotencyKey === '' ? crypto.randomUUID() : fields.idempotencyKey;
     setError(null);
     setOddity(null);
     setRequesting(true);
     const { note: _note, ...json } = input;
-    good<Estimate>(api.transaction['estimate-fee'].$post({ json }))
-      .then(
-        (fees) => drafted({ input, balance, fees, idempotencyKey: crypto.randomUUID() }),
-        (error: unknown) => {
-          setError(reasonOf(error));
-          if (error instanceof Refusal) setOddity(acceptedOddity(input, error));
-        },
-      )
-      .finally(() => setRequesting(false));
+    try {
+      const fees = await good<Estimate>(api.transaction['estimate-fee'].$post({ json }));
+      write({ idempotencyKey });
+      drafted({ input, balance, fees, idempotencyKey });
+    } catch (error) {
+      setError(reasonOf(error));
+      if (error instanceof Refusal) setOddity(acceptedOddity(input, error));
+      setRequesting(false);
+    }
   };
   return (
-    <form class="card" onSubmit={submit}>
+    <form
+      class="card"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
       <label>
         Asset
-        <select name="asset" value={position} onChange={(event) => choose(event.currentTarget.selectedIndex)}>
-          {balances.map(({ chain, asset }, i) => (
-            <option key={`${chain} ${asset.tokenAddress}`} value={i}>
-              {choiceName(asset, chain)}
+        <select
+          name="asset"
+          value={nameOf(balance)}
+          onChange={({ currentTarget }) => write({ asset: currentTarget.value })}
+        >
+          {balances.map((one) => (
+            <option key={nameOf(one)} value={nameOf(one)}>
+              {choiceName(one.asset, one.chain)}
             </option>
           ))}
         </select>
@@ -151,7 +150,16 @@ function Form(props: {
         )}
       </p>
       <label>
-        To <input name="to" required autoComplete="off" spellcheck={false} list="known" />
+        To{' '}
+        <input
+          name="to"
+          required
+          autoComplete="off"
+          spellcheck={false}
+          list="known"
+          value={fields.to}
+          onInput={({ currentTarget }) => write({ to: currentTarget.value })}
+        />
       </label>
       <datalist id="known">
         {addressBook
@@ -164,37 +172,99 @@ function Form(props: {
       </datalist>
       <label>
         Amount{balance.asset.decimals === null ? ' (smallest unit)' : ''}
-        <input name="amount" required inputMode="decimal" autoComplete="off" />
+        <input
+          name="amount"
+          required
+          inputMode="decimal"
+          autoComplete="off"
+          value={fields.amount}
+          // The amount is one of this asset, also when another one is the first in the list later.
+          onInput={({ currentTarget }) => write({ amount: currentTarget.value, asset: nameOf(balance) })}
+          aria-describedby="echo"
+        />
       </label>
+      <p id="echo" class="quiet echo">
+        {units !== null && (
+          <>
+            Sends <Amount amount={units} asset={balance.asset} />
+          </>
+        )}
+      </p>
       <label>
-        Note (optional) <input name="note" maxLength={500} autoComplete="off" />
+        Note (optional){' '}
+        <input
+          name="note"
+          maxLength={500}
+          autoComplete="off"
+          value={fields.note}
+          onInput={({ currentTarget }) => write({ note: currentTarget.value })}
+        />
       </label>
-      {isOnSolana(balance.chain) && (
-        <>
-          <label>
-            Memo on chain (required by some exchanges) <input name="memo" maxLength={256} autoComplete="off" />
-          </label>
-          <label class="choice">
-            <input
-              type="checkbox"
-              checked={isKeyless}
-              onChange={({ currentTarget }) => acknowledge(currentTarget.checked)}
-            />
-            <span>The recipient may be a program address without a key</span>
-          </label>
-        </>
-      )}
+      {isOnSolana(balance.chain) && <SolanaFields fields={fields} write={write} />}
       <button type="submit" disabled={isRequesting}>
         Review
       </button>
+      {Object.values(fields).some((text) => text !== '') && (
+        <button type="button" class="back" onClick={discard}>
+          Start anew
+        </button>
+      )}
       <ErrorText why={fault} />
       {oddity !== null && (
-        <button type="button" class="no" onClick={() => estimate(oddity.input)}>
+        <button type="button" class="no" onClick={() => void estimate(oddity.input)}>
           {oddity.label}
         </button>
       )}
     </form>
   );
+}
+
+function NoAsset({ isDraft, discard }: { readonly isDraft: boolean; readonly discard: () => void }) {
+  if (!isDraft) return <p class="quiet">The vault has no assets to send.</p>;
+  return (
+    <p>
+      The vault no longer holds the asset of your draft.{' '}
+      <button type="button" onClick={discard}>
+        Start anew
+      </button>
+    </p>
+  );
+}
+
+function SolanaFields({
+  fields,
+  write,
+}: {
+  readonly fields: Fields;
+  readonly write: (change: Partial<Fields>) => void;
+}) {
+  return (
+    <>
+      <label>
+        Memo on chain (required by some exchanges){' '}
+        <input
+          name="memo"
+          maxLength={256}
+          autoComplete="off"
+          value={fields.memo}
+          onInput={({ currentTarget }) => write({ memo: currentTarget.value })}
+        />
+      </label>
+      <label class="choice">
+        <input
+          type="checkbox"
+          checked={fields.isKeyless === 'yes'}
+          onChange={({ currentTarget }) => write({ isKeyless: currentTarget.checked ? 'yes' : '' })}
+        />
+        <span>The recipient may be a program address without a key</span>
+      </label>
+    </>
+  );
+}
+
+/** Names the asset of a balance in the draft. */
+function nameOf({ chain, asset }: Balance): string {
+  return `${chain} ${asset.tokenAddress ?? ''}`;
 }
 
 /**
@@ -214,104 +284,4 @@ function acceptedOddity(input: TransferInput, { code, known }: Refusal): Oddity 
   return known === null
     ? null
     : { input: { ...input, acceptLookalikeOf: known }, label: `Use ${to} anyway, not ${known}` };
-}
-
-function Review({ draft, back }: { readonly draft: Draft; readonly back: () => void }) {
-  const { input, balance, fees, idempotencyKey } = draft;
-  const [fault, setError] = useState<string | null>(null);
-  const [isSending, send] = useState(false);
-  const [speed, choose] = useState<Speed>('normal');
-  const tokenFee = 'tokenFee' in fees && fees.tokenFee !== '0' ? fees.tokenFee : null;
-  const create = () => {
-    send(true);
-    setError(null);
-    const headers = { 'Idempotency-Key': `${idempotencyKey}-${speed}` };
-    const allowed = tokenFee === null ? {} : { maxTokenFee: tokenFee };
-    const maxFee = fees[speed].suggestedMaxFee;
-    good(api.transaction.transfer.$post({ json: { ...input, ...allowed, maxFee, speed } }, { headers }))
-      .then(
-        ({ id }) => (location.hash = `#/transaction/${id}`),
-        (error: unknown) => setError(reasonOf(error)),
-      )
-      .finally(() => send(false));
-  };
-  return (
-    <section class="card" aria-labelledby="review">
-      <h2 id="review">Review transfer</h2>
-      <dl class="facts">
-        <div>
-          <dt>Send</dt>
-          <dd>
-            <Amount amount={input.amount} asset={balance.asset} /> on {input.chain}
-          </dd>
-        </div>
-        <div>
-          <dt>To</dt>
-          <dd>
-            <code>{input.to}</code>
-          </dd>
-        </div>
-        {input.recipientMayHaveNoKey && (
-          <div>
-            <dt>Recipient key</dt>
-            <dd>The address may have no key. Only its program can move what it receives.</dd>
-          </div>
-        )}
-        {input.recipientIsToken && (
-          <div>
-            <dt>Recipient is the token</dt>
-            <dd>The address is the contract of the token, which can seldom return what it receives.</dd>
-          </div>
-        )}
-        {tokenFee !== null && (
-          <div>
-            <dt>Withheld by the token</dt>
-            <dd>
-              At most <Amount amount={tokenFee} asset={balance.asset} /> of it. The recipient gets the rest.
-            </dd>
-          </div>
-        )}
-        {input.memo !== null && (
-          <div>
-            <dt>Memo on chain</dt>
-            <dd>{input.memo}</dd>
-          </div>
-        )}
-        {input.note !== null && (
-          <div>
-            <dt>Note</dt>
-            <dd>{input.note}</dd>
-          </div>
-        )}
-        {input.acceptLookalikeOf !== null && (
-          <div>
-            <dt>Similar to</dt>
-            <dd>
-              <code>{input.acceptLookalikeOf}</code> (requires one extra approval)
-            </dd>
-          </div>
-        )}
-      </dl>
-      <fieldset>
-        <legend>Fee</legend>
-        {SPEEDS.map((tier) => (
-          <label key={tier} class="choice">
-            <input type="radio" name="speed" checked={speed === tier} onChange={() => choose(tier)} />
-            <span>
-              {SPEED_NAMES[tier]}: expected <Amount amount={fees[tier].expectedFee} asset={fees.feeAsset} />
-              {', at most '}
-              <Amount amount={fees[tier].suggestedMaxFee} asset={fees.feeAsset} /> (includes a margin for speed-ups)
-            </span>
-          </label>
-        ))}
-      </fieldset>
-      <ErrorText why={fault} />
-      <button type="button" class="yes" disabled={isSending} onClick={create}>
-        Submit for approval
-      </button>
-      <button type="button" class="back" onClick={back}>
-        Back
-      </button>
-    </section>
-  );
 }

@@ -1,33 +1,21 @@
-import { mayIn, NotAMember } from '#dashboard/access.tsx';
-import type { Balance } from '#dashboard/api.ts';
+import { mayIn } from '#dashboard/access.tsx';
+import type { Balance, OwnVault } from '#dashboard/api.ts';
 import { balancesOf } from '#dashboard/lists.ts';
 import { VaultCredentialResets } from '#dashboard/pages/credential-resets.tsx';
 import { History } from '#dashboard/pages/history.tsx';
-import { useOwnVault } from '#dashboard/pages/member-names.tsx';
 import { useLive } from '#dashboard/live.ts';
 import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Amount, PartAmount } from '#dashboard/amounts/amount.tsx';
 import { byTrust } from '#dashboard/amounts/asset-name.ts';
+import { PageHeading, useTitle } from '#dashboard/shell/page-heading.tsx';
 import { usdText, usdTotal } from '#dashboard/amounts/money.ts';
 
-interface VaultProps {
-  readonly vaultId: string;
-  readonly name: string;
-  readonly chains: readonly string[];
-}
-
-/**
- * Shows the balances and the transactions of a vault. Both update live. To other people it says
- * that they are no members, and requests nothing.
- */
-export function VaultPage(props: VaultProps) {
-  const vault = useOwnVault(props.vaultId);
-  if (vault === null) return <NotAMember vaultId={props.vaultId} />;
-  return <MemberPage {...props} mayCreate={mayIn(vault, 'create')} />;
-}
-
-function MemberPage({ vaultId, name, chains, mayCreate }: VaultProps & { readonly mayCreate: boolean }) {
-  const balances = useLoaded(vaultId, () => balancesOf(vaultId));
+/** Shows the balances and the transactions of a vault. Both update live. */
+export function VaultPage({ vault }: { readonly vault: OwnVault }) {
+  const vaultId = String(vault.id);
+  const { name, wallets } = vault;
+  useTitle(name);
+  const balances = useLoaded(`balances ${vaultId}`, () => balancesOf(vaultId));
   useLive(vaultId, {
     balance: (record) => balances.change((all) => withBalance(all, record)),
     missed: balances.reload,
@@ -37,10 +25,10 @@ function MemberPage({ vaultId, name, chains, mayCreate }: VaultProps & { readonl
       <p>
         <a href="#/">All vaults</a>
       </p>
-      <h1>{name}</h1>
+      <PageHeading>{name}</PageHeading>
       <VaultCredentialResets vaultId={vaultId} />
       <p class="doors">
-        {mayCreate && (
+        {mayIn(vault, 'create') && (
           <a class="button" href={`#/vault/${vaultId}/transfer`}>
             New transfer
           </a>
@@ -58,7 +46,7 @@ function MemberPage({ vaultId, name, chains, mayCreate }: VaultProps & { readonl
           {(all) => <Balances balances={all} />}
         </LoadedContent>
       </section>
-      <History vaultId={vaultId} chains={chains} />
+      <History vaultId={vaultId} chains={wallets.map(({ chain }) => chain)} />
     </main>
   );
 }

@@ -4,15 +4,17 @@ import { usdText } from '#dashboard/amounts/money.ts';
 import { OwnCredentialResets } from '#dashboard/pages/credential-resets.tsx';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 import { Hash, Subject, Time } from '#dashboard/pages/record-fields.tsx';
+import { PageHeading, useTitle } from '#dashboard/shell/page-heading.tsx';
 import type { Pending, PendingItem, PendingList } from '#dashboard/pending.ts';
 import { approvalsText } from '#dashboard/text.ts';
 
 /** Shows what waits for the reader, and then the vaults of the reader. */
 export function VaultsPage(props: { readonly vaults: readonly OwnVault[]; readonly pending: PendingList }) {
   const { vaults, pending } = props;
+  useTitle('Vaults');
   return (
     <main id="main">
-      <h1>Vaults</h1>
+      <PageHeading>Vaults</PageHeading>
       <section aria-labelledby="pending">
         <h2 id="pending">Needs your decision</h2>
         <OwnCredentialResets />

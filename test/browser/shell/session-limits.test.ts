@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { BrowserWorld } from './browser-world.ts';
-import { startBrowserWorld } from './browser-world.ts';
-import { chromiumHere } from './chromium.ts';
+import type { BrowserWorld } from '../browser-world.ts';
+import { startBrowserWorld } from '../browser-world.ts';
+import { chromiumHere } from '../chromium.ts';
 
 /**
  * All page tests run with the default rate limits of sessions. This test uses them as fast as a
