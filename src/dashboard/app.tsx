@@ -1,7 +1,7 @@
 import { QueryClientProvider } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
 import { Fragment } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Route, Router, Switch, useLocation } from 'wouter-preact';
 import { NotAMember } from '#dashboard/access.tsx';
 import type { OwnVault, Person } from '#dashboard/api.ts';
@@ -24,6 +24,7 @@ import { lazyPage } from '#dashboard/shell/lazy-page.tsx';
 import { loginAddress, useHashPath } from '#dashboard/shell/navigation.ts';
 import { PageHeading, useTitle, useTitleCount } from '#dashboard/shell/page-heading.tsx';
 import { queryClient } from '#dashboard/shell/query-client.ts';
+import { whenAlike } from '#dashboard/text.ts';
 
 interface Seen {
   readonly me: Person;
@@ -77,6 +78,8 @@ function Shell({ returned }: { readonly returned: Returned | null }) {
       throw error;
     }
   });
+  const [, renderAgain] = useState(0);
+  useEffect(() => whenAlike(() => renderAgain((times) => times + 1)), []);
   const opened = useRef(path);
   useEffect(() => {
     // A vault may have been added, or its keys may be ready.

@@ -1,11 +1,34 @@
 /** Addresses, counts and times as people read them. */
 
+/** The addresses that this tab has shown, by their abbreviation. */
+const SHOWN = new Map<string, Set<string>>();
+const LISTENERS = new Set<() => void>();
+
 /**
  * Returns the beginning and the end of an address. The element that shows it has the whole address
- * as its title.
+ * as its title. An address whose abbreviation is also that of another shown one is returned whole:
+ * an attacker makes such an address to be taken for the other one.
  */
 export function abbreviated(address: string): string {
-  return address.length <= 16 ? address : `${address.slice(0, 8)}…${address.slice(-6)}`;
+  if (address.length <= 16) return address;
+  const short = `${address.slice(0, 8)}…${address.slice(-6)}`;
+  const name = short.toLowerCase();
+  const alike = SHOWN.get(name) ?? new Set();
+  const before = alike.size;
+  // The case of an EVM address is a checksum. Elsewhere another case is another address.
+  SHOWN.set(name, alike.add(address.startsWith('0x') ? address.toLowerCase() : address));
+  if (alike.size === 1) return short;
+  if (before === 1) for (const listener of LISTENERS) listener();
+  return address;
+}
+
+/**
+ * Calls back when two shown addresses have one abbreviation, so that both are rendered whole.
+ * Returns a function that removes the callback.
+ */
+export function whenAlike(callback: () => void): () => void {
+  LISTENERS.add(callback);
+  return () => void LISTENERS.delete(callback);
 }
 
 export function approvalsText(count: number): string {

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fingerprintOf } from '#devices/pin-fingerprint.ts';
@@ -17,6 +15,7 @@ import { readAndClick, readDetails } from './read-and-click.ts';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere, complaintsOf, PATIENCE_MS } from './chromium.ts';
+import { violationsOf } from './shell/violations.ts';
 import { confirmInDialog } from './confirm-in-dialog.ts';
 
 /**
@@ -288,18 +287,8 @@ async function expectReasonOfButton(page: Page): Promise<void> {
   if (whole !== null) await page.setViewportSize(whole);
 }
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/**
- * Returns the accessibility violations of a page (axe, WCAG 2.2 AA), and the elements that are too
- * wide for a phone.
- */
-async function barriersOf(page: Page): Promise<readonly unknown[]> {
-  await page.evaluate(AXE);
-  return page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run: (options: object) => Promise<{ violations: object[] }> } };
-    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-    const { violations } = await axe.run({ runOnly: tags });
-    return document.documentElement.scrollWidth > innerWidth ? [...violations, 'too wide'] : violations;
-  });
+/** Returns the accessibility violations of a page, and whether it is too wide for a phone. */
+async function barriersOf(page: Page): Promise<readonly string[]> {
+  const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+  return [...(await violationsOf(page)), ...(isWide ? ['too wide'] : [])];
 }

@@ -92,7 +92,7 @@ describe.skipIf(executable === null)('an approval page without a second window',
       await readAndClick(button(name, 'Create a passkey'));
       await tabOf(name).getByText('Passkey created').waitFor();
       await button(name, 'Send to the dashboard').click();
-      await tabOf(name).getByText('Your passkey was submitted for approval.').waitFor();
+      await tabOf(name).locator('.card').getByText('Your passkey was submitted for approval.').waitFor();
       expect(tabOf(name).url()).toBe(`${scene.url}/#/vault/${scene.vault.id}/policy`);
       const { policyChanges } = await unwrap(changes().$get({ param: vaultParam(), query: {} }));
       expect(policyChanges[0]?.note).toBe(`Add a passkey of ${name}`);

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Client, unwrap } from '#cli/api-client.ts';
@@ -7,12 +5,12 @@ import { ScriptDevice } from '#cli/device/script-device.ts';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';
+import { violationsOf } from './shell/violations.ts';
 import { confirmInDialog } from './confirm-in-dialog.ts';
 
 /** Covers the confirmations of the dashboard before what cannot be undone. */
 
 const executable = chromiumHere();
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const REASON = 'Paid before, see “invoice 7”';
 
 describe.skipIf(executable === null)('the dashboard', () => {
@@ -190,11 +188,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
       await page.getByRole('button', { name: 'Reject' }).click();
       const box = await page.getByRole('dialog').boundingBox();
       expect([(box?.x ?? -1) >= 0, (box?.x ?? 0) + (box?.width ?? 1e9) <= viewport.width]).toEqual([true, true]);
-      await page.evaluate(AXE);
-      const violations = await page.evaluate(async () => {
-        const { axe } = window as unknown as { axe: { run: (options: object) => Promise<{ violations: object[] }> } };
-        return (await axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'] })).violations;
-      });
+      const violations = await violationsOf(page);
       expect([violations, complaints]).toEqual([[], []]);
       const { SHOTS } = process.env;
       if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/reject-${colorScheme}.png` });

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Client, unwrap } from '#cli/api-client.ts';
@@ -17,7 +15,6 @@ import { confirmInDialog } from './confirm-in-dialog.ts';
 const executable = chromiumHere();
 if (executable === null) console.warn('No Chromium here: the dashboard is not tested. CHROMIUM names one.');
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const SCRIPT = '<img src=x onerror="document.title=\'taken\'"><script>document.title="taken"</script>';
 
 describe.skipIf(executable === null)('the dashboard', () => {
@@ -42,13 +39,6 @@ describe.skipIf(executable === null)('the dashboard', () => {
     const known = await world.chain.account(7);
     const lower = known.toLowerCase();
     return { known, similar: `${lower.slice(0, 8)}${'0'.repeat(lower.length - 14)}${lower.slice(-6)}` };
-  }
-
-  /** Creates a transfer with a warning. Returns its id. */
-  async function transferToLookalike(): Promise<string> {
-    const { known, similar } = await lookalike();
-    const body = { vaultId: vault.id, chain: 'anvil', to: similar, amount: '1000', acceptLookalikeOf: known };
-    return (await world.people().alice.client.transfer(body)).id;
   }
 
   test('a visitor who is not logged in sees only the login', async () => {
@@ -345,46 +335,6 @@ describe.skipIf(executable === null)('the dashboard', () => {
         // The limit of Web Vitals for a good page.
         expect([path, jumped < 0.1 ? 'still' : jumped]).toEqual([path, 'still']);
       }
-    },
-    60_000,
-  );
-
-  test.each([
-    ['light', { width: 1200, height: 900 }],
-    ['dark', { width: 390, height: 844 }],
-  ] as const)(
-    'no page has an accessibility violation (axe, WCAG 2.2 AA), %s',
-    async (colorScheme, viewport) => {
-      const id = await transferOf('to be looked at');
-      const warned = await transferToLookalike();
-      const { page, complaints } = await pageOf('alice', { colorScheme, viewport, bypassCSP: true });
-      for (const path of [
-        '/',
-        `/vault/${vault.id}`,
-        `/vault/${vault.id}/transfer`,
-        `/vault/${vault.id}/receive`,
-        `/vault/${vault.id}/policy`,
-        `/vault/${vault.id}/rules`,
-        `/transaction/${id}`,
-        `/transaction/${warned}`,
-        '/tokens',
-        '/notifications',
-        '/nothing',
-      ]) {
-        await page.goto(`${url}/#${path}`);
-        await page.locator('h1').waitFor();
-        await page.locator('.loading').first().waitFor({ state: 'detached' });
-        await page.evaluate(AXE);
-        const violations = await page.evaluate(async () => {
-          const { axe } = window as unknown as { axe: { run: (options: object) => Promise<{ violations: object[] }> } };
-          const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-          return (await axe.run({ runOnly: tags })).violations;
-        });
-        expect([path, violations]).toEqual([path, []]);
-        const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
-        expect([path, wide]).toEqual([path, false]);
-      }
-      expect(complaints).toEqual([]);
     },
     60_000,
   );

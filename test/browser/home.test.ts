@@ -1,14 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { unwrap } from '#cli/api-client.ts';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';
+import { violationsOf } from './shell/violations.ts';
 
 const executable = chromiumHere();
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const NOTE = '<b>Urgent</b>: approve at once';
 
 /** Covers that Home begins with what waits for the reader in all vaults. */
@@ -128,11 +126,7 @@ describe.skipIf(executable === null)('Home', () => {
   ] as const)('the list fits and has no accessibility violation, %s, %o', async (colorScheme, viewport) => {
     const { page, complaints } = await scene.pageOf('carol', { colorScheme, viewport, bypassCSP: true });
     await page.getByText(NOTE).waitFor();
-    await page.evaluate(AXE);
-    const violations = await page.evaluate(async () => {
-      const { axe } = window as unknown as { axe: { run: (options: object) => Promise<{ violations: object[] }> } };
-      return (await axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'] })).violations;
-    });
+    const violations = await violationsOf(page);
     const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
     expect([violations, isWide, complaints]).toEqual([[], false, []]);
     const { SHOTS } = process.env;

@@ -71,6 +71,7 @@ export function Decision(props: {
   const isAttack = loaded.state === 'failed' && loaded.isAttack;
   return (
     <section class="card" aria-label="Review and approve">
+      {level === 'h1' && loaded.state !== 'ready' && <PageHeading>Transaction to decide</PageHeading>}
       <LoadedContent loaded={loaded} what="what you approve" again={reload}>
         {(review) => (
           <>

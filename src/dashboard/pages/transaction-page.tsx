@@ -46,6 +46,7 @@ export function TransactionPage(props: {
   });
   return (
     <main id="main">
+      {loaded.state !== 'ready' && <PageHeading>Transaction</PageHeading>}
       <LoadedContent loaded={loaded} what="the transaction" again={reload}>
         {(transaction) => (
           <>
