@@ -46,7 +46,7 @@ describe.skipIf(executable === null)('a policy with other rules', () => {
     await says('Choose an asset for the amount.');
     await limit.getByLabel('Asset').selectOption('ETH on anvil');
     await propose.click();
-    await says('ETH on anvil: Enter an amount such as');
+    await says('Limit 1, Per 24 hours: Enter an amount such as');
     await limit.getByLabel('Per 24 hours').fill('1,000.5');
     await page.getByRole('button', { name: 'Add a higher threshold' }).click();
     const step = page.getByRole('group', { name: 'higher threshold 1' });
