@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { InferRequestType, InferResponseType } from 'hono/client';
 import type { OwnVault, Person } from '#dashboard/api.ts';
@@ -57,8 +58,12 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
   const changesAfter = (cursor: string | null) =>
     pageOf((query) => line['policy-change'].$get({ param, query }), cursor);
   const { loaded, reload, change } = useLoaded(`policy ${vault.id}`, async () => {
-    const { policy, renewalsNeeded, founding } = await good(line.policy.$get({ param, query: {} }));
-    return { policy, renewalsNeeded, founding, changes: await changesAfter(null) };
+    const [{ policy, renewalsNeeded, founding }, changes, { ChangeComparison }] = await Promise.all([
+      good(line.policy.$get({ param, query: {} })),
+      changesAfter(null),
+      import('#dashboard/policy/comparison.tsx'),
+    ]);
+    return { policy, renewalsNeeded, founding, changes, ChangeComparison };
   });
   const origins = useApprovalOrigins();
   const [fault, setError] = useState<string | null>(null);
@@ -95,7 +100,7 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
       <h1>Policy</h1>
       {dialog}
       <LoadedContent loaded={loaded} what="the policy" again={reload}>
-        {({ policy, renewalsNeeded, founding, changes: { policyChanges, nextCursor } }) => (
+        {({ policy, renewalsNeeded, founding, changes: { policyChanges, nextCursor }, ChangeComparison }) => (
           <>
             {founding !== null && <MissingFounders founding={founding} renew={mayPropose ? renew : null} />}
             <InForce policy={policy} members={vault.members} remove={isSigner ? remove : null} />
@@ -114,7 +119,11 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
               <h2 id="changes">Policy changes</h2>
               {policyChanges.length === 0 && <p class="quiet">No policy changes.</p>}
               {policyChanges.map((one) => (
-                <Proposal key={one.id} change={one} me={me} decided={reload} />
+                <Proposal key={one.id} change={one} me={me} decided={reload}>
+                  {one.state === 'PENDING' && one.renewsVersion === null && (
+                    <ChangeComparison vaultId={vault.id} changeId={one.id} />
+                  )}
+                </Proposal>
               ))}
               {nextCursor !== null && (
                 <button
@@ -270,8 +279,14 @@ function Names({ userIds }: { readonly userIds: readonly string[] }) {
   );
 }
 
-function Proposal(props: { readonly change: Change; readonly me: Person; readonly decided: () => void }) {
-  const { change, me, decided } = props;
+function Proposal(props: {
+  readonly change: Change;
+  readonly me: Person;
+  readonly decided: () => void;
+  /** Shown before the decision. */
+  readonly children: ComponentChildren;
+}) {
+  const { change, me, decided, children } = props;
   const { id, vaultId, state, approvals, rejections, requiredApprovals, createdAt, createdBy } = change;
   const [fault, setError] = useState<string | null>(null);
   const param = { vaultId: String(vaultId), changeId: id };
@@ -315,6 +330,7 @@ function Proposal(props: { readonly change: Change; readonly me: Person; readonl
           ))}
         </ul>
       )}
+      {children}
       {change.actionsForMe.includes('cancel') && (
         <button
           type="button"

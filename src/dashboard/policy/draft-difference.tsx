@@ -1,7 +1,9 @@
 import { useMemo } from 'preact/hooks';
 import { ReviewFacts, ReviewWarnings } from '#dashboard/decision/review-facts.tsx';
 import type { AssetChoice, RulesDraft, RulesOfPolicy } from '#dashboard/forms/rules-draft.ts';
+import { patchOf } from '#dashboard/forms/rules-draft.ts';
 import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
+import { DraftComparison } from '#dashboard/policy/comparison.tsx';
 import { loadDraftReader, readDraft, textsOf } from '#dashboard/policy/draft-review.ts';
 
 type Reader = Awaited<ReturnType<typeof loadDraftReader>>;
@@ -9,7 +11,7 @@ type Reader = Awaited<ReturnType<typeof loadDraftReader>>;
 interface Drafted {
   readonly draft: RulesDraft;
   /** The policy in force. */
-  readonly policy: RulesOfPolicy & { readonly canonical: string; readonly hash: string };
+  readonly policy: RulesOfPolicy & { readonly canonical: string; readonly hash: string; readonly vaultId: number };
   readonly assets: readonly AssetChoice[];
 }
 
@@ -18,7 +20,7 @@ interface Drafted {
  * computed in the browser, without a request.
  */
 export function DraftDifference(props: Drafted & { readonly isDraft: boolean }) {
-  const { policy, isDraft } = props;
+  const { draft, policy, assets, isDraft } = props;
   const { canonical, hash } = policy;
   const { loaded, reload } = useLoaded(`draft of ${hash}`, () => loadDraftReader({ canonical, isDraft }));
   return (
@@ -27,6 +29,7 @@ export function DraftDifference(props: Drafted & { readonly isDraft: boolean }) 
       <LoadedContent loaded={loaded} what="the comparison" again={reload}>
         {(read) => <Difference read={read} {...props} />}
       </LoadedContent>
+      <DraftComparison vaultId={policy.vaultId} draft={draft} patchOf={(drafted) => patchOf(drafted, policy, assets)} />
     </section>
   );
 }

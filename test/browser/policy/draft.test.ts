@@ -91,4 +91,23 @@ describe.skipIf(executable === null)('the draft of a policy change', () => {
     await propose.click();
     await page.getByText('Note by you: “More eyes”').waitFor();
   });
+
+  test('is compared with the last payments on request, and a pending change without one', async () => {
+    const id = await scene.transferOf('compared');
+    const { page, difference, propose } = await editor();
+    await page.getByLabel('Approval threshold').fill('1');
+    await page.getByLabel('Reason').fill('Fewer eyes');
+    await difference.getByRole('button', { name: 'Compare with the last 100 payments' }).click();
+    const sentence = 'Of 1 payment, 1 would have needed 1 approval instead of 2.';
+    await difference.getByText(sentence).waitFor();
+    await difference.getByText('Show the payment').click();
+    expect(await difference.getByRole('link').getAttribute('href')).toBe(`#/transaction/${id}`);
+    // A result of an older draft is never shown.
+    await page.getByLabel('Approval threshold').fill('3');
+    expect(await difference.getByText(sentence).count()).toBe(0);
+    await page.getByLabel('Approval threshold').fill('1');
+    await propose.click();
+    const article = page.getByRole('article').filter({ hasText: 'Fewer eyes' });
+    await article.getByText(sentence).waitFor();
+  });
 });
