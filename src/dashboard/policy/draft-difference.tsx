@@ -4,7 +4,8 @@ import type { AssetChoice, RulesDraft, RulesOfPolicy } from '#dashboard/forms/ru
 import { patchOf } from '#dashboard/forms/rules-draft.ts';
 import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { DraftComparison } from '#dashboard/policy/comparison.tsx';
-import { loadDraftReader, readDraft, textsOf } from '#dashboard/policy/draft-review.ts';
+import { readDraft, textsOf } from '#dashboard/policy/draft-review.ts';
+import { loadDraftReader } from '#dashboard/policy/policy-reader.ts';
 
 type Reader = Awaited<ReturnType<typeof loadDraftReader>>;
 

@@ -1,32 +1,14 @@
-import { Contradiction } from '#dashboard/decision/contradiction.ts';
 import type { FieldFault } from '#dashboard/problem-text.ts';
 import { faultText } from '#dashboard/problem-text.ts';
 import { BadRule, patchOf } from '#dashboard/forms/rules-draft.ts';
 import type { AssetChoice, RulesDraft, RulesOfPolicy } from '#dashboard/forms/rules-draft.ts';
-import type { draftReader, DraftReview, PolicyBytes } from '#review/policy-draft.ts';
+import type { draftReader, DraftReview } from '#review/policy-draft.ts';
 
 /** What the draft of a policy change does. */
 export type ReadDraft =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'unreadable'; readonly faults: readonly FieldFault[] }
   | { readonly kind: 'difference'; readonly review: DraftReview };
-
-/**
- * Loads the reader of drafts. The words are those of the approval page. Throws `Contradiction` when
- * the service sends no policy.
- */
-export async function loadDraftReader(policy: PolicyBytes): Promise<ReturnType<typeof draftReader>> {
-  const [review, { InvalidDocument }] = await Promise.all([
-    import('#review/policy-draft.ts'),
-    import('#domain/canonical/field-reader.ts'),
-  ]);
-  try {
-    return review.draftReader(policy);
-  } catch (error) {
-    if (error instanceof InvalidDocument) throw new Contradiction(error.message);
-    throw error;
-  }
-}
 
 /** Returns what a draft does, or the fields that cannot be read. */
 export function readDraft(

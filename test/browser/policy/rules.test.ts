@@ -145,6 +145,10 @@ describe.skipIf(executable === null)('a policy with other rules', () => {
     }
     await scene.goTo(page, `${path}/policy`);
     await page.getByText('Landlord on anvil').waitFor();
+    await page
+      .getByText('Up to 0.25 ETH: 2 of 3. Up to 1\u202f000.5 ETH: 3 of 3. Above: refused. In 24 hours: at most')
+      .waitFor();
+    await page.getByText('Only the address book, with 1 address.').waitFor();
     for (const name of ['Edit policy', 'Add passkey', 'Remove']) {
       expect(await page.getByText(name).count()).toBe(0);
     }
