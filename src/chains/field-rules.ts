@@ -12,7 +12,7 @@ import { refused } from '#domain/result.ts';
 /** The rules of a chain for single fields. They compose no bytes, so a page can load them. */
 export type FieldRules = Pick<ChainRules, 'largestAmount' | 'parseRecipient' | 'parseToken'>;
 
-/** Returns the rules of a chain for single fields. Throws for a Bitcoin chain of no known network. */
+/** Returns the rules of a chain for single fields. Throws for an unknown Bitcoin network. */
 export function fieldRulesFor({ family, caip2 }: Pick<Chain, 'family' | 'caip2'>): FieldRules {
   switch (family) {
     case 'evm':

@@ -35,7 +35,7 @@ export interface DraftReview {
 export interface PolicyBytes {
   /** Canonical bytes, in hex. */
   readonly canonical: string;
-  /** Whether it is the first policy and waits for its founding. A change of it is in force at once. */
+  /** Whether it is the first policy and waits for its founding: a change is in force at once. */
   readonly isDraft: boolean;
 }
 

@@ -10,9 +10,9 @@ import type { Fact } from '#review/fact.ts';
 import { amountText, knownChain, namedToken, nativeText } from '#review/fact.ts';
 
 /**
- * What a policy requires, in sentences. They merge rules: of two rules about one amount the stricter
- * one is named. Therefore they stand beside the statements of `policyFacts`, which has each signed
- * field, and never replace them where a person signs.
+ * What a policy requires, in sentences. They merge rules: of two rules about one amount the
+ * stricter one is named. They never replace `policyFacts`, which has each signed field, where a
+ * person signs.
  */
 
 /** Returns the sentences of canonical bytes in hex. Throws `InvalidDocument` for other bytes. */

@@ -149,7 +149,7 @@ function readAsset(reader: ChainReader | null, token: string | null | undefined,
  *
  * @param tokens in the order of the body, so that a fault names its entry
  */
-export function tokenFaults(tokens: readonly PolicyToken[], chains: readonly Chain[]): readonly FieldFault[] {
+function tokenFaults(tokens: readonly PolicyToken[], chains: readonly Chain[]): readonly FieldFault[] {
   return tokens.flatMap(({ chain: caip2, tokenAddress, symbol, decimals }, i): FieldFault[] => {
     const chain = findChain(chains, caip2);
     if (chain === null) return [];

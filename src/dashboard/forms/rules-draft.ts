@@ -183,8 +183,8 @@ export function draftOf(policy: RulesOfPolicy, assets: readonly AssetChoice[]): 
 }
 
 /**
- * Returns the changed fields. Throws `BadRule` with every field that cannot be read, and for a draft
- * without a change.
+ * Returns the changed fields. Throws `BadRule` with every field that cannot be read, and for a
+ * draft without a change.
  */
 export function patchOf(draft: RulesDraft, policy: RulesOfPolicy, assets: readonly AssetChoice[]) {
   const faults: FieldFault[] = [];

@@ -49,8 +49,10 @@ export function DraftComparison<Draft>(props: {
         onClick={() => {
           load(true);
           start()
-            .catch(faultOf)
-            .then((answer) => set({ draft, result: answer }))
+            .then(
+              (comparison) => set({ draft, result: comparison }),
+              (error: unknown) => set({ draft, result: faultOf(error) }),
+            )
             .finally(() => load(false));
         }}
       >

@@ -5,7 +5,7 @@ import type { AssetChoice } from '#dashboard/forms/rules-draft.ts';
 import type { FieldFault } from '#dashboard/problem-text.ts';
 import { adviceOn } from '#dashboard/problem-text.ts';
 
-/** The fields of the policy form. Each shows the faults that the service or this page found in it. */
+/** The fields of the policy form. Each shows its faults, found by the service or by this page. */
 
 const Faults = createContext<readonly FieldFault[]>([]);
 
@@ -89,9 +89,9 @@ export function Choice(props: {
     <label>
       {props.name}
       <select value={props.value} onChange={(event) => props.set(event.currentTarget.value)} {...attributes}>
-        {Object.entries(props.choices).map(([value, text]) => (
+        {Object.entries(props.choices).map(([value, shown]) => (
           <option key={value} value={value}>
-            {text}
+            {shown}
           </option>
         ))}
       </select>

@@ -39,7 +39,7 @@ const ruled = (rules: Partial<Rules>, more: Partial<Policy> = {}): Policy => ({
   rules: { ...NO_RULES, ...rules },
 });
 
-/** Compares payments, the oldest first, and returns the differences by their position in the list. */
+/** Compares payments, the oldest first. Returns the differences by position in the list. */
 function differences(payments: readonly PastTransaction[], proposed: Policy, inForce: Policy = policy) {
   const found = comparePolicies(payments.toReversed(), { inForce, proposed });
   return found
