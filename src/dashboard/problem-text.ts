@@ -74,7 +74,12 @@ const TEXTS: Readonly<Record<string, string>> = {
 export function faultText({ pointer, code, detail }: FieldFault): string {
   const label = labelOf(pointer);
   if (label === null) return pointer === '' ? detail : `${pointer}: ${detail}`;
-  return `${label}: ${own(TEXTS, code) ?? detail}`;
+  return `${label}: ${adviceOn({ code, detail })}`;
+}
+
+/** Returns the text about a refused field without the name of the field, to be shown beside it. */
+export function adviceOn({ code, detail }: Omit<FieldFault, 'pointer'>): string {
+  return own(TEXTS, code) ?? detail;
 }
 
 /** Returns the faults in the body of a refusal. Entries of another form are left out. */

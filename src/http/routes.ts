@@ -60,6 +60,7 @@ import { cancelCredentialReset } from '#http/vault/credential-reset/cancel.ts';
 import { listCredentialResets } from '#http/vault/credential-reset/list.ts';
 import { approvePolicyChange } from '#http/vault/policy-change/approve.ts';
 import { cancelPolicyChange } from '#http/vault/policy-change/cancel.ts';
+import { comparePolicyChange } from '#http/vault/policy-change/compare.ts';
 import { listPolicyChanges } from '#http/vault/policy-change/list.ts';
 import { proposePolicyChange } from '#http/vault/policy-change/propose.ts';
 import { readPolicyChange } from '#http/vault/policy-change/read.ts';
@@ -108,6 +109,7 @@ const routes = [
   readPolicy,
   listPolicies,
   proposePolicyChange,
+  comparePolicyChange,
   renewMandate,
   listPolicyChanges,
   readPolicyChange,

@@ -26,10 +26,7 @@ const MAX_ESSENTIALS = 8;
 /** Returns the differences between two policies, field by field, with warnings for the signer. */
 export function describeChange(mandate: MandateDocument, inForce: Policy, proposed: Policy): Description {
   const [before, after] = [clausesOf(inForce), clausesOf(proposed)];
-  const changes = [
-    ...after.flatMap((clause) => changed(before.find(({ key }) => key === clause.key) ?? null, clause)),
-    ...before.filter(({ key }) => after.every((clause) => clause.key !== key)).map((gone) => fact('Removed', gone)),
-  ];
+  const changes = changesOf(before, after);
   const listed = changes.length === 0 ? [{ label: 'Changes', text: 'Only the version' }] : changes;
   return {
     title: `Change the policy to version ${proposed.version}`,
@@ -42,6 +39,11 @@ export function describeChange(mandate: MandateDocument, inForce: Policy, propos
     ],
     warnings: weakenings(inForce, proposed),
   };
+}
+
+/** Returns the differences between two policies; none when they differ in the version alone. */
+export function differences(inForce: Policy, proposed: Policy): readonly Fact[] {
+  return changesOf(clausesOf(inForce), clausesOf(proposed));
 }
 
 /**
@@ -107,6 +109,13 @@ function essentialsOf(
     { label: 'Changes', text: `${listed.length}, listed above` },
     ...after.filter(isNew).map((clause) => fact('Added', clause)),
     ...renamed.map((clause) => fact('Changed', clause)),
+  ];
+}
+
+function changesOf(before: readonly Clause[], after: readonly Clause[]): readonly Fact[] {
+  return [
+    ...after.flatMap((clause) => changed(before.find(({ key }) => key === clause.key) ?? null, clause)),
+    ...before.filter(({ key }) => after.every((clause) => clause.key !== key)).map((gone) => fact('Removed', gone)),
   ];
 }
 

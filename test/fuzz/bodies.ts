@@ -80,6 +80,13 @@ export function bodies(chance: Chance, world: Vaults): Readonly<Record<string, R
       unreadableThreshold: pick(chance, [null, 1, 3]),
       tokens: [{ chain: 'anvil', tokenAddress: RECIPIENT, symbol: 'FUZZ', decimals: pick(chance, [0, 6, 99]) }],
     },
+    '/vault/:vaultId/policy-comparison': pick(chance, [
+      { patch: { threshold: pick(chance, [1, 2, 3, 4]) } },
+      {
+        patch: { recipients: 'address-book', addressBook: [{ chain: 'anvil', address: RECIPIENT, name: 'Landlord' }] },
+      },
+      { changeId: `pch_${'0'.repeat(26)}` },
+    ]),
     '/push-subscription': {
       endpoint: 'https://fcm.googleapis.com/fcm/send/fuzz',
       keys: { p256dh: `B${'A'.repeat(86)}`, auth: 'A'.repeat(22) },

@@ -1,5 +1,7 @@
 import { amountHint, parseUnits, typedUnits } from '#dashboard/amounts/money.ts';
 import type { Asset } from '#dashboard/amounts/asset-name.ts';
+import type { FieldFault } from '#dashboard/problem-text.ts';
+import { faultText } from '#dashboard/problem-text.ts';
 import { byTrust, choiceName } from '#dashboard/amounts/asset-name.ts';
 
 /** The part of a policy that the form changes. */
@@ -81,8 +83,16 @@ interface TokenRow {
   readonly decimals: string;
 }
 
-/** The input is not a valid rule. The message is for the person. */
-export class BadRule extends Error {}
+/** The input has invalid rules, or changes nothing. The message is for the person. */
+export class BadRule extends Error {
+  /** The fields that cannot be read, with the pointers of the API. None when nothing changes. */
+  readonly faults: readonly FieldFault[];
+
+  constructor(message: string, faults: readonly FieldFault[] = []) {
+    super(message);
+    this.faults = faults;
+  }
+}
 
 /**
  * Returns the assets that a rule can name: native assets, the tokens of the policy, and listed
@@ -173,13 +183,15 @@ export function draftOf(policy: RulesOfPolicy, assets: readonly AssetChoice[]): 
 }
 
 /**
- * Returns the changed fields. Throws `BadRule` for an invalid number and for a draft without a
- * change.
+ * Returns the changed fields. Throws `BadRule` with every field that cannot be read, and for a
+ * draft without a change.
  */
 export function patchOf(draft: RulesDraft, policy: RulesOfPolicy, assets: readonly AssetChoice[]) {
+  const faults: FieldFault[] = [];
+  const read = readersOf(assets, faults);
   const rules: RulesOfPolicy = {
     signers: draft.signers,
-    threshold: countOf('Approval threshold', draft.threshold),
+    threshold: read.count(draft.threshold, '/threshold'),
     approvalMode: draft.approvalMode,
     recipients: draft.recipients,
     addressBook: draft.addressBook.map(({ chain, address, name }) => ({
@@ -187,30 +199,34 @@ export function patchOf(draft: RulesDraft, policy: RulesOfPolicy, assets: readon
       address: address.trim(),
       name: name.trim(),
     })),
-    limits: draft.limits.map(({ asset, perTransaction, perDay }) => ({
-      ...positionOf(asset, assets),
-      perTransaction: perTransaction === '' ? null : amountOf(perTransaction, asset, assets),
-      perDay: perDay === '' ? null : amountOf(perDay, asset, assets),
+    limits: draft.limits.map(({ asset, perTransaction, perDay }, i) => ({
+      ...read.asset(asset, `/limits/${i}/tokenAddress`),
+      perTransaction: perTransaction === '' ? null : read.amount(perTransaction, asset, `/limits/${i}/perTransaction`),
+      perDay: perDay === '' ? null : read.amount(perDay, asset, `/limits/${i}/perDay`),
     })),
-    higherThresholds: draft.higherThresholds.map(({ asset, above, threshold }) => ({
-      ...positionOf(asset, assets),
-      above: amountOf(above, asset, assets),
-      threshold: countOf('Approvals above an amount', threshold),
+    higherThresholds: draft.higherThresholds.map(({ asset, above, threshold }, i) => ({
+      ...read.asset(asset, `/higherThresholds/${i}/tokenAddress`),
+      above: read.amount(above, asset, `/higherThresholds/${i}/above`),
+      threshold: read.count(threshold, `/higherThresholds/${i}/threshold`),
     })),
     unreadableThreshold:
-      draft.unreadableThreshold.trim() === ''
-        ? null
-        : countOf('Approvals for undecodable calls', draft.unreadableThreshold),
+      draft.unreadableThreshold.trim() === '' ? null : read.count(draft.unreadableThreshold, '/unreadableThreshold'),
     signOnce: choiceIn(draft.signOnce, ['every-cosigner', 'quorum']),
     limitsIncludeFees: draft.limitsIncludeFees === '' ? null : draft.limitsIncludeFees === 'true',
     requiredDevice: choiceIn(draft.requiredDevice, ['any', 'ed25519']),
     unboundMessages: choiceIn(draft.unboundMessages, ['allow', 'refuse']),
-    maxFees: draft.maxFees.map(({ chain, amount }) => ({
+    maxFees: draft.maxFees.map(({ chain, amount }, i) => ({
       chain,
-      amount: amountOf(amount, nameOf({ chain, tokenAddress: null }), assets),
+      amount: read.amount(amount, nameOf({ chain, tokenAddress: null }), `/maxFees/${i}/amount`),
     })),
-    tokens: draft.tokens.map(tokenOf),
+    tokens: draft.tokens.map(({ chain, tokenAddress, symbol, decimals }, i) => ({
+      chain,
+      tokenAddress: tokenAddress.trim(),
+      symbol: symbol.trim(),
+      decimals: read.decimals(decimals, `/tokens/${i}/decimals`),
+    })),
   };
+  if (faults.length > 0) throw new BadRule(faults.map(faultText).join(' '), faults);
   // An absent list and an empty one mean the same.
   const before = { ...policy, maxFees: policy.maxFees ?? [], tokens: policy.tokens ?? [] };
   const isSame = (name: keyof RulesOfPolicy) =>
@@ -252,31 +268,39 @@ function fieldsText(one: unknown): string {
   return JSON.stringify(Object.entries(one).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function tokenOf({ chain, tokenAddress, symbol, decimals }: TokenRow): Token {
-  const count = countIn(decimals);
-  if (count === null) throw new BadRule(`Decimals of ${symbol || 'the token'}: enter a number from 0 to 77.`);
-  return { chain, tokenAddress: tokenAddress.trim(), symbol: symbol.trim(), decimals: count };
-}
-
 function choiceIn<T extends string>(text: string, choices: readonly T[]): T | null {
   return choices.find((choice) => choice === text) ?? null;
 }
 
-function positionOf(asset: string, assets: readonly AssetChoice[]): AssetPosition {
-  const found = assets.find(({ name }) => name === asset);
-  if (found === undefined) throw new BadRule('Choose an asset for the amount.');
-  return { chain: found.chain, tokenAddress: found.tokenAddress };
-}
-
-function amountOf(text: string, asset: string, assets: readonly AssetChoice[]): string {
-  const { decimals, text: name } = assets.find((one) => one.name === asset) ?? { decimals: 0, text: asset };
-  const amount = parseUnits(text, decimals ?? 0);
-  if (amount === null) throw new BadRule(`${name}: ${amountHint(decimals ?? 0)}`);
-  return amount;
+/** Returns readers of typed texts. Each adds a fault for a text that it cannot read. */
+function readersOf(assets: readonly AssetChoice[], faults: FieldFault[]) {
+  /** What is returned in the position of an unreadable text is never used: the draft is refused. */
+  const read = <T>(value: T | null, instead: T, fault: Omit<FieldFault, 'code'>): T => {
+    if (value === null) faults.push({ ...fault, code: 'invalid' });
+    return value ?? instead;
+  };
+  const choiceOfName = (asset: string) => assets.find(({ name }) => name === asset) ?? null;
+  return {
+    asset: (asset: string, pointer: string): AssetPosition => {
+      const instead: AssetPosition = { chain: '', tokenAddress: null };
+      const position = read<AssetPosition>(choiceOfName(asset), instead, {
+        pointer,
+        detail: 'Choose an asset for the amount.',
+      });
+      return { chain: position.chain, tokenAddress: position.tokenAddress };
+    },
+    amount: (text: string, asset: string, pointer: string): string => {
+      const decimals = choiceOfName(asset)?.decimals ?? 0;
+      return read(parseUnits(text, decimals), '0', { pointer, detail: amountHint(decimals) });
+    },
+    count: (text: string, pointer: string): number =>
+      read(approvalsIn(text), 1, { pointer, detail: 'Enter a number from 1 to 99.' }),
+    decimals: (text: string, pointer: string): number =>
+      read(countIn(text), 0, { pointer, detail: 'Enter a number from 0 to 77.' }),
+  };
 }
 
 /** Parses a number of approvals. It never parses an amount. */
-function countOf(what: string, text: string): number {
-  if (!/^[1-9][0-9]?$/.test(text.trim())) throw new BadRule(`${what}: enter a number from 1 to 99.`);
-  return Number.parseInt(text, 10);
+function approvalsIn(text: string): number | null {
+  return /^[1-9][0-9]?$/.test(text.trim()) ? Number.parseInt(text, 10) : null;
 }

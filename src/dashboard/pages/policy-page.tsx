@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { InferRequestType, InferResponseType } from 'hono/client';
 import type { OwnVault, Person } from '#dashboard/api.ts';
@@ -11,7 +12,7 @@ import { reviewOf } from '#dashboard/decision/review.ts';
 import { RejectionText } from '#dashboard/decision/rejection.tsx';
 import { AddPasskey } from '#dashboard/pages/add-passkey.tsx';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
-import { Hash, Time } from '#dashboard/pages/record-fields.tsx';
+import { Time } from '#dashboard/pages/record-fields.tsx';
 import { Renewals } from '#dashboard/pages/renewals.tsx';
 import { MissingFounders } from '#dashboard/pages/missing-founders.tsx';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
@@ -23,7 +24,6 @@ import { Statements } from '#dashboard/pages/statements.tsx';
 import { approvalsText } from '#dashboard/text.ts';
 
 type Line = (typeof api.vault)[':vaultId'];
-type Policy = InferResponseType<Line['policy']['$get']>['policy'];
 type PolicyPatch = InferRequestType<Line['policy-change']['$post']>['json'];
 type Change = InferResponseType<Line['policy-change']['$get']>['policyChanges'][number];
 
@@ -57,8 +57,13 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
   const changesAfter = (cursor: string | null) =>
     pageOf((query) => line['policy-change'].$get({ param, query }), cursor);
   const { loaded, reload, change } = useLoaded(`policy ${vault.id}`, async () => {
-    const { policy, renewalsNeeded, founding } = await good(line.policy.$get({ param, query: {} }));
-    return { policy, renewalsNeeded, founding, changes: await changesAfter(null) };
+    const [{ policy, renewalsNeeded, founding }, changes, { ChangeComparison }, { InForce }] = await Promise.all([
+      good(line.policy.$get({ param, query: {} })),
+      changesAfter(null),
+      import('#dashboard/policy/comparison.tsx'),
+      import('#dashboard/policy/in-force.tsx'),
+    ]);
+    return { policy, renewalsNeeded, founding, changes, ChangeComparison, InForce };
   });
   const origins = useApprovalOrigins();
   const [fault, setError] = useState<string | null>(null);
@@ -95,10 +100,10 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
       <h1>Policy</h1>
       {dialog}
       <LoadedContent loaded={loaded} what="the policy" again={reload}>
-        {({ policy, renewalsNeeded, founding, changes: { policyChanges, nextCursor } }) => (
+        {({ policy, renewalsNeeded, founding, changes: { policyChanges, nextCursor }, ...parts }) => (
           <>
             {founding !== null && <MissingFounders founding={founding} renew={mayPropose ? renew : null} />}
-            <InForce policy={policy} members={vault.members} remove={isSigner ? remove : null} />
+            <parts.InForce policy={policy} members={vault.members} remove={isSigner ? remove : null} />
             <Statements vaultId={vault.id} policy={policy} me={me} />
             <Renewals needed={renewalsNeeded} changes={policyChanges} renew={mayPropose ? renew : null} />
             <p class="doors">
@@ -114,7 +119,11 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
               <h2 id="changes">Policy changes</h2>
               {policyChanges.length === 0 && <p class="quiet">No policy changes.</p>}
               {policyChanges.map((one) => (
-                <Proposal key={one.id} change={one} me={me} decided={reload} />
+                <Proposal key={one.id} change={one} me={me} decided={reload}>
+                  {one.state === 'PENDING' && one.renewsVersion === null && (
+                    <parts.ChangeComparison vaultId={vault.id} changeId={one.id} />
+                  )}
+                </Proposal>
               ))}
               {nextCursor !== null && (
                 <button
@@ -158,120 +167,14 @@ async function proposedPasskey(
   return answer.device;
 }
 
-function InForce(props: {
-  readonly policy: Policy;
-  readonly members: OwnVault['members'];
-  /** Null for a member who may not propose the removal. */
-  readonly remove: ((keyId: string) => void) | null;
+function Proposal(props: {
+  readonly change: Change;
+  readonly me: Person;
+  readonly decided: () => void;
+  /** Shown before the decision. */
+  readonly children: ComponentChildren;
 }) {
-  const { policy, members, remove } = props;
-  const origins = useApprovalOrigins();
-  const others = members.map(({ userId }) => userId).filter((userId) => !policy.signers.includes(userId));
-  const { version, threshold, changeThreshold, approvalMode, signers, devices, recipients, addressBook } = policy;
-  const { limits, higherThresholds, unreadableThreshold } = policy;
-  return (
-    <dl class="facts">
-      <div>
-        <dt>Version</dt>
-        <dd>
-          {version}, hash <code>{policy.hash}</code>
-        </dd>
-      </div>
-      <div>
-        <dt>Approvals</dt>
-        <dd>
-          {threshold} for a transaction, {changeThreshold} for a policy change
-          {approvalMode === 'device' ? ', each with a device signature' : ''}
-        </dd>
-      </div>
-      <div>
-        <dt>Signers</dt>
-        <dd>
-          <Names userIds={signers} />
-        </dd>
-      </div>
-      {others.length > 0 && (
-        <div>
-          <dt>Other members</dt>
-          <dd>
-            <Names userIds={others} />
-          </dd>
-        </div>
-      )}
-      <div>
-        <dt>Devices</dt>
-        <dd>
-          <ul class="plain">
-            {devices.map(({ keyId, userId, algorithm, rpId, origin: page }) => (
-              <li key={keyId}>
-                {algorithm === 'ed25519' ? 'Device key (Ed25519)' : `Passkey of ${rpId ?? ''}`}, owned by{' '}
-                <MemberLabel userId={userId} />, <Hash value={keyId} />{' '}
-                {origins.length > 0 && page !== null && !origins.includes(page) && (
-                  <strong>not a passkey of an approval page, replace it</strong>
-                )}{' '}
-                {remove !== null && (
-                  <button type="button" onClick={() => remove(keyId)}>
-                    Remove
-                  </button>
-                )}
-              </li>
-            ))}
-            {devices.length === 0 && <li class="quiet">None</li>}
-          </ul>
-        </dd>
-      </div>
-      <div>
-        <dt>Recipients</dt>
-        <dd>
-          {recipients === 'anyone' ? 'Anyone' : 'Address book only'}
-          <ul class="plain">
-            {addressBook.map(({ chain, address, name }) => (
-              <li key={`${chain} ${address}`}>
-                {name} on {chain}: <code>{address}</code>
-              </li>
-            ))}
-          </ul>
-        </dd>
-      </div>
-      {limits.map(({ chain, tokenAddress, perTransaction, perDay }) => (
-        <div key={`${chain} ${tokenAddress}`}>
-          <dt>Limit on {chain}</dt>
-          <dd>
-            {perTransaction ?? 'No limit'} per transaction, {perDay ?? 'no limit'} in 24 hours,
-            {` in the smallest unit of ${tokenAddress ?? 'the native asset'}`}
-          </dd>
-        </div>
-      ))}
-      {higherThresholds.map(({ chain, tokenAddress, above, threshold: higher }) => (
-        <div key={`${chain} ${tokenAddress} ${above}`}>
-          <dt>Higher threshold on {chain}</dt>
-          <dd>
-            {approvalsText(higher)} above {above}, in the smallest unit of {tokenAddress ?? 'the native asset'}
-          </dd>
-        </div>
-      ))}
-      <div>
-        <dt>Blind signing</dt>
-        <dd>{unreadableThreshold === null ? 'Refused' : `At least ${approvalsText(unreadableThreshold)}`}</dd>
-      </div>
-    </dl>
-  );
-}
-
-function Names({ userIds }: { readonly userIds: readonly string[] }) {
-  return (
-    <ul class="plain">
-      {userIds.map((userId) => (
-        <li key={userId}>
-          <MemberLabel userId={userId} />
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function Proposal(props: { readonly change: Change; readonly me: Person; readonly decided: () => void }) {
-  const { change, me, decided } = props;
+  const { change, me, decided, children } = props;
   const { id, vaultId, state, approvals, rejections, requiredApprovals, createdAt, createdBy } = change;
   const [fault, setError] = useState<string | null>(null);
   const param = { vaultId: String(vaultId), changeId: id };
@@ -315,6 +218,7 @@ function Proposal(props: { readonly change: Change; readonly me: Person; readonl
           ))}
         </ul>
       )}
+      {children}
       {change.actionsForMe.includes('cancel') && (
         <button
           type="button"

@@ -24,6 +24,9 @@ export interface PolicyPatch {
   readonly rules: Partial<Rules>;
 }
 
+/** What a patch is applied to. Keys that are not known are absent. */
+type Governed = Pick<Vault, 'policy' | 'keys'>;
+
 /** Why a patch does not give a valid policy. */
 export type PolicyPatchFault =
   | PolicyFault
@@ -40,7 +43,11 @@ export type PolicyPatchFault =
  *
  * @param previousHash hash of the policy in force, in hex
  */
-export function nextPolicy(vault: Vault, patch: PolicyPatch, previousHash: string): Result<Policy, PolicyPatchFault> {
+export function nextPolicy(
+  vault: Governed,
+  patch: PolicyPatch,
+  previousHash: string,
+): Result<Policy, PolicyPatchFault> {
   const { policy } = vault;
   const patched = patchedPolicy(vault, patch);
   if (!patched.ok) return patched;
@@ -55,7 +62,7 @@ export function nextPolicy(vault: Vault, patch: PolicyPatch, previousHash: strin
  * Returns the draft of version 1 with a patch applied. Refuses `no-such-device`, `device-changed`,
  * `token-mode-before-founding`, and then what `draftFault` refuses.
  */
-export function nextDraft(vault: Vault, patch: PolicyPatch): Result<Policy, PolicyPatchFault> {
+export function nextDraft(vault: Governed, patch: PolicyPatch): Result<Policy, PolicyPatchFault> {
   const patched = patchedPolicy(vault, patch);
   if (!patched.ok) return patched;
   // No signature is required for a draft. In token mode it would be in force without one.
@@ -65,7 +72,7 @@ export function nextDraft(vault: Vault, patch: PolicyPatch): Result<Policy, Poli
 }
 
 /** Returns the policy of a vault with a patch applied, under its own version. */
-function patchedPolicy(vault: Vault, patch: PolicyPatch): Result<Policy, 'no-such-device' | 'device-changed'> {
+function patchedPolicy(vault: Governed, patch: PolicyPatch): Result<Policy, 'no-such-device' | 'device-changed'> {
   const { policy } = vault;
   const signers = patch.signers === undefined ? policy.signers : sortedUserIds(patch.signers);
   const removed = patch.removeDevices ?? [];
@@ -92,7 +99,7 @@ function patchedPolicy(vault: Vault, patch: PolicyPatch): Result<Policy, 'no-suc
  * not name. A vault that moves to device mode gets the receipts that this mode is created with,
  * unless the author of the change names the rule.
  */
-function rulesWithDefaults({ policy, keys }: Vault, patch: PolicyPatch): Rules {
+function rulesWithDefaults({ policy, keys }: Governed, patch: PolicyPatch): Rules {
   const approvalMode = patch.approvalMode ?? policy.approvalMode;
   const threshold = policy.signingThreshold;
   // A vault without a key has no list of its co-signers yet. The strictest group is t of 2t - 1.

@@ -193,7 +193,7 @@ export function triggeredThresholds(
  * include it, the largest fee. A fee is money that leaves the wallet, and an attacker may control
  * the miner or block builder.
  */
-function amountUnder(rules: Rules, exposure: Exposure, asset: AssetRef): bigint {
+export function amountUnder(rules: Rules, exposure: Exposure, asset: AssetRef): bigint {
   const isNative = asset.tokenAddress === null && asset.chain === exposure.chain;
   const fee = rules.limitsIncludeFees === true && isNative ? feeIn(exposure) : 0n;
   return totalOf(exposure, asset) + fee;

@@ -282,6 +282,7 @@ export interface Transaction {
 }
 
 const PENDING: ReadonlySet<TransactionState> = new Set(['DRAFT', 'SUBMITTED']);
+const SPENDING: ReadonlySet<TransactionState> = new Set(['SIGNING', 'BROADCAST', 'CONFIRMING', 'SUCCEEDED']);
 const FINAL: ReadonlySet<TransactionState> = new Set(['SUCCEEDED', 'FAILED', 'REJECTED', 'CANCELLED', 'EXPIRED']);
 
 /**
@@ -294,6 +295,11 @@ export function isPending(state: TransactionState): boolean {
 
 export function isFinal(state: TransactionState): boolean {
   return FINAL.has(state);
+}
+
+/** Reports whether the amount has left the wallet, or may still do so. */
+export function spends(state: TransactionState): boolean {
+  return SPENDING.has(state);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { pointerTo } from '#http/edge/json-pointer.ts';
-import type { FieldFault } from '#http/encode/problem.ts';
+import type { FieldFault } from '#domain/field-fault.ts';
 
 const MAX_FAULTS = 10;
 

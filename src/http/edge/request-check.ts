@@ -4,7 +4,7 @@ import type { MiddlewareHandler, ValidationTargets } from 'hono';
 import type * as z from 'zod';
 import type { HttpContext, HttpEnv } from '#http/edge/context.ts';
 import { pointerTo } from '#http/edge/json-pointer.ts';
-import type { FieldFault } from '#http/encode/problem.ts';
+import type { FieldFault } from '#domain/field-fault.ts';
 import { problem } from '#http/encode/problem.ts';
 import { duplicateFields } from '#http/edge/duplicate-fields.ts';
 import { illFormedTexts } from '#http/edge/well-formed-body.ts';

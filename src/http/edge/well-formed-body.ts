@@ -1,5 +1,5 @@
 import { pointerTo } from '#http/edge/json-pointer.ts';
-import type { FieldFault } from '#http/encode/problem.ts';
+import type { FieldFault } from '#domain/field-fault.ts';
 
 /** A body is UTF-8, so a surrogate can only enter as an escape. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;

@@ -11,7 +11,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { optionalBodyOf } from '#http/edge/request-check.ts';
-import type { FieldFault } from '#http/encode/problem.ts';
+import type { FieldFault } from '#domain/field-fault.ts';
 
 const base64url = z
   .string()

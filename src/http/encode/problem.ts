@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { violationText } from '#http/encode/violation-text.ts';
+import type { FieldFault } from '#domain/field-fault.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import { unreachable } from '#domain/result.ts';
 import type { HttpContext } from '#http/edge/context.ts';
@@ -94,14 +95,6 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
  * RFC 9457 leaves the type to the service, except for the types in the HTTP problem type registry.
  */
 const QUOTA_EXCEEDED = 'https://iana.org/assignments/http-problem-types#quota-exceeded';
-
-/** A fault in one part of the request. */
-export interface FieldFault {
-  /** JSON pointer into the body, or the name of the parameter. */
-  readonly pointer: string;
-  readonly code: string;
-  readonly detail: string;
-}
 
 export interface ProblemDetails {
   readonly detail: string;

@@ -20,12 +20,13 @@ import type { HttpContext } from '#http/edge/context.ts';
 import { route } from '#http/edge/context.ts';
 import { callObject, ObjectUnavailable } from '#http/edge/object-call.ts';
 import { plainText } from '#http/edge/plain-text.ts';
-import type { FieldFault } from '#http/encode/problem.ts';
+import type { FieldFault } from '#domain/field-fault.ts';
 import { problem } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import { fetchPins, pinnedKeysFault } from '#http/vault/pinned-keys.ts';
 import { newTokensProblem } from '#http/vault/policy-tokens.ts';
-import { cosignersBody, policyProblem, readRules, rulesBody } from '#http/vault/policy-body.ts';
+import { cosignersBody, policyProblem, rulesBody } from '#http/vault/policy-body.ts';
+import { readRules } from '#review/written-rules.ts';
 import { foundingRecord, foundingSchema, policyRecord, policySchema } from '#http/encode/policy.ts';
 import { knownUserIds } from '#store/users.ts';
 import type { KeyExport } from '#store/operations/key-exports.ts';
@@ -181,7 +182,7 @@ async function found(context: HttpContext): Promise<Response> {
       'share one.';
     return fault(context, '/signingThreshold', detail);
   }
-  const rules = readRules(context, body.rules ?? {});
+  const rules = readRules(chainsFrom(context.env), body.rules ?? {});
   if (!rules.ok) return invalidRequest(context, under('/rules', rules.refusal));
   const unproven = await newTokensProblem(context, rules.value.tokens ?? [], { known: [], pointer: '/rules' });
   if (unproven !== null) return unproven;

@@ -1,8 +1,6 @@
 import * as z from 'zod';
 import { chainClientFor } from '#chains/client-for.ts';
-import { impersonatedSymbol } from '#chains/inspect/token-impersonation.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
-import type { Chain } from '#domain/asset/chain.ts';
 import { listedToken } from '#domain/asset/chain.ts';
 import type { PolicyToken } from '#domain/policy/optional-rules.ts';
 import { MAX_DECIMALS } from '#domain/policy/optional-rules.ts';
@@ -10,7 +8,7 @@ import { MAX_RULES } from '#domain/policy/rules.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { plainText } from '#http/edge/plain-text.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
-import type { FieldFault } from '#http/encode/problem.ts';
+import type { FieldFault } from '#domain/field-fault.ts';
 import { problem } from '#http/encode/problem.ts';
 
 /** The tokens that a policy names: their schema in a body, and the checks that need a chain. */
@@ -34,34 +32,6 @@ export const tokensBody = z
     }),
   )
   .max(MAX_RULES);
-
-/**
- * Returns the faults of tokens that signers would confuse: a symbol that looks like the one of
- * another token of the policy, of the native asset, or of another token of the operator's list.
- * A listed token keeps its decimals.
- *
- * @param tokens in the order of the body, so that a fault names its entry
- */
-export function tokenFaults(tokens: readonly PolicyToken[], chains: readonly Chain[]): readonly FieldFault[] {
-  return tokens.flatMap(({ chain: caip2, tokenAddress, symbol, decimals }, i): FieldFault[] => {
-    const chain = findChain(chains, caip2);
-    if (chain === null) return [];
-    const listed = listedToken(chain, tokenAddress);
-    if (listed !== null && listed.decimals !== decimals) {
-      const detail = `The operator's list has ${listed.decimals} decimals for this token.`;
-      return [{ pointer: `/tokens/${i}/decimals`, code: 'invalid', detail }];
-    }
-    const others = [
-      ...chain.tokens.filter(({ address }) => address !== tokenAddress).map((one) => one.symbol),
-      ...tokens.flatMap((one, k) => (k < i && one.chain === caip2 ? [one.symbol] : [])),
-      chain.nativeSymbol,
-    ];
-    const twin = impersonatedSymbol(symbol, others);
-    if (twin === null) return [];
-    const detail = `Looks like ${twin}, which is another asset on ${chain.name}. Choose a symbol that differs.`;
-    return [{ pointer: `/tokens/${i}/symbol`, code: 'invalid', detail }];
-  });
-}
 
 /**
  * Returns the problem of new tokens whose decimals are not those of their contract, or null. With

@@ -29,6 +29,7 @@ import {
   renewMandate,
   reportAdoption,
 } from '#objects/vault/commands/policy.ts';
+import { comparePolicy } from '#objects/vault/commands/policy-comparison.ts';
 import { flushRecord, readRecord, readRecordLater, setVisibility } from '#objects/vault/commands/record.ts';
 import {
   approve,
@@ -97,6 +98,7 @@ const QUERIES = {
   policyChanges,
   policyHistory,
   readPolicyChange,
+  comparePolicy,
   listBalances,
   utxoWallet,
   lockedUtxos,

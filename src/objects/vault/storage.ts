@@ -23,8 +23,6 @@ import { UtxoLockTable } from '#objects/vault/tables/utxo-lock-table.ts';
 /** In place of a transaction: history entries that are not projected yet. */
 const HISTORY = 'history';
 
-const DEADLINE = "json_extract(document, '$.intent.expiresAtMs')";
-
 /** How long an Idempotency-Key is stored. */
 const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000;
 
@@ -128,7 +126,8 @@ export class VaultStorage {
 
   /** Returns pending transactions, the earliest end of the decision first. */
   pendingByDeadline(limit: number): readonly Transaction[] {
-    return readableTransactions(this.#documentsWhere(`pending = 1 ORDER BY ${DEADLINE}, id LIMIT ${limit}`));
+    const deadline = "json_extract(document, '$.intent.expiresAtMs')";
+    return readableTransactions(this.#documentsWhere(`pending = 1 ORDER BY ${deadline}, id LIMIT ${limit}`));
   }
 
   /** Returns the number of policy changes and credential resets that wait for members. */
@@ -161,6 +160,12 @@ export class VaultStorage {
     const found = readableTransactions(this.#documentsWhere(newest)).filter((one) => one.inclusion?.finalized === true);
     const numberOf = ({ inclusion }: Transaction) => BigInt(inclusion?.blockNumber ?? 0);
     return found.toSorted((a, b) => (numberOf(a) > numberOf(b) ? -1 : 1));
+  }
+
+  /** Returns the newest transactions, except drafts, the newest first. */
+  newestSubmitted(limit: number): readonly Transaction[] {
+    const newest = `document ->> '$.state' <> 'DRAFT' ORDER BY id DESC LIMIT ${limit}`;
+    return readableTransactions(this.#documentsWhere(newest));
   }
 
   #documentsWithJobs(jobs: string): readonly string[] {

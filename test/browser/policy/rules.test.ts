@@ -46,7 +46,7 @@ describe.skipIf(executable === null)('a policy with other rules', () => {
     await says('Choose an asset for the amount.');
     await limit.getByLabel('Asset').selectOption('ETH on anvil');
     await propose.click();
-    await says('ETH on anvil: Enter an amount such as');
+    await says('Limit 1, Per 24 hours: Enter an amount such as');
     await limit.getByLabel('Per 24 hours').fill('1,000.5');
     await page.getByRole('button', { name: 'Add a higher threshold' }).click();
     const step = page.getByRole('group', { name: 'higher threshold 1' });
@@ -145,6 +145,10 @@ describe.skipIf(executable === null)('a policy with other rules', () => {
     }
     await scene.goTo(page, `${path}/policy`);
     await page.getByText('Landlord on anvil').waitFor();
+    await page
+      .getByText('Up to 0.25 ETH: 2 of 3. Up to 1\u202f000.5 ETH: 3 of 3. Above: refused. In 24 hours: at most')
+      .waitFor();
+    await page.getByText('Only the address book, with 1 address.').waitFor();
     for (const name of ['Edit policy', 'Add passkey', 'Remove']) {
       expect(await page.getByText(name).count()).toBe(0);
     }

@@ -141,6 +141,27 @@ describe('the proposed patch', () => {
     expect(() => patchOf({ ...draft, threshold }, policy, assets)).toThrow(BadRule);
   });
 
+  test('every unreadable field is named with its position in the request, all at once', () => {
+    const faultsOf = () => {
+      try {
+        patchOf(
+          {
+            ...draft,
+            threshold: 'two',
+            limits: [{ asset: '', perTransaction: '', perDay: 'half' }],
+            tokens: [{ chain: 'ethereum', tokenAddress: FAKE, symbol: 'ACME', decimals: 'six' }],
+          },
+          policy,
+          assets,
+        );
+      } catch (error) {
+        if (error instanceof BadRule) return error.faults.map(({ pointer }) => pointer);
+      }
+      throw new Error('the draft was accepted');
+    };
+    expect(faultsOf()).toEqual(['/threshold', '/limits/0/tokenAddress', '/limits/0/perDay', '/tokens/0/decimals']);
+  });
+
   test('is about an existing asset', () => {
     const limits = [{ asset: 'ethereum 0xgone', perTransaction: '1', perDay: '' }];
     expect(() => patchOf({ ...draft, limits }, policy, assets)).toThrow(BadRule);

@@ -1,24 +1,21 @@
 import type { ChainRules } from '#chains/chain-rules.ts';
+import { fieldRulesFor } from '#chains/field-rules.ts';
 import { NO_MEMO } from '#chains/chain-rules.ts';
-import { parseAddress } from '#chains/evm/rules/address.ts';
 import { assembleTransaction, signaturesIn } from '#chains/evm/rules/assemble.ts';
 import { isCalldata } from '#chains/evm/rules/call.ts';
 import type { EvmQuote } from '#chains/evm/rules/compose.ts';
 import { composeMessage, composeTransaction } from '#chains/evm/rules/compose.ts';
 import { assembleMessage, readMessage, readRawMessage } from '#chains/evm/rules/message.ts';
-import { UINT256_MAX } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 
 /** Returns the rules of an EVM chain with EIP-1559 fees. */
 export function evmRules(chain: Chain): ChainRules<EvmQuote, bigint> {
   return {
     chain,
-    largestAmount: UINT256_MAX,
+    ...fieldRulesFor(chain),
     kinds: ['transfer', 'contract-interaction', 'erc20-approve', 'message'],
     ordering: { by: 'account-nonce' },
-    parseRecipient: parseAddress,
     parseKeylessRecipient: () => null,
-    parseToken: parseAddress,
     parseCalldata,
     parseMessage: (text, options) => readMessage(chain.caip2, text, options),
     parseRawMessage: readRawMessage,

@@ -1,11 +1,11 @@
 import type { ChainRules } from '#chains/chain-rules.ts';
-import { parseMint, parseRecipient, parseWallet } from '#chains/solana/rules/address.ts';
+import { fieldRulesFor } from '#chains/field-rules.ts';
+import { parseRecipient } from '#chains/solana/rules/address.ts';
 import { assembleMessage, assembleTransaction, signaturesIn } from '#chains/solana/rules/assemble.ts';
 import type { CurrentNonce, SolanaQuote } from '#chains/solana/rules/compose.ts';
 import { composeMessage, composeTransaction } from '#chains/solana/rules/compose.ts';
 import { memoFault } from '#chains/solana/rules/memo.ts';
 import { readMessage } from '#chains/solana/rules/message.ts';
-import { UINT64_MAX } from '#chains/solana/rules/payload.ts';
 import { NONCE_SLOTS } from '#chains/solana/rules/payment-terms.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 
@@ -13,15 +13,13 @@ import type { Chain } from '#domain/asset/chain.ts';
 export function solanaRules(chain: Chain): ChainRules<SolanaQuote, CurrentNonce> {
   return {
     chain,
-    largestAmount: UINT64_MAX,
+    ...fieldRulesFor(chain),
     kinds: ['transfer', 'message'],
     ordering: { by: 'nonce-slots', slots: NONCE_SLOTS },
-    parseRecipient: parseWallet,
     parseKeylessRecipient: (text) => {
       const recipient = parseRecipient(text);
       return recipient.ok && recipient.value.mayHaveNoKey ? recipient.value.address : null;
     },
-    parseToken: parseMint,
     // A call needs its accounts, which calldata cannot hold.
     parseCalldata: () => null,
     parseMessage: (text) => readMessage(text),

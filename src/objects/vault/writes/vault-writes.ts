@@ -9,7 +9,7 @@ import type { TransactionEvent } from '#domain/transaction/event.ts';
 import { isWatchedAfterFailure, outstandingJob } from '#domain/transaction/job.ts';
 import type { Actor, Inclusion, Transaction } from '#domain/transaction/transaction.ts';
 import { CONTENTS_CORRECTED, FINAL_BLOCK_GONE } from '#domain/transaction/inclusion.ts';
-import { isFinal, newestAttempt } from '#domain/transaction/transaction.ts';
+import { isFinal, newestAttempt, spends } from '#domain/transaction/transaction.ts';
 import type { Decision, Effect } from '#domain/transaction/transition.ts';
 import { effectsOfCreation } from '#domain/transaction/transition.ts';
 import type { Rules } from '#domain/policy/rules.ts';
@@ -42,9 +42,6 @@ export interface Cause {
   readonly actor: Actor | null;
 }
 
-/** States in which the amount has left the wallet, or may still do so. */
-const SPENDING: ReadonlySet<Transaction['state']> = new Set(['SIGNING', 'BROADCAST', 'CONFIRMING', 'SUCCEEDED']);
-
 /** Reasons that contradict an outcome of which members were notified. */
 const REVISIONS: ReadonlySet<string | null> = new Set([FINAL_BLOCK_GONE, CONTENTS_CORRECTED]);
 
@@ -68,9 +65,9 @@ export function writeDecision(
   const { transaction: after, changed, effects, cause, rules } = written;
   if (!changed) return;
   storage.updateTransaction(before, after);
-  const spends = SPENDING.has(after.state);
-  if (spends && !SPENDING.has(before.state)) storage.policies.addSpent(after, rules, after.updatedAtMs);
-  if (!spends && SPENDING.has(before.state)) storage.policies.removeSpent(after.id);
+  const [spent, isSpent] = [spends(before.state), spends(after.state)];
+  if (isSpent && !spent) storage.policies.addSpent(after, rules, after.updatedAtMs);
+  if (!isSpent && spent) storage.policies.removeSpent(after.id);
   if (after.inclusion !== before.inclusion) post(storage, after, postingOfTransaction(after), () => after.visible);
   // Only a successful transaction makes an address known: a proposal does not.
   if (after.state === 'SUCCEEDED' && before.state !== 'SUCCEEDED') {

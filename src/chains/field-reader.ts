@@ -1,14 +1,15 @@
 import type { ChainRules } from '#chains/chain-rules.ts';
+import type { FieldRules } from '#chains/field-rules.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import { parseAmount } from '#domain/asset/amount.ts';
-import type { FieldFault } from '#http/encode/problem.ts';
+import type { FieldFault } from '#domain/field-fault.ts';
 
 /**
  * Reads one field by the rules of its chain. A reader adds a fault and returns null when the field
  * is not valid.
  */
-export interface FieldReader {
-  readonly rules: ChainRules;
+export interface FieldReader<R extends FieldRules = ChainRules> {
+  readonly rules: R;
   readonly recipient: (text: string, pointer: string) => string | null;
   readonly token: (text: string, pointer: string) => string | null;
   readonly amount: (text: string, pointer: string, least: '0' | '1') => Amount | null;
@@ -26,7 +27,7 @@ const ADDRESS_DETAILS = {
 } as const;
 
 /** Returns the field reader of a chain, which adds every fault to `faults`. */
-export function fieldReader(rules: ChainRules, faults: FieldFault[]): FieldReader {
+export function fieldReader<R extends FieldRules>(rules: R, faults: FieldFault[]): FieldReader<R> {
   const fault = (found: FieldFault) => {
     faults.push(found);
     return null;
