@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { App } from '#dashboard/app.tsx';
+import { App } from '#dashboard/shell/app.tsx';
 import { thisTab } from '#dashboard/approval/approval-redirect.ts';
 import { takeRedirectResult } from '#dashboard/forms/signing-task.ts';
 

@@ -4,8 +4,8 @@ import type { OwnVault } from '#dashboard/api.ts';
 import { api } from '#dashboard/api.ts';
 import { firstPages } from '#dashboard/lists.ts';
 import { useLive } from '#dashboard/live.ts';
-import type { Loaded } from '#dashboard/loading.tsx';
-import { useLoaded } from '#dashboard/loading.tsx';
+import type { Loaded } from '#dashboard/shell/loading.tsx';
+import { useLoaded } from '#dashboard/shell/loading.tsx';
 
 type Page = InferResponseType<typeof api.user.me.pending.$get>;
 export type PendingItem = Page['data'][number];

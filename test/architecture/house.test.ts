@@ -84,7 +84,7 @@ test.each<[keyof typeof house, string, string]>([
   ['mentions', 'src/http/app.ts', `// TODO: check the caller`],
   ['vocabulary', 'src/jobs/sign.ts', `const askedAtMs = 1;`],
   ['vocabulary', 'src/jobs/sign.ts', `interface Desk { readonly vote: string }`],
-  ['vocabulary', 'src/dashboard/app.tsx', `const view = () => <Errand />;`],
+  ['vocabulary', 'src/dashboard/shell/app.tsx', `const view = () => <Errand />;`],
   ['vocabulary', 'src/objects/vault/object.ts', `class Vault { #owed = 1; }`],
   ['vocabulary', 'src/jobs/sweep.ts', `const LONGEST_WAIT_MS = 1;`],
   ['vocabulary', 'src/cosigner/key/key.ts', `const coin = 1; const witnessed = bearWitness();`],

@@ -5,7 +5,7 @@ import type { Returned } from '#dashboard/forms/signing-task.ts';
 import { redirectWithRequest } from '#dashboard/approval/approval-redirect.ts';
 import { complete, requestFor } from '#dashboard/approval/approval-request.ts';
 import { announce } from '#dashboard/shell/announcement.tsx';
-import { ErrorText, reasonOf } from '#dashboard/loading.tsx';
+import { ErrorText, reasonOf } from '#dashboard/shell/loading.tsx';
 import { NotSigned } from '#dashboard/approval/not-signed.ts';
 
 /**

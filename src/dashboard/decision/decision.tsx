@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Challenge, Person } from '#dashboard/api.ts';
-import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
+import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
 import { Hash } from '#dashboard/pages/record-fields.tsx';
 import type { SignatureBody } from '#dashboard/forms/passkey.ts';
 import { pagesOf } from '#dashboard/forms/passkey.ts';

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { api, good } from '#dashboard/api.ts';
 import type { CredentialReset } from '#dashboard/api.ts';
-import type { Loaded } from '#dashboard/loading.tsx';
-import { ErrorText, reasonOf, useLoaded } from '#dashboard/loading.tsx';
+import type { Loaded } from '#dashboard/shell/loading.tsx';
+import { ErrorText, reasonOf, useLoaded } from '#dashboard/shell/loading.tsx';
 import { Time } from '#dashboard/pages/record-fields.tsx';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 

@@ -5,7 +5,7 @@ import type { Transaction } from '#dashboard/api.ts';
 import { api } from '#dashboard/api.ts';
 import { firstPages, pageOf } from '#dashboard/lists.ts';
 import { useLive } from '#dashboard/live.ts';
-import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
+import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
 import { useNumberInAddress } from '#dashboard/shell/navigation.ts';
 import { State, STATE_NAMES, Subject, Time } from '#dashboard/pages/record-fields.tsx';
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { api, good } from '#dashboard/api.ts';
-import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
+import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
 import { supportsPush, NotSubscribed, subscribeBrowser } from '#dashboard/push-subscription.ts';
 import { PageHeading, useTitle } from '#dashboard/shell/page-heading.tsx';
 import { Time } from '#dashboard/pages/record-fields.tsx';

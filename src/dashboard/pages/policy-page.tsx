@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { InferRequestType, InferResponseType } from 'hono/client';
 import type { OwnVault, Person } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
-import { pageOf } from '#dashboard/lists.ts';
+import { firstPages, pageOf } from '#dashboard/lists.ts';
 import type { Confirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { useConfirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { NoteQuote } from '#dashboard/decision/claims.tsx';
@@ -11,7 +11,7 @@ import { Decision } from '#dashboard/decision/decision.tsx';
 import { reviewOf } from '#dashboard/decision/review.ts';
 import { RejectionText } from '#dashboard/decision/rejection.tsx';
 import { AddPasskey } from '#dashboard/pages/add-passkey.tsx';
-import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
+import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
 import { Time } from '#dashboard/pages/record-fields.tsx';
 import { Renewals } from '#dashboard/pages/renewals.tsx';
 import { MissingFounders } from '#dashboard/pages/missing-founders.tsx';
@@ -20,12 +20,19 @@ import type { ApprovalChannel } from '#dashboard/approval/approval-channel.ts';
 import { requestSignature, useApprovalOrigins } from '#dashboard/approval/approval-channel.ts';
 import { noteOfPasskey } from '#dashboard/approval/approval-request.ts';
 import { NotSigned } from '#dashboard/approval/not-signed.ts';
+import { ChangeComparison } from '#dashboard/policy/comparison.tsx';
+import { InForce } from '#dashboard/policy/in-force.tsx';
 import { Statements } from '#dashboard/pages/statements.tsx';
+import { useNumberInAddress } from '#dashboard/shell/navigation.ts';
+import { PageHeading, useTitle } from '#dashboard/shell/page-heading.tsx';
 import { approvalsText } from '#dashboard/text.ts';
 
 type Line = (typeof api.vault)[':vaultId'];
 type PolicyPatch = InferRequestType<Line['policy-change']['$post']>['json'];
 type Change = InferResponseType<Line['policy-change']['$get']>['policyChanges'][number];
+
+/** Ours: 2,000 policy changes. */
+const MAX_PAGES_SHOWN = 100;
 
 const CHANGE_STATES = {
   PENDING: 'Pending approval',
@@ -52,18 +59,17 @@ const CANCEL_CHANGE: Confirmation = {
 
 /** Shows the policy of a vault, the devices of its members, and the proposed policy changes. */
 export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly me: Person }) {
+  useTitle(`Policy · ${vault.name}`);
   const param = { vaultId: String(vault.id) };
   const line = api.vault[':vaultId'];
-  const changesAfter = (cursor: string | null) =>
-    pageOf((query) => line['policy-change'].$get({ param, query }), cursor);
+  const [pages, showPages] = useNumberInAddress('pages', MAX_PAGES_SHOWN);
+  const readChanges = (query: object) => line['policy-change'].$get({ param, query });
   const { loaded, reload, change } = useLoaded(`policy ${vault.id}`, async () => {
-    const [{ policy, renewalsNeeded, founding }, changes, { ChangeComparison }, { InForce }] = await Promise.all([
+    const [{ policy, renewalsNeeded, founding }, changes] = await Promise.all([
       good(line.policy.$get({ param, query: {} })),
-      changesAfter(null),
-      import('#dashboard/policy/comparison.tsx'),
-      import('#dashboard/policy/in-force.tsx'),
+      firstPages<ChangePage>(readChanges, pages),
     ]);
-    return { policy, renewalsNeeded, founding, changes, ChangeComparison, InForce };
+    return { policy, renewalsNeeded, founding, changes: changes.reduce(joined) };
   });
   const origins = useApprovalOrigins();
   const [fault, setError] = useState<string | null>(null);
@@ -97,13 +103,13 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
       <p>
         <a href={`#/vault/${vault.id}`}>{vault.name}</a>
       </p>
-      <h1>Policy</h1>
+      <PageHeading>Policy</PageHeading>
       {dialog}
       <LoadedContent loaded={loaded} what="the policy" again={reload}>
-        {({ policy, renewalsNeeded, founding, changes: { policyChanges, nextCursor }, ...parts }) => (
+        {({ policy, renewalsNeeded, founding, changes: { policyChanges, nextCursor } }) => (
           <>
             {founding !== null && <MissingFounders founding={founding} renew={mayPropose ? renew : null} />}
-            <parts.InForce policy={policy} members={vault.members} remove={isSigner ? remove : null} />
+            <InForce policy={policy} members={vault.members} remove={isSigner ? remove : null} />
             <Statements vaultId={vault.id} policy={policy} me={me} />
             <Renewals needed={renewalsNeeded} changes={policyChanges} renew={mayPropose ? renew : null} />
             <p class="doors">
@@ -121,7 +127,7 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
               {policyChanges.map((one) => (
                 <Proposal key={one.id} change={one} me={me} decided={reload}>
                   {one.state === 'PENDING' && one.renewsVersion === null && (
-                    <parts.ChangeComparison vaultId={vault.id} changeId={one.id} />
+                    <ChangeComparison vaultId={vault.id} changeId={one.id} />
                   )}
                 </Proposal>
               ))}
@@ -129,8 +135,12 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
                 <button
                   type="button"
                   onClick={() => {
-                    changesAfter(nextCursor).then(
-                      (older) => change((seen) => ({ ...seen, changes: joined(seen.changes, older) })),
+                    pageOf<ChangePage>(readChanges, nextCursor).then(
+                      (older) => {
+                        change((seen) => ({ ...seen, changes: joined(seen.changes, older) }));
+                        showPages(pages + 1);
+                        return older;
+                      },
                       (error: unknown) => setError(reasonOf(error)),
                     );
                   }}

@@ -1,32 +1,38 @@
-import { mayIn, MissingRole } from '#dashboard/access.tsx';
+import { mayIn, MissingRole } from '#dashboard/shell/access.tsx';
 import type { OwnVault } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { balancesOf } from '#dashboard/lists.ts';
-import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
+import { RulesForm } from '#dashboard/policy/rules-form.tsx';
+import { LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
+import { PageHeading, useTitle } from '#dashboard/shell/page-heading.tsx';
 
 /**
  * Edits a policy: signers, threshold, recipients and limits. The form proposes it, and the signers
- * decide. The form is loaded when the page opens.
+ * decide.
  */
 export function RulesPage({ vault }: { readonly vault: OwnVault }) {
   const param = { vaultId: String(vault.id) };
   const line = api.vault[':vaultId'];
-  const { loaded, reload } = useLoaded(`rules ${vault.id}`, async () => {
-    const [{ policy, founding }, balances, { RulesForm }] = await Promise.all([
-      good(line.policy.$get({ param, query: {} })),
-      balancesOf(param.vaultId),
-      import('#dashboard/policy/rules-form.tsx'),
-    ]);
-    return { policy, founding, balances, RulesForm };
-  });
+  useTitle(`Edit policy · ${vault.name}`);
+  const { loaded, reload } = useLoaded(
+    `rules ${vault.id}`,
+    async () => {
+      const [{ policy, founding }, balances] = await Promise.all([
+        good(line.policy.$get({ param, query: {} })),
+        balancesOf(param.vaultId),
+      ]);
+      return { policy, founding, balances };
+    },
+    { isForForm: true },
+  );
   return (
     <main id="main">
       <p>
         <a href={`#/vault/${vault.id}/policy`}>Policy of {vault.name}</a>
       </p>
-      <h1>Edit policy</h1>
+      <PageHeading>Edit policy</PageHeading>
       <LoadedContent loaded={loaded} what="the policy" again={reload}>
-        {({ policy, founding, balances, RulesForm }) =>
+        {({ policy, founding, balances }) =>
           mayIn(vault, 'propose') ? (
             <RulesForm vault={vault} policy={policy} isDraft={founding?.version === 1} balances={balances} />
           ) : (

@@ -1,7 +1,7 @@
 import type { InferResponseType } from 'hono/client';
 import type { Transaction } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
-import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
+import { LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
 import { Amount } from '#dashboard/amounts/amount.tsx';
 import { assetName } from '#dashboard/amounts/asset-name.ts';
 import { Warnings } from '#dashboard/pages/record-fields.tsx';

@@ -4,7 +4,7 @@ import { api, good } from '#dashboard/api.ts';
 import type { ApprovalChannel } from '#dashboard/approval/approval-channel.ts';
 import { requestSignature, useApprovalOrigins } from '#dashboard/approval/approval-channel.ts';
 import { PageButtons } from '#dashboard/approval/page-buttons.tsx';
-import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
+import { LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
 import { Hash } from '#dashboard/pages/record-fields.tsx';
 
 type Line = (typeof api.vault)[':vaultId']['policy'];

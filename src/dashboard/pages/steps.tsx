@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Transaction } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
-import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
+import { LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
 import { STATE_NAMES, Time } from '#dashboard/pages/record-fields.tsx';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 

@@ -5,7 +5,7 @@ import { useConfirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { CopyButton } from '#dashboard/forms/copy-button.tsx';
 import { isExpired, typedExpiry } from '#dashboard/forms/token-expiry.ts';
 import { typedValue } from '#dashboard/forms/number-input.ts';
-import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
+import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
 import { announce } from '#dashboard/shell/announcement.tsx';
 import { useDraft } from '#dashboard/shell/draft.ts';
 import { PageHeading, useTitle } from '#dashboard/shell/page-heading.tsx';

@@ -6,7 +6,7 @@ import { Decision } from '#dashboard/decision/decision.tsx';
 import type { Confirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { useConfirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { RejectionText } from '#dashboard/decision/rejection.tsx';
-import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
+import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
 import { PageHeading, useTitle } from '#dashboard/shell/page-heading.tsx';
 import { Claims, NoteQuote } from '#dashboard/decision/claims.tsx';
 import { reviewOfRecord } from '#dashboard/decision/review.ts';

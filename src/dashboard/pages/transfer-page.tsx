@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
-import { mayIn, MissingRole } from '#dashboard/access.tsx';
+import { mayIn, MissingRole } from '#dashboard/shell/access.tsx';
 import type { Balance, OwnVault, Person } from '#dashboard/api.ts';
 import { api, good, Refusal } from '#dashboard/api.ts';
 import { balancesOf } from '#dashboard/lists.ts';
-import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
+import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
 import { Amount } from '#dashboard/amounts/amount.tsx';
 import { byTrust, choiceName } from '#dashboard/amounts/asset-name.ts';
 import { amountHint, parseUnits } from '#dashboard/amounts/money.ts';

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { InferResponseType } from 'hono/client';
 import type { Balance } from '#dashboard/api.ts';
 import { api, good, Refusal } from '#dashboard/api.ts';
-import { ErrorText, reasonOf } from '#dashboard/loading.tsx';
+import { ErrorText, reasonOf } from '#dashboard/shell/loading.tsx';
 import { Amount } from '#dashboard/amounts/amount.tsx';
 import { openPage } from '#dashboard/shell/navigation.ts';
 

@@ -1,10 +1,10 @@
-import { mayIn } from '#dashboard/access.tsx';
+import { mayIn } from '#dashboard/shell/access.tsx';
 import type { Balance, OwnVault } from '#dashboard/api.ts';
 import { balancesOf } from '#dashboard/lists.ts';
 import { VaultCredentialResets } from '#dashboard/pages/credential-resets.tsx';
 import { History } from '#dashboard/pages/history.tsx';
 import { useLive } from '#dashboard/live.ts';
-import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
+import { LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
 import { Amount, PartAmount } from '#dashboard/amounts/amount.tsx';
 import { byTrust } from '#dashboard/amounts/asset-name.ts';
 import { PageHeading, useTitle } from '#dashboard/shell/page-heading.tsx';

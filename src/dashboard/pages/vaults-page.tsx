@@ -1,5 +1,5 @@
 import type { OwnVault } from '#dashboard/api.ts';
-import { LoadedContent } from '#dashboard/loading.tsx';
+import { LoadedContent } from '#dashboard/shell/loading.tsx';
 import { usdText } from '#dashboard/amounts/money.ts';
 import { OwnCredentialResets } from '#dashboard/pages/credential-resets.tsx';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';

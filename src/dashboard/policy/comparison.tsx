@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { InferRequestType } from 'hono/client';
 import { api, good, Refusal } from '#dashboard/api.ts';
 import { BadRule } from '#dashboard/forms/rules-draft.ts';
-import { ErrorText, LoadedContent, reasonOf, useLoaded } from '#dashboard/loading.tsx';
+import { ErrorText, LoadedContent, reasonOf, useLoaded } from '#dashboard/shell/loading.tsx';
 import { Hash } from '#dashboard/pages/record-fields.tsx';
 import type { Comparison } from '#dashboard/policy/comparison-text.ts';
 import { comparisonText, differenceText } from '#dashboard/policy/comparison-text.ts';

@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import { ReviewFacts, ReviewWarnings } from '#dashboard/decision/review-facts.tsx';
 import type { AssetChoice, RulesDraft, RulesOfPolicy } from '#dashboard/forms/rules-draft.ts';
 import { patchOf } from '#dashboard/forms/rules-draft.ts';
-import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
+import { LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
 import { DraftComparison } from '#dashboard/policy/comparison.tsx';
 import { readDraft, textsOf } from '#dashboard/policy/draft-review.ts';
 import { loadDraftReader } from '#dashboard/policy/policy-reader.ts';

@@ -2,7 +2,7 @@ import type { InferResponseType } from 'hono/client';
 import type { api, OwnVault } from '#dashboard/api.ts';
 import { useApprovalOrigins } from '#dashboard/approval/approval-channel.ts';
 import { ReviewFacts } from '#dashboard/decision/review-facts.tsx';
-import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
+import { LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 import { Hash } from '#dashboard/pages/record-fields.tsx';
 import { sentencesOf } from '#dashboard/policy/policy-reader.ts';

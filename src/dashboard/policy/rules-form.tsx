@@ -4,7 +4,7 @@ import type { Balance, OwnVault } from '#dashboard/api.ts';
 import { api, good, Refusal } from '#dashboard/api.ts';
 import type { RulesDraft } from '#dashboard/forms/rules-draft.ts';
 import { assetChoices, BadRule, draftOf, patchOf } from '#dashboard/forms/rules-draft.ts';
-import { ErrorText, reasonOf } from '#dashboard/loading.tsx';
+import { ErrorText, reasonOf } from '#dashboard/shell/loading.tsx';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 import { DraftDifference } from '#dashboard/policy/draft-difference.tsx';
 import {
@@ -17,6 +17,7 @@ import {
   GroupFault,
   Rows,
 } from '#dashboard/policy/fields.tsx';
+import { openPage } from '#dashboard/shell/navigation.ts';
 import type { FieldFault } from '#dashboard/problem-text.ts';
 
 type Policy = InferResponseType<(typeof api.vault)[':vaultId']['policy']['$get']>['policy'];
@@ -49,7 +50,7 @@ export function RulesForm(props: {
   const propose = async () => {
     const json = patchOf(draft, policy, assets);
     await good(api.vault[':vaultId']['policy-change'].$post({ param: { vaultId: String(vault.id) }, json }));
-    location.hash = `#/vault/${vault.id}/policy`;
+    openPage(`/vault/${vault.id}/policy`);
   };
   const chains = vault.wallets.map(({ chain }) => chain);
   return (

@@ -47,6 +47,8 @@ describe.skipIf(executable === null)('the pages of the dashboard', () => {
       [vault, 'treasury'],
       [`${vault}/transfer`, 'New transfer · treasury'],
       [`${vault}/receive`, 'Receive · treasury'],
+      [`${vault}/policy`, 'Policy · treasury'],
+      [`${vault}/rules`, 'Edit policy · treasury'],
       [`/transaction/${id}`, 'Transaction'],
       ['/tokens', 'API tokens'],
       ['/notifications', 'Notifications'],
