@@ -71,7 +71,15 @@ export function hiddenText(hiddenReason: string): string {
   return HIDDEN_TEXTS[hiddenReason] ?? hiddenReason;
 }
 
-const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+/** Two people who compare a time may be in different zones. */
+const TIME = new Intl.DateTimeFormat(undefined, {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+  timeZoneName: 'short',
+});
 
 export function timeText(iso: string): string {
   return TIME.format(new Date(iso));

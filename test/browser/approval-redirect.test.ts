@@ -92,7 +92,7 @@ describe.skipIf(executable === null)('an approval page without a second window',
       await readAndClick(button(name, 'Create a passkey'));
       await tabOf(name).getByText('Passkey created').waitFor();
       await button(name, 'Send to the dashboard').click();
-      await tabOf(name).locator('.card').getByText('Your passkey was submitted for approval.').waitFor();
+      await tabOf(name).locator('p.card').getByText('Your passkey was submitted for approval.').waitFor();
       expect(tabOf(name).url()).toBe(`${scene.url}/#/vault/${scene.vault.id}/policy`);
       const { policyChanges } = await unwrap(changes().$get({ param: vaultParam(), query: {} }));
       expect(policyChanges[0]?.note).toBe(`Add a passkey of ${name}`);
@@ -108,7 +108,7 @@ describe.skipIf(executable === null)('an approval page without a second window',
       await toApprovalPage(name, `/vault/${scene.vault.id}/policy`);
       await tabOf(name).getByRole('heading', { name: 'Begin device mode with policy' }).waitFor();
       await readAndClick(button(name, 'Approve with a passkey'));
-      await tabOf(name).getByText('Your approval was sent.').waitFor();
+      await tabOf(name).locator('p.card').getByText('Your approval was sent.').waitFor();
     }
     const founded = await unwrap(changes()[':changeId'].$get({ param: { ...vaultParam(), changeId: id }, query: {} }));
     expect(founded.state).toBe('ADOPTED');
@@ -132,7 +132,7 @@ describe.skipIf(executable === null)('an approval page without a second window',
       if (request.url().endsWith('/approve')) answers.push(request.url());
     });
     await readAndClick(button('alice', 'Approve with a passkey'));
-    await tabOf('alice').getByText('Your approval was sent.').waitFor();
+    await tabOf('alice').locator('p.card').getByText('Your approval was sent.').waitFor();
     expect(tabOf('alice').url()).toBe(`${scene.url}/#/transaction/${id}`);
     await tabOf('alice').reload();
     await tabOf('alice').getByRole('heading', { name: '1 of 2 approvals' }).waitFor();
@@ -142,7 +142,7 @@ describe.skipIf(executable === null)('an approval page without a second window',
 
     await toApprovalPage('bob', `/transaction/${id}`);
     await readAndClick(button('bob', 'Approve with a passkey'));
-    await tabOf('bob').getByText('Your approval was sent.').waitFor();
+    await tabOf('bob').locator('p.card').getByText('Your approval was sent.').waitFor();
     const done = await finished(alice, id);
     expect([done.state, done.approvals.length]).toEqual(['SUCCEEDED', 2]);
   });
@@ -154,7 +154,7 @@ describe.skipIf(executable === null)('an approval page without a second window',
       await toApprovalPage(name, `/vault/${scene.vault.id}/policy`);
       await tabOf(name).getByText('Changed: Recipients').first().waitFor();
       await readAndClick(button(name, 'Approve with a passkey'));
-      await tabOf(name).getByText('Your approval was sent.').waitFor();
+      await tabOf(name).locator('p.card').getByText('Your approval was sent.').waitFor();
     }
     const line = scene.world.people().alice.client.api.vault[':vaultId']['policy-change'][':changeId'];
     const { state } = await unwrap(line.$get({ param: { ...vaultParam(), changeId: id }, query: {} }));
@@ -172,7 +172,7 @@ describe.skipIf(executable === null)('an approval page without a second window',
       await confirmInDialog(tabOf(name), 'Reject', name === 'carol' ? 'Seen twice' : undefined);
       await tabOf(name).getByText('Changed: Recipients').first().waitFor();
       await readAndClick(button(name, 'Reject with a passkey'));
-      await tabOf(name).getByText('Your rejection was sent.').waitFor();
+      await tabOf(name).locator('p.card').getByText('Your rejection was sent.').waitFor();
     }
     const line = changes()[':changeId'];
     const { state, rejections } = await unwrap(line.$get({ param: { ...vaultParam(), changeId: id }, query: {} }));

@@ -107,7 +107,7 @@ describe.skipIf(executable === null)('a vault that is not founded', () => {
       await page.getByRole('button', { name: 'Add passkey', exact: true }).click();
       await readAndClick(page.getByRole('button', { name: 'Create a passkey' }));
       await page.getByRole('button', { name: 'Send to the dashboard' }).click();
-      await page.getByText('Your passkey was submitted for approval.').waitFor();
+      await page.locator('p.card').getByText('Your passkey was submitted for approval.').waitFor();
     }
     expect(await addressesOf(id)).toEqual([null]);
     for (const page of pages) {
@@ -120,7 +120,7 @@ describe.skipIf(executable === null)('a vault that is not founded', () => {
       await page.getByRole('button', { name: 'Confirm' }).click();
       await page.getByRole('heading', { name: 'Found the vault' }).waitFor();
       await readAndClick(page.getByRole('button', { name: 'Approve with a passkey' }));
-      await page.getByText('Your approval was sent.').waitFor();
+      await page.locator('p.card').getByText('Your approval was sent.').waitFor();
     }
     await hasAddresses(id);
     for (const page of pages) await page.context().close();

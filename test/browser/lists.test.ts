@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { unwrap } from '#cli/api-client.ts';
+import { createReadyVault } from '#local/stack/provision.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
@@ -8,11 +9,14 @@ import { chromiumHere } from './chromium.ts';
 const executable = chromiumHere();
 
 /** More than one page of the service has. */
-const VAULTS = 52;
-const CHANGES = 23;
-const TOKENS = 105;
+const VAULTS = 60;
+const CHANGES = 30;
+const TOKENS = 150;
+const RECORDS = 1_000;
+/** Records are created by several requests at once. */
+const AT_ONCE = 20;
 
-/** Covers that no vault, asset or policy change is missing where a list has several pages. */
+/** Covers that no vault, asset, record or policy change is missing where a list has several pages. */
 describe.skipIf(executable === null)('lists with several pages', () => {
   let scene: BrowserWorld;
   beforeAll(async () => {
@@ -119,5 +123,40 @@ describe.skipIf(executable === null)('lists with several pages', () => {
     await page.getByRole('heading', { name: 'New transfer' }).waitFor();
     const options = page.getByRole('option', { name: /TOKEN-\d+/ });
     await expect.poll(() => options.count()).toBe(TOKENS);
+  });
+
+  test('every record of a long history is reached, and its address keeps the loaded pages', async () => {
+    const { alice, bob, carol } = scene.world.people();
+    const { id } = await createReadyVault(scene.world.service(), {
+      name: 'long history',
+      signers: [alice, bob, carol],
+      threshold: 2,
+      mostPending: RECORDS,
+    });
+    const to = await scene.world.chain.account(7);
+    for (let from = 1; from <= RECORDS; from += AT_ONCE) {
+      const numbers = Array.from({ length: AT_ONCE }, (_, i) => from + i);
+      await Promise.all(
+        numbers.map((number) => alice.client.transfer({ vaultId: id, chain: 'anvil', to, amount: String(number) })),
+      );
+    }
+    const { page } = await scene.pageOf('alice');
+    await scene.goTo(page, `/vault/${id}`);
+    const history = page.getByRole('region', { name: 'History' });
+    const more = history.getByRole('button', { name: 'Load more' });
+    const count = () => history.getByRole('listitem').count();
+    for (;;) {
+      await history.getByRole('listitem').first().waitFor();
+      const before = await count();
+      if ((await more.count()) === 0) break;
+      await more.click();
+      await expect.poll(count).toBeGreaterThan(before);
+    }
+    const links = () =>
+      history.getByRole('link').evaluateAll((all) => new Set(all.map((link) => link.getAttribute('href'))).size);
+    expect([await count(), await links()]).toEqual([RECORDS, RECORDS]);
+    await page.reload();
+    await expect.poll(count).toBe(RECORDS);
+    expect(await links()).toBe(RECORDS);
   });
 });

@@ -1,12 +1,14 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { startLoginWorld } from '../e2e/login-world.ts';
-import { finished } from '../e2e/world.ts';
-import { wholeChromiumHere, launch, logIn } from './chromium.ts';
+import { wholeChromiumHere, launch, logIn, openContext } from './chromium.ts';
+import { layoutFaultsOf } from './shell/layout-faults.ts';
+import { closeStated, openStated, statedPages } from './shell/page-states.ts';
 
 /**
- * `npm run screenshots` captures every page of the dashboard, light and dark, at desktop and phone
- * sizes, for review.
+ * `npm run screenshots` captures every page of the dashboard in every state, light and dark, at
+ * desktop and phone sizes, for review: `NAME-STATE-SCHEME-DEVICE.png`. It ends with 1 when a
+ * picture has a fault of the layout.
  */
 
 const FOLDER = resolve(import.meta.dirname, '..', '..', 'dist', 'screenshots');
@@ -18,45 +20,32 @@ await rm(FOLDER, { recursive: true, force: true });
 await mkdir(FOLDER, { recursive: true });
 const { world, url, end } = await startLoginWorld();
 const browser = await launch(executable);
+const faults: string[] = [];
 try {
-  const vault = await world.vault('treasury');
-  const { alice } = world.people();
-  const to = await world.chain.account(7);
-  const body = { vaultId: vault.id, chain: 'anvil', to, amount: '25000000000000000' };
-  await finished(alice, await world.approved({ ...body, note: 'Rent for November' }));
-  const { id } = await alice.client.transfer({ ...body, amount: '1000000000000000', note: 'Coffee machine' });
-  const paths = {
-    vaults: '/',
-    vault: `/vault/${vault.id}`,
-    transfer: `/vault/${vault.id}/transfer`,
-    receive: `/vault/${vault.id}/receive`,
-    policy: `/vault/${vault.id}/policy`,
-    rules: `/vault/${vault.id}/rules`,
-    transaction: `/transaction/${id}`,
-    tokens: '/tokens',
-    notifications: '/notifications',
-  };
-  for (const colorScheme of ['light', 'dark'] as const) {
-    for (const [device, viewport] of Object.entries(VIEWPORTS)) {
-      const context = await browser.newContext({ colorScheme, viewport });
-      const welcome = await context.newPage();
-      await welcome.goto(`${url}/`);
-      await welcome.getByRole('link', { name: 'Log in' }).waitFor();
-      const shoot = (page: typeof welcome, name: string) =>
-        page.screenshot({ path: join(FOLDER, `${name}-${colorScheme}-${device}.png`), fullPage: true });
-      await shoot(welcome, 'welcome');
-      const page = await logIn(context, url, 'bob');
-      for (const [name, path] of Object.entries(paths)) {
-        await page.goto(`${url}/#${path}`);
-        await page.locator('h1').waitFor();
-        await page.locator('.loading').first().waitFor({ state: 'detached' });
-        await shoot(page, name);
+  const pages = await statedPages({ world, vault: await world.vault('treasury') });
+  for (const person of new Set(pages.map((one) => one.person))) {
+    const entrance = await openContext(browser);
+    await logIn(entrance, url, person);
+    const storageState = await entrance.storageState();
+    await entrance.close();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const [device, viewport] of Object.entries(VIEWPORTS)) {
+        const context = await openContext(browser, { colorScheme, viewport, storageState });
+        const page = await context.newPage();
+        for (const one of pages.filter((of) => of.person === person)) {
+          await openStated(page, url, one);
+          const name = `${one.name}-${one.state}-${colorScheme}-${device}`;
+          await page.screenshot({ path: join(FOLDER, `${name}.png`), fullPage: true });
+          faults.push(...(await layoutFaultsOf(page)).map((fault) => `${name}: ${fault}`));
+          await closeStated(page);
+        }
+        await context.close();
       }
-      await context.close();
     }
   }
 } finally {
   await browser.close();
   await end();
 }
-console.log(FOLDER);
+console.log([FOLDER, ...faults].join('\n'));
+if (faults.length > 0) process.exitCode = 1;

@@ -55,7 +55,7 @@ describe.skipIf(executable === null)('two approval pages', () => {
     await button(`Add passkey at ${hostOf(page)}`).click();
     await readAndClick(button('Create a passkey'));
     await button('Send to the dashboard').click();
-    await tab.getByText('Your passkey was submitted for approval.').waitFor();
+    await tab.locator('p.card').getByText('Your passkey was submitted for approval.').waitFor();
     const { policyChanges } = await unwrap(lineOf('alice').$get({ param: param(), query: {} }));
     const changeId = policyChanges[0]?.id ?? '';
     for (const name of ['alice', 'bob'] as const) {
@@ -77,7 +77,7 @@ describe.skipIf(executable === null)('two approval pages', () => {
       await button('Confirm').click();
     }
     await readAndClick(button('Approve with a passkey'));
-    await tab.getByText('Your approval was sent.').waitFor();
+    await tab.locator('p.card').getByText('Your approval was sent.').waitFor();
   }
 
   test('a person with passkeys of both approves on the second after the first was switched off', async () => {

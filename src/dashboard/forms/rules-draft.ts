@@ -75,6 +75,60 @@ export interface RulesDraft {
   readonly note: string;
 }
 
+/** The rows of each list of a draft. */
+const ROW_FIELDS = {
+  addressBook: ['chain', 'address', 'name'],
+  limits: ['asset', 'perTransaction', 'perDay'],
+  higherThresholds: ['asset', 'above', 'threshold'],
+  maxFees: ['chain', 'amount'],
+  tokens: ['chain', 'tokenAddress', 'symbol', 'decimals'],
+} as const;
+
+/** Returns the draft that a tab has kept; null when a part of it has another form. */
+export function keptDraft(kept: object): RulesDraft | null {
+  const text = (name: string) => textIn(kept, name);
+  const rows = <Field extends string>(name: string, fields: readonly Field[]) => {
+    const list: unknown = Reflect.get(kept, name);
+    if (!Array.isArray(list)) throw new OtherForm();
+    return list.map((row: unknown) => {
+      if (typeof row !== 'object' || row === null) throw new OtherForm();
+      return Object.fromEntries(fields.map((field) => [field, textIn(row, field)])) as Record<Field, string>;
+    });
+  };
+  const signers: unknown = Reflect.get(kept, 'signers');
+  try {
+    if (!Array.isArray(signers) || !signers.every((one): one is string => typeof one === 'string')) return null;
+    return {
+      signers,
+      threshold: text('threshold'),
+      approvalMode: text('approvalMode') === 'device' ? 'device' : 'token',
+      recipients: text('recipients') === 'address-book' ? 'address-book' : 'anyone',
+      addressBook: rows('addressBook', ROW_FIELDS.addressBook),
+      limits: rows('limits', ROW_FIELDS.limits),
+      higherThresholds: rows('higherThresholds', ROW_FIELDS.higherThresholds),
+      unreadableThreshold: text('unreadableThreshold'),
+      signOnce: text('signOnce'),
+      limitsIncludeFees: text('limitsIncludeFees'),
+      requiredDevice: text('requiredDevice'),
+      unboundMessages: text('unboundMessages'),
+      maxFees: rows('maxFees', ROW_FIELDS.maxFees),
+      tokens: rows('tokens', ROW_FIELDS.tokens),
+      note: text('note'),
+    };
+  } catch (error) {
+    if (error instanceof OtherForm) return null;
+    throw error;
+  }
+}
+
+class OtherForm extends Error {}
+
+function textIn(kept: object, name: string): string {
+  const value: unknown = Reflect.get(kept, name);
+  if (typeof value !== 'string') throw new OtherForm();
+  return value;
+}
+
 /** A token as it is typed. */
 interface TokenRow {
   readonly chain: string;

@@ -1,5 +1,5 @@
 import { mayIn, MissingRole } from '#dashboard/shell/access.tsx';
-import type { OwnVault } from '#dashboard/api.ts';
+import type { OwnVault, Person } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { balancesOf } from '#dashboard/lists.ts';
 import { RulesForm } from '#dashboard/policy/rules-form.tsx';
@@ -10,7 +10,7 @@ import { PageHeading, useTitle } from '#dashboard/shell/page-heading.tsx';
  * Edits a policy: signers, threshold, recipients and limits. The form proposes it, and the signers
  * decide.
  */
-export function RulesPage({ vault }: { readonly vault: OwnVault }) {
+export function RulesPage({ vault, me }: { readonly vault: OwnVault; readonly me: Person }) {
   const param = { vaultId: String(vault.id) };
   const line = api.vault[':vaultId'];
   useTitle(`Edit policy · ${vault.name}`);
@@ -34,7 +34,7 @@ export function RulesPage({ vault }: { readonly vault: OwnVault }) {
       <LoadedContent loaded={loaded} what="the policy" again={reload}>
         {({ policy, founding, balances }) =>
           mayIn(vault, 'propose') ? (
-            <RulesForm vault={vault} policy={policy} isDraft={founding?.version === 1} balances={balances} />
+            <RulesForm vault={vault} me={me} policy={policy} isDraft={founding?.version === 1} balances={balances} />
           ) : (
             <MissingRole vault={vault} needs="signer or admin" />
           )

@@ -7,7 +7,7 @@ import { isExpired, typedExpiry } from '#dashboard/forms/token-expiry.ts';
 import { typedValue } from '#dashboard/forms/number-input.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
 import { announce } from '#dashboard/shell/announcement.tsx';
-import { useDraft } from '#dashboard/shell/draft.ts';
+import { useTextDraft } from '#dashboard/shell/draft.ts';
 import { PageHeading, useTitle } from '#dashboard/shell/page-heading.tsx';
 import { Time } from '#dashboard/pages/record-fields.tsx';
 
@@ -17,7 +17,7 @@ import { Time } from '#dashboard/pages/record-fields.tsx';
  */
 export function TokensPage({ me }: { readonly me: Person }) {
   useTitle('API tokens');
-  const { draft, write, discard } = useDraft(`${me.id} token`, { name: '', expires: '' });
+  const { draft, write, discard } = useTextDraft(`${me.id} token`, { name: '', expires: '' });
   const { loaded, reload } = useLoaded('tokens', async () => (await good(api['personal-access-token'].$get())).tokens);
   const [made, show] = useState<{ readonly name: string; readonly value: string } | null>(null);
   const [fault, setError] = useState<string | null>(null);

@@ -9,7 +9,7 @@ import { byTrust, choiceName } from '#dashboard/amounts/asset-name.ts';
 import { amountHint, parseUnits } from '#dashboard/amounts/money.ts';
 import type { Draft, Estimate, TransferInput } from '#dashboard/pages/transfer-review.tsx';
 import { TransferReview } from '#dashboard/pages/transfer-review.tsx';
-import { useDraft } from '#dashboard/shell/draft.ts';
+import { useTextDraft } from '#dashboard/shell/draft.ts';
 import { PageHeading, useTitle } from '#dashboard/shell/page-heading.tsx';
 import { isOnSolana } from '#dashboard/text.ts';
 
@@ -33,7 +33,7 @@ export function TransferPage({ vault, me }: { readonly vault: OwnVault; readonly
     },
     { isForForm: true },
   );
-  const { draft: fields, write, discard } = useDraft<Fields>(`${me.id} transfer ${vault.id}`, EMPTY);
+  const { draft: fields, write, discard } = useTextDraft<Fields>(`${me.id} transfer ${vault.id}`, EMPTY);
   const [draft, review] = useState<Draft | null>(null);
   return (
     <main id="main">

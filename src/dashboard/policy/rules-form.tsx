@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { InferResponseType } from 'hono/client';
-import type { Balance, OwnVault } from '#dashboard/api.ts';
+import type { Balance, OwnVault, Person } from '#dashboard/api.ts';
 import { api, good, Refusal } from '#dashboard/api.ts';
 import type { RulesDraft } from '#dashboard/forms/rules-draft.ts';
-import { assetChoices, BadRule, draftOf, patchOf } from '#dashboard/forms/rules-draft.ts';
+import { assetChoices, BadRule, draftOf, keptDraft, patchOf } from '#dashboard/forms/rules-draft.ts';
 import { ErrorText, reasonOf } from '#dashboard/shell/loading.tsx';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 import { DraftDifference } from '#dashboard/policy/draft-difference.tsx';
@@ -17,6 +17,7 @@ import {
   GroupFault,
   Rows,
 } from '#dashboard/policy/fields.tsx';
+import { useDraft } from '#dashboard/shell/draft.ts';
 import { openPage } from '#dashboard/shell/navigation.ts';
 import type { FieldFault } from '#dashboard/problem-text.ts';
 
@@ -36,20 +37,26 @@ function rejectedBy(error: unknown): Rejected {
 /** Edits a draft of the next policy, shows what it changes, and proposes it. */
 export function RulesForm(props: {
   readonly vault: OwnVault;
+  readonly me: Person;
   readonly policy: Policy;
   /** Whether the policy waits for its founding. */
   readonly isDraft: boolean;
   readonly balances: readonly Balance[];
 }) {
-  const { vault, policy, isDraft, balances } = props;
-  const [draft, write] = useState<RulesDraft>(() => draftOf(policy, assetChoices(policy, balances)));
+  const { vault, me, policy, isDraft, balances } = props;
+  // A draft is one of this version: over another one it would take back what that one changed.
+  const { draft, write, discard } = useDraft<RulesDraft>(
+    `${me.id} rules ${vault.id} ${policy.version}`,
+    () => draftOf(policy, assetChoices(policy, balances)),
+    keptDraft,
+  );
   const assets = assetChoices(policy, balances, draft.tokens);
   const [rejected, setRejected] = useState<Rejected | null>(null);
   const [isSending, send] = useState(false);
-  const set = (change: Partial<RulesDraft>) => write((before) => ({ ...before, ...change }));
   const propose = async () => {
     const json = patchOf(draft, policy, assets);
     await good(api.vault[':vaultId']['policy-change'].$post({ param: { vaultId: String(vault.id) }, json }));
+    discard();
     openPage(`/vault/${vault.id}/policy`);
   };
   const chains = vault.wallets.map(({ chain }) => chain);
@@ -73,7 +80,7 @@ export function RulesForm(props: {
                 type="checkbox"
                 checked={draft.signers.includes(userId)}
                 onChange={({ currentTarget: { checked } }) =>
-                  set({
+                  write({
                     signers: checked ? [...draft.signers, userId] : draft.signers.filter((one) => one !== userId),
                   })
                 }
@@ -88,20 +95,20 @@ export function RulesForm(props: {
             name="Approval threshold"
             at="/threshold"
             value={draft.threshold}
-            set={(threshold) => set({ threshold })}
+            set={(threshold) => write({ threshold })}
           />
           <Choice
             name="Approval method"
             at="/approvalMode"
             value={draft.approvalMode}
             choices={{ token: 'Signed-in user or API token', device: 'Passkey or device key required' }}
-            set={(approvalMode) => set({ approvalMode: approvalMode === 'device' ? 'device' : 'token' })}
+            set={(approvalMode) => write({ approvalMode: approvalMode === 'device' ? 'device' : 'token' })}
           />
           <Field
             name="Approvals for undecodable calls (empty: refused)"
             at="/unreadableThreshold"
             value={draft.unreadableThreshold}
-            set={(unreadableThreshold) => set({ unreadableThreshold })}
+            set={(unreadableThreshold) => write({ unreadableThreshold })}
           />
         </fieldset>
         <fieldset>
@@ -111,14 +118,14 @@ export function RulesForm(props: {
             at="/recipients"
             value={draft.recipients}
             choices={{ anyone: 'Anyone', 'address-book': 'Address book only' }}
-            set={(recipients) => set({ recipients: recipients === 'anyone' ? 'anyone' : 'address-book' })}
+            set={(recipients) => write({ recipients: recipients === 'anyone' ? 'anyone' : 'address-book' })}
           />
           <Rows
             name="address"
             at="/addressBook"
             rows={draft.addressBook}
             blank={{ chain: chains[0] ?? '', address: '', name: '' }}
-            set={(addressBook) => set({ addressBook })}
+            set={(addressBook) => write({ addressBook })}
           >
             {(entry, change, at) => (
               <>
@@ -150,7 +157,7 @@ export function RulesForm(props: {
             at="/tokens"
             rows={draft.tokens}
             blank={{ chain: chains[0] ?? '', tokenAddress: '', symbol: '', decimals: '' }}
-            set={(tokens) => set({ tokens })}
+            set={(tokens) => write({ tokens })}
           >
             {(token, change, at) => (
               <>
@@ -189,7 +196,7 @@ export function RulesForm(props: {
             at="/limits"
             rows={draft.limits}
             blank={{ asset: '', perTransaction: '', perDay: '' }}
-            set={(limits) => set({ limits })}
+            set={(limits) => write({ limits })}
           >
             {(limit, change, at) => (
               <>
@@ -214,7 +221,7 @@ export function RulesForm(props: {
             at="/higherThresholds"
             rows={draft.higherThresholds}
             blank={{ asset: '', above: '', threshold: '' }}
-            set={(higherThresholds) => set({ higherThresholds })}
+            set={(higherThresholds) => write({ higherThresholds })}
           >
             {(step, change, at) => (
               <>
@@ -242,7 +249,7 @@ export function RulesForm(props: {
             at="/maxFees"
             rows={draft.maxFees}
             blank={{ chain: chains[0] ?? '', amount: '' }}
-            set={(maxFees) => set({ maxFees })}
+            set={(maxFees) => write({ maxFees })}
           >
             {(cap, change, at) => (
               <>
@@ -268,16 +275,19 @@ export function RulesForm(props: {
               at={`/${field}`}
               value={draft[field]}
               choices={draft[field] === '' ? { '': 'Not in the policy', ...choices } : choices}
-              set={(value) => set({ [field]: value })}
+              set={(value) => write({ [field]: value })}
             />
           ))}
         </fieldset>
-        <Field name="Reason" at="/note" value={draft.note} set={(note) => set({ note })} />
+        <Field name="Reason" at="/note" value={draft.note} set={(note) => write({ note })} />
       </FieldFaults>
       <DraftDifference draft={draft} policy={policy} assets={assets} isDraft={isDraft} />
       <ErrorText why={rejected?.text ?? null} />
       <button type="submit" disabled={isSending}>
         Submit for approval
+      </button>
+      <button type="button" class="back" onClick={discard}>
+        Start anew
       </button>
     </form>
   );

@@ -170,7 +170,7 @@ function Page({ seen: { me, vaults }, pending }: { readonly seen: Seen; readonly
         {({ id }) => <OfVault id={id}>{(vault) => <PolicyPage vault={vault} me={me} />}</OfVault>}
       </Route>
       <Route path="/vault/:id/rules">
-        {({ id }) => <OfVault id={id}>{(vault) => <RulesPage vault={vault} />}</OfVault>}
+        {({ id }) => <OfVault id={id}>{(vault) => <RulesPage vault={vault} me={me} />}</OfVault>}
       </Route>
       <Route path="/transaction/:id">
         {({ id }) => <TransactionPage key={id} txId={id} vaults={vaults} me={me} />}

@@ -11,11 +11,11 @@ const PREFIX = 'conclave/draft/v1/';
  * Returns the draft and functions to change it.
  *
  * @param name names the person and the form: a draft never reaches another person
- * @param initial the empty form, whose keys are the fields
+ * @param read returns the draft of what the tab has kept; null when it has another form
  */
-export function useDraft<T extends Readonly<Record<string, string>>>(name: string, initial: T) {
+export function useDraft<T>(name: string, initial: () => T, read: (kept: object) => T | null) {
   const key = `${PREFIX}${name}`;
-  const [draft, set] = useState(() => stored(key, initial));
+  const [draft, set] = useState(() => keptIn(key, read) ?? initial());
   const write = (change: Partial<T>) =>
     set((before) => {
       const next = { ...before, ...change };
@@ -24,9 +24,21 @@ export function useDraft<T extends Readonly<Record<string, string>>>(name: strin
     });
   const discard = () => {
     sessionStorage.removeItem(key);
-    set(initial);
+    set(initial());
   };
   return { draft, write, discard };
+}
+
+/** Returns a draft whose fields are texts. */
+export function useTextDraft<T extends Readonly<Record<string, string>>>(name: string, empty: T) {
+  const read = (kept: object): T => {
+    const texts = Object.keys(empty).flatMap((field) => {
+      const value: unknown = Reflect.get(kept, field);
+      return typeof value === 'string' ? [[field, value] as const] : [];
+    });
+    return { ...empty, ...Object.fromEntries(texts) };
+  };
+  return useDraft<T>(name, () => empty, read);
 }
 
 /** Removes all drafts of this tab. */
@@ -35,18 +47,11 @@ export function discardDrafts(): void {
   for (const key of keys.filter((one) => one.startsWith(PREFIX))) sessionStorage.removeItem(key);
 }
 
-/** Takes the stored texts of known fields. */
-function stored<T extends Readonly<Record<string, string>>>(key: string, initial: T): T {
-  let parsed: unknown;
+function keptIn<T>(key: string, read: (kept: object) => T | null): T | null {
   try {
-    parsed = JSON.parse(sessionStorage.getItem(key) ?? '{}');
+    const kept: unknown = JSON.parse(sessionStorage.getItem(key) ?? 'null');
+    return typeof kept === 'object' && kept !== null ? read(kept) : null;
   } catch {
-    return initial;
+    return null;
   }
-  if (typeof parsed !== 'object' || parsed === null) return initial;
-  const kept = Object.keys(initial).flatMap((field) => {
-    const value: unknown = Reflect.get(parsed, field);
-    return typeof value === 'string' ? [[field, value] as const] : [];
-  });
-  return { ...initial, ...Object.fromEntries(kept) };
 }

@@ -24,7 +24,10 @@ const RECORDS = 30;
 const TOKENS = 20;
 
 /** Creates what the pages show. Returns each page in each state that it has. */
-export async function statedPages({ world, vault }: BrowserWorld): Promise<readonly StatedPage[]> {
+export async function statedPages({
+  world,
+  vault,
+}: Pick<BrowserWorld, 'world' | 'vault'>): Promise<readonly StatedPage[]> {
   const { alice, bob, carol } = world.people();
   const service = world.service();
   const treasury = `/vault/${vault.id}`;
@@ -36,6 +39,13 @@ export async function statedPages({ world, vault }: BrowserWorld): Promise<reado
     await alice.client.transfer({ ...body, amount: String(i + 1), note: `Payment ${i}` });
   const pending = await alice.client.transfer({ ...body, amount: '1000000000000000', note: 'Coffee machine' });
   await receiveTokens(world, vault.address);
+  const list = alice.client.api.vault[':vaultId'].transactions;
+  const query = { visible: 'false' as const, limit: String(TOKENS) };
+  const { transactions } = await unwrap(list.$get({ param: { vaultId: String(vault.id) }, query }));
+  for (const { id } of transactions) {
+    const line = alice.client.api.transaction[':txId'].visibility;
+    await unwrap(line.$patch({ param: { txId: id }, json: { visible: true } }));
+  }
   const change = alice.client.api.vault[':vaultId']['policy-change'];
   const json = { threshold: 3, note: 'Since the incident' };
   await unwrap(change.$post({ param: { vaultId: String(vault.id) }, json }));

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { unwrap } from '#cli/api-client.ts';
 import type { BrowserWorld } from '../browser-world.ts';
 import { startBrowserWorld } from '../browser-world.ts';
 import { chromiumHere } from '../chromium.ts';
@@ -140,6 +141,29 @@ describe.skipIf(executable === null)('the dashboard outlives errors', () => {
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.getByRole('link', { name: 'Log in' }).waitFor();
     expect(await drafts()).toEqual([]);
+  });
+
+  test('the draft of a policy survives a reload, and is not laid over another policy', async () => {
+    const { page } = await scene.pageOf('alice');
+    const { alice, bob } = scene.world.people();
+    await scene.goTo(page, `/vault/${scene.vault.id}/rules`);
+    await page.getByRole('button', { name: 'Add a limit' }).click();
+    await field(page, 'Per transaction').fill('0.25');
+    await field(page, 'Reason').fill('Typed before the reload');
+    await page.reload();
+    await expect.poll(() => field(page, 'Per transaction').inputValue()).toBe('0.25');
+    expect(await field(page, 'Reason').inputValue()).toBe('Typed before the reload');
+    const changes = alice.client.api.vault[':vaultId']['policy-change'];
+    const param = { vaultId: String(scene.vault.id) };
+    const { id: changeId } = await unwrap(changes.$post({ param, json: { unreadableThreshold: 3 } }));
+    for (const { client } of [alice, bob]) {
+      const line = client.api.vault[':vaultId']['policy-change'][':changeId'].approve;
+      await unwrap(line.$post({ param: { ...param, changeId } }));
+    }
+    await page.reload();
+    await page.getByRole('heading', { name: 'Edit policy' }).waitFor();
+    await expect.poll(() => field(page, 'Reason').inputValue()).toBe('');
+    expect(await field(page, 'Per transaction').count()).toBe(0);
   });
 
   test('an answer that is lost leads to no second transfer, also with another fee and after a reload', async () => {

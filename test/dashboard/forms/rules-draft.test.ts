@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { RulesOfPolicy } from '#dashboard/forms/rules-draft.ts';
-import { assetChoices, BadRule, draftOf, patchOf } from '#dashboard/forms/rules-draft.ts';
+import { assetChoices, BadRule, draftOf, keptDraft, patchOf } from '#dashboard/forms/rules-draft.ts';
 
 const USDC = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
 
@@ -166,4 +166,19 @@ describe('the proposed patch', () => {
     const limits = [{ asset: 'ethereum 0xgone', perTransaction: '1', perDay: '' }];
     expect(() => patchOf({ ...draft, limits }, policy, assets)).toThrow(BadRule);
   });
+});
+
+test('a draft that the tab has kept is the same draft, and one of another form is none', () => {
+  const kept = (change: object): object => JSON.parse(JSON.stringify({ ...draft, ...change })) as object;
+  expect(keptDraft(kept({}))).toEqual(draft);
+  for (const change of [
+    { note: 1 },
+    { signers: [1] },
+    { limits: {} },
+    { limits: [{ asset: 'x' }] },
+    { tokens: [null] },
+  ]) {
+    expect(keptDraft(kept(change))).toBeNull();
+  }
+  expect(keptDraft({})).toBeNull();
 });
