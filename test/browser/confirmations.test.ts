@@ -5,6 +5,7 @@ import { ScriptDevice } from '#cli/device/script-device.ts';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';
+import { tabTo } from './shell/tab-to.ts';
 import { violationsOf } from './shell/violations.ts';
 import { confirmInDialog } from './confirm-in-dialog.ts';
 
@@ -24,21 +25,12 @@ describe.skipIf(executable === null)('the dashboard', () => {
   const changes = () => scene.world.people().alice.client.api.vault[':vaultId']['policy-change'];
   const vaultParam = () => ({ vaultId: String(scene.vault.id) });
   const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent);
-  /** Presses Tab until a button of this name has the focus. */
-  const tabTo = async (page: Page, name: string) => {
-    for (let i = 0; i < 60; i += 1) {
-      await page.keyboard.press('Tab');
-      if ((await focused(page)) === name) return;
-    }
-    throw new Error(`no button ${name} is reached by Tab`);
-  };
-
   test('a rejection by keyboard alone asks first, and its reason is on the page of another member', async () => {
     const [bob, carol] = [await scene.pageOf('bob'), await scene.pageOf('carol')];
     const id = await scene.transferOf('twice');
     for (const { page } of [bob, carol]) await scene.goTo(page, `/transaction/${id}`);
     await bob.page.getByRole('button', { name: 'Reject' }).waitFor();
-    await tabTo(bob.page, 'Reject');
+    await tabTo(bob.page, bob.page.getByRole('button', { name: 'Reject', exact: true }).last());
     await bob.page.keyboard.press('Enter');
     const dialog = bob.page.getByRole('dialog', { name: 'Reject this transaction?' });
     await dialog.getByText('One rejection ends it permanently').waitFor();
@@ -46,7 +38,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     // Enter in the field does not act.
     await bob.page.keyboard.press('Enter');
     expect([await dialog.count(), await stateOf(id)]).toEqual([1, 'SUBMITTED']);
-    await tabTo(bob.page, 'Reject');
+    await tabTo(bob.page, bob.page.getByRole('button', { name: 'Reject', exact: true }).last());
     await bob.page.keyboard.press('Enter');
     await carol.page.getByText(`Reason by bob: “${REASON}”`).waitFor();
     await bob.page.getByText(`Reason by you: “${REASON}”`).waitFor();

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { unwrap } from '#cli/api-client.ts';
-import { createReadyVault } from '#local/stack/provision.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
@@ -126,13 +125,8 @@ describe.skipIf(executable === null)('lists with several pages', () => {
   });
 
   test('every record of a long history is reached, and its address keeps the loaded pages', async () => {
-    const { alice, bob, carol } = scene.world.people();
-    const { id } = await createReadyVault(scene.world.service(), {
-      name: 'long history',
-      signers: [alice, bob, carol],
-      threshold: 2,
-      mostPending: RECORDS,
-    });
+    const { alice } = scene.world.people();
+    const { id } = await scene.world.vault('long history', { mostPending: 2 * RECORDS });
     const to = await scene.world.chain.account(7);
     for (let from = 1; from <= RECORDS; from += AT_ONCE) {
       const numbers = Array.from({ length: AT_ONCE }, (_, i) => from + i);
