@@ -25,6 +25,16 @@ const reader = {
   },
 };
 
+/** The modules that the first page needs, and every later one. */
+const OF_FIRST_PAGE = new RegExp(
+  [
+    'node_modules/(?:preact|@tanstack|wouter-preact|regexparam|hono)/',
+    'src/dashboard/(?:shell|amounts|approval)/',
+    'src/dashboard/[a-z-]+[.]tsx?$',
+    'src/dashboard/pages/(?:record-fields|member-names)[.]tsx$',
+  ].join('|'),
+);
+
 /** The dashboard: files for the browser that the coordinator serves beside its API. */
 const dashboard: UserConfig = {
   ...jsx,
@@ -38,6 +48,12 @@ const dashboard: UserConfig = {
     // no data URL.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    rolldownOptions: {
+      output: {
+        // What the first page needs is one file: each further file is one more answer to wait for.
+        codeSplitting: { groups: [{ name: 'start', test: OF_FIRST_PAGE }] },
+      },
+    },
   },
 };
 

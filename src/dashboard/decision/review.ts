@@ -7,6 +7,11 @@ import type { VerifiedRequest } from '#review/verified-request.ts';
 /** What a person decides about, as the approval page reads it. */
 export type Review = VerifiedRequest;
 
+/** Loads the reader before it is needed. A failure is shown when it is needed. */
+export function prepareReader(): void {
+  import('#review/verified-request.ts').catch(() => {});
+}
+
 /**
  * Returns what a decision is about, read from its own bytes and from the policy that they name. The
  * approval page shows the same words of the same bytes. The reader is loaded when it is needed.

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { InferRequestType, InferResponseType } from 'hono/client';
 import type { OwnVault, Person } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
@@ -21,6 +21,7 @@ import { requestSignature, useApprovalOrigins } from '#dashboard/approval/approv
 import { noteOfPasskey } from '#dashboard/approval/approval-request.ts';
 import { NotSigned } from '#dashboard/approval/not-signed.ts';
 import { ChangeComparison } from '#dashboard/policy/comparison.tsx';
+import { prepareSentences } from '#dashboard/policy/policy-reader.ts';
 import { InForce } from '#dashboard/policy/in-force.tsx';
 import { Statements } from '#dashboard/pages/statements.tsx';
 import { useNumberInAddress } from '#dashboard/shell/navigation.ts';
@@ -60,6 +61,7 @@ const CANCEL_CHANGE: Confirmation = {
 /** Shows the policy of a vault, the devices of its members, and the proposed policy changes. */
 export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly me: Person }) {
   useTitle(`Policy · ${vault.name}`);
+  useEffect(prepareSentences, []);
   const param = { vaultId: String(vault.id) };
   const line = api.vault[':vaultId'];
   const [pages, showPages] = useNumberInAddress('pages', MAX_PAGES_SHOWN);

@@ -23,9 +23,11 @@ export function InForce(props: {
   const { loaded, reload } = useLoaded(`sentences of ${hash}`, () => sentencesOf(canonical));
   return (
     <>
-      <LoadedContent loaded={loaded} what="the rules" again={reload}>
-        {(facts) => <ReviewFacts facts={facts} />}
-      </LoadedContent>
+      <div class="sentences">
+        <LoadedContent loaded={loaded} what="the rules" again={reload}>
+          {(facts) => <ReviewFacts facts={facts} />}
+        </LoadedContent>
+      </div>
       <dl class="facts">
         <div>
           <dt>Signers</dt>

@@ -12,6 +12,11 @@ export async function loadDraftReader(policy: PolicyBytes): Promise<ReturnType<t
   return held(() => review.draftReader(policy));
 }
 
+/** Loads the reader of sentences before it is needed. A failure is shown when it is needed. */
+export function prepareSentences(): void {
+  import('#review/policy-sentences.ts').catch(() => {});
+}
+
 /**
  * Returns the rules of a policy as sentences. Throws `Contradiction` when the service sends no
  * policy.

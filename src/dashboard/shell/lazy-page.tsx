@@ -3,10 +3,19 @@ import { useEffect, useState } from 'preact/hooks';
 
 type Part<P> = ComponentType<P> | 'loading' | 'missing';
 
-/** Returns a page whose code is loaded when it opens. */
-export function lazyPage<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
+/** A page whose code is loaded when it opens. */
+interface LazyPage<P> {
+  readonly Page: ComponentType<P>;
+  /** Loads the code earlier. A failure is shown when the page opens. */
+  readonly prepare: () => void;
+}
+
+export function lazyPage<P extends object>(load: () => Promise<ComponentType<P>>): LazyPage<P> {
   let known: ComponentType<P> | null = null;
-  return function LazyPage(props: P) {
+  const prepare = () => {
+    load().catch(() => {});
+  };
+  function Page(props: P) {
     const [part, set] = useState<{ readonly is: Part<P> }>({ is: known ?? 'loading' });
     useEffect(() => {
       if (part.is !== 'loading') return;
@@ -16,9 +25,9 @@ export function lazyPage<P extends object>(load: () => Promise<ComponentType<P>>
       };
       open().catch(() => set({ is: 'missing' }));
     }, [part]);
-    const Page = part.is;
-    if (Page === 'loading') return <main id="main" class="loading" />;
-    if (Page !== 'missing') return <Page {...props} />;
+    const Shown = part.is;
+    if (Shown === 'loading') return <main id="main" class="loading" />;
+    if (Shown !== 'missing') return <Shown {...props} />;
     return (
       <main id="main">
         <h1>This page was not loaded</h1>
@@ -30,5 +39,6 @@ export function lazyPage<P extends object>(load: () => Promise<ComponentType<P>>
         </button>
       </main>
     );
-  };
+  }
+  return { Page, prepare };
 }
