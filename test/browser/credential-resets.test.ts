@@ -4,6 +4,7 @@ import { unwrap } from '#cli/api-client.ts';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';
+import { confirmInDialog } from './confirm-in-dialog.ts';
 
 /**
  * Covers an operator's credential reset: the dashboard announces it to the person and to the
@@ -37,6 +38,14 @@ describe.skipIf(executable === null)('the banner of a credential reset', () => {
     return data.filter(({ state }) => state === 'PENDING' || state === 'READY').map(({ id }) => id);
   };
   const banner = (page: Page) => page.getByRole('alert').filter({ hasText: 'requested new credentials' });
+  /** Opens the question and leaves it: the reset stays open. */
+  const keep = async (page: Page, id: string) => {
+    await page.getByRole('button', { name: 'Cancel the reset' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Cancel this credential reset?' });
+    await dialog.getByRole('button', { name: 'Keep' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await openResets()).toEqual([id]);
+  };
   /** Opens the page anew, as its reader would. */
   const opened = async (page: Page, path: string) => {
     await scene.goTo(page, path);
@@ -54,7 +63,9 @@ describe.skipIf(executable === null)('the banner of a credential reset', () => {
     // Bob sees the reset in the vault that he shares with alice. He has no reset of his own.
     await opened(bob, '/');
     expect(await banner(bob).count()).toBe(0);
+    await keep(alice, id);
     await alice.getByRole('button', { name: 'Cancel the reset' }).click();
+    await confirmInDialog(alice, 'Cancel credential reset');
     await banner(alice).waitFor({ state: 'detached' });
     expect(await openResets()).toEqual([]);
   });
@@ -65,7 +76,9 @@ describe.skipIf(executable === null)('the banner of a credential reset', () => {
     await opened(bob, path);
     await banner(bob).getByText('requested new credentials for alice.').waitFor();
     expect(await openResets()).toEqual([id]);
+    await keep(bob, id);
     await bob.getByRole('button', { name: 'Cancel the reset' }).click();
+    await confirmInDialog(bob, 'Cancel credential reset');
     await banner(bob).waitFor({ state: 'detached' });
     expect(await openResets()).toEqual([]);
     await opened(alice, path);
