@@ -12,6 +12,7 @@ const VAULTS = 60;
 const CHANGES = 30;
 const TOKENS = 150;
 const RECORDS = 1_000;
+const UNLISTED = { trust: 'unlisted', imitates: null, tokenAddress: `0x${'9'.repeat(40)}` };
 /** Records are created by several requests at once. */
 const AT_ONCE = 20;
 
@@ -108,7 +109,7 @@ describe.skipIf(executable === null)('lists with several pages', () => {
     const token = (i: number) => ({
       ...native,
       tokenAddress: `0x${i.toString(16).padStart(40, '0')}`,
-      asset: { ...native?.asset, symbol: `TOKEN-${i}` },
+      asset: { ...native?.asset, symbol: `TOKEN-${i}`, ...(i % 2 === 0 ? UNLISTED : {}) },
     });
     const all = Array.from({ length: TOKENS }, (_, i) => token(i + 1));
     await page.route(/\/vault\/\d+\/balances/, (route) => {
@@ -117,6 +118,10 @@ describe.skipIf(executable === null)('lists with several pages', () => {
       return route.fulfill({ json });
     });
     await scene.goTo(page, `/vault/${scene.vault.id}`);
+    await page.getByText(`TOKEN-${TOKENS - 1}`).waitFor();
+    // Tokens that any outsider can send do not push the history off the screen.
+    expect(await page.getByText(`TOKEN-${TOKENS}`).isVisible()).toBe(false);
+    await page.getByText(`${TOKENS / 2} unlisted tokens`).click();
     await page.getByText(`TOKEN-${TOKENS}`).waitFor();
     await scene.goTo(page, `/vault/${scene.vault.id}/transfer`);
     await page.getByRole('heading', { name: 'New transfer' }).waitFor();

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, good } from '#dashboard/api.ts';
 import type { CredentialReset } from '#dashboard/api.ts';
@@ -7,15 +8,24 @@ import { ErrorText, reasonOf, useLoaded } from '#dashboard/shell/loading.tsx';
 import { Time } from '#dashboard/pages/record-fields.tsx';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 
-/** The open credential resets of members of a vault, each with a way to cancel it. */
-export function VaultCredentialResets({ vaultId }: { readonly vaultId: string }) {
+/**
+ * Shows the open credential resets of members of a vault, each with a way to cancel it, before the
+ * page below. The page loads meanwhile, and appears with them, so that it does not move.
+ */
+export function VaultCredentialResets(props: { readonly vaultId: string; readonly children: ComponentChildren }) {
+  const { vaultId, children } = props;
   const line = api.vault[':vaultId']['credential-reset'];
   const { loaded, reload } = useLoaded(
     `credential-resets ${vaultId}`,
     async () => (await good(line.$get({ param: { vaultId } }))).data,
   );
   const cancel = (resetId: string) => good(line[':resetId'].cancel.$post({ param: { vaultId, resetId } }));
-  return <Banners loaded={loaded} cancel={cancel} reload={reload} />;
+  return (
+    <>
+      <Banners loaded={loaded} cancel={cancel} reload={reload} />
+      <div hidden={loaded.state === 'loading'}>{children}</div>
+    </>
+  );
 }
 
 /** Shows the open credential resets of the reader. */

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { mayIn } from '#dashboard/shell/access.tsx';
 import type { Balance, OwnVault } from '#dashboard/api.ts';
 import { balancesOf } from '#dashboard/lists.ts';
@@ -26,33 +27,68 @@ export function VaultPage({ vault }: { readonly vault: OwnVault }) {
         <a href="#/">All vaults</a>
       </p>
       <PageHeading>{name}</PageHeading>
-      <VaultCredentialResets vaultId={vaultId} />
-      <p class="doors">
-        {mayIn(vault, 'create') && (
-          <a class="button" href={`#/vault/${vaultId}/transfer`}>
-            New transfer
+      <VaultCredentialResets vaultId={vaultId}>
+        <p class="doors">
+          {mayIn(vault, 'create') && (
+            <a class="button" href={`#/vault/${vaultId}/transfer`}>
+              New transfer
+            </a>
+          )}
+          <a class="button" href={`#/vault/${vaultId}/receive`}>
+            Receive
           </a>
-        )}
-        <a class="button" href={`#/vault/${vaultId}/receive`}>
-          Receive
-        </a>
-        <a class="button" href={`#/vault/${vaultId}/policy`}>
-          Policy
-        </a>
-      </p>
-      <section class="balances" aria-labelledby="balances">
-        <h2 id="balances">Balances</h2>
-        <LoadedContent loaded={balances.loaded} what="balances" again={balances.reload}>
-          {(all) => <Balances balances={all} />}
-        </LoadedContent>
-      </section>
-      <History vaultId={vaultId} chains={wallets.map(({ chain }) => chain)} />
+          <a class="button" href={`#/vault/${vaultId}/policy`}>
+            Policy
+          </a>
+        </p>
+        <section class="balances" aria-labelledby="balances">
+          <h2 id="balances">Balances</h2>
+          <LoadedContent loaded={balances.loaded} what="balances" again={balances.reload}>
+            {(all) => <Balances balances={all} />}
+          </LoadedContent>
+        </section>
+        <History vaultId={vaultId} chains={wallets.map(({ chain }) => chain)} />
+      </VaultCredentialResets>
     </main>
   );
 }
 
+/** Ours: more unlisted tokens than this would push the history off the screen. */
+const MAX_UNLISTED_SHOWN = 5;
+
+/** Shows the balances. Many unlisted tokens, which any outsider can send, are folded with their number. */
 function Balances({ balances }: { readonly balances: readonly Balance[] }) {
   if (balances.length === 0) return <p class="quiet">Nothing yet. Addresses appear once the keys are ready.</p>;
+  const sorted = balances.toSorted(byTrust);
+  const unlisted = sorted.filter(({ asset }) => asset.trust === 'unlisted');
+  const isFolded = unlisted.length > MAX_UNLISTED_SHOWN;
+  const shown = isFolded ? sorted.filter((one) => !unlisted.includes(one)) : sorted;
+  return (
+    <>
+      <BalanceTable balances={shown}>
+        <tfoot>
+          <tr>
+            <th scope="row" colSpan={2}>
+              Total of assets with a price
+            </th>
+            <td colSpan={2}>
+              <Total balances={balances} />
+            </td>
+          </tr>
+        </tfoot>
+      </BalanceTable>
+      {isFolded && (
+        <details>
+          <summary>{unlisted.length} unlisted tokens</summary>
+          <BalanceTable balances={unlisted} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function BalanceTable(props: { readonly balances: readonly Balance[]; readonly children?: ComponentChildren }) {
+  const { balances, children } = props;
   return (
     <table>
       <thead>
@@ -63,54 +99,43 @@ function Balances({ balances }: { readonly balances: readonly Balance[] }) {
           <th scope="col">Outgoing, not final</th>
         </tr>
       </thead>
-      <tfoot>
-        <tr>
-          <th scope="row" colSpan={2}>
-            Total of assets with a price
-          </th>
-          <td colSpan={2}>
-            <Total balances={balances} />
-          </td>
-        </tr>
-      </tfoot>
+      {children}
       <tbody>
-        {balances
-          .toSorted(byTrust)
-          .map(({ chain, asset, tokenId, current, usdValue, incoming, outgoing, outgoingMined, agreement }) => (
-            <tr key={keyOf({ chain, asset, tokenId })}>
-              <td>{chain}</td>
-              <td>
-                <Amount amount={current} asset={asset} />
-                {tokenId !== null && <span class="quiet">, token ID {tokenId}</span>}
-                {incoming !== '0' && (
-                  <span class="quiet">
-                    {' '}
-                    of which <PartAmount amount={incoming} asset={asset} /> not final yet
-                  </span>
-                )}
-                {agreement === 'differs' && (
-                  <>
-                    {' '}
-                    <span class="state waiting">Differs from chain</span>
-                  </>
-                )}
-              </td>
-              <td data-label="Value">{usdText(usdValue) ?? <span class="quiet">no price</span>}</td>
-              <td data-label="Outgoing, not final">
-                {outgoing === '0' && '—'}
-                {outgoingMined !== '0' && (
-                  <div>
-                    <PartAmount amount={outgoingMined} asset={asset} /> sent, already deducted
-                  </div>
-                )}
-                {outgoing !== outgoingMined && (
-                  <div>
-                    <PartAmount amount={difference(outgoing, outgoingMined)} asset={asset} /> approved, not deducted yet
-                  </div>
-                )}
-              </td>
-            </tr>
-          ))}
+        {balances.map(({ chain, asset, tokenId, current, usdValue, incoming, outgoing, outgoingMined, agreement }) => (
+          <tr key={keyOf({ chain, asset, tokenId })}>
+            <td>{chain}</td>
+            <td>
+              <Amount amount={current} asset={asset} />
+              {tokenId !== null && <span class="quiet">, token ID {tokenId}</span>}
+              {incoming !== '0' && (
+                <span class="quiet">
+                  {' '}
+                  of which <PartAmount amount={incoming} asset={asset} /> not final yet
+                </span>
+              )}
+              {agreement === 'differs' && (
+                <>
+                  {' '}
+                  <span class="state waiting">Differs from chain</span>
+                </>
+              )}
+            </td>
+            <td data-label="Value">{usdText(usdValue) ?? <span class="quiet">no price</span>}</td>
+            <td data-label="Outgoing, not final">
+              {outgoing === '0' && '—'}
+              {outgoingMined !== '0' && (
+                <div>
+                  <PartAmount amount={outgoingMined} asset={asset} /> sent, already deducted
+                </div>
+              )}
+              {outgoing !== outgoingMined && (
+                <div>
+                  <PartAmount amount={difference(outgoing, outgoingMined)} asset={asset} /> approved, not deducted yet
+                </div>
+              )}
+            </td>
+          </tr>
+        ))}
       </tbody>
     </table>
   );

@@ -82,7 +82,13 @@ async function measured(context: BrowserContext, url: string): Promise<Figures> 
       for (const entry of list.getEntries()) {
         const { value, sources } = entry as unknown as { value: number; sources: { node: Element | null }[] };
         seen.shift += value;
-        if (value > 0.01) seen.moved.push(...sources.map(({ node }) => `${value.toFixed(3)} ${node?.nodeName} ${node?.className ?? ''} ${(node?.textContent ?? '').slice(0, 40)}`));
+        if (value > 0.01)
+          seen.moved.push(
+            ...sources.map(
+              ({ node }) =>
+                `${value.toFixed(3)} ${node?.nodeName} ${node?.className ?? ''} ${(node?.textContent ?? '').slice(0, 40)}`,
+            ),
+          );
       }
     }).observe({ type: 'layout-shift', buffered: true });
     const look = () => {
@@ -109,7 +115,8 @@ async function measured(context: BrowserContext, url: string): Promise<Figures> 
       .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0);
     return { firstContent: (paint?.startTime ?? 0) / 1000, usable: usable / 1000, shift, scriptKb: bytes / 1000 };
   });
-  if (process.env['MOVED'] !== undefined) console.log(await page.evaluate(() => (window as unknown as { moved: string[] }).moved.join('\n')));
+  if (process.env['MOVED'] !== undefined)
+    console.log(await page.evaluate(() => (window as unknown as { moved: string[] }).moved.join('\n')));
   await page.close();
   return figures;
 }
