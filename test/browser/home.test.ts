@@ -110,7 +110,7 @@ describe.skipIf(executable === null)('Home', () => {
       await route.fulfill({ json });
     });
     await page.evaluate(() => dispatchEvent(new Event('focus')));
-    await expect.poll(() => title(page)).toMatch(/^\(\d\+\) Conclave$/);
+    await expect.poll(() => title(page)).toMatch(/^\(\d\+\) /);
     await page.getByRole('alert').getByRole('link', { name: 'payroll' }).waitFor();
     await expect.poll(() => rows(page).count()).toBe(1);
     await page.getByRole('button', { name: 'Load more' }).click();
