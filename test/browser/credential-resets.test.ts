@@ -4,6 +4,7 @@ import { unwrap } from '#cli/api-client.ts';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';
+import { confirmInDialog } from './confirm-in-dialog.ts';
 
 /**
  * Covers an operator's credential reset: the dashboard announces it to the person and to the
@@ -54,7 +55,13 @@ describe.skipIf(executable === null)('the banner of a credential reset', () => {
     // Bob sees the reset in the vault that he shares with alice. He has no reset of his own.
     await opened(bob, '/');
     expect(await banner(bob).count()).toBe(0);
+    const dialog = alice.getByRole('dialog');
     await alice.getByRole('button', { name: 'Cancel the reset' }).click();
+    await dialog.getByRole('button', { name: 'Keep' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await openResets()).toEqual([id]);
+    await alice.getByRole('button', { name: 'Cancel the reset' }).click();
+    await confirmInDialog(alice, 'Cancel reset');
     await banner(alice).waitFor({ state: 'detached' });
     expect(await openResets()).toEqual([]);
   });
@@ -66,6 +73,7 @@ describe.skipIf(executable === null)('the banner of a credential reset', () => {
     await banner(bob).getByText('requested new credentials for alice.').waitFor();
     expect(await openResets()).toEqual([id]);
     await bob.getByRole('button', { name: 'Cancel the reset' }).click();
+    await confirmInDialog(bob, 'Cancel reset');
     await banner(bob).waitFor({ state: 'detached' });
     expect(await openResets()).toEqual([]);
     await opened(alice, path);

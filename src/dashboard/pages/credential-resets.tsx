@@ -1,6 +1,8 @@
 import { useState } from 'preact/hooks';
 import { api, good } from '#dashboard/api.ts';
 import type { CredentialReset } from '#dashboard/api.ts';
+import type { Confirmation } from '#dashboard/forms/confirm-dialog.tsx';
+import { useConfirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import type { Loaded } from '#dashboard/shell/loading.tsx';
 import { ErrorText, reasonOf, useLoaded } from '#dashboard/shell/loading.tsx';
 import { Time } from '#dashboard/pages/record-fields.tsx';
@@ -25,6 +27,12 @@ export function OwnCredentialResets() {
   return <Banners loaded={loaded} cancel={cancel} reload={reload} />;
 }
 
+const CANCEL_RESET: Confirmation = {
+  heading: 'Cancel this credential reset?',
+  warning: 'It ends permanently. A person without working credentials must ask an operator again, and wait again.',
+  action: 'Cancel reset',
+};
+
 function Banners(props: {
   readonly loaded: Loaded<readonly CredentialReset[]>;
   readonly cancel: (resetId: string) => Promise<unknown>;
@@ -32,6 +40,7 @@ function Banners(props: {
 }) {
   const { loaded, cancel, reload } = props;
   const [fault, setError] = useState<string | null>(null);
+  const { confirm, dialog } = useConfirmation();
   const resets = loaded.state === 'ready' ? loaded.value : [];
   const open = resets.filter(({ state }) => state === 'PENDING' || state === 'READY');
   return (
@@ -45,16 +54,19 @@ function Banners(props: {
           <button
             type="button"
             class="no"
-            onClick={() => {
-              setError(null);
-              cancel(id).then(reload, (error: unknown) => setError(reasonOf(error)));
-            }}
+            onClick={() =>
+              confirm(CANCEL_RESET, () => {
+                setError(null);
+                cancel(id).then(reload, (error: unknown) => setError(reasonOf(error)));
+              })
+            }
           >
             Cancel the reset
           </button>
         </div>
       ))}
       <ErrorText why={loaded.state === 'failed' ? loaded.why : fault} />
+      {dialog}
     </>
   );
 }
