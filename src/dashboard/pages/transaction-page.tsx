@@ -77,7 +77,7 @@ export function TransactionPage(props: {
                 }
                 level="h1"
                 forbiddenBy={transaction.forbiddenBy}
-                claims={(review) => <Claims transaction={transaction} signers={review.inForce.signers} />}
+                claims={(review) => <Claims transaction={transaction} review={review} />}
                 actions={transaction.actionsForMe}
                 approve={async (signature) =>
                   decided(

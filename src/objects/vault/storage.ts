@@ -18,6 +18,7 @@ import type { HistoryLine } from '#objects/vault/tables/history-table.ts';
 import { HistoryTable } from '#objects/vault/tables/history-table.ts';
 import { PendingCount } from '#objects/vault/tables/pending-count.ts';
 import { PolicyStorage } from '#objects/vault/tables/policy-table.ts';
+import { RecipientTable } from '#objects/vault/tables/recipient-table.ts';
 import { UtxoLockTable } from '#objects/vault/tables/utxo-lock-table.ts';
 
 /** In place of a transaction: history entries that are not projected yet. */
@@ -48,6 +49,7 @@ export class VaultStorage {
   readonly pending: PendingCount;
   readonly history: HistoryTable;
   readonly utxoLocks: UtxoLockTable;
+  readonly recipients: RecipientTable;
 
   /** Whether push notifications are enabled. */
   readonly notificationsEnabled: boolean;
@@ -62,6 +64,7 @@ export class VaultStorage {
     this.pending = new PendingCount(sql);
     this.history = new HistoryTable(sql);
     this.utxoLocks = new UtxoLockTable(sql);
+    this.recipients = new RecipientTable(sql);
   }
 
   /** Reports whether the vault was created. Reading one without tables leaves nothing behind. */

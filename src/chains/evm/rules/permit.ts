@@ -152,7 +152,7 @@ function grantOf(
   return { token: address, units, isUnlimited: units === mostOf(type), ends };
 }
 
-/** Returns a time in Unix seconds; `never` for the largest value of its type; null for no integer. */
+/** Returns Unix seconds; `never` for the largest value of the type; null for no integer. */
 function timeIn(type: string, value: unknown): bigint | 'never' | null {
   const seconds = integerOf(type, value);
   return seconds === mostOf(type) ? 'never' : seconds;
