@@ -252,14 +252,9 @@ export class VaultStorage {
   }
 
   findIdempotent(userId: string, key: string, nowMs: number): IdempotentResult | null {
-    const row = this.#sql
-      .exec<{ fingerprint: string; document: string }>(
-        'SELECT fingerprint, document FROM idempotency WHERE user_id = ? AND key = ? AND at_ms > ?',
-        userId,
-        key,
-        nowMs - IDEMPOTENCY_MS,
-      )
-      .toArray()[0];
+    const find = 'SELECT fingerprint, document FROM idempotency WHERE user_id = ? AND key = ? AND at_ms > ?';
+    const bindings = [userId, key, nowMs - IDEMPOTENCY_MS];
+    const row = this.#sql.exec<{ fingerprint: string; document: string }>(find, ...bindings).toArray()[0];
     if (row === undefined) return null;
     return { fingerprint: row.fingerprint, transaction: transactionCodec.decode(row.document) };
   }

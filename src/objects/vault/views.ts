@@ -30,8 +30,8 @@ export interface ActivityView {
 }
 
 /**
- * What a signer approves, the earlier transactions to the same recipient, and the keys of the vault,
- * one of which would sign it.
+ * What a signer approves, the earlier transactions to the same recipient, and the keys of the
+ * vault, one of which would sign it.
  */
 export interface ChallengeView extends TransactionView {
   readonly earlier: EarlierTransactions | null;

@@ -4,7 +4,7 @@ import type { Transaction } from '#domain/transaction/transaction.ts';
 /** The recipient, the contract that is called, or the spender of an allowance. */
 const RECIPIENT = "coalesce(document ->> '$.intent.spender', document ->> '$.intent.to')";
 
-/** When the newest attempt was signed. Later changes of a record, such as hiding it, do not move it. */
+/** When the newest attempt was signed. Later changes of a record, such as hiding it, keep it. */
 const AT = "coalesce(document ->> '$.attempts[#-1].signed.atMs', document ->> '$.createdAtMs')";
 
 const [CHAIN, KIND] = ["document ->> '$.chain'", "document ->> '$.intent.kind'"];
@@ -12,9 +12,14 @@ const [CHAIN, KIND] = ["document ->> '$.chain'", "document ->> '$.intent.kind'"]
 const HAS_SUCCEEDED = "document ->> '$.state' = 'SUCCEEDED'";
 
 /** Finds the own successful transactions to an address, without reading any document. */
-export const RECIPIENT_INDEX = `CREATE INDEX tx_recipient ON tx (${CHAIN}, ${KIND}, ${RECIPIENT}, ${AT}) WHERE ${HAS_SUCCEEDED};`;
+export const RECIPIENT_INDEX = `
+  CREATE INDEX tx_recipient ON tx (${CHAIN}, ${KIND}, ${RECIPIENT}, ${AT}) WHERE ${HAS_SUCCEEDED};
+`;
 
-const COUNT = `SELECT count(*) AS count, max(${AT}) AS lastAtMs FROM tx WHERE ${CHAIN} = ? AND ${KIND} = ? AND ${RECIPIENT} = ? AND ${HAS_SUCCEEDED}`;
+const COUNT = `
+  SELECT count(*) AS count, max(${AT}) AS lastAtMs FROM tx
+    WHERE ${CHAIN} = ? AND ${KIND} = ? AND ${RECIPIENT} = ? AND ${HAS_SUCCEEDED}
+`;
 
 /** The own successful transactions of one kind to one address on one chain. */
 export interface EarlierTransactions {

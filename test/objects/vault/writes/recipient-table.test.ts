@@ -4,8 +4,8 @@ import { VAULT_SCHEMA } from '#objects/vault/schema.ts';
 import { RecipientTable } from '#objects/vault/tables/recipient-table.ts';
 import type { Transaction, TransactionState } from '#domain/transaction/transaction.ts';
 import { createState, upgradeState } from '#store/object-schema.ts';
-import { amount, CREATED_AT_MS, messageIntent, transactionIn, transferIntent } from '../../domain/cast.ts';
-import { Database, objectSql } from '../memory-sql.ts';
+import { amount, CREATED_AT_MS, messageIntent, transactionIn, transferIntent } from '../../../domain/cast.ts';
+import { Database, objectSql } from '../../memory-sql.ts';
 
 /** Covers the number of earlier transactions to a recipient. */
 
