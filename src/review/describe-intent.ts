@@ -1,17 +1,18 @@
 import type { Fact } from '#review/fact.ts';
 import { amountText, chainText, frameFacts, knownChain, namedToken, nativeText, timeText } from '#review/fact.ts';
+import { allowanceText, callPermission, permitFacts, UNLIMITED } from '#review/permission-facts.ts';
 import { decodeCall } from '#chains/evm/rules/decode-call.ts';
 import type { TypedData } from '#chains/evm/rules/typed-data.ts';
 import { arrayOf, DOMAIN, integerOf, readTypedData, typedDataText } from '#chains/evm/rules/typed-data.ts';
 import { warningsOf } from '#chains/inspect/warnings.ts';
-import type { Amount } from '#domain/asset/amount.ts';
-import { parseAmount, UINT256_MAX, unitsOf } from '#domain/asset/amount.ts';
+import { parseAmount, unitsOf } from '#domain/asset/amount.ts';
 import { InvalidDocument } from '#domain/canonical/field-reader.ts';
 import type {
   ContractInteractionIntent,
   Erc20ApproveIntent,
   Intent,
   MessageExtras,
+  MessageIntent,
   OnChainIntent,
 } from '#domain/transaction/intent.ts';
 import { unreachable } from '#domain/result.ts';
@@ -119,6 +120,7 @@ function actionFacts(intent: Intent, policy: Policy): readonly Fact[] {
       return [
         named('Contract', intent.to, { chain, policy }),
         { label: 'Value', text: nativeText(intent.value, chain) },
+        ...callPermission(intent, policy.rules),
         ...callFacts(intent, policy.rules),
       ];
     case 'erc20-approve':
@@ -128,7 +130,7 @@ function actionFacts(intent: Intent, policy: Policy): readonly Fact[] {
         ...tokenFacts(intent, policy.rules),
       ];
     case 'message':
-      return [...messageFacts(intent.format, intent.message), ...messageExtraFacts(intent)];
+      return [...messageFacts(intent, policy.rules), ...messageExtraFacts(intent)];
     default:
       return unreachable(intent);
   }
@@ -152,17 +154,6 @@ function tokenFacts({ chain, tokenAddress }: AssetRef, rules: OptionalRules): re
 }
 
 const SOURCES = { listed: 'built-in list', policy: 'named by the policy' } as const;
-
-/**
- * Ours: from half of the number space on, an allowance is never used up. Contracts and wallets use
- * several such amounts for an allowance without a limit.
- */
-const UNLIMITED = UINT256_MAX / 2n;
-
-function allowanceText(amount: Amount, asset: AssetRef, rules: OptionalRules): string {
-  if (unitsOf(amount) <= UNLIMITED || asset.tokenAddress === null) return amountText(amount, asset, rules);
-  return `unlimited ${namedToken(asset.chain, asset.tokenAddress, rules)?.symbol ?? 'units of an unknown token'}`;
-}
 
 /** Returns the allowance. The digits of an unlimited one are shown too, because they are signed. */
 function allowanceFact({ amount, ...asset }: Erc20ApproveIntent, rules: OptionalRules): Fact {
@@ -212,7 +203,8 @@ const FORMATS = {
   'eip191-hex': 'Bytes (EIP-191), valid on every EVM chain',
 } as const;
 
-function messageFacts(format: keyof typeof FORMATS, message: string): readonly Fact[] {
+function messageFacts(intent: MessageIntent, rules: Policy['rules']): readonly Fact[] {
+  const { format, message } = intent;
   const kind: Fact = { label: 'Message', text: FORMATS[format] };
   if (format === 'eip191-hex') return [kind, ...bytesFacts(message)];
   if (format !== 'eip712') return [kind, { label: 'Text', text: '', raw: visibleText(message, { linesStay: true }) }];
@@ -221,6 +213,7 @@ function messageFacts(format: keyof typeof FORMATS, message: string): readonly F
   const { types, primaryType, domain, message: content } = read;
   return [
     kind,
+    ...permitFacts(read, intent, rules),
     { label: 'Type', text: visibleText(primaryType) },
     ...leavesOf(types, { path: 'domain', type: DOMAIN, value: domain }),
     ...leavesOf(types, { path: 'message', type: primaryType, value: content }),

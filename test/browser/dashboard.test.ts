@@ -67,6 +67,8 @@ describe.skipIf(executable === null)('the dashboard', () => {
     for (const shown of ['anvil (eip155:31337)', '0.001 ETH', 'Note by alice: “rent”'])
       await approved.getByText(shown, { exact: true }).first().waitFor();
     await approved.getByText('Proposed by alice, as the service says. 1 of 2 approvals, by alice.').waitFor();
+    await approved.getByText('First payment to this address, as the service says.').waitFor();
+    await approved.getByText(/^Expected fee: 0\.0\d+ ETH.*, at most 0\.\d+ ETH\./).waitFor();
     const everything = approved.getByText(`version 1, hash`);
     expect(await everything.isVisible()).toBe(false);
     await approved.getByText('Everything that an approval binds').click();

@@ -7,7 +7,7 @@ import type { Warning } from '#chains/inspect/warning.ts';
 import type { MessageIntent } from '#domain/transaction/intent.ts';
 
 /** Types of typed data that allow another account to spend tokens: ERC-2612 and Permit2. */
-const PERMITS: ReadonlySet<string> = new Set([
+export const PERMITS: ReadonlySet<string> = new Set([
   'Permit',
   'PermitSingle',
   'PermitBatch',

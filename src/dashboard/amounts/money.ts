@@ -1,3 +1,4 @@
+import type { Balance } from '#dashboard/api.ts';
 import { decimalText, readableAmount } from '#domain/asset/amount.ts';
 
 /**
@@ -120,4 +121,19 @@ export function usdText(value: string | null): string | null {
   const shown = isTiny ? 1n : cents;
   const fraction = (shown % 100n).toString().padStart(2, '0');
   return `${isTiny ? '< ' : ''}$${readableAmount(shown / 100n, 0)}.${fraction}`;
+}
+
+/** The digits of a fee in US dollars after the point. */
+const FEE_DIGITS = 12;
+
+/**
+ * Returns a fee in US dollars at the price of the balance in the same asset, as text with a decimal
+ * point; null where the balance is 0 or has no price.
+ */
+export function feeInUsd(fee: string, { current, usdValue }: Pick<Balance, 'current' | 'usdValue'>): string | null {
+  const units = BigInt(current);
+  if (usdValue === null || units <= 0n) return null;
+  const [whole = '0', part = ''] = usdValue.split('.');
+  const value = BigInt(whole + part) * 10n ** BigInt(FEE_DIGITS);
+  return decimalText((BigInt(fee) * value) / units / 10n ** BigInt(part.length), FEE_DIGITS);
 }

@@ -1,6 +1,7 @@
 import type { Person } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import type { SignedTask, SigningTask } from '#dashboard/forms/signing-task.ts';
+import { RECIPIENT_HISTORY, recipientHistoryText } from '#dashboard/approval/recipient-history.ts';
 import { NotSigned } from '#dashboard/approval/not-signed.ts';
 import type {
   ApprovalAnswer,
@@ -91,6 +92,7 @@ async function transactionRequest(txId: string, { nonce, requestId, me }: Statem
     good(api.transaction[':txId'].challenge.$get({ param, query: queryOf(nonce) })),
     good(api.transaction[':txId'].$get({ param })),
   ]);
+  const history = recipientHistoryText(answer);
   return {
     type: 'conclave/approval/request',
     version: APPROVAL_PROTOCOL,
@@ -103,7 +105,10 @@ async function transactionRequest(txId: string, { nonce, requestId, me }: Statem
     keys: answer.keys,
     statements: relayed(answer.statements),
     cosigners: [],
-    remarks: createdBy === null ? [] : [{ label: 'Created by', text: createdBy }],
+    remarks: [
+      ...(createdBy === null ? [] : [{ label: 'Created by', text: createdBy }]),
+      ...(history === null ? [] : [{ label: RECIPIENT_HISTORY, text: history }]),
+    ],
   };
 }
 

@@ -1,18 +1,22 @@
 import type { Transaction } from '#dashboard/api.ts';
+import { RECIPIENT_HISTORY } from '#dashboard/approval/recipient-history.ts';
+import type { Review } from '#dashboard/decision/review.ts';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 import { approvalsText } from '#dashboard/text.ts';
 
 /**
- * Shows what the service says about a transaction: its author, why it needs so many approvals, who
- * gave one and who still can.
+ * Shows what the service says about a transaction: its author, earlier transactions to the same
+ * recipient, why it needs so many approvals, who gave one and who still can.
  */
-export function Claims(props: { readonly transaction: Transaction; readonly signers: readonly string[] }) {
-  const { transaction, signers } = props;
+export function Claims({ transaction, review }: { readonly transaction: Transaction; readonly review: Review }) {
+  const { signers } = review.inForce;
+  const history = review.remarks.find(({ label }) => label === RECIPIENT_HISTORY);
   const { createdBy, requirements, approvals, approvalsCounted, requiredApprovals } = transaction;
   const waiting = signers.filter((userId) => approvals.every((approval) => approval.userId !== userId));
   return (
     <>
       <NoteQuote of={transaction} />
+      {history !== undefined && <p class="claimed">{history.text}, as the service says.</p>}
       <p class="quiet">
         {createdBy !== null && (
           <>

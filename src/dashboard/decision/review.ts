@@ -1,11 +1,15 @@
 import type { Person, Transaction } from '#dashboard/api.ts';
 import { requestFor } from '#dashboard/approval/approval-request.ts';
 import { Contradiction, Undecidable } from '#dashboard/decision/contradiction.ts';
+import type { UnverifiedNote } from '#domain/access/approval-page-message.ts';
 import type { DecisionTask } from '#dashboard/forms/signing-task.ts';
 import type { VerifiedRequest } from '#review/verified-request.ts';
 
-/** What a person decides about, as the approval page reads it. */
-export type Review = VerifiedRequest;
+/** What a person decides about, as the approval page reads it, and what the service claims. */
+export interface Review extends VerifiedRequest {
+  /** Not verified: no signature binds them. */
+  readonly remarks: readonly UnverifiedNote[];
+}
 
 /** Loads the reader before it is needed. A failure is shown when it is needed. */
 export function prepareReader(): void {
@@ -30,7 +34,7 @@ export async function reviewOf(task: DecisionTask, me: Person): Promise<Review> 
   try {
     const review = verifyRequest(request, Date.now(), { outdated: 'described' });
     if (!isAbout(review, task)) throw new InvalidRequest('The service shows something else than you opened.');
-    return review;
+    return { ...review, remarks: request.remarks };
   } catch (error) {
     if (error instanceof InvalidRequest && error.kind !== 'contradiction') throw new Undecidable(error.message);
     if (error instanceof InvalidRequest || error instanceof InvalidDocument) throw new Contradiction(error.message);
@@ -38,7 +42,7 @@ export async function reviewOf(task: DecisionTask, me: Person): Promise<Review> 
   }
 }
 
-function isAbout({ subject }: Review, task: DecisionTask): boolean {
+function isAbout({ subject }: VerifiedRequest, task: DecisionTask): boolean {
   switch (subject.kind) {
     case 'intent':
       return task.kind === 'transaction' && subject.intent.transactionId === task.txId;

@@ -9,6 +9,7 @@ import { RejectionText } from '#dashboard/decision/rejection.tsx';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
 import { PageHeading, useTitle } from '#dashboard/shell/page-heading.tsx';
 import { Claims, NoteQuote } from '#dashboard/decision/claims.tsx';
+import { ExpectedFee } from '#dashboard/decision/expected-fee.tsx';
 import { reviewOfRecord } from '#dashboard/decision/review.ts';
 import { Amount } from '#dashboard/amounts/amount.tsx';
 import { State, Subject, Time, Warnings } from '#dashboard/pages/record-fields.tsx';
@@ -77,7 +78,12 @@ export function TransactionPage(props: {
                 }
                 level="h1"
                 forbiddenBy={transaction.forbiddenBy}
-                claims={(review) => <Claims transaction={transaction} signers={review.inForce.signers} />}
+                claims={(review) => (
+                  <>
+                    <ExpectedFee transaction={transaction} review={review} />
+                    <Claims transaction={transaction} review={review} />
+                  </>
+                )}
                 actions={transaction.actionsForMe}
                 approve={async (signature) =>
                   decided(

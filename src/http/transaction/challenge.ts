@@ -18,7 +18,7 @@ import { nonceQuery, statementFields, statementRecord } from '#http/encode/state
 import { rfc3339 } from '#http/encode/rfc3339.ts';
 import { transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
-import type { TransactionView } from '#objects/vault/views.ts';
+import type { ChallengeView } from '#objects/vault/views.ts';
 
 const challengeSchema = z
   .strictObject({
@@ -38,6 +38,17 @@ const challengeSchema = z
     warnings: z
       .array(warning)
       .meta({ description: 'Warnings of the transaction; they are not part of the approved intent' }),
+    earlier: z
+      .strictObject({
+        count: z.int(),
+        lastAt: z.iso.datetime().nullable().meta({ description: 'When the last of them was signed' }),
+      })
+      .nullable()
+      .meta({
+        description:
+          'The transactions of the same kind that succeeded on the same chain with the same recipient, contract or ' +
+          'spender; null for a message. They are not part of the approved intent',
+      }),
     policy: z.strictObject({
       version: z.int(),
       threshold: z.int(),
@@ -91,7 +102,7 @@ export const challenge = route({
 });
 
 function challengeOf(
-  { transaction, policy, viewer }: TransactionView,
+  { transaction, policy, viewer, earlier }: ChallengeView,
   tokens: readonly ListedToken[],
 ): Omit<z.input<typeof challengeSchema>, keyof typeof statementFields> {
   const { intent } = transaction;
@@ -111,6 +122,10 @@ function challengeOf(
       byMe: hasApproved(transaction, viewer.userId),
     },
     warnings: warningsOf(intent, tokens),
+    earlier:
+      earlier === null
+        ? null
+        : { count: earlier.count, lastAt: earlier.lastAtMs === null ? null : rfc3339(earlier.lastAtMs) },
     policy: {
       version: policy.version,
       threshold: policy.threshold,

@@ -8,6 +8,7 @@ import {
 } from '#objects/vault/tables/activity-table.ts';
 import { BALANCE_TABLES, VISIBLE_BALANCE_INDEX } from '#objects/vault/tables/balance-table.ts';
 import { PENDING_INDEX } from '#objects/vault/tables/pending-count.ts';
+import { RECIPIENT_INDEX } from '#objects/vault/tables/recipient-table.ts';
 import { POLICY_TABLES, SPENT_INDEX } from '#objects/vault/tables/policy-table.ts';
 import { UTXO_LOCK_TABLE } from '#objects/vault/tables/utxo-lock-table.ts';
 import { CREDENTIAL_RESET_TABLE } from '#objects/vault/tables/reset-table.ts';
@@ -101,6 +102,9 @@ export const VAULT_SCHEMA: ObjectSchema = {
     },
     (sql) => {
       sql.exec(DIRECTORY_ENTRY);
+    },
+    (sql) => {
+      sql.exec(RECIPIENT_INDEX);
     },
   ],
 };

@@ -18,6 +18,7 @@ import type { HistoryLine } from '#objects/vault/tables/history-table.ts';
 import { HistoryTable } from '#objects/vault/tables/history-table.ts';
 import { PendingCount } from '#objects/vault/tables/pending-count.ts';
 import { PolicyStorage } from '#objects/vault/tables/policy-table.ts';
+import { RecipientTable } from '#objects/vault/tables/recipient-table.ts';
 import { UtxoLockTable } from '#objects/vault/tables/utxo-lock-table.ts';
 
 /** In place of a transaction: history entries that are not projected yet. */
@@ -48,6 +49,7 @@ export class VaultStorage {
   readonly pending: PendingCount;
   readonly history: HistoryTable;
   readonly utxoLocks: UtxoLockTable;
+  readonly recipients: RecipientTable;
 
   /** Whether push notifications are enabled. */
   readonly notificationsEnabled: boolean;
@@ -62,6 +64,7 @@ export class VaultStorage {
     this.pending = new PendingCount(sql);
     this.history = new HistoryTable(sql);
     this.utxoLocks = new UtxoLockTable(sql);
+    this.recipients = new RecipientTable(sql);
   }
 
   /** Reports whether the vault was created. Reading one without tables leaves nothing behind. */
@@ -249,14 +252,9 @@ export class VaultStorage {
   }
 
   findIdempotent(userId: string, key: string, nowMs: number): IdempotentResult | null {
-    const row = this.#sql
-      .exec<{ fingerprint: string; document: string }>(
-        'SELECT fingerprint, document FROM idempotency WHERE user_id = ? AND key = ? AND at_ms > ?',
-        userId,
-        key,
-        nowMs - IDEMPOTENCY_MS,
-      )
-      .toArray()[0];
+    const find = 'SELECT fingerprint, document FROM idempotency WHERE user_id = ? AND key = ? AND at_ms > ?';
+    const bindings = [userId, key, nowMs - IDEMPOTENCY_MS];
+    const row = this.#sql.exec<{ fingerprint: string; document: string }>(find, ...bindings).toArray()[0];
     if (row === undefined) return null;
     return { fingerprint: row.fingerprint, transaction: transactionCodec.decode(row.document) };
   }

@@ -1,4 +1,5 @@
 import type { Balance } from '#domain/asset/balance.ts';
+import type { EarlierTransactions } from '#objects/vault/tables/recipient-table.ts';
 import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';
 import type { Activity, ActivityBlock } from '#domain/activity/activity.ts';
 import type { Chain, KeyScheme } from '#domain/asset/chain.ts';
@@ -28,8 +29,12 @@ export interface ActivityView {
   readonly viewer: Member;
 }
 
-/** What a signer approves, and the keys of the vault, one of which would sign it. */
+/**
+ * What a signer approves, the earlier transactions to the same recipient, and the keys of the
+ * vault, one of which would sign it.
+ */
 export interface ChallengeView extends TransactionView {
+  readonly earlier: EarlierTransactions | null;
   readonly keys: readonly VaultKey[];
 }
 

@@ -58,6 +58,17 @@ test('a look-alike of a paid recipient is refused with the address that it imita
   expect((await pay(treasury, { to: RECIPIENT })).status).toBe(201);
 });
 
+test('a challenge counts the payments that arrived at its recipient', async () => {
+  const treasury = await foundTreasury();
+  const earlier = async (to: string) => {
+    const { body } = await pay(treasury, { to });
+    return (await call(`GET /transaction/${body['id']}/challenge`, { token: treasury.bob.token })).body['earlier'];
+  };
+  expect(await earlier(RECIPIENT)).toEqual({ count: 0, lastAt: null });
+  await paidOnce(treasury);
+  expect(await earlier(RECIPIENT)).toEqual({ count: 1, lastAt: expect.any(String) });
+});
+
 test('a proposed payment alone does not make its recipient known', async () => {
   const treasury = await foundTreasury();
   await created(treasury);

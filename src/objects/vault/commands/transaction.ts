@@ -103,7 +103,8 @@ export function challenge(context: VaultContext, actor: Actor, { id }: About): R
   const { state, intent } = found.value.transaction;
   if (!isPending(state)) return refused({ code: 'transaction-not-pending', state });
   if (Date.now() >= intent.expiresAtMs) return refused({ code: 'transaction-not-pending', state: 'EXPIRED' });
-  return accepted({ ...found.value, keys: context.vault()?.keys ?? [] });
+  const earlier = context.storage.recipients.earlier(found.value.transaction);
+  return accepted({ ...found.value, earlier, keys: context.vault()?.keys ?? [] });
 }
 
 /**
