@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { defineConfig } from 'vite';
-import type { UserConfig } from 'vite';
+import type { Plugin, UserConfig } from 'vite';
 
 /** Builds the dashboard, or with `--mode approval-page` the approval page. */
 export default defineConfig(({ mode }) => {
@@ -35,10 +35,46 @@ const OF_FIRST_PAGE = new RegExp(
   ].join('|'),
 );
 
+/** The modules that a page loads beside the first script. */
+const LATER_MODULES = {
+  transaction: ['src/review/verified-request.ts'],
+  policy: ['src/dashboard/pages/policy-page.tsx', 'src/review/policy-sentences.ts', 'src/review/verified-request.ts'],
+  rules: ['src/dashboard/pages/rules-page.tsx', 'src/review/policy-draft.ts'],
+};
+
+/** Writes a template with the files of each such page, which public/first.js inserts. */
+function laterFiles(): Plugin {
+  return {
+    name: 'later-files',
+    transformIndexHtml: {
+      order: 'post',
+      handler: (html, { bundle = {} }) => {
+        const chunks = Object.values(bundle).filter((one) => one.type === 'chunk');
+        const withImports = (fileName: string): readonly string[] => {
+          const chunk = chunks.find((one) => one.fileName === fileName);
+          if (chunk === undefined || chunk.isEntry) return [];
+          return [fileName, ...chunk.imports.flatMap(withImports)];
+        };
+        const templates = Object.entries(LATER_MODULES).map(([page, modules]) => {
+          const files = modules.flatMap((module) => {
+            const chunk = chunks.find(({ facadeModuleId }) => facadeModuleId === resolve(import.meta.dirname, module));
+            if (chunk === undefined) throw new Error(`No file of the dashboard begins with ${module}.`);
+            return withImports(chunk.fileName);
+          });
+          const links = [...new Set(files)].map((file) => `<link rel="modulepreload" crossorigin href="/${file}">`);
+          return `    <template data-page="${page}">${links.join('')}</template>\n`;
+        });
+        return html.replace('  </head>', `${templates.join('')}  </head>`);
+      },
+    },
+  };
+}
+
 /** The dashboard: files for the browser that the coordinator serves beside its API. */
 const dashboard: UserConfig = {
   ...jsx,
   root: resolve(import.meta.dirname, 'src/dashboard'),
+  plugins: [laterFiles()],
   resolve: reader,
   build: {
     outDir: resolve(import.meta.dirname, 'dist/dashboard'),

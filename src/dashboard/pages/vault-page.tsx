@@ -56,7 +56,10 @@ export function VaultPage({ vault }: { readonly vault: OwnVault }) {
 /** Ours: more unlisted tokens than this would push the history off the screen. */
 const MAX_UNLISTED_SHOWN = 5;
 
-/** Shows the balances. Many unlisted tokens, which any outsider can send, are folded with their number. */
+/**
+ * Shows the balances. Any outsider can send unlisted tokens, so many of them are folded, with their
+ * number.
+ */
 function Balances({ balances }: { readonly balances: readonly Balance[] }) {
   if (balances.length === 0) return <p class="quiet">Nothing yet. Addresses appear once the keys are ready.</p>;
   const sorted = balances.toSorted(byTrust);

@@ -44,7 +44,7 @@ export function RulesForm(props: {
   readonly balances: readonly Balance[];
 }) {
   const { vault, me, policy, isDraft, balances } = props;
-  // A draft is one of this version: over another one it would take back what that one changed.
+  // A draft is one of this version: over another one it would undo what that one changed.
   const { draft, write, discard } = useDraft<RulesDraft>(
     `${me.id} rules ${vault.id} ${policy.version}`,
     () => draftOf(policy, assetChoices(policy, balances)),

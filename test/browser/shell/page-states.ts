@@ -123,7 +123,7 @@ export async function openStated(page: Page, url: string, { state, path }: State
     );
   }
   if (state === 'hostile') {
-    // The record of a decision is held against its bytes, so another symbol there is a detected lie.
+    // A decision compares its record with the bytes, so another symbol there is a detected lie.
     await page.route(/\/(?:balances|transactions|pending)(?:\?|$)/, async (route) => {
       const response = await route.fetch();
       const text = (await response.text()).replaceAll('"symbol":"ETH"', `"symbol":${JSON.stringify(LONG_NAME)}`);

@@ -81,14 +81,14 @@ async function measured(context: BrowserContext, url: string): Promise<Figures> 
     new PerformanceObserver((list) => {
       for (const entry of list.getEntries()) seen.shift += (entry as unknown as { value: number }).value;
     }).observe({ type: 'layout-shift', buffered: true });
-    const look = () => {
+    const poll = () => {
       const isWhole = document.querySelector('h1') !== null && document.querySelector('.loading') === null;
       // A part that loads after the others makes the page incomplete again.
       if (!isWhole) seen.usable = 0;
       else if (seen.usable === 0) seen.usable = performance.now();
-      requestAnimationFrame(look);
+      requestAnimationFrame(poll);
     };
-    requestAnimationFrame(look);
+    requestAnimationFrame(poll);
   });
   await page.goto(url);
   await page.locator('h1').first().waitFor();

@@ -11,7 +11,10 @@ interface Violation {
   readonly nodes: readonly { readonly html: string }[];
 }
 
-/** Returns the accessibility violations of the open page (axe, WCAG 2.2 AA). The page bypasses its CSP. */
+/**
+ * Returns the accessibility violations of the open page (axe, WCAG 2.2 AA). The context of the page
+ * bypasses its content security policy.
+ */
 export async function violationsOf(page: Page): Promise<readonly string[]> {
   await page.evaluate(AXE);
   const violations = await page.evaluate(async (runOnly) => {
