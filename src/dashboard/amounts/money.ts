@@ -123,17 +123,17 @@ export function usdText(value: string | null): string | null {
   return `${isTiny ? '< ' : ''}$${readableAmount(shown / 100n, 0)}.${fraction}`;
 }
 
-/** The digits of a fee in US dollars after the point. */
-const FEE_DIGITS = 12;
+/** The digits of a computed value after the point. */
+const VALUE_DIGITS = 12;
 
 /**
- * Returns a fee in US dollars at the price of the balance in the same asset, as text with a decimal
- * point; null where the balance is 0 or has no price.
+ * Returns the value of an amount in US dollars at the price of a balance in the same asset, as text
+ * with a decimal point; null where the balance is 0 or has no price.
  */
-export function feeInUsd(fee: string, { current, usdValue }: Pick<Balance, 'current' | 'usdValue'>): string | null {
+export function valueLike(amount: string, { current, usdValue }: Pick<Balance, 'current' | 'usdValue'>): string | null {
   const units = BigInt(current);
   if (usdValue === null || units <= 0n) return null;
   const [whole = '0', part = ''] = usdValue.split('.');
-  const value = BigInt(whole + part) * 10n ** BigInt(FEE_DIGITS);
-  return decimalText((BigInt(fee) * value) / units / 10n ** BigInt(part.length), FEE_DIGITS);
+  const value = BigInt(whole + part) * 10n ** BigInt(VALUE_DIGITS);
+  return decimalText((BigInt(amount) * value) / units / 10n ** BigInt(part.length), VALUE_DIGITS);
 }

@@ -88,9 +88,10 @@ export function signatureIn(answer: ApprovalAnswer | EnrolmentAnswer) {
 
 async function transactionRequest(txId: string, { nonce, requestId, me }: StatementContext): Promise<ApprovalRequest> {
   const param = { txId };
-  const [answer, { createdBy }] = await Promise.all([
+  const [answer, createdBy] = await Promise.all([
     good(api.transaction[':txId'].challenge.$get({ param, query: queryOf(nonce) })),
-    good(api.transaction[':txId'].$get({ param })),
+    // A preview stands beside the record, which names the author.
+    nonce === null ? null : good(api.transaction[':txId'].$get({ param })).then((record) => record.createdBy),
   ]);
   const history = recipientHistoryText(answer);
   return {

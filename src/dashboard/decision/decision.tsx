@@ -32,7 +32,7 @@ interface PendingDecision {
  * of the approval page.
  */
 export function Decision(props: {
-  /** Names the data. The page loads it again when the name changes. */
+  /** Names what is shown beside the decision. Whenever it changes, it is compared with the bytes. */
   readonly name: string;
   readonly review: () => Promise<Review>;
   readonly actions: readonly string[];
@@ -51,7 +51,7 @@ export function Decision(props: {
   readonly claims: (review: Review) => ComponentChildren;
 }) {
   const { actions, approve, reject, rejection, me, name, level, forbiddenBy = null, claims } = props;
-  const { loaded, reload } = useLoaded(name, props.review);
+  const { loaded, reload } = useLoaded(`decision ${name}`, props.review, { isForForm: true });
   const origins = useApprovalOrigins();
   const [isSending, send] = useState(false);
   const [fault, setError] = useState<string | null>(null);

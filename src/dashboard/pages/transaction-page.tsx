@@ -68,7 +68,8 @@ export function TransactionPage(props: {
             <HiddenParts transaction={transaction} />
             {isDecidable(transaction) && (
               <Decision
-                name={`${txId} ${transaction.version}`}
+                // A service can send another record of the same version, so all of it is the name.
+                name={JSON.stringify(transaction)}
                 review={() =>
                   reviewOfRecord({ kind: 'transaction', txId }, me, {
                     record: transaction,

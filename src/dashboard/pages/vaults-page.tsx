@@ -104,7 +104,7 @@ function PendingRow({ item }: { readonly item: PendingItem }) {
   switch (item.kind) {
     case 'transaction': {
       const { transaction } = item;
-      const usd = usdText(transaction.usdValue);
+      const usd = usdText(item.usdValue);
       return (
         <li>
           <a href={`#/transaction/${item.id}`}>

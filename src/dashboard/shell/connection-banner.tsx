@@ -32,9 +32,11 @@ export function ConnectionBanner({ isLoggedIn }: { readonly isLoggedIn: boolean 
           Log in again
         </a>
       ) : (
-        <button type="button" onClick={readAgain}>
-          Try now
-        </button>
+        connection.state === 'unreachable' && (
+          <button type="button" onClick={readAgain}>
+            Try now
+          </button>
+        )
       )}
     </section>
   );
@@ -59,7 +61,7 @@ function textOf(connection: Connection, answeredAt: Date | null): string | null 
  */
 function useRecovery(connection: Connection): void {
   const { state } = connection;
-  const before = useRef(state);
+  const hasMissed = useRef(false);
   useEffect(() => {
     const lose = () => reportConnection({ state: 'unreachable' });
     addEventListener('offline', lose);
@@ -70,12 +72,13 @@ function useRecovery(connection: Connection): void {
     };
   }, []);
   useEffect(() => {
-    const isRecovered = state === 'connected' && before.current !== 'connected';
-    before.current = state;
-    if (isRecovered) readAgain();
+    // After a rate limit each refused read repeats itself. Further reads would reach it again.
+    if (state === 'connected' && hasMissed.current) readAgain();
+    hasMissed.current = state === 'unreachable' || state === 'ended' || (hasMissed.current && state === 'limited');
     if (state === 'unreachable') void queryClient.refetchQueries({ queryKey: PROBE });
     if (connection.state !== 'limited') return undefined;
-    const timer = setTimeout(readAgain, Math.max(0, connection.until.getTime() - Date.now()));
+    const end = () => reportConnection({ state: 'connected' });
+    const timer = setTimeout(end, Math.max(0, connection.until.getTime() - Date.now()));
     return () => clearTimeout(timer);
   }, [connection]);
 }

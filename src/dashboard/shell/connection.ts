@@ -22,8 +22,10 @@ interface Seen {
 let seen: Seen = { connection: { state: 'connected' }, answeredAt: null };
 const LISTENERS = new Set<(seen: Seen) => void>();
 
-/** Records the outcome of a request. */
+/** Records the outcome of a request. A limit holds until its end, whatever else is answered. */
 export function reportConnection(connection: Connection): void {
+  const { connection: before } = seen;
+  if (before.state === 'limited' && connection.state === 'connected' && before.until > new Date()) return;
   const hasChanged = connection.state !== seen.connection.state || connection.state === 'limited';
   seen = { connection, answeredAt: connection.state === 'connected' ? new Date() : seen.answeredAt };
   if (!hasChanged) return;

@@ -21,6 +21,8 @@ const LOADING = { state: 'loading' } as const;
 interface Keeping<T> {
   /** The data fills a form: it is read anew when the form opens, and never changed under it. */
   readonly isForForm?: true;
+  /** The data is not read again within this time. */
+  readonly freshMs?: number;
   /** Chooses between the shown data and data that was read, which may be older. */
   readonly newer?: (shown: T, read: T) => T;
 }
@@ -32,12 +34,13 @@ interface Keeping<T> {
  *
  * @param key names the data; parts of a page with equal keys share it
  */
-export function useLoaded<T>(key: string, load: () => Promise<T>, { isForForm, newer }: Keeping<T> = {}) {
+export function useLoaded<T>(key: string, load: () => Promise<T>, { isForForm, newer, freshMs = 0 }: Keeping<T> = {}) {
   const client = useQueryClient();
   const queryKey = [key];
   const { data, error, isFetching, refetch } = useQuery<T>({
     queryKey,
     queryFn: load,
+    staleTime: freshMs,
     ...(isForForm === true ? { gcTime: 0, meta: { isForForm } } : {}),
     ...(newer === undefined
       ? {}

@@ -149,7 +149,8 @@ function balanceRecord(
   };
 }
 
-function valueRecord(units: bigint, decimals: number | null, price: CachedPrice | undefined) {
+/** Returns the value of an amount at a price, and the time of the price. */
+export function valueRecord(units: bigint, decimals: number | null, price: CachedPrice | undefined) {
   if (decimals === null || price?.usdE12 == null) return { usdValue: null, pricedAt: null };
   return { usdValue: usdText(usdValueAtPrice(units, decimals, price.usdE12)), pricedAt: rfc3339(price.atMs) };
 }

@@ -1,12 +1,17 @@
 import * as z from 'zod';
+import type { Chain } from '#domain/asset/chain.ts';
 import { isOpen } from '#domain/access/credential-reset.ts';
 import type { CredentialReset } from '#domain/access/credential-reset.ts';
 import { awaitsChangeApprovalOf } from '#domain/policy/policy-change.ts';
 import { countedApprovers } from '#domain/transaction/approvals.ts';
 import { credentialResetRecord, credentialResetSchema } from '#http/encode/credential-reset.ts';
+import { usdSchema } from '#http/encode/asset.ts';
+import { valueRecord } from '#http/encode/balance.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
 import type { transactionRecord } from '#http/encode/transaction.ts';
 import { transactionSchema } from '#http/transaction/record-schema.ts';
+import { assetName } from '#prices/price-source.ts';
+import { cachedPrices } from '#store/valuations.ts';
 import type { PolicyChangeView } from '#objects/vault/views.ts';
 
 const text = z.string();
@@ -32,6 +37,12 @@ export const pendingDecisionSchema = z
       vaultId: z.int(),
       ...shared,
       ...approvals,
+      usdValue: usdSchema.nullable().meta({
+        description:
+          'The amount at the last known price, in US dollars; null without one. `transaction.usdValue` has the value ' +
+          'at the time of the payment, once it is final',
+      }),
+      pricedAt: z.iso.datetime().nullable(),
       transaction: transactionSchema,
     }),
     z.strictObject({
@@ -57,6 +68,36 @@ export const pendingDecisionSchema = z
 
 export type PendingDecisionRecord = z.infer<typeof pendingDecisionSchema>;
 
+/**
+ * Returns the asset of a pending payment; null for anything else. An allowance has no value of its
+ * own.
+ */
+function pricedAsset(item: PendingDecisionRecord, chains: readonly Chain[]): string | null {
+  if (item.kind !== 'transaction') return null;
+  const { kind, asset, chain: name } = item.transaction;
+  const chain = chains.find((one) => one.name === name);
+  return kind !== 'transfer' || asset === null || chain === undefined
+    ? null
+    : assetName(chain.caip2, asset.tokenAddress);
+}
+
+/** Returns the items with the values of their amounts at the last known prices. */
+export async function withValues(
+  db: D1Database,
+  chains: readonly Chain[],
+  items: readonly PendingDecisionRecord[],
+): Promise<readonly PendingDecisionRecord[]> {
+  const assets = items.map((item) => pricedAsset(item, chains));
+  const named = [...new Set(assets.filter((asset) => asset !== null))];
+  const prices = named.length === 0 ? [] : await cachedPrices(db, named);
+  return items.map((item, i) => {
+    const price = prices.find(({ asset }) => asset === assets[i]);
+    if (item.kind !== 'transaction' || price === undefined) return item;
+    const { amount, asset } = item.transaction;
+    return { ...item, ...valueRecord(BigInt(amount ?? '0'), asset?.decimals ?? null, price) };
+  });
+}
+
 /** Null for a reset of the caller. */
 type VaultName = { readonly id: number; readonly name: string };
 
@@ -68,7 +109,7 @@ export function pendingTransaction(
   const { id, actionsForMe, createdBy, expiresAt, approvalsCounted, requiredApprovals } = transaction;
   if (!actionsForMe.includes('approve') || expiresAt === null) return null;
   const about = { id, vaultId, vaultName, deadline: expiresAt, createdBy, approvalsCounted, requiredApprovals };
-  return { kind: 'transaction', ...about, transaction };
+  return { kind: 'transaction', ...about, usdValue: null, pricedAt: null, transaction };
 }
 
 /** Returns a policy change that the reader can approve; null when the reader no longer can. */

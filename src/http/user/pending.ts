@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { chainsFrom } from '#chains/registry.ts';
 import { isOpen } from '#domain/access/credential-reset.ts';
 import type { CredentialReset } from '#domain/access/credential-reset.ts';
 import type { VaultId } from '#domain/id.ts';
@@ -10,7 +11,13 @@ import { actorOf, route } from '#http/edge/context.ts';
 import { callObject, ObjectUnavailable } from '#http/edge/object-call.ts';
 import { pageOf } from '#http/edge/page.ts';
 import type { PendingDecisionRecord } from '#http/encode/pending.ts';
-import { pendingChange, pendingDecisionSchema, pendingReset, pendingTransaction } from '#http/encode/pending.ts';
+import {
+  pendingChange,
+  pendingDecisionSchema,
+  pendingReset,
+  pendingTransaction,
+  withValues,
+} from '#http/encode/pending.ts';
 import { recordOf } from '#http/transaction/transaction-path.ts';
 import { personStub } from '#objects/person/stub.ts';
 import type { PendingDecision } from '#objects/vault/commands/pending.ts';
@@ -109,7 +116,8 @@ async function list(context: HttpContext): Promise<Response> {
   // Decided since the vaults were read.
   const gone = shown.length - data.length - unread.length;
   const incomplete = [...new Set([...incompleteVaults, ...unread])].toSorted((a, b) => a - b);
-  return context.json({ data, nextCursor, total: items.length - gone, incompleteVaults: incomplete });
+  const valued = await withValues(context.env.DB, chainsFrom(context.env), data);
+  return context.json({ data: valued, nextCursor, total: items.length - gone, incompleteVaults: incomplete });
 }
 
 /** Returns everything that waits for the caller, in order, and the vaults that may have more. */

@@ -90,7 +90,7 @@ describe.skipIf(executable === null)('a lying service', () => {
     for (const name of ['Approve', 'Reject', 'Try again']) {
       expect(await page.getByRole('button', { name, exact: true }).count()).toBe(0);
     }
-    await page.unrouteAll();
+    await page.unrouteAll({ behavior: 'wait' });
   }
 
   const RECORD = () => new RegExp(`/transaction/${id}$`);
@@ -135,6 +135,6 @@ describe.skipIf(executable === null)('a lying service', () => {
     await page.getByRole('button', { name: 'Approve', exact: true }).waitFor();
     await page.getByText('Note by alice: “rent”').first().waitFor();
     expect(await page.getByText('Approved by compliance').count()).toBe(0);
-    await page.unrouteAll();
+    await page.unrouteAll({ behavior: 'wait' });
   });
 });

@@ -114,7 +114,7 @@ const OF_API = /\/(?:vault|transaction|user|session|personal-access-token|push-s
 
 /** Opens a page in its state. The page is complete when the promise is fulfilled. */
 export async function openStated(page: Page, url: string, { state, path }: StatedPage): Promise<void> {
-  await page.unrouteAll();
+  await page.unrouteAll({ behavior: 'wait' });
   if (state === 'error') {
     await page.route(OF_API, (route) =>
       OF_SHELL.test(route.request().url())

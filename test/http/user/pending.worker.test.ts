@@ -1,5 +1,6 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
+import { chainsFrom } from '#chains/registry.ts';
 import type { Answer, Person, Treasury } from '../scene.worker.ts';
 import { anotherToken, asService, call, coordinator, created, enter, foundTreasury } from '../scene.worker.ts';
 import { vaultOf } from '../../objects/vault/vault-of.ts';
@@ -164,6 +165,22 @@ test('pages continue after the cursor, and the total counts all of them', async 
     const refused = await call(`GET /user/me/pending?${query}`, { token });
     expect([refused.status, refused.body['code']]).toEqual([400, 'invalid-request']);
   }
+});
+
+test('a pending payment has its value at the last known price, and an unpriced one has none', async () => {
+  const treasury = await foundTreasury();
+  const { chain } = (await created(treasury, { amount: '1500000000000000000' })).body;
+  await projected(treasury);
+  expect((await pendingOf(treasury.bob)).data).toMatchObject([{ usdValue: null, pricedAt: null }]);
+  const caip2 = chainsFrom(coordinator).find(({ name }) => name === chain)?.caip2;
+  const insert = 'INSERT INTO prices (asset, state, usd_e12, at_ms, asked_at_ms) VALUES (?, ?, ?, ?, ?)';
+  const row = [caip2, 'known', (2_000n * 10n ** 12n).toString(), 1_000, 1_000];
+  await coordinator.DB.prepare(insert)
+    .bind(...row)
+    .run();
+  const [item] = (await pendingOf(treasury.bob)).data;
+  expect([item.usdValue, item.pricedAt]).toEqual(['3000.00', '1970-01-01T00:00:01.000Z']);
+  expect(item.transaction.usdValue).toBeNull();
 });
 
 test('a credential reset is listed for its person and for each member who can cancel it', async () => {
