@@ -32,7 +32,7 @@ interface PendingDecision {
  * of the approval page.
  */
 export function Decision(props: {
-  /** Names what is shown beside the decision. Whenever it changes, it is compared with the bytes. */
+  /** Names what is shown beside the decision. When it changes, it is compared with the bytes. */
   readonly name: string;
   readonly review: () => Promise<Review>;
   readonly actions: readonly string[];
