@@ -35,8 +35,12 @@ const OF_FIRST_PAGE = new RegExp(
   ].join('|'),
 );
 
-/** The modules that a page loads beside the first script. */
+/** The modules that a page loads beside the first script, by the part of its path that names it. */
 const LATER_MODULES = {
+  notifications: ['src/dashboard/pages/notifications-page.tsx'],
+  receive: ['src/dashboard/pages/receive-page.tsx'],
+  tokens: ['src/dashboard/pages/tokens-page.tsx'],
+  transfer: ['src/dashboard/pages/transfer-page.tsx'],
   transaction: ['src/review/verified-request.ts'],
   policy: ['src/dashboard/pages/policy-page.tsx', 'src/review/policy-sentences.ts', 'src/review/verified-request.ts'],
   rules: ['src/dashboard/pages/rules-page.tsx', 'src/review/policy-draft.ts'],

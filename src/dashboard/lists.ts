@@ -48,6 +48,11 @@ export async function everyPage<T extends ListPage>(read: Reader<T>): Promise<re
   return pages;
 }
 
+/** Names the balances of a vault, so that all parts of the dashboard share what was read. */
+export function balancesKey(vaultId: string): string {
+  return `balances ${vaultId}`;
+}
+
 /** Returns all balances of a vault. */
 export async function balancesOf(vaultId: string): Promise<readonly Balance[]> {
   const pages = await everyPage((query) => api.vault[':vaultId'].balances.$get({ param: { vaultId }, query }));

@@ -3,7 +3,7 @@ import { api, good } from '#dashboard/api.ts';
 import { Amount } from '#dashboard/amounts/amount.tsx';
 import { usdText, valueLike } from '#dashboard/amounts/money.ts';
 import type { Review } from '#dashboard/decision/review.ts';
-import { balancesOf } from '#dashboard/lists.ts';
+import { balancesKey, balancesOf } from '#dashboard/lists.ts';
 import type { Estimate } from '#dashboard/pages/transfer-review.tsx';
 import { useLoaded } from '#dashboard/shell/loading.tsx';
 import { queryClient } from '#dashboard/shell/query-client.ts';
@@ -25,7 +25,7 @@ const FRESH_MS = 60_000;
 
 /** Returns the balances of a vault, for their prices; none when they cannot be read. */
 function recentBalances(vaultId: string): Promise<readonly Balance[]> {
-  const balances = { queryKey: [`prices ${vaultId}`], queryFn: () => balancesOf(vaultId), staleTime: FRESH_MS };
+  const balances = { queryKey: [balancesKey(vaultId)], queryFn: () => balancesOf(vaultId), staleTime: FRESH_MS };
   return queryClient.fetchQuery(balances).catch(() => []);
 }
 

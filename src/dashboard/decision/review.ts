@@ -11,11 +11,6 @@ export interface Review extends VerifiedRequest {
   readonly remarks: readonly UnverifiedNote[];
 }
 
-/** Loads the reader before it is needed. A failure is shown when it is needed. */
-export function prepareReader(): void {
-  import('#review/verified-request.ts').catch(() => {});
-}
-
 /**
  * Returns what a decision is about, read from its own bytes and from the policy that they name. The
  * approval page shows the same words of the same bytes. The reader is loaded when it is needed.

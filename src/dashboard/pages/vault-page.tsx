@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { mayIn } from '#dashboard/shell/access.tsx';
 import type { Balance, OwnVault } from '#dashboard/api.ts';
-import { balancesOf } from '#dashboard/lists.ts';
+import { balancesKey, balancesOf } from '#dashboard/lists.ts';
 import { VaultCredentialResets } from '#dashboard/pages/credential-resets.tsx';
 import { History } from '#dashboard/pages/history.tsx';
 import { useLive } from '#dashboard/live.ts';
@@ -16,7 +16,7 @@ export function VaultPage({ vault }: { readonly vault: OwnVault }) {
   const vaultId = String(vault.id);
   const { name, wallets } = vault;
   useTitle(name);
-  const balances = useLoaded(`balances ${vaultId}`, () => balancesOf(vaultId));
+  const balances = useLoaded(balancesKey(vaultId), () => balancesOf(vaultId));
   useLive(vaultId, {
     balance: (record) => balances.change((all) => withBalance(all, record)),
     missed: balances.reload,

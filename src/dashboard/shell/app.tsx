@@ -1,9 +1,8 @@
 import { QueryClientProvider } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
 import { Fragment } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Route, Router, Switch, useLocation } from 'wouter-preact';
-import { prepareReader } from '#dashboard/decision/review.ts';
 import { NotAMember } from '#dashboard/shell/access.tsx';
 import type { OwnVault, Person } from '#dashboard/api.ts';
 import { api, good, Refusal } from '#dashboard/api.ts';
@@ -33,22 +32,14 @@ interface Seen {
   readonly approvalOrigins: readonly string[];
 }
 
-/** Pages that are not the first one of most visits, by the last part of their path. */
-const LAZY = {
-  notifications: lazyPage(async () => (await import('#dashboard/pages/notifications-page.tsx')).NotificationsPage),
-  policy: lazyPage(async () => (await import('#dashboard/pages/policy-page.tsx')).PolicyPage),
-  receive: lazyPage(async () => (await import('#dashboard/pages/receive-page.tsx')).ReceivePage),
-  rules: lazyPage(async () => (await import('#dashboard/pages/rules-page.tsx')).RulesPage),
-  tokens: lazyPage(async () => (await import('#dashboard/pages/tokens-page.tsx')).TokensPage),
-  transfer: lazyPage(async () => (await import('#dashboard/pages/transfer-page.tsx')).TransferPage),
-};
-
-/** Loads the code of the first page while the person is read. */
-function preparePage(path: string): void {
-  const [, kind, , part = kind] = path.split('/');
-  for (const [name, { prepare }] of Object.entries(LAZY)) if (name === part) prepare();
-  if (kind === 'transaction') prepareReader();
-}
+const NotificationsPage = lazyPage(
+  async () => (await import('#dashboard/pages/notifications-page.tsx')).NotificationsPage,
+);
+const PolicyPage = lazyPage(async () => (await import('#dashboard/pages/policy-page.tsx')).PolicyPage);
+const ReceivePage = lazyPage(async () => (await import('#dashboard/pages/receive-page.tsx')).ReceivePage);
+const RulesPage = lazyPage(async () => (await import('#dashboard/pages/rules-page.tsx')).RulesPage);
+const TokensPage = lazyPage(async () => (await import('#dashboard/pages/tokens-page.tsx')).TokensPage);
+const TransferPage = lazyPage(async () => (await import('#dashboard/pages/transfer-page.tsx')).TransferPage);
 
 /** Shows the dashboard. Its parts outlive an error, a lost connection and an ended session. */
 export function App({ returned }: { readonly returned: Returned | null }) {
@@ -65,7 +56,6 @@ export function App({ returned }: { readonly returned: Returned | null }) {
 /** Shows the pages of the session's user, or the login page. */
 function Shell({ returned }: { readonly returned: Returned | null }) {
   const [path] = useLocation();
-  useMemo(() => preparePage(path), []);
   const untaken = useRef(returned);
   const take = () => {
     const { current } = untaken;
@@ -164,23 +154,23 @@ function Page({ seen: { me, vaults }, pending }: { readonly seen: Seen; readonly
         <VaultsPage vaults={vaults} pending={pending} />
       </Route>
       <Route path="/tokens">
-        <LAZY.tokens.Page me={me} />
+        <TokensPage me={me} />
       </Route>
       <Route path="/notifications">
-        <LAZY.notifications.Page />
+        <NotificationsPage />
       </Route>
       <Route path="/vault/:id">{({ id }) => <OfVault id={id}>{(vault) => <VaultPage vault={vault} />}</OfVault>}</Route>
       <Route path="/vault/:id/transfer">
-        {({ id }) => <OfVault id={id}>{(vault) => <LAZY.transfer.Page vault={vault} me={me} />}</OfVault>}
+        {({ id }) => <OfVault id={id}>{(vault) => <TransferPage vault={vault} me={me} />}</OfVault>}
       </Route>
       <Route path="/vault/:id/receive">
-        {({ id }) => <OfVault id={id}>{(vault) => <LAZY.receive.Page vault={vault} />}</OfVault>}
+        {({ id }) => <OfVault id={id}>{(vault) => <ReceivePage vault={vault} />}</OfVault>}
       </Route>
       <Route path="/vault/:id/policy">
-        {({ id }) => <OfVault id={id}>{(vault) => <LAZY.policy.Page vault={vault} me={me} />}</OfVault>}
+        {({ id }) => <OfVault id={id}>{(vault) => <PolicyPage vault={vault} me={me} />}</OfVault>}
       </Route>
       <Route path="/vault/:id/rules">
-        {({ id }) => <OfVault id={id}>{(vault) => <LAZY.rules.Page vault={vault} me={me} />}</OfVault>}
+        {({ id }) => <OfVault id={id}>{(vault) => <RulesPage vault={vault} me={me} />}</OfVault>}
       </Route>
       <Route path="/transaction/:id">
         {({ id }) => <TransactionPage key={id} txId={id} vaults={vaults} me={me} />}

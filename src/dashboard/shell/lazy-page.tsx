@@ -3,19 +3,13 @@ import { useEffect, useState } from 'preact/hooks';
 
 type Part<P> = ComponentType<P> | 'loading' | 'missing';
 
-/** A page whose code is loaded when it opens. */
-interface LazyPage<P> {
-  readonly Page: ComponentType<P>;
-  /** Loads the code earlier. A failure is shown when the page opens. */
-  readonly prepare: () => void;
-}
-
-export function lazyPage<P extends object>(load: () => Promise<ComponentType<P>>): LazyPage<P> {
+/**
+ * Returns a page whose code is loaded when it opens. The first page of a tab is requested earlier
+ * (public/first.js).
+ */
+export function lazyPage<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
   let known: ComponentType<P> | null = null;
-  const prepare = () => {
-    load().catch(() => {});
-  };
-  function Page(props: P) {
+  return function LazyPage(props: P) {
     const [part, set] = useState<{ readonly is: Part<P> }>({ is: known ?? 'loading' });
     useEffect(() => {
       if (part.is !== 'loading') return;
@@ -25,9 +19,9 @@ export function lazyPage<P extends object>(load: () => Promise<ComponentType<P>>
       };
       open().catch(() => set({ is: 'missing' }));
     }, [part]);
-    const Shown = part.is;
-    if (Shown === 'loading') return <main id="main" class="loading" />;
-    if (Shown !== 'missing') return <Shown {...props} />;
+    const Page = part.is;
+    if (Page === 'loading') return <main id="main" class="loading" />;
+    if (Page !== 'missing') return <Page {...props} />;
     return (
       <main id="main">
         <h1>This page was not loaded</h1>
@@ -39,6 +33,5 @@ export function lazyPage<P extends object>(load: () => Promise<ComponentType<P>>
         </button>
       </main>
     );
-  }
-  return { Page, prepare };
+  };
 }
