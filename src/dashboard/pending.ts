@@ -3,7 +3,7 @@ import type { InferResponseType } from 'hono/client';
 import type { OwnVault } from '#dashboard/api.ts';
 import { api } from '#dashboard/api.ts';
 import { firstPages } from '#dashboard/lists.ts';
-import { useLive } from '#dashboard/live.ts';
+import { useLive, useOwnLive } from '#dashboard/live.ts';
 import type { Loaded } from '#dashboard/shell/loading.tsx';
 import { useLoaded } from '#dashboard/shell/loading.tsx';
 
@@ -18,6 +18,15 @@ export interface Pending {
   readonly hasMore: boolean;
   /** The vaults in which more may wait. */
   readonly incompleteVaults: readonly number[];
+  /** The position of the list, after which the stream of the person continues. */
+  readonly position: string;
+}
+
+interface Reader {
+  readonly userId: string;
+  readonly vaults: readonly Pick<OwnVault, 'id'>[];
+  /** The path of the open page. */
+  readonly path: string;
 }
 
 export interface PendingList {
@@ -29,10 +38,11 @@ export interface PendingList {
 
 /**
  * Loads what waits for the reader: at first, on each page that opens, when the window gets the
- * focus, and after each change of a transaction of the open vault. One request runs at a time, and
- * a change during a request is loaded by the next one.
+ * focus, after each change of a transaction of the open vault, and within seconds after a change in
+ * another vault. One request runs at a time, and a change during a request is loaded by the next
+ * one.
  */
-export function usePending(path: string, vaults: readonly Pick<OwnVault, 'id'>[]): PendingList {
+export function usePending({ path, vaults, userId }: Reader): PendingList {
   const pages = useRef(1);
   const isOutdated = useRef(false);
   const { loaded, isFetching, reload: load } = useLoaded<Pending>('pending', () => read(pages.current));
@@ -61,6 +71,7 @@ export function usePending(path: string, vaults: readonly Pick<OwnVault, 'id'>[]
     transaction: ({ kind }) => kind !== 'activity' && reload(),
     missed: reload,
   });
+  useOwnLive(userId, loaded.state === 'ready' ? loaded.value.position : null, reload);
   const more = () => {
     pages.current += 1;
     reload();
@@ -75,6 +86,7 @@ async function read(count: number): Promise<Pending> {
     total: pages[0]?.total ?? 0,
     hasMore: pages.at(-1)?.nextCursor != null,
     incompleteVaults: pages[0]?.incompleteVaults ?? [],
+    position: pages[0]?.position ?? '',
   };
 }
 

@@ -51,6 +51,7 @@ import { beginLoginRoute } from '#http/login/begin.ts';
 import { endLoginRoute } from '#http/login/callback.ts';
 import { cancelOwnCredentialReset, ownCredentialResets } from '#http/user/credential-reset.ts';
 import { me } from '#http/user/me.ts';
+import { ownEvents } from '#http/user/events.ts';
 import { ownPending } from '#http/user/pending.ts';
 import { vaultBalances } from '#http/vault/balances.ts';
 import { vaultEvents } from '#http/vault/events.ts';
@@ -129,6 +130,7 @@ const routes = [
   unsubscribe,
   me,
   ownPending,
+  ownEvents,
   ownCredentialResets,
   cancelOwnCredentialReset,
   beginLoginRoute,

@@ -1,3 +1,5 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { and, asc, desc, eq, inArray, isNull, lt, lte, ne, or } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { insertRows, jsonTexts } from '#store/json-rows.ts';
@@ -123,24 +125,38 @@ export async function vaultIdsOf(db: D1Database, userId: string): Promise<readon
   return rows.map(({ id }) => id);
 }
 
+/** The vaults of a user in which something may be pending, as the read model has them. */
+export interface PendingVaults {
+  /** Newest first. */
+  readonly ids: readonly number[];
+  /**
+   * Changes when something in them starts to be pending, is decided in part, or ends. It can also
+   * change when nothing changed for this user.
+   */
+  readonly position: string;
+}
+
 /**
- * Returns the vaults of a user in which something may be pending, newest first: a transaction in
- * the read model, a policy change or a credential reset by the vault's own count, or unknown.
+ * Returns the vaults of a user in which something may be pending: a transaction in the read model,
+ * a policy change or a credential reset by the vault's own count, or unknown.
  *
  * @param pendingStates the states of a transaction that waits for decisions
  */
-export async function vaultsWithPending(
+export async function pendingVaults(
   db: D1Database,
   userId: string,
   pendingStates: readonly string[],
-): Promise<readonly number[]> {
-  const transaction = `SELECT 1 FROM transactions INDEXED BY transactions_state
-    WHERE vault_id = m.vault_id AND state IN (SELECT value FROM json_each(?2))`;
-  const query = `SELECT m.vault_id AS id FROM members AS m LEFT JOIN vaults AS v ON v.id = m.vault_id
-    WHERE m.user_id = ?1 AND (v.pending_changes IS NULL OR v.pending_changes > 0 OR EXISTS (${transaction}))
-    ORDER BY m.vault_id DESC`;
+): Promise<PendingVaults> {
+  const waiting = `SELECT json_array(count(*), sum(version), max(id)) FROM transactions INDEXED BY transactions_state
+    WHERE vault_id = m.vault_id AND state IN (SELECT value FROM json_each(?2)) HAVING count(*) > 0`;
+  // The history has a line for each decision on a policy change and for each credential reset.
+  const query = `SELECT m.vault_id AS id, v.pending_changes AS changes, (${waiting}) AS waiting,
+      iif(v.pending_changes > 0, (SELECT max(seq) FROM audit WHERE vault_id = m.vault_id), NULL) AS seq
+    FROM members AS m LEFT JOIN vaults AS v ON v.id = m.vault_id
+    WHERE m.user_id = ?1 AND (changes IS NULL OR changes > 0 OR waiting IS NOT NULL) ORDER BY m.vault_id DESC`;
   const { results } = await db.prepare(query).bind(userId, JSON.stringify(pendingStates)).all<{ id: number }>();
-  return results.map(({ id }) => id);
+  const position = bytesToHex(sha256(new TextEncoder().encode(JSON.stringify(results))));
+  return { ids: results.map(({ id }) => id), position };
 }
 
 export interface MemberName {

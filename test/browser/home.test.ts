@@ -42,6 +42,14 @@ describe.skipIf(executable === null)('Home', () => {
   const hrefs = (page: Page) =>
     rows(page).evaluateAll((items) => items.map((item) => item.querySelector('a')?.getAttribute('href')));
   const title = (page: Page) => page.title();
+  /** Counts the streams of the person that a page opens from now on. */
+  const counted = (page: Page) => {
+    const opened: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/user/me/events')) opened.push(request.url());
+    });
+    return () => opened.length;
+  };
 
   test('what waits for bob is listed by deadline, with badge and title, and leaves when bob has decided', async () => {
     const { page, complaints } = await scene.pageOf('bob');
@@ -74,15 +82,29 @@ describe.skipIf(executable === null)('Home', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('a payment that others end leaves the list when the window gets the focus', async () => {
+  test('what others do in any vault changes every tab, over one stream that outlives its tab', async () => {
     const { page } = await scene.pageOf('bob');
+    const streams = counted(page);
+    await page.reload();
     await expect.poll(() => rows(page).count()).toBe(3);
-    const [, , last = ''] = ids;
-    const { carol } = scene.world.people();
-    await unwrap(carol.client.api.transaction[':txId'].reject.$post({ param: { txId: last }, json: {} }));
-    await page.evaluate(() => dispatchEvent(new Event('focus')));
-    await expect.poll(() => rows(page).count()).toBe(2);
-    await expect.poll(() => title(page)).toMatch(/^\(2\) /);
+    const other = await page.context().newPage();
+    const otherStreams = counted(other);
+    await other.goto(`${scene.url}/`);
+    await expect.poll(() => title(other)).toMatch(/^\(3\) /);
+    const { alice, carol } = scene.world.people();
+    const [, payroll = '', last = ''] = ids;
+    const reject = (txId: string) => carol.client.api.transaction[':txId'].reject.$post({ param: { txId }, json: {} });
+    await unwrap(reject(last));
+    for (const tab of [page, other]) await expect.poll(() => title(tab)).toMatch(/^\(2\) /);
+    expect([streams(), otherStreams()]).toEqual([1, 0]);
+    await page.close();
+    await unwrap(reject(payroll));
+    await expect.poll(() => title(other)).toMatch(/^\(1\) /);
+    const to = await scene.world.chain.account(7);
+    const body = { chain: 'anvil', to, amount: '25000000000000000', vaultId: second.id };
+    ids.push((await alice.client.transfer(body)).id);
+    await expect.poll(() => title(other)).toMatch(/^\(2\) /);
+    expect(otherStreams()).toBe(1);
   });
 
   test('nothing waits for a viewer', async () => {

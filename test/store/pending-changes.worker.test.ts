@@ -1,14 +1,15 @@
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { replaceMembers, upsertVault, vaultsWithPending } from '#store/vaults.ts';
+import { replaceMembers, upsertVault, pendingVaults } from '#store/vaults.ts';
 
 const { DB } = env as unknown as CoordinatorEnv;
 
 /** Covers the number of pending changes in the directory, which selects the vaults of a list. */
 
 const entry = { id: 7, name: 'Treasury', reference: 'treasury', createdAtMs: 1 };
-const selected = () => vaultsWithPending(DB, 'usr_bob', ['SUBMITTED']);
+const selectedFor = async (userId: string) => (await pendingVaults(DB, userId, ['SUBMITTED'])).ids;
+const selected = () => selectedFor('usr_bob');
 
 test('a late projection of none does not hide a newer change, and one of a change can be repeated', async () => {
   await upsertVault(DB, { ...entry, pendingChanges: 0, seq: 3 });
@@ -26,7 +27,7 @@ test('a vault object that was restored to an earlier state shows its changes aga
   await replaceMembers(DB, 7, ['usr_bob']);
   await upsertVault(DB, { ...entry, pendingChanges: 2, seq: 5 });
   expect(await selected()).toEqual([7]);
-  expect(await vaultsWithPending(DB, 'usr_carol', ['SUBMITTED'])).toEqual([]);
+  expect(await selectedFor('usr_carol')).toEqual([]);
 });
 
 test('a transaction that waits selects its vault, and one in another state does not', async () => {

@@ -111,7 +111,7 @@ function isOfPerson({ queryKey }: { readonly queryKey: readonly unknown[] }): bo
 /** Shows the menu and the page to a person who is logged in. */
 function Entered(props: { readonly seen: Seen; readonly path: string; readonly take: () => Returned | null }) {
   const { seen, path, take } = props;
-  const pending = usePending(path, seen.vaults);
+  const pending = usePending({ path, vaults: seen.vaults, userId: seen.me.id });
   const count = countText(pending.loaded);
   useTitleCount(count);
   return (

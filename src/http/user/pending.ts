@@ -25,7 +25,7 @@ import { vaultStub } from '#objects/vault/stub.ts';
 import { inGroups } from '#store/batched-query.ts';
 import { logUnreadable } from '#store/document.ts';
 import { unreadableText } from '#store/object-schema.ts';
-import { vaultsWithPending } from '#store/vaults.ts';
+import { pendingVaults } from '#store/vaults.ts';
 
 /** The list calls the object of each vault with one. */
 const MAX_PAGE_SIZE = 50;
@@ -33,7 +33,7 @@ const MAX_PAGE_SIZE = 50;
 const MAX_VAULTS = 200;
 /** A sleeping vault takes time to wake. */
 const OPENED_AT_ONCE = 20;
-const PENDING_STATES = TRANSACTION_STATES.filter(isPending);
+export const PENDING_STATES = TRANSACTION_STATES.filter(isPending);
 
 /** A position in the list: the deadline and the id of its last item. */
 const CURSOR = /^([0-9]{1,15}) (\S{1,64})$/;
@@ -62,6 +62,7 @@ const listSchema = z
         'Vaults in which more may wait: vaults that could not be read, vaults above the limit of 200 in one read, and ' +
         'vaults with more than 1,000 pending transactions. Empty: the list is complete',
     }),
+    position: z.string().meta({ description: 'Changes when the list may have changed' }),
   })
   .meta({ id: 'PendingDecisionList' });
 
@@ -102,7 +103,7 @@ type Item =
 async function list(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const { limit = MAX_PAGE_SIZE, cursor } = pendingQuery.parse(context.req.query());
-  const { items, incompleteVaults } = await itemsFor(context, actor);
+  const { items, incompleteVaults, position } = await itemsFor(context, actor);
   const after = cursor === undefined ? null : readCursor(cursor);
   const following = after === null ? items : items.filter((item) => compare(item, after) > 0);
   const { shown, nextCursor } = pageOf(following, limit, ({ deadlineMs, id }) => btoa(`${deadlineMs} ${id}`));
@@ -117,13 +118,14 @@ async function list(context: HttpContext): Promise<Response> {
   const gone = shown.length - data.length - unread.length;
   const incomplete = [...new Set([...incompleteVaults, ...unread])].toSorted((a, b) => a - b);
   const valued = await withValues(context.env.DB, chainsFrom(context.env), data);
-  return context.json({ data: valued, nextCursor, total: items.length - gone, incompleteVaults: incomplete });
+  const total = items.length - gone;
+  return context.json({ data: valued, nextCursor, total, incompleteVaults: incomplete, position });
 }
 
 /** Returns everything that waits for the caller, in order, and the vaults that may have more. */
 async function itemsFor(context: HttpContext, actor: Actor) {
-  const listed = await vaultsWithPending(context.env.DB, actor.userId, PENDING_STATES);
-  const vaultIds = listed.flatMap((id) => parseVaultId(id) ?? []);
+  const listed = await pendingVaults(context.env.DB, actor.userId, PENDING_STATES);
+  const vaultIds = listed.ids.flatMap((id) => parseVaultId(id) ?? []);
   const incompleteVaults: VaultId[] = vaultIds.slice(MAX_VAULTS);
   const items: Item[] = await ownResets(context, actor);
   for (const some of inGroups(vaultIds.slice(0, MAX_VAULTS), OPENED_AT_ONCE)) {
@@ -154,6 +156,7 @@ async function itemsFor(context: HttpContext, actor: Actor) {
   return {
     items: ordered.filter(({ id }) => !first.has(id) && first.add(id)),
     incompleteVaults,
+    position: listed.position,
   };
 }
 

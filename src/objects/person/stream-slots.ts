@@ -4,8 +4,11 @@ import { parseTokenId } from '#domain/id.ts';
 import { exactly, logUnreadable, parsed } from '#store/document.ts';
 import { UnreadableState } from '#store/object-schema.ts';
 
-/** The streams of events that a person may have open at the same time. Ours. */
-export const MAX_STREAMS = { session: 3, person: 20 } as const;
+/**
+ * The streams of events that a person may have open at the same time. Ours. A browser opens six
+ * connections to a server with HTTP/1.1, and some must be left for requests.
+ */
+export const MAX_STREAMS = { session: 4, person: 20 } as const;
 /** A stream ends after this time. The browser connects again. */
 export const STREAM_MS = 10 * 60 * 1000;
 /** A stream that did not report its end holds its slot until this long after its last moment. */

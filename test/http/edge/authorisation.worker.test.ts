@@ -78,6 +78,7 @@ const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner' | 'se
   'GET /user/me': 'oneself',
   'GET /user/me/credential-reset': 'oneself',
   'GET /user/me/pending': 'oneself',
+  'GET /user/me/events': 'session',
   'POST /user/me/credential-reset/:resetId/cancel': 'owner',
   'GET /vault/:vaultId/events': 'session',
   'DELETE /session': 'session',

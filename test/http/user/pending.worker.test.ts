@@ -255,5 +255,6 @@ test('one read opens two hundred vaults at most, the newest, and names the other
     nextCursor: null,
     total: 0,
     incompleteVaults: [first, first + 1],
+    position: expect.any(String),
   });
 });

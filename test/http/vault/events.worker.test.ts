@@ -1,11 +1,11 @@
-import { createExecutionContext, evictDurableObject } from 'cloudflare:test';
-import { afterEach, expect, test, vi } from 'vitest';
+import { evictDurableObject } from 'cloudflare:test';
+import { expect, test, vi } from 'vitest';
 import { amountOf } from '#domain/asset/amount.ts';
 import { parseTokenId, parseVaultId } from '#domain/id.ts';
 import { STREAM_MS } from '#objects/person/stream-slots.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
-import type { Promises } from '../../worker/main.ts';
 import { UNPRICED } from '../../domain/cast.ts';
+import { connectTo, keepOpen, listenTo } from '../event-reader.worker.ts';
 import type { Treasury } from '../scene.worker.ts';
 import {
   call,
@@ -26,61 +26,14 @@ import {
  * what this reader may see.
  */
 
-interface Received {
-  readonly event: string;
-  readonly data: Readonly<Record<string, unknown>>;
-  readonly id: string | null;
+const eventsOf = ({ id }: Treasury) => `/vault/${id}/events`;
+
+function connect(treasury: Treasury, cookie: string, lastEventId?: string): Promise<Response> {
+  return connectTo(eventsOf(treasury), { cookie, lastEventId });
 }
 
-const open = new Set<() => Promise<void>>();
-afterEach(async () => {
-  for (const close of open) await close();
-  open.clear();
-});
-
-async function connect(treasury: Treasury, cookie: string, lastEventId?: string): Promise<Response> {
-  const { app } = (globalThis as unknown as { promises: Promises }).promises;
-  const headers = { cookie, ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) };
-  const request = new Request(`http://conclave.test/vault/${treasury.id}/events`, { headers });
-  return app.fetch(request, coordinator, createExecutionContext());
-}
-
-/** Opens the feed and reads its events one after the other, as a browser does. */
-async function listen(treasury: Treasury, cookie: string, lastEventId?: string, isReloaded = false) {
-  const response = await connect(treasury, cookie, lastEventId);
-  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
-  // A stream does not count as a read, so a person with many open pages can continue to read.
-  expect(response.headers.get('ratelimit-policy')).toBe('"stream";q=60;w=60');
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-  if (reader === undefined) throw new Error('a stream has a body');
-  const close = () => reader.cancel();
-  open.add(close);
-  const state = { text: '', lastId: '' };
-  const block = async (): Promise<string | null> => {
-    while (!state.text.includes('\n\n')) {
-      const { value, done } = await reader.read();
-      if (done) return null;
-      state.text += value;
-    }
-    const [first = '', ...rest] = state.text.split('\n\n');
-    state.text = rest.join('\n\n');
-    return first;
-  };
-  /** Returns the next event, or null when the stream has ended. */
-  const next = async (): Promise<Received | null> => {
-    for (;;) {
-      const text = await block();
-      if (text === null) return null;
-      const fields = new Map(text.split('\n').map((line) => [line.split(': ')[0], line.slice(line.indexOf(': ') + 2)]));
-      const id = fields.get('id') ?? null;
-      if (id !== null) state.lastId = id;
-      const data = fields.get('data');
-      if (data !== undefined) return { event: fields.get('event') ?? '', data: JSON.parse(data), id };
-    }
-  };
-  // The first block of most streams has no event. It contains the position at which they start.
-  if (!isReloaded) await block();
-  return { next, close, lastId: () => state.lastId };
+function listen(treasury: Treasury, cookie: string, lastEventId?: string, isReloaded = false) {
+  return listenTo(eventsOf(treasury), { cookie, lastEventId, isReloaded });
 }
 
 async function receives(treasury: Treasury, hash: string, { isGone = false } = {}): Promise<void> {
@@ -219,22 +172,22 @@ test('a user who logs out receives no later events', async () => {
   expect(await next()).toBeNull();
 });
 
-test('a session has three streams and a person twenty, and a closed stream makes room', async () => {
+test('a session has four streams and a person twenty, and a closed stream makes room', async () => {
   const treasury = await foundTreasury();
   const first = await login(treasury.bob);
-  const streams = await Promise.all([1, 2, 3].map(() => listen(treasury, first)));
+  const streams = await Promise.all([1, 2, 3, 4].map(() => listen(treasury, first)));
   const refused = await connect(treasury, first);
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
   expect(await refused.json()).toMatchObject({ code: 'quota-exceeded' });
   await streams[0]?.close();
   await vi.waitFor(async () => expect(await opened(treasury, first)).toBe(200), PATIENCE_MS);
   const statuses: number[] = [];
-  for (let session = 0; session < 7; session++) {
+  for (let session = 0; session < 5; session++) {
     const cookie = await login(treasury.bob);
-    for (let i = 0; i < 3; i++) statuses.push(await opened(treasury, cookie));
+    for (let i = 0; i < 4; i++) statuses.push(await opened(treasury, cookie));
   }
-  // Three of the first session are open, so seventeen of the others are.
-  expect(statuses.filter((status) => status === 200)).toHaveLength(17);
+  // Four of the first session are open, so sixteen of the others are.
+  expect(statuses.filter((status) => status === 200)).toHaveLength(16);
   expect(statuses.filter((status) => status === 429)).toHaveLength(4);
   const slots = coordinator.PERSON.getByName(`person:${treasury.bob.id}`);
   await evictDurableObject(slots);
@@ -258,9 +211,9 @@ test('a stream ends after ten minutes, and one that never reported its end frees
   await receives(treasury, '0xaa');
   for (let event = await next; event !== null; event = await stream.next()) expect(event).not.toBeNull();
   vi.setSystemTime(nowMs + 2 * STREAM_MS);
-  for (const streamId of ['c', 'd', 'e']) expect(await person.openStream({ streamId, sessionId })).toBe(true);
+  for (const streamId of ['c', 'd', 'e', 'f']) expect(await person.openStream({ streamId, sessionId })).toBe(true);
   expect(await person.openStream({ streamId: 'e', sessionId })).toBe(true);
-  expect(await person.openStream({ streamId: 'f', sessionId })).toBe(false);
+  expect(await person.openStream({ streamId: 'g', sessionId })).toBe(false);
   vi.useRealTimers();
 });
 
@@ -279,6 +232,6 @@ test('a client that was away for more than two hundred changes loads its page ag
 /** Opens a stream for the rest of the test, and returns the status. */
 async function opened(treasury: Treasury, cookie: string): Promise<number> {
   const response = await connect(treasury, cookie);
-  if (response.status === 200) open.add(() => response.body?.cancel() ?? Promise.resolve());
+  if (response.status === 200) keepOpen(() => response.body?.cancel() ?? Promise.resolve());
   return response.status;
 }

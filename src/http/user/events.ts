@@ -1,0 +1,73 @@
+import * as z from 'zod';
+import type { HttpContext } from '#http/edge/context.ts';
+import { actorOf, route } from '#http/edge/context.ts';
+import type { StreamedEvents, Wait } from '#http/edge/event-stream.ts';
+import { event, eventStream } from '#http/edge/event-stream.ts';
+import { invalidRequest } from '#http/edge/request-check.ts';
+import { PENDING_STATES } from '#http/user/pending.ts';
+import { pendingVaults } from '#store/vaults.ts';
+
+/**
+ * The interval of reads. A read is one statement over the user's vaults in the read model. A vault
+ * that reported to its members would call every one of them at each step of a payment.
+ */
+const READ_MS = 5_000;
+const POSITION = /^[0-9a-f]{64}$/;
+
+const eventsQuery = z.strictObject({
+  after: z
+    .string()
+    .regex(POSITION, 'Must be a position of the list.')
+    .optional()
+    .meta({ description: 'The position of the list that the caller has. `Last-Event-ID` precedes it' }),
+});
+
+/**
+ * GET /user/me/events: streams Server-Sent Events `pending` to the dashboard, without data, when
+ * the answer of `GET /user/me/pending` may have changed, in any vault of the caller. The id of an
+ * event is the position of that list. The stream continues after `Last-Event-ID`, or after the
+ * position in the query, and without both it starts now. It ends after ten minutes, or when the
+ * session ends.
+ *
+ * Refuses, in order: the credential, `session-required` (API clients poll), `invalid-request`,
+ * `quota-exceeded` for a session or a person with too many open streams.
+ */
+export const ownEvents = route({
+  method: 'GET',
+  path: '/user/me/events',
+  access: 'stream',
+  sessionOnly: true,
+  summary: 'Stream that something may wait for your decision',
+  query: eventsQuery,
+  answer: { status: 200, schema: null },
+  refuses: [],
+  handle: openStream,
+});
+
+async function openStream(context: HttpContext): Promise<Response> {
+  const lastId = context.req.header('last-event-id') ?? '';
+  if (lastId !== '' && !POSITION.test(lastId)) {
+    return invalidRequest(context, [
+      { pointer: 'Last-Event-ID', code: 'invalid', detail: 'Must be the id of an event.' },
+    ]);
+  }
+  const position = async () => {
+    const { userId } = actorOf(context);
+    return (await pendingVaults(context.env.DB, userId, PENDING_STATES)).position;
+  };
+  const { after = await position() } = eventsQuery.parse(context.req.query());
+  return eventStream(context, {
+    first: { id: lastId === '' ? after : lastId, text: '' },
+    next: (wait) => nextChange(wait, position),
+  });
+}
+
+/** Reads at intervals until something changed, or the time is over, or the reader disconnected. */
+async function nextChange({ after, waitMs, signal }: Wait, position: () => Promise<string>): Promise<StreamedEvents> {
+  for (let waitedMs = 0; ; waitedMs += READ_MS) {
+    const id = await position();
+    if (id !== after) return { id, text: event('pending', {}) };
+    if (waitedMs >= waitMs) return { id, text: '' };
+    await scheduler.wait(Math.min(READ_MS, waitMs - waitedMs), { signal });
+  }
+}
