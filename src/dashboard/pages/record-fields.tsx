@@ -47,13 +47,44 @@ export function State({ state }: Pick<Transaction, 'state'>) {
   return <span class={`state ${TONES[state] ?? 'moving'}`}>{STATE_NAMES[state]}</span>;
 }
 
-/** Shows an address with its name from the address book. */
-function Party({ address, knownAs }: { readonly address: string } & Pick<Transaction, 'knownAs'>) {
-  const contact = knownAs.find((one) => one.address === address);
-  if (contact === undefined) return <Hash value={address} />;
+type Parties = Pick<Transaction, 'knownAs' | 'balanceChanges' | 'kind' | 'from'>;
+
+function contactOf(address: string, { knownAs }: Parties): string | null {
+  return knownAs.find((one) => one.address === address)?.name ?? null;
+}
+
+/** The contract of an unlisted token can name any address as the sender of its tokens. */
+function isSenderClaimed(address: string, { kind, from, balanceChanges }: Parties): boolean {
+  return kind === 'activity' && address === from && balanceChanges.some(({ asset }) => asset.trust === 'unlisted');
+}
+
+/**
+ * Shows an address with its name in the address book. A heading has no name, because the service
+ * says it, and a sender that an unlisted token claims has none.
+ */
+function Party(props: { readonly address: string; readonly transaction: Parties; readonly isHeading: boolean }) {
+  const { address, transaction, isHeading } = props;
+  const name = isHeading || isSenderClaimed(address, transaction) ? null : contactOf(address, transaction);
+  if (name === null) return <Hash value={address} />;
   return (
     <>
-      {contact.name} (<Hash value={address} />)
+      “{name}” (<Hash value={address} />)
+    </>
+  );
+}
+
+/** Shows a whole address, and its name in the address book as a claim. */
+export function PartyFact({ address, transaction }: { readonly address: string; readonly transaction: Parties }) {
+  const name = contactOf(address, transaction);
+  return (
+    <>
+      <code>{address}</code>
+      {name !== null && (
+        <p class="claimed">
+          “{name}” in the address book, as the service says.
+          {isSenderClaimed(address, transaction) && ' The contract of an unlisted token can name any sender.'}
+        </p>
+      )}
     </>
   );
 }
@@ -61,26 +92,30 @@ function Party({ address, knownAs }: { readonly address: string } & Pick<Transac
 /**
  * Shows what a transaction does, in a few words.
  *
- * @param isHeading true where no text may stand that the contract of a token claims
+ * @param isHeading true where no text may stand that the service or the contract of a token claims
  */
 export function Subject(props: { readonly transaction: Transaction; readonly isHeading?: boolean }) {
   const { transaction, isHeading = false } = props;
-  const { kind, amount, asset, to, from, spender, direction, knownAs } = transaction;
+  const { kind, amount, asset, to, from, spender, direction } = transaction;
   const Shown = isHeading ? HeadingAmount : Amount;
   if (kind === 'message') return <>Sign a message</>;
-  if (kind === 'activity') return <Movements transaction={transaction} Shown={Shown} />;
+  if (kind === 'activity') return <Movements {...{ transaction, Shown, isHeading }} />;
   const target = spender ?? to;
   return (
     <>
       {kind === 'transfer' ? 'Send' : kind === 'erc20-approve' ? 'Allow' : 'Call'}{' '}
       {amount !== null && <Shown amount={amount} asset={asset} />} {direction === 'out' ? 'to' : 'from'}{' '}
-      <Party address={(direction === 'out' ? target : from) ?? ''} knownAs={knownAs} />
+      <Party address={(direction === 'out' ? target : from) ?? ''} {...{ transaction, isHeading }} />
     </>
   );
 }
 
-function Movements(props: { readonly transaction: Transaction; readonly Shown: typeof Amount }) {
-  const { transaction, Shown } = props;
+function Movements(props: {
+  readonly transaction: Transaction;
+  readonly Shown: typeof Amount;
+  readonly isHeading: boolean;
+}) {
+  const { transaction, Shown, isHeading } = props;
   const { balanceChanges, from, direction } = transaction;
   return (
     <>
@@ -92,7 +127,8 @@ function Movements(props: { readonly transaction: Transaction; readonly Shown: t
         </span>
       ))}
       {balanceChanges.length === 0 && 'Activity '}
-      {direction === 'in' ? 'from' : 'by'} {from === null ? 'the chain itself' : <Hash value={from} />}
+      {direction === 'in' ? 'from' : 'by'}{' '}
+      {from === null ? 'the chain itself' : <Party address={from} {...{ transaction, isHeading }} />}
     </>
   );
 }

@@ -12,7 +12,7 @@ import { Claims, NoteQuote } from '#dashboard/decision/claims.tsx';
 import { ExpectedFee } from '#dashboard/decision/expected-fee.tsx';
 import { reviewOfRecord } from '#dashboard/decision/review.ts';
 import { Amount } from '#dashboard/amounts/amount.tsx';
-import { State, Subject, Time, Warnings } from '#dashboard/pages/record-fields.tsx';
+import { PartyFact, State, Subject, Time, Warnings } from '#dashboard/pages/record-fields.tsx';
 import { usdText } from '#dashboard/amounts/money.ts';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 import { Simulation } from '#dashboard/pages/simulation.tsx';
@@ -270,10 +270,12 @@ function Facts({ transaction, isReviewed }: { readonly transaction: Transaction;
   const { from, to, spender, amount, asset, maxFee, feePaid, speed, call, message, txHash, explorerUrl } = transaction;
   const { feeAsset, lookalikeOf, memo, confirmations, failure, stateReason, stateDetail, waitsFor } = transaction;
   const { expiresAt, notAfter, usdValue } = transaction;
+  const party = (address: string | null) =>
+    address === null ? null : <PartyFact address={address} transaction={transaction} />;
   const rows: readonly (readonly [string, preact.ComponentChildren])[] = [
-    ['From', <code>{from}</code>],
-    ['To', to === null ? null : <code>{to}</code>],
-    ['Spender', spender === null ? null : <code>{spender}</code>],
+    ['From', party(from)],
+    ['To', party(to)],
+    ['Spender', party(spender)],
     ['Similar to', lookalikeOf === null ? null : <code>{lookalikeOf}</code>],
     ['Amount', amount === null ? null : <Amount amount={amount} asset={asset} />],
     ['Value (USD)', usdText(usdValue)],

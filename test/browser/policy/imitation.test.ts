@@ -53,6 +53,18 @@ describe.skipIf(executable === null)('a token that imitates another one', () => 
     return (await pollUntil(`a record of ${hash}`, found, PATIENCE_MS)).id;
   }
 
+  /** The quorum adds a contact to the address book. */
+  async function adoptContact(address: string, name: string): Promise<void> {
+    const { alice, bob } = scene.world.people();
+    const changes = alice.client.api.vault[':vaultId']['policy-change'];
+    const json = { addressBook: [{ chain: 'anvil', address, name }] };
+    const { id } = await unwrap(changes.$post({ param: param(), json }));
+    for (const { client } of [alice, bob]) {
+      const line = client.api.vault[':vaultId']['policy-change'][':changeId'].approve;
+      await unwrap(line.$post({ param: { ...param(), changeId: id } }));
+    }
+  }
+
   test('the quorum adopts a token that the form compares with its contract, and limits it in the same change', async () => {
     await scene.goTo(page, `${path()}/rules`);
     await page.getByRole('button', { name: 'Add a token' }).click();
@@ -100,7 +112,29 @@ describe.skipIf(executable === null)('a token that imitates another one', () => 
     expect(heading).not.toMatch(/DUSD|250/);
   });
 
+  test('the name of a sender is a claim, and a sender that an unlisted token names has none', async () => {
+    const sender = getAddress(await scene.world.chain.account(0));
+    await adoptContact(sender, 'Falcon Ltd');
+    const realId = await receive(real, 1_000_000n);
+    const name = '“Falcon Ltd” in the address book, as the service says.';
+    const sent = async (id: string, text: string) => {
+      await scene.goTo(page, `/transaction/${id}`);
+      await page.getByRole('term').getByText('From').waitFor();
+      await page.getByRole('definition').getByText(text, { exact: true }).waitFor();
+      expect(await page.getByRole('heading', { level: 1 }).textContent()).not.toContain('Falcon');
+    };
+    await sent(realId, name);
+    await sent(fakeId, `${name} The contract of an unlisted token can name any sender.`);
+    await scene.goTo(page, `${path()}?visible=all`);
+    const row = (id: string) => page.getByRole('listitem').filter({ has: page.locator(`a[href$="${id}"]`) });
+    await row(realId)
+      .getByText(`“Falcon Ltd” (${short(sender)})`)
+      .waitFor();
+    expect(await row(fakeId).textContent()).not.toContain('Falcon');
+  });
+
   test('the imitation is shown after a question with the reason, below the real token and with its mark', async () => {
+    await scene.goTo(page, `/transaction/${fakeId}`);
     await page.getByRole('button', { name: 'Unhide' }).click();
     await page.getByRole('dialog').getByText('The token has the name of a known asset, and is another one.').waitFor();
     await confirmInDialog(page, 'Show it');
@@ -112,7 +146,7 @@ describe.skipIf(executable === null)('a token that imitates another one', () => 
     const texts = await rows.allTextContents();
     expect(texts.flatMap((text) => /ETH|DUSD/.exec(text)?.[0] ?? [])).toEqual(['ETH', 'DUSD', 'DUSD']);
     expect(texts.at(-1)).toContain(`of unlisted token ${short(fake)}, calls itself “DUSD” Imitates DUSD`);
-    expect(texts.at(-2)).toContain('755\u202f000 DUSD');
+    expect(texts.at(-2)).toContain('755\u202f001 DUSD');
   });
 
   test('the policy form offers the contract of the policy alone, and the transfer form marks the imitation', async () => {
