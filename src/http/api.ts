@@ -1,5 +1,6 @@
 import type { Hono } from 'hono';
 import type * as z from 'zod';
+import type { ParameterOf } from '#http/edge/path-parameters.ts';
 import type { Routes } from '#http/routes.ts';
 
 /**
@@ -32,9 +33,3 @@ type QueryOf<R> = R extends { readonly query: infer S extends z.ZodType } ? { qu
 type ParametersOf<Path extends string> = [ParameterOf<Path>] extends [never]
   ? object
   : { param: { [Name in ParameterOf<Path>]: string } };
-
-type ParameterOf<Path extends string> = Path extends `${infer Head}/${infer Rest}`
-  ? ParameterOf<Head> | ParameterOf<Rest>
-  : Path extends `:${infer Name}`
-    ? Name
-    : never;

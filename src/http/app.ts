@@ -1,14 +1,13 @@
 import { Hono } from 'hono';
 import type { MiddlewareHandler } from 'hono';
-import { HTTPException } from 'hono/http-exception';
 import { authenticate, authenticateService, sessionOnly } from '#http/edge/authenticate.ts';
-import type { HttpContext, HttpEnv, Route } from '#http/edge/context.ts';
+import type { HttpContext, HttpEnv } from '#http/edge/context.ts';
+import type { Route } from '#http/edge/route.ts';
 import { countRequests, tagRoute } from '#http/edge/request-metrics.ts';
 import { docs } from '#http/encode/docs.ts';
 import { ObjectUnavailable } from '#http/edge/object-call.ts';
 import { openApi } from '#http/encode/openapi.ts';
 import { problem } from '#http/encode/problem.ts';
-import { check, jsonBody, noBody, optionalBody } from '#http/edge/request-check.ts';
 import { requestId } from '#http/edge/request-id.ts';
 import { ROUTES } from '#http/routes.ts';
 import { logUnreadable } from '#store/document.ts';
@@ -24,8 +23,7 @@ app.use(requestId);
 app.get('/openapi.json', (context) => context.json(openApi()));
 app.get('/docs', docs);
 for (const route of ROUTES) {
-  const steps = [tagRoute(route.path), ...authMiddleware(route), ...bodyMiddleware(route)];
-  app.on([route.method], [route.path], ...steps, (context) => route.handle(context));
+  app.on([route.method], [route.path], tagRoute(route.path), ...authMiddleware(route), route.respond);
 }
 app.notFound((context) => missing(context));
 app.onError((error, context) => failed(error, context));
@@ -35,17 +33,6 @@ function authMiddleware(route: Route): MiddlewareHandler<HttpEnv>[] {
   if (route.access === 'anyone' || route.access === 'monitor') return [];
   if (route.access === 'service') return [authenticateService];
   return [authenticate(route.access), ...(route.sessionOnly === true ? [sessionOnly] : [])];
-}
-
-/**
- * Returns the checks that a request passes before its route handles it: the query first, then the
- * body.
- */
-function bodyMiddleware({ method, query, body, optionalBody: mayHave, access }: Route): MiddlewareHandler[] {
-  const queryCheck = query === undefined ? [] : [check('query', query)];
-  if (body !== undefined) return [...queryCheck, ...jsonBody, check('json', body)];
-  if (mayHave !== undefined) return [...queryCheck, ...optionalBody(mayHave)];
-  return method === 'GET' || access === 'monitor' ? queryCheck : [...queryCheck, ...noBody];
 }
 
 /** Returns 405 with the supported methods when the path exists with another method, else 404. */
@@ -65,9 +52,6 @@ function matches(pattern: readonly string[], path: readonly string[]): boolean {
 }
 
 function failed(error: Error, context: HttpContext): Response {
-  if (error instanceof HTTPException && error.status === 400) {
-    return problem(context, 'malformed-json', { detail: 'The body is not valid JSON.' });
-  }
   if (error instanceof ObjectUnavailable) return unavailable(context);
   if (unreadableText(error) !== null) {
     const detail = logUnreadable(error, { requestId: context.get('requestId') });

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { route } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { route } from '#http/edge/route.ts';
 
 /**
  * GET /health: reports that the Worker responds. It calls no other system, so it cannot be used to
@@ -12,5 +13,5 @@ export const health = route({
   summary: 'Check that the service is available',
   answer: { status: 200, schema: z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' }) },
   refuses: [],
-  handle: (context) => context.json({ status: 'ok' }),
+  handle: (context: HttpContext) => context.json({ status: 'ok' }),
 });

@@ -1,4 +1,4 @@
-import type { Route } from '#http/edge/context.ts';
+import type { Route } from '#http/edge/route.ts';
 import { health } from '#http/health.ts';
 import { createAccessToken } from '#http/internal/access-token.ts';
 import { deadLetters } from '#http/internal/dead-letter.ts';

@@ -74,6 +74,8 @@ test.each<[keyof typeof house, string, string]>([
   ['wholeKeys', 'cli/recovery/open.ts', `import { signedWith } from './whole-key.ts';`],
   ['wholeKeys', 'src/cosigner/object.ts', `import { signedWith } from '#cli/recovery/whole-key.ts';`],
   ['lists', 'src/dashboard/pages/vault-page.tsx', `bodyOf(line.balances.$get())`],
+  ['requests', 'src/http/transaction/transfer.ts', `const body = transferBody.parse(await context.req.json());`],
+  ['requests', 'src/http/vault/events.ts', `const id = context.req.param('vaultId');`],
   ['purity', 'src/domain/transaction/approvals.ts', `const now = Date.now();`],
   ['rules', 'src/chains/evm/rules/compose.ts', `import type { EvmQuote } from '#chains/evm/client/quote.ts';`],
   ['rules', 'src/chains/bitcoin/rules/payload.ts', `import { depthOf } from '#chains/bitcoin/watch/depth.ts';`],

@@ -45,7 +45,6 @@ const ENTRY_FLOOR = 4;
 const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   hono: ['http', 'dashboard'],
   preact: ['dashboard', 'approval-page'],
-  '@hono/zod-validator': ['http'],
   zod: ['http', 'objects', 'store', 'jobs', 'login', 'monitors', 'cosigner-client', 'prices', 'push'],
   'drizzle-orm': ['store'],
   viem: ['chains'],
@@ -89,6 +88,7 @@ export const house = {
   brands: brandsByTheirParser,
   wholeKeys: noWholeKeySigner,
   lists: listsToTheirEnd,
+  requests: requestsParsedOnce,
   purity: domainIsPure,
   database: noDatabaseTransactions,
   amounts: noFloatsNearAmounts,
@@ -208,6 +208,13 @@ function listsToTheirEnd({ path, text }: SourceFile): readonly string[] {
   return !isReader && path.startsWith('src/dashboard/') && /\bbodyOf\b/.test(text)
     ? ['reads a list without its end']
     : [];
+}
+
+/** A handler receives its request parsed, by the schemas of its route. */
+function requestsParsedOnce({ path, text }: SourceFile): readonly string[] {
+  if (roomOf(path) !== 'http' || path === 'src/http/edge/request-check.ts') return [];
+  const found = /\breq\.(json|text|arrayBuffer|query|queries|param)\(/.exec(text);
+  return found === null ? [] : [`reads the request itself: ${found[0]}`];
 }
 
 function noWholeKeySigner({ path, text }: SourceFile): readonly string[] {

@@ -1,4 +1,4 @@
-import type { Route } from '#http/edge/context.ts';
+import type { Route } from '#http/edge/route.ts';
 import { ROUTES } from '#http/routes.ts';
 import type { Chance } from './garbage.ts';
 import { pick } from './garbage.ts';

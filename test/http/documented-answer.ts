@@ -1,4 +1,4 @@
-import type { Route } from '#http/edge/context.ts';
+import type { Route } from '#http/edge/route.ts';
 import type { commonRefusals } from '#http/encode/common-refusals.ts';
 import type { problemSchema, statusOf } from '#http/encode/problem.ts';
 

@@ -1,10 +1,7 @@
 import type { Context } from 'hono';
-import type * as z from 'zod';
 import type { UserProfile } from '#domain/access/access-token.ts';
 import type { TokenId } from '#domain/id.ts';
-import type { RateLimitPolicy } from '#domain/access/rate-limit.ts';
 import type { Actor } from '#domain/transaction/transaction.ts';
-import type { ProblemCode } from '#http/encode/problem-code.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 
 /** The authenticated user, with the access token or session of the request. */
@@ -32,49 +29,12 @@ export interface HttpEnv {
      * history.
      */
     serviceKey: string;
+    /** The bytes of the body, which the reader of the request has read; absent without a body. */
+    body?: Uint8Array<ArrayBuffer>;
   };
 }
 
 export type HttpContext = Context<HttpEnv>;
-
-/**
- * One endpoint. `access` names the rate-limit policy of a route that requires a user's credential,
- * or the other callers that it admits: `service` for internal service keys, `monitor` for signed
- * deliveries of a monitoring service, `anyone` for requests without a credential. The checks of
- * query and body, the OpenAPI document and the tests derive from the same schemas.
- */
-export interface Route {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  readonly path: string;
-  readonly access: RateLimitPolicy | 'service' | 'monitor' | 'anyone';
-  /** The route admits browser sessions only; tokens get 403. */
-  readonly sessionOnly?: true;
-  /** The summary of the endpoint in the OpenAPI document, on one line. */
-  readonly summary: string;
-  /** When absent, the query parameters are not checked. */
-  readonly query?: z.ZodType;
-  /** When absent, a command accepts no body. */
-  readonly body?: z.ZodType;
-  /** Replaces `body` for a command that accepts either no body, an empty object, or this. */
-  readonly optionalBody?: z.ZodType;
-  /** The status and the body of a successful response; null for no body. */
-  readonly answer: { readonly status: 200 | 201 | 202 | 204 | 302; readonly schema: z.ZodType | null };
-  /** The response has an ETag, and a matching `If-None-Match` gives 304. */
-  readonly conditional?: true;
-  /**
-   * The refusals in addition to those that `commonRefusals` returns for every route of its kind.
-   */
-  readonly refuses: readonly ProblemCode[];
-  readonly handle: (context: HttpContext) => Promise<Response> | Response;
-}
-
-/**
- * Returns the declared route and keeps the types of its path and schemas. The typed client is made
- * of these types (`http/api.ts`).
- */
-export function route<const R extends Route>(declared: R): R {
-  return declared;
-}
 
 /** IPv4 or IPv6. The platform writes nothing else into the header. */
 const ADDRESS = /^[0-9A-Fa-f:.]{2,45}$/;

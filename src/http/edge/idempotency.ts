@@ -15,14 +15,13 @@ export interface Idempotency {
  * Returns the Idempotency-Key with the fingerprint of this request; null without the header, and
  * `malformed` for a key that is not valid.
  */
-export async function idempotencyOf(context: HttpContext): Promise<Idempotency | null | 'malformed'> {
+export function idempotencyOf(context: HttpContext): Idempotency | null | 'malformed' {
   const header = context.req.header('idempotency-key');
   if (header === undefined) return null;
   const match = KEY.exec(header.trim());
   const key = match?.[1] ?? match?.[2];
   if (key === undefined) return 'malformed';
-  const body = new Uint8Array(await context.req.arrayBuffer());
   // A path contains no line feed, so the boundary between the two parts is unambiguous.
-  const request = concatBytes(utf8ToBytes(`${context.req.path}\n`), body);
+  const request = concatBytes(utf8ToBytes(`${context.req.path}\n`), context.get('body') ?? new Uint8Array());
   return { key, fingerprint: bytesToHex(sha256(request)) };
 }

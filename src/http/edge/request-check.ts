@@ -1,114 +1,123 @@
-import { zValidator } from '@hono/zod-validator';
-import { createMiddleware } from 'hono/factory';
-import type { MiddlewareHandler, ValidationTargets } from 'hono';
 import type * as z from 'zod';
-import type { HttpContext, HttpEnv } from '#http/edge/context.ts';
-import { pointerTo } from '#http/edge/json-pointer.ts';
-import type { FieldFault } from '#domain/field-fault.ts';
-import { problem } from '#http/encode/problem.ts';
-import { duplicateFields } from '#http/edge/duplicate-fields.ts';
-import { illFormedTexts } from '#http/edge/well-formed-body.ts';
 import { declaredLength, readAtMost } from '#domain/bounded-read.ts';
+import type { FieldFault } from '#domain/field-fault.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { duplicateFields } from '#http/edge/duplicate-fields.ts';
+import { pointerTo } from '#http/edge/json-pointer.ts';
+import { readParameters } from '#http/edge/path-parameters.ts';
 import { utf8TextOf } from '#http/edge/utf8-text.ts';
+import { illFormedTexts } from '#http/edge/well-formed-body.ts';
+import { problem } from '#http/encode/problem.ts';
 
 /** The largest body of any endpoint. */
 const MAX_BODY_BYTES = 64 * 1024;
 
 const NO_BODY = /^\s*(\{\s*\}\s*)?$/;
 
-/**
- * Checks a JSON body. Refuses, in order: `body-too-large` (announced or measured),
- * `unsupported-media-type`, `malformed-json` for bytes that are not UTF-8, and with
- * `invalid-request` every text that is not well-formed Unicode and every field that occurs twice.
- * Every route that accepts JSON has these checks, so no schema has to repeat them.
- */
-export const jsonBody = [
-  createMiddleware<HttpEnv>(async (context, next) => {
-    const { raw } = context.req;
-    const declared = declaredLength(raw);
-    // HTTP ends a body at its declared length.
-    if (raw.body === null || (declared !== null && declared <= MAX_BODY_BYTES)) return next();
-    const body = declared === null ? await readAtMost(raw.body, MAX_BODY_BYTES) : null;
-    if (body === null) {
-      return problem(context, 'body-too-large', { detail: `The body can have at most ${MAX_BODY_BYTES} bytes.` });
-    }
-    context.req.raw = new Request(raw, { method: raw.method, body });
-    return next();
-  }),
-  createMiddleware<HttpEnv>(async (context, next) => {
-    const type = context.req.header('content-type') ?? '';
-    if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type)) {
-      return problem(context, 'unsupported-media-type', { detail: 'Send Content-Type: application/json.' });
-    }
-    await next();
-    return undefined;
-  }),
-  createMiddleware<HttpEnv>(async (context, next) => {
-    const text = await textOf(context);
-    if (text === null) return problem(context, 'malformed-json', { detail: 'The body is not valid UTF-8.' });
-    const faults = [...illFormedTexts(text), ...duplicateFields(text)];
-    if (faults.length > 0) return invalidRequest(context, faults);
-    await next();
-    return undefined;
-  }),
-] as const;
-
-/**
- * Checks that a command has no body or an empty object. Refuses `body-too-large` and
- * `invalid-request`.
- */
-export const noBody = [
-  jsonBody[0],
-  createMiddleware<HttpEnv>(async (context, next) => {
-    if (!(await isEmpty(context))) {
-      return problem(context, 'invalid-request', { detail: 'This endpoint does not accept a body.' });
-    }
-    await next();
-    return undefined;
-  }),
-] as const;
-
-/**
- * Returns the checks of an optional body: those of `jsonBody` and `check`, unless the body is
- * empty.
- */
-export function optionalBody(schema: z.ZodType): readonly MiddlewareHandler[] {
-  const unlessEmpty = (door: MiddlewareHandler) =>
-    createMiddleware<HttpEnv>(async (context, next) => ((await isEmpty(context)) ? next() : door(context, next)));
-  return [jsonBody[0], unlessEmpty(jsonBody[1]), unlessEmpty(jsonBody[2]), unlessEmpty(check('json', schema))];
+/** What a route accepts. */
+interface Accepted {
+  readonly method: string;
+  readonly access: string;
+  /** The names of the path parameters. */
+  readonly parameters: readonly string[];
+  readonly query?: z.ZodType;
+  readonly body?: z.ZodType;
+  readonly optionalBody?: z.ZodType;
 }
 
-/** Returns the parsed body, which the checks have accepted; null for an empty body. */
-export async function optionalBodyOf<S extends z.ZodType>(
+/** A request, parsed by the schemas of its route. */
+interface ReadRequest {
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
+/**
+ * Returns the reader of the requests of a route. It parses the query, the body and the path
+ * parameters, each once.
+ *
+ * It refuses `invalid-request` for the query; for a body, in order, `body-too-large` (announced or
+ * measured), `unsupported-media-type`, `malformed-json` for bytes that are not UTF-8, and
+ * `invalid-request` for text that is not well-formed Unicode and for a field that occurs twice,
+ * then `malformed-json` for any other text that is not JSON, and `invalid-request` by the schema
+ * with an entry for each fault. Unknown fields are faults. A malformed path parameter gives a user
+ * `invalid-request`. Every route has these checks, so no schema has to repeat them.
+ */
+export function requestReader(route: Accepted) {
+  return async (context: HttpContext): Promise<Result<ReadRequest, Response>> => {
+    const query = route.query === undefined ? accepted(null) : bySchema(context, route.query, queryOf(context));
+    if (!query.ok) return query;
+    const body = await readBody(context, route);
+    if (!body.ok) return body;
+    const { parameters: params, faults } = readParameters(route.parameters, (name) => context.req.param(name) ?? '');
+    if (faults.length > 0 && route.access !== 'service') return refused(invalidRequest(context, faults));
+    return accepted({ params, query: query.value, body: body.value });
+  };
+}
+
+/**
+ * Returns the query parameters. One that occurs several times is a list, which no schema accepts.
+ */
+function queryOf(context: HttpContext): Readonly<Record<string, unknown>> {
+  const all = Object.entries(context.req.queries());
+  return Object.fromEntries(all.map(([name, values]) => [name, values.length === 1 ? values[0] : values]));
+}
+
+async function readBody(
   context: HttpContext,
-  schema: S,
-): Promise<z.output<S> | null> {
-  return (await isEmpty(context)) ? null : schema.parse(await context.req.json());
+  { method, access, body, optionalBody }: Accepted,
+): Promise<Result<unknown, Response>> {
+  const schema = body ?? optionalBody;
+  // The signature of a delivery covers its bytes, so its route reads them.
+  if (access === 'monitor' || (method === 'GET' && schema === undefined)) return accepted(null);
+  const bytes = await bytesOf(context);
+  if (bytes === null) {
+    return refused(
+      problem(context, 'body-too-large', { detail: `The body can have at most ${MAX_BODY_BYTES} bytes.` }),
+    );
+  }
+  context.set('body', bytes);
+  const text = utf8TextOf(bytes);
+  if (body === undefined && text !== null && NO_BODY.test(text)) return accepted(null);
+  if (schema === undefined) {
+    return refused(problem(context, 'invalid-request', { detail: 'This endpoint does not accept a body.' }));
+  }
+  const type = context.req.header('content-type') ?? '';
+  if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type)) {
+    return refused(problem(context, 'unsupported-media-type', { detail: 'Send Content-Type: application/json.' }));
+  }
+  if (text === null) return refused(problem(context, 'malformed-json', { detail: 'The body is not valid UTF-8.' }));
+  const faults = [...illFormedTexts(text), ...duplicateFields(text)];
+  if (faults.length > 0) return refused(invalidRequest(context, faults));
+  const json = jsonOf(text);
+  if (json === undefined) {
+    return refused(problem(context, 'malformed-json', { detail: 'The body is not valid JSON.' }));
+  }
+  return bySchema(context, schema, json);
 }
 
-/**
- * Returns the text of the body, or null when it is not UTF-8. Hono keeps the bytes, and `json()`
- * decodes them to the same text later. A first reading by `text()` would lose them: Hono would keep
- * a text with U+FFFD in their place.
- */
-async function textOf(context: HttpContext): Promise<string | null> {
-  return utf8TextOf(await context.req.arrayBuffer());
+/** Returns the bytes of the body, or null for more than `MAX_BODY_BYTES`. */
+async function bytesOf({ req: { raw } }: HttpContext): Promise<Uint8Array<ArrayBuffer> | null> {
+  const declared = declaredLength(raw);
+  if (declared === null) return readAtMost(raw.body, MAX_BODY_BYTES);
+  // HTTP ends a body at its declared length.
+  return declared > MAX_BODY_BYTES ? null : new Uint8Array(await raw.arrayBuffer());
 }
 
-async function isEmpty(context: HttpContext): Promise<boolean> {
-  const text = await textOf(context);
-  return text !== null && NO_BODY.test(text);
+/** Returns the value of a JSON text, or undefined for any other text. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
 }
 
-/**
- * Returns the check of one part of the request. It refuses `invalid-request` with an entry for each
- * fault. Unknown fields are faults.
- */
-export function check<S extends z.ZodType>(target: keyof ValidationTargets & ('json' | 'query' | 'param'), schema: S) {
-  return zValidator(target, schema, (result, context) => {
-    if (result.success) return undefined;
-    return invalidRequest(context as unknown as HttpContext, result.error.issues.flatMap(faultsOf));
-  });
+function bySchema(context: HttpContext, schema: z.ZodType, value: unknown): Result<unknown, Response> {
+  const { success, data, error } = schema.safeParse(value);
+  return success ? accepted(data) : refused(invalidRequest(context, error.issues.flatMap(faultsOf)));
 }
 
 export function invalidRequest(context: HttpContext, errors: readonly FieldFault[]): Response {

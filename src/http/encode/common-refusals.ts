@@ -1,4 +1,4 @@
-import type { Route } from '#http/edge/context.ts';
+import type { Route } from '#http/edge/route.ts';
 import type { ProblemCode } from '#http/encode/problem-code.ts';
 
 const OF_CREDENTIALS = [

@@ -9,8 +9,6 @@ import { signatureFault } from '#devices/device-signature.ts';
 import { parseDeviceKeyId, parseUserId } from '#domain/id.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { HttpContext } from '#http/edge/context.ts';
-import { optionalBodyOf } from '#http/edge/request-check.ts';
 import type { FieldFault } from '#domain/field-fault.ts';
 
 const base64url = z
@@ -82,14 +80,9 @@ export const deviceBody = z.strictObject({
 /** The maximum number of new devices whose proofs fit into a body. */
 export const MAX_NEW_DEVICES = 20;
 
-/** Returns the device signature in the body, or null when the body is empty. */
-export async function readDeviceSignature(context: HttpContext): Promise<DeviceSignature | null> {
-  return deviceSignatureIn(await optionalBodyOf(context, deviceSignatureBody));
-}
-
 type SignatureFields = { readonly [Name in keyof z.infer<typeof deviceSignatureBody>]?: string | undefined };
 
-/** Returns the device signature in a parsed body, or null without one. */
+/** Returns the device signature in a body, or null without one. */
 export function deviceSignatureIn(body: SignatureFields | null): DeviceSignature | null {
   const { keyId = '', signature, ...assertion } = body ?? {};
   const parsed = parseDeviceKeyId(keyId);

@@ -49,8 +49,11 @@ export const statementFields = {
  *
  * It brings no policies to co-signers: the vault does so when it adopts them.
  */
-export async function statementRecord(context: HttpContext, vaultKeys: readonly VaultKey[]) {
-  const { nonce } = nonceQuery.parse(context.req.query());
+export async function statementRecord(
+  context: HttpContext,
+  vaultKeys: readonly VaultKey[],
+  { nonce }: z.infer<typeof nonceQuery>,
+) {
   const keys = vaultKeys.map(({ keyId, scheme, publicKey }) => ({ keyId, scheme, publicKey }));
   if (nonce === undefined) return { keys, statements: null };
   const keyIds = keys.map(({ keyId }) => keyId);

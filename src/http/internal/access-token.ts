@@ -1,5 +1,6 @@
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
+import type { OperatorInput } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { withUser } from '#http/internal/user-path.ts';
 import { issueGranted, newTokenBody } from '#http/personal-access-token/issue.ts';
 import { issuedTokenSchema } from '#http/personal-access-token/record.ts';
@@ -24,7 +25,9 @@ export const createAccessToken = route({
   handle: issue,
 });
 
-async function issue(context: HttpContext): Promise<Response> {
-  const body = newTokenBody.parse(await context.req.json());
-  return withUser(context, (user) => issueGranted(context, { user, grant: 'enrolment' }, body));
+async function issue(
+  context: HttpContext,
+  { params: { userId }, body }: OperatorInput<{ params: 'userId'; body: typeof newTokenBody }>,
+): Promise<Response> {
+  return withUser(context, userId, (user) => issueGranted(context, { user, grant: 'enrolment' }, body));
 }

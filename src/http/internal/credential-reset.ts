@@ -1,7 +1,9 @@
+import type { HttpContext } from '#http/edge/context.ts';
 import { randomBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import { newCredentialResetId } from '#domain/id.ts';
-import { route } from '#http/edge/context.ts';
+import type { OperatorInput } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { credentialResetRecord, credentialResetSchema } from '#http/encode/credential-reset.ts';
 import { issuedSessionSchema, issueSession } from '#http/internal/session.ts';
 import { withReset, withUser } from '#http/internal/user-path.ts';
@@ -33,8 +35,8 @@ export const requestCredentialReset = route({
   summary: 'Request a credential reset, which takes effect after a delay',
   answer: { status: 201, schema: credentialResetSchema },
   refuses: ['user-not-found', 'too-many-credential-resets'],
-  handle: (context) =>
-    withUser(context, async (user) => {
+  handle: (context: HttpContext, { params }: OperatorInput<{ params: 'userId' }>) =>
+    withUser(context, params.userId, async (user) => {
       const id = newCredentialResetId(Date.now(), randomBytes(10));
       const requested = await callObject(
         () => personStub(context.env, user.id),
@@ -72,14 +74,17 @@ export const readCredentialResets = route({
   summary: 'Read the enrolment and the credential resets of a user',
   answer: { status: 200, schema: credentialsSchema },
   refuses: ['user-not-found'],
-  handle: (context) =>
-    withUser(context, async (user) => {
+  handle: (context: HttpContext, { params }: OperatorInput<{ params: 'userId' }>) =>
+    withUser(context, params.userId, async (user) => {
       const person = () => personStub(context.env, user.id);
       const enrolment = await callObject(person, (stub) => stub.enrolment());
       const resets = await callObject(person, (stub) => stub.resets());
       return context.json({ enrolment, data: resets.map(credentialResetRecord), nextCursor: null });
     }),
 });
+
+/** The parameters in the path of a credential reset. */
+type ResetPath = 'userId' | 'resetId';
 
 /**
  * POST /internal/user/{userId}/credential-reset/{resetId}/access-token: issues an access token to
@@ -97,10 +102,8 @@ export const issueResetToken = route({
   body: newTokenBody,
   answer: { status: 201, schema: issuedTokenSchema },
   refuses: ['too-many-access-tokens', ...COLLECTION_REFUSALS],
-  handle: async (context) => {
-    const body = newTokenBody.parse(await context.req.json());
-    return withReset(context, (user, grant) => issueGranted(context, { user, grant }, body));
-  },
+  handle: (context: HttpContext, { params, body }: OperatorInput<{ params: ResetPath; body: typeof newTokenBody }>) =>
+    withReset(context, params, (user, grant) => issueGranted(context, { user, grant }, body)),
 });
 
 /**
@@ -114,7 +117,8 @@ export const issueResetSession = route({
   summary: 'Issue a session to a user after the delay of a credential reset',
   answer: { status: 201, schema: issuedSessionSchema },
   refuses: COLLECTION_REFUSALS,
-  handle: (context) => withReset(context, (user, grant) => issueSession(context, { user, grant })),
+  handle: (context: HttpContext, { params }: OperatorInput<{ params: ResetPath }>) =>
+    withReset(context, params, (user, grant) => issueSession(context, { user, grant })),
 });
 
 /**
@@ -129,8 +133,8 @@ export const releaseIdentity = route({
   summary: 'Allow a user to log in with another identity after the delay of a credential reset',
   answer: { status: 204, schema: null },
   refuses: COLLECTION_REFUSALS,
-  handle: (context) =>
-    withReset(context, async (user, id) => {
+  handle: (context: HttpContext, { params }: OperatorInput<{ params: ResetPath }>) =>
+    withReset(context, params, async (user, id) => {
       const released = await callObject(
         () => personStub(context.env, user.id),
         (person) => person.releaseIdentity(id, user.id),

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { route } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { route } from '#http/edge/route.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
 import { listDeadLetters } from '#store/operations/dead-letters.ts';
 
@@ -22,7 +23,7 @@ export const deadLetters = route({
   summary: 'List dead letters',
   answer: { status: 200, schema: deadLetterSchema },
   refuses: [],
-  handle: async (context) => {
+  handle: async (context: HttpContext) => {
     const letters = await listDeadLetters(context.env.DB, SHOWN);
     return context.json({ deadLetters: letters.map(({ atMs, ...letter }) => ({ ...letter, at: rfc3339(atMs) })) });
   },

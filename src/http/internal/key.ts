@@ -3,8 +3,9 @@ import type { VaultKey } from '#domain/vault.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
-import { noSuchVault, vaultOfPath } from '#http/internal/vault.ts';
+import type { OperatorInput } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
+import { noSuchVault, vaultOf } from '#http/internal/vault.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { problem } from '#http/encode/problem.ts';
 import type { CosignerFault } from '#cosigner-client/client.ts';
@@ -89,37 +90,42 @@ export const giveUpRefresh = route({
   handle: endRefresh,
 });
 
+type KeyInput = OperatorInput<{ params: 'vaultId' | 'keyId' }>;
+
 interface RequestedKey {
-  readonly object: NonNullable<ReturnType<typeof vaultOfPath>>;
+  readonly object: NonNullable<ReturnType<typeof vaultOf>>;
   readonly key: VaultKey;
 }
 
 /** Returns the key that the path names. Refuses `vault-not-found`, `key-not-found`. */
-async function keyOfPath(context: HttpContext): Promise<Result<RequestedKey, Response>> {
-  const object = vaultOfPath(context);
+async function requestedKey(
+  context: HttpContext,
+  { vaultId, keyId }: KeyInput['params'],
+): Promise<Result<RequestedKey, Response>> {
+  const object = vaultOf(context, vaultId);
   const vault =
     object === null ? null : await callObject(object, (stub) => stub.query(null, { type: 'describeVault' }));
   if (object === null || vault === null) return refused(noSuchVault(context));
-  const key = vault.keys.find(({ keyId }) => keyId === context.req.param('keyId'));
+  const key = vault.keys.find((one) => one.keyId === keyId);
   if (key !== undefined) return accepted({ object, key });
   return refused(problem(context, 'key-not-found', { detail: 'The vault has no key with this id.' }));
 }
 
-async function readRequestedKey(context: HttpContext): Promise<Response> {
-  const found = await keyOfPath(context);
+async function readRequestedKey(context: HttpContext, { params }: KeyInput): Promise<Response> {
+  const found = await requestedKey(context, params);
   return found.ok ? context.json(await keyRecord(found.value, await sharesOf(context, found.value))) : found.refusal;
 }
 
-async function startRefresh(context: HttpContext): Promise<Response> {
-  const found = await keyOfPath(context);
+async function startRefresh(context: HttpContext, { params }: KeyInput): Promise<Response> {
+  const found = await requestedKey(context, params);
   if (!found.ok) return found.refusal;
   const { object, key } = found.value;
   await callObject(object, (stub) => stub.execute(null, { type: 'requestRefresh', keyId: key.keyId }));
   return context.json(await keyRecord(found.value, await sharesOf(context, found.value)), 202);
 }
 
-async function endRefresh(context: HttpContext): Promise<Response> {
-  const found = await keyOfPath(context);
+async function endRefresh(context: HttpContext, { params }: KeyInput): Promise<Response> {
+  const found = await requestedKey(context, params);
   if (!found.ok) return found.refusal;
   const { object, key } = found.value;
   const reports = await sharesOf(context, found.value);

@@ -2,13 +2,17 @@ import * as z from 'zod';
 import { parseUserId } from '#domain/id.ts';
 import type { Role } from '#domain/access/member.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
-import { noSuchVault, rolesBody, vaultOfPath, vaultRecord, vaultSchema } from '#http/internal/vault.ts';
+import type { OperatorInput } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
+import { noSuchVault, rolesBody, vaultOf, vaultRecord, vaultSchema } from '#http/internal/vault.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { problem } from '#http/encode/problem.ts';
 import { findUser } from '#store/users.ts';
 
 const memberBody = z.strictObject({ roles: rolesBody });
+
+/** The parameters in the path of a member. */
+type MemberPath = 'vaultId' | 'userId';
 
 /**
  * PUT /internal/vault/{vaultId}/member/{userId}: sets the roles of a member, in place of the
@@ -25,10 +29,8 @@ export const putMember = route({
   body: memberBody,
   answer: { status: 200, schema: vaultSchema },
   refuses: ['user-not-found', 'vault-not-found', 'needs-quorum'],
-  handle: async (context) => {
-    const { roles } = memberBody.parse(await context.req.json());
-    return setRoles(context, roles);
-  },
+  handle: (context: HttpContext, { params, body }: OperatorInput<{ params: MemberPath; body: typeof memberBody }>) =>
+    setRoles(context, params, body.roles),
 });
 
 /**
@@ -43,14 +45,18 @@ export const removeMember = route({
   summary: 'Remove a member',
   answer: { status: 200, schema: vaultSchema },
   refuses: ['user-not-found', 'vault-not-found', 'needs-quorum'],
-  handle: (context) => setRoles(context, []),
+  handle: (context: HttpContext, { params }: OperatorInput<{ params: MemberPath }>) => setRoles(context, params, []),
 });
 
-async function setRoles(context: HttpContext, roles: readonly Role[]): Promise<Response> {
-  const userId = parseUserId(context.req.param('userId') ?? '');
+async function setRoles(
+  context: HttpContext,
+  { vaultId, userId: text }: OperatorInput<{ params: MemberPath }>['params'],
+  roles: readonly Role[],
+): Promise<Response> {
+  const userId = parseUserId(text);
   const user = userId === null ? null : await findUser(context.env.DB, userId);
   if (user === null) return problem(context, 'user-not-found', { detail: 'There is no user with this id.' });
-  const object = vaultOfPath(context);
+  const object = vaultOf(context, vaultId);
   const changed =
     object === null
       ? null

@@ -1,6 +1,7 @@
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
-import { noSuchVault, vaultOfPath } from '#http/internal/vault.ts';
+import type { OperatorInput } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
+import { noSuchVault, vaultOf } from '#http/internal/vault.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import { policyPatchBody, readPolicyPatch } from '#http/vault/policy-body.ts';
@@ -27,11 +28,13 @@ export const proposeAsOperator = route({
   handle: propose,
 });
 
-async function propose(context: HttpContext): Promise<Response> {
-  const body = policyPatchBody.parse(await context.req.json());
+async function propose(
+  context: HttpContext,
+  { params: { vaultId }, body }: OperatorInput<{ params: 'vaultId'; body: typeof policyPatchBody }>,
+): Promise<Response> {
   const patch = await readPolicyPatch(context, body);
   if (!patch.ok) return invalidRequest(context, patch.refusal);
-  const object = vaultOfPath(context);
+  const object = vaultOf(context, vaultId);
   if (object === null) return noSuchVault(context);
   const known = await callObject(object, (vault) => vault.query(null, { type: 'describeVault' }));
   const foreign = await pinnedKeysFault(context, patch.value.cosigners ?? known?.policy.cosigners);

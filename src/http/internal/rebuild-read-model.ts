@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
-import { noSuchVault, vaultOfPath } from '#http/internal/vault.ts';
+import type { OperatorInput } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
+import { noSuchVault, vaultOf } from '#http/internal/vault.ts';
 import { callObject } from '#http/edge/object-call.ts';
 
 const projectionSchema = z
@@ -28,8 +29,11 @@ export const rebuildReadModel = route({
   handle: project,
 });
 
-async function project(context: HttpContext): Promise<Response> {
-  const object = vaultOfPath(context);
+async function project(
+  context: HttpContext,
+  { params: { vaultId } }: OperatorInput<{ params: 'vaultId' }>,
+): Promise<Response> {
+  const object = vaultOf(context, vaultId);
   const pending =
     object === null ? null : await callObject(object, (stub) => stub.execute(null, { type: 'requeueProjection' }));
   return pending === null ? noSuchVault(context) : context.json(pending, 202);

@@ -1,8 +1,10 @@
 import * as z from 'zod';
 import type { Vault } from '#domain/vault.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { addressOf, route } from '#http/edge/context.ts';
-import { noSuchVault, vaultOfPath } from '#http/internal/vault.ts';
+import { addressOf } from '#http/edge/context.ts';
+import type { OperatorInput } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
+import { noSuchVault, vaultOf } from '#http/internal/vault.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import type { PackageRecipient } from '#store/operations/key-exports.ts';
 import { storeExport } from '#store/operations/key-exports.ts';
@@ -47,8 +49,11 @@ export const exportRecovery = route({
 
 type Answer = z.infer<typeof recoverySchema>;
 
-async function exportAll(context: HttpContext): Promise<Response> {
-  const object = vaultOfPath(context);
+async function exportAll(
+  context: HttpContext,
+  { params: { vaultId } }: OperatorInput<{ params: 'vaultId' }>,
+): Promise<Response> {
+  const object = vaultOf(context, vaultId);
   const vault =
     object === null ? null : await callObject(object, (stub) => stub.query(null, { type: 'describeVault' }));
   if (object === null || vault === null) return noSuchVault(context);

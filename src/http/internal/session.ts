@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import type { UserProfile } from '#domain/access/access-token.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
+import type { OperatorInput } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { withUser } from '#http/internal/user-path.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
@@ -36,7 +37,8 @@ export const createSession = route({
   summary: 'Issue the first session of a user',
   answer: { status: 201, schema: issuedSessionSchema },
   refuses: ['user-not-found', 'credential-reset-required'],
-  handle: (context) => withUser(context, (user) => issueSession(context, { user, grant: 'enrolment' })),
+  handle: (context: HttpContext, { params: { userId } }: OperatorInput<{ params: 'userId' }>) =>
+    withUser(context, userId, (user) => issueSession(context, { user, grant: 'enrolment' })),
 });
 
 /**

@@ -3,7 +3,7 @@ import { chainsWithOneNode } from '#chains/client-for.ts';
 import type { ActivityHealth, MonitorEndpoint } from '#domain/alert.ts';
 import { ALERT_CODES, alertsFor, percentOf } from '#domain/alert.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
+import { route } from '#http/edge/route.ts';
 import { rfc3339, rfc3339OrNull } from '#http/encode/rfc3339.ts';
 import { endpointsFrom } from '#monitors/endpoint.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';

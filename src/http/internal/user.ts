@@ -1,5 +1,7 @@
+import type { HttpContext } from '#http/edge/context.ts';
 import { randomBytes } from '@noble/hashes/utils.js';
-import { route } from '#http/edge/context.ts';
+import type { OperatorInput } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import * as z from 'zod';
 import { newUserId } from '#domain/id.ts';
 import { userSchema } from '#http/user/profile.ts';
@@ -25,8 +27,7 @@ export const createUser = route({
   body: userBody,
   answer: { status: 201, schema: userSchema },
   refuses: [],
-  handle: async (context) => {
-    const { name, email } = userBody.parse(await context.req.json());
+  handle: async (context: HttpContext, { body: { name, email } }: OperatorInput<{ body: typeof userBody }>) => {
     const nowMs = Date.now();
     const known = await findUserByEmail(context.env.DB, email.toLowerCase());
     if (known !== null) return context.json(known, 200);

@@ -3,8 +3,8 @@ import * as z from 'zod';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import { BITCOIN_ADDRESS_TYPES } from '#domain/asset/chain.ts';
 import { APPROVAL_MODES } from '#domain/access/device.ts';
-import type { UserId } from '#domain/id.ts';
-import { parseUserId, parseVaultId, parseVaultIdText, ulid } from '#domain/id.ts';
+import type { UserId, VaultId } from '#domain/id.ts';
+import { parseUserId, parseVaultId, ulid } from '#domain/id.ts';
 import { ROLES } from '#domain/access/member.ts';
 import type { PolicyFault } from '#domain/policy/policy.ts';
 import { draftFault } from '#domain/policy/policy.ts';
@@ -17,7 +17,8 @@ import { DEFAULT_DECISION_PERIOD_SECONDS, DEFAULT_MAX_PENDING, MAX_DECISION_PERI
 import { deviceBody, MAX_NEW_DEVICES, readDevices } from '#http/encode/device-signature.ts';
 import { approvalOrigins } from '#devices/approval-origin.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
+import type { Input, OperatorInput } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { callObject, ObjectUnavailable } from '#http/edge/object-call.ts';
 import { plainText } from '#http/edge/plain-text.ts';
 import type { FieldFault } from '#domain/field-fault.ts';
@@ -147,8 +148,8 @@ export const readVault = route({
   summary: 'Read a vault with its members, policy and addresses',
   answer: { status: 200, schema: vaultSchema },
   refuses: ['vault-not-found'],
-  handle: async (context) => {
-    const object = vaultOfPath(context);
+  handle: async (context: HttpContext, { params }: OperatorInput<{ params: 'vaultId' }>) => {
+    const object = vaultOf(context, params.vaultId);
     const vault =
       object === null ? null : await callObject(object, (stub) => stub.query(null, { type: 'describeVault' }));
     return vault === null ? noSuchVault(context) : context.json(await vaultRecord(context, vault));
@@ -158,8 +159,7 @@ export const readVault = route({
 /** The fields of a new vault, by the fields of a policy change to which they correspond. */
 const FIELDS_OF_CREATION: Readonly<Record<string, string>> = { '/signers': '/members', '/addDevices': '/devices' };
 
-async function found(context: HttpContext): Promise<Response> {
-  const body = vaultBody.parse(await context.req.json());
+async function found(context: HttpContext, { body }: Input<{ body: typeof vaultBody }>): Promise<Response> {
   const chains = body.chains.map((name) => findChain(chainsFrom(context.env), name)?.name ?? null);
   const unknown = chains.indexOf(null);
   if (unknown >= 0) return fault(context, `/chains/${unknown}`, 'The chain is not known.');
@@ -256,9 +256,8 @@ function withUser<R>(userId: UserId | null, roles: R) {
   return userId === null ? [] : [{ userId, roles }];
 }
 
-/** Returns the object of the vault in the path, or null when the id is not a vault id. */
-export function vaultOfPath(context: HttpContext) {
-  const vaultId = parseVaultIdText(context.req.param('vaultId') ?? '');
+/** Returns the object of a vault, or null without an id. */
+export function vaultOf(context: HttpContext, vaultId: VaultId | null) {
   return vaultId === null ? null : () => vaultStub(context.env, vaultId);
 }
 

@@ -1,7 +1,8 @@
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
-import { noSuchVault, vaultOfPath, vaultRecord, vaultSchema } from '#http/internal/vault.ts';
+import type { OperatorInput } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
+import { noSuchVault, vaultOf, vaultRecord, vaultSchema } from '#http/internal/vault.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 
@@ -22,12 +23,15 @@ export const putWallet = route({
   handle: enable,
 });
 
-async function enable(context: HttpContext): Promise<Response> {
-  const chain = findChain(chainsFrom(context.env), context.req.param('chain') ?? '');
+async function enable(
+  context: HttpContext,
+  { params }: OperatorInput<{ params: 'vaultId' | 'chain' }>,
+): Promise<Response> {
+  const chain = findChain(chainsFrom(context.env), params.chain);
   if (chain === null) {
     return invalidRequest(context, [{ pointer: 'chain', code: 'unknown-chain', detail: 'The chain is not known.' }]);
   }
-  const object = vaultOfPath(context);
+  const object = vaultOf(context, params.vaultId);
   const vault =
     object === null
       ? null

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { attemptCookie, pathOf, redirectUriOf } from '#http/login/attempt-cookie.ts';
 import { problem } from '#http/encode/problem.ts';
 import { limitByAddress } from '#http/edge/address-limit.ts';
@@ -8,7 +9,7 @@ import { beginLogin } from '#login/openid.ts';
 import { loginSettings } from '#login/settings.ts';
 
 /** `to` is the path of this service to open after the login. */
-const query = z.strictObject({ to: z.string().max(1024).optional() });
+const beginQuery = z.strictObject({ to: z.string().max(1024).optional() });
 
 /**
  * GET /login: redirects the browser to the identity provider.
@@ -21,13 +22,13 @@ export const beginLoginRoute = route({
   path: '/login',
   access: 'anyone',
   summary: 'Start a login in a browser',
-  query,
+  query: beginQuery,
   answer: { status: 302, schema: null },
   refuses: ['quota-exceeded', 'login-not-configured', 'login-unavailable'],
   handle: begin,
 });
 
-async function begin(context: HttpContext): Promise<Response> {
+async function begin(context: HttpContext, { query }: Input<{ query: typeof beginQuery }>): Promise<Response> {
   const flood = await limitByAddress(context);
   if (flood !== null) return flood;
   const settings = loginSettings(context.env.LOGIN);
@@ -37,7 +38,7 @@ async function begin(context: HttpContext): Promise<Response> {
   if (!begun.ok)
     return problem(context, 'login-unavailable', { detail: 'The identity provider does not respond. Try again.' });
   const { url, attempt } = begun.value;
-  const to = pathOf(context, query.parse(context.req.query()).to);
+  const to = pathOf(context, query.to);
   return context.body(null, 302, {
     location: url,
     'set-cookie': attemptCookie({ ...attempt, to }),

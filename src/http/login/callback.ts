@@ -1,5 +1,5 @@
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
+import { route } from '#http/edge/route.ts';
 import { attemptOf, endedAttemptCookie, pathOf, redirectUriOf } from '#http/login/attempt-cookie.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { problem } from '#http/encode/problem.ts';

@@ -1,5 +1,7 @@
+import type { HttpContext } from '#http/edge/context.ts';
 import { withOwnToken } from '#http/personal-access-token/own-token.ts';
-import { route } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { markDeleted } from '#store/access-tokens.ts';
 
 /**
@@ -16,9 +18,10 @@ export const deleteAccessToken = route({
   summary: 'Delete a token',
   answer: { status: 204, schema: null },
   refuses: ['access-token-not-found'],
-  handle: (context) =>
+  handle: (context: HttpContext, { params }: Input<{ params: 'id' }>) =>
     withOwnToken(
       context,
+      params.id,
       async (stub, owner) => stub.remove(owner),
       async (token) => {
         // The object already refuses the token. If this line is not reached, lists read the object

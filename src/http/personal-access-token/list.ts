@@ -1,5 +1,5 @@
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
+import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { tokenObject } from '#http/personal-access-token/own-token.ts';
 import { accessTokenListSchema, accessTokenRecord } from '#http/personal-access-token/record.ts';

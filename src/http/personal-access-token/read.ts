@@ -1,5 +1,7 @@
+import type { HttpContext } from '#http/edge/context.ts';
 import { withOwnToken } from '#http/personal-access-token/own-token.ts';
-import { route } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { accessTokenRecord, accessTokenSchema } from '#http/personal-access-token/record.ts';
 
 /**
@@ -14,9 +16,10 @@ export const readAccessToken = route({
   summary: 'Read an access token',
   answer: { status: 200, schema: accessTokenSchema },
   refuses: ['access-token-not-found'],
-  handle: (context) =>
+  handle: (context: HttpContext, { params }: Input<{ params: 'id' }>) =>
     withOwnToken(
       context,
+      params.id,
       async (stub, { userId }) => stub.read(userId),
       (token) => context.json(accessTokenRecord(token)),
     ),

@@ -1,6 +1,7 @@
 import { newSecret } from '#http/edge/credential-value.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { withOwnToken } from '#http/personal-access-token/own-token.ts';
 import { accessTokenRecord, rotatedTokenSchema } from '#http/personal-access-token/record.ts';
 
@@ -22,10 +23,11 @@ export const rotateAccessToken = route({
   handle: rotate,
 });
 
-function rotate(context: HttpContext): Promise<Response> {
+function rotate(context: HttpContext, { params }: Input<{ params: 'id' }>): Promise<Response> {
   const secret = newSecret('access-token');
   return withOwnToken(
     context,
+    params.id,
     async (stub, owner) => stub.rotate(owner, secret.hash),
     (token) => {
       const value = secret.valueFor(token.id, context.env.TOKEN_MAC_KEY);

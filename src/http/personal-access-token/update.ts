@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import type { TokenChange } from '#domain/access/access-token.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { withOwnToken } from '#http/personal-access-token/own-token.ts';
 import { accessTokenRecord, accessTokenSchema } from '#http/personal-access-token/record.ts';
 import { tokenExpiry, tokenName } from '#http/personal-access-token/token-body.ts';
@@ -36,8 +37,10 @@ export const updateAccessToken = route({
   handle: update,
 });
 
-async function update(context: HttpContext): Promise<Response> {
-  const { name, expiresAt, enabled } = updateBody.parse(await context.req.json());
+async function update(
+  context: HttpContext,
+  { params, body: { name, expiresAt, enabled } }: Input<{ params: 'id'; body: typeof updateBody }>,
+): Promise<Response> {
   const change: TokenChange = {
     ...(name === undefined ? {} : { name }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
@@ -53,6 +56,7 @@ async function update(context: HttpContext): Promise<Response> {
   }
   return withOwnToken(
     context,
+    params.id,
     async (stub, owner) => stub.update(owner, change),
     (token) => context.json(accessTokenRecord(token)),
   );

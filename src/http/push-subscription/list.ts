@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
+import { route } from '#http/edge/route.ts';
 import { subscriptionRecord, subscriptionSchema } from '#http/push-subscription/record.ts';
 import { pushSettings } from '#push/settings.ts';
 import { subscriptionsOf } from '#store/push-subscriptions.ts';

@@ -2,7 +2,8 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { problem } from '#http/encode/problem.ts';
 import { subscriptionRecord, subscriptionSchema } from '#http/push-subscription/record.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
@@ -53,8 +54,10 @@ export const subscribe = route({
   handle: enter,
 });
 
-async function enter(context: HttpContext): Promise<Response> {
-  const { endpoint, keys } = subscriptionBody.parse(await context.req.json());
+async function enter(
+  context: HttpContext,
+  { body: { endpoint, keys } }: Input<{ body: typeof subscriptionBody }>,
+): Promise<Response> {
   const settings = pushSettings(context.env.WEB_PUSH);
   if (settings === null) {
     return problem(context, 'push-not-configured', { detail: 'Web Push keys are not configured.' });

@@ -1,5 +1,6 @@
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { problem } from '#http/encode/problem.ts';
 import { removeSubscription } from '#store/push-subscriptions.ts';
 
@@ -19,9 +20,12 @@ export const unsubscribe = route({
   handle: remove,
 });
 
-async function remove(context: HttpContext): Promise<Response> {
+async function remove(
+  context: HttpContext,
+  { params: { subscriptionId } }: Input<{ params: 'subscriptionId' }>,
+): Promise<Response> {
   const { user } = context.get('caller');
-  const removed = await removeSubscription(context.env.DB, user.id, context.req.param('subscriptionId') ?? '');
+  const removed = await removeSubscription(context.env.DB, user.id, subscriptionId);
   if (removed) return context.body(null, 204);
   return problem(context, 'push-subscription-not-found', { detail: 'You have no push subscription with this id.' });
 }

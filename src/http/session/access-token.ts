@@ -1,5 +1,6 @@
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import { issueToken, newTokenBody } from '#http/personal-access-token/issue.ts';
 import { issuedTokenSchema } from '#http/personal-access-token/record.ts';
@@ -20,8 +21,7 @@ export const createOwnToken = route({
   body: newTokenBody,
   answer: { status: 201, schema: issuedTokenSchema },
   refuses: ['too-many-access-tokens'],
-  handle: async (context: HttpContext) => {
-    const body = newTokenBody.parse(await context.req.json());
+  handle: async (context: HttpContext, { body }: Input<{ body: typeof newTokenBody }>) => {
     if (body.expiresAt != null && body.expiresAt * 1000 <= Date.now()) {
       return invalidRequest(context, [
         { pointer: '/expiresAt', code: 'in-the-past', detail: 'Must be in the future.' },

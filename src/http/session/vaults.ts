@@ -4,7 +4,9 @@ import { APPROVAL_MODES } from '#domain/access/device.ts';
 import { ROLES } from '#domain/access/member.ts';
 import { approvalOrigins } from '#devices/approval-origin.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { pageOf } from '#http/edge/page.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
@@ -62,9 +64,9 @@ export const ownVaults = route({
   handle: list,
 });
 
-async function list(context: HttpContext): Promise<Response> {
+async function list(context: HttpContext, { query }: Input<{ query: typeof vaultsQuery }>): Promise<Response> {
   const actor = actorOf(context);
-  const { cursor = '' } = vaultsQuery.parse(context.req.query());
+  const { cursor = '' } = query;
   // One extra row shows whether there is another page.
   const entries = await vaultsOf(context.env.DB, actor.userId, { before: parseVaultIdText(cursor), limit: PAGE + 1 });
   const { shown, nextCursor } = pageOf(entries, PAGE, ({ id }) => String(id));

@@ -1,6 +1,8 @@
+import type { HttpContext } from '#http/edge/context.ts';
 import { approvalResultSchema } from '#http/transaction/record-schema.ts';
-import { deviceSignatureBody, readDeviceSignature } from '#http/encode/device-signature.ts';
-import { route } from '#http/edge/context.ts';
+import { deviceSignatureBody, deviceSignatureIn } from '#http/encode/device-signature.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { recordDecision } from '#http/transaction/decision.ts';
 
 /**
@@ -28,5 +30,8 @@ export const approve = route({
     'policy-forbids',
     'device-signature-refused',
   ],
-  handle: async (context) => recordDecision(context, { type: 'approve', device: await readDeviceSignature(context) }),
+  handle: (
+    context: HttpContext,
+    { params, body }: Input<{ params: 'txId'; optionalBody: typeof deviceSignatureBody }>,
+  ) => recordDecision(context, params.txId, { type: 'approve', device: deviceSignatureIn(body) }),
 });

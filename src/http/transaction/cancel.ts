@@ -7,12 +7,13 @@ import type { TransactionId } from '#domain/id.ts';
 import type { UnknownEndReason } from '#domain/transaction/job.ts';
 import { mayEndUnknown, NOT_SHOWN, UNKNOWN_END_REASONS } from '#domain/transaction/job.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
-import { optionalBodyOf } from '#http/edge/request-check.ts';
 import { problem, refusalProblem } from '#http/encode/problem.ts';
 import { chainProblem } from '#http/transaction/creation.ts';
-import { recordOf, transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
+import { recordOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
 const cancelBody = z.strictObject({
@@ -56,11 +57,11 @@ export const cancel = route({
   handle: cancelTransaction,
 });
 
-async function cancelTransaction(context: HttpContext): Promise<Response> {
-  const id = transactionIdOf(context);
-  if (id instanceof Response) return id;
+async function cancelTransaction(
+  context: HttpContext,
+  { params: { txId: id }, body }: Input<{ params: 'txId'; optionalBody: typeof cancelBody }>,
+): Promise<Response> {
   const actor = actorOf(context);
-  const body = await optionalBodyOf(context, cancelBody);
   const objection = body === null ? null : await objectionOfNodes(context, id, body.acknowledge);
   if (objection !== null) return objection;
   const cancelled = await callObject(

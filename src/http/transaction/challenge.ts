@@ -10,13 +10,15 @@ import { APPROVAL_MODES } from '#domain/access/device.ts';
 import { intentBytes } from '#domain/transaction/intent.ts';
 import { policyBytes } from '#domain/policy/policy.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { deviceRecord, deviceSchema } from '#http/encode/policy.ts';
 import { nonceQuery, statementFields, statementRecord } from '#http/encode/statement.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
-import { transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
+import { vaultStubOf } from '#http/transaction/transaction-path.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import type { ChallengeView } from '#objects/vault/views.ts';
 
@@ -82,9 +84,10 @@ export const challenge = route({
   query: nonceQuery,
   answer: { status: 200, schema: challengeSchema },
   refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending'],
-  handle: async (context: HttpContext) => {
-    const id = transactionIdOf(context);
-    if (id instanceof Response) return id;
+  handle: async (
+    context: HttpContext,
+    { params: { txId: id }, query }: Input<{ params: 'txId'; query: typeof nonceQuery }>,
+  ) => {
     const actor = actorOf(context);
     const read = await callObject(
       () => vaultStubOf(context, id),
@@ -93,7 +96,7 @@ export const challenge = route({
     if (!read.ok) return refusalProblem(context, read.refusal);
     const { transaction } = read.value;
     const keys = read.value.keys.filter(({ addresses }) => transaction.chain in addresses);
-    const statements = await statementRecord(context, keys);
+    const statements = await statementRecord(context, keys, query);
     const tokens = findChain(chainsFrom(context.env), transaction.chain)?.tokens ?? [];
     const request = challengeOf(read.value, tokens);
     const warnings = [...request.warnings, ...passkeyWarnings(request.devices, approvalOrigins(context.env))];

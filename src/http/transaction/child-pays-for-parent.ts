@@ -4,13 +4,14 @@ import { rulesFor } from '#chains/rules-for.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import { hasPermission } from '#domain/access/member.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { problem, refusalProblem } from '#http/encode/problem.ts';
-import { optionalBodyOf } from '#http/edge/request-check.ts';
 import { create, CREATION_REFUSALS, feeFields } from '#http/transaction/creation.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
-import { transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
+import { vaultStubOf } from '#http/transaction/transaction-path.ts';
 
 const childBody = z.strictObject(feeFields).meta({ examples: [{ maxFee: '20000' }] });
 
@@ -36,9 +37,10 @@ export const childPaysForParent = route({
   handle: propose,
 });
 
-async function propose(context: HttpContext): Promise<Response> {
-  const id = transactionIdOf(context);
-  if (id instanceof Response) return id;
+async function propose(
+  context: HttpContext,
+  { params: { txId: id }, body }: Input<{ params: 'txId'; optionalBody: typeof childBody }>,
+): Promise<Response> {
   const actor = actorOf(context);
   const found = await callObject(
     () => vaultStubOf(context, id),
@@ -58,6 +60,5 @@ async function propose(context: HttpContext): Promise<Response> {
     return problem(context, 'not-on-this-chain', { detail });
   }
   const action = { kind: 'transfer', to: wallet, tokenAddress: null, amount: amountOf(0n), paysFor: hash } as const;
-  const body = await optionalBodyOf(context, childBody);
   return create(context, { vaultId, chain: name, maxFee: body?.maxFee }, { kind: 'transfer', read: () => action });
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import type { ActionReader } from '#http/transaction/creation.ts';
 import {
   CREATION_REFUSALS,
@@ -49,8 +50,10 @@ export const contractInteraction = route({
   handle: createInteraction,
 });
 
-async function createInteraction(context: HttpContext): Promise<Response> {
-  const body = interactionBody.parse(await context.req.json());
+async function createInteraction(
+  context: HttpContext,
+  { body }: Input<{ body: typeof interactionBody }>,
+): Promise<Response> {
   const read: ActionReader['read'] = (reader) => {
     const to = reader.recipient(body.to, '/to');
     const data = reader.rules.parseCalldata(body.data);

@@ -145,7 +145,7 @@ export async function create(context: HttpContext, body: CreationBody, action: A
   }
   const read = readCreation(rules.value, body, action);
   if (!read.ok) return invalidRequest(context, read.refusal);
-  const idempotency = await idempotencyOf(context);
+  const idempotency = idempotencyOf(context);
   if (idempotency === 'malformed') {
     const detail = 'Must have 1 to 64 characters, each a letter, a digit or one of . _ : / = + and -.';
     return invalidRequest(context, [{ pointer: 'Idempotency-Key', code: 'malformed', detail }]);
@@ -153,11 +153,11 @@ export async function create(context: HttpContext, body: CreationBody, action: A
   const { vaultId, creation } = read.value;
   const request = { ...creation, idempotency };
   const rehearsed = await precheckOnChain(context, { chain, vaultId }, request);
-  if (rehearsed instanceof Response) return rehearsed;
+  if (!rehearsed.ok) return rehearsed.refusal;
   const actor = actorOf(context);
   const created = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.execute(actor, { type: 'createTransaction', request: { ...request, ...rehearsed } }),
+    (vault) => vault.execute(actor, { type: 'createTransaction', request: { ...request, ...rehearsed.value } }),
   );
   if (!created.ok) return refusalProblem(context, created.refusal);
   const { view, replayed } = created.value;
@@ -229,31 +229,31 @@ async function precheckOnChain(
   context: HttpContext,
   { chain, vaultId }: { readonly chain: Chain; readonly vaultId: VaultId },
   request: CreationRequest,
-): Promise<Response | Pick<CreationRequest, 'virtualSize'>> {
+): Promise<Result<Pick<CreationRequest, 'virtualSize'>, Response>> {
   const client = chainClientFor(context.env, chain);
-  if (request.action.kind === 'message') return {};
-  if (client === null) return { virtualSize: null };
+  if (request.action.kind === 'message') return accepted({});
+  if (client === null) return accepted({ virtualSize: null });
   const actor = actorOf(context);
   const rehearsed = await callObject(
     () => vaultStub(context.env, vaultId),
     (vault) => vault.query(actor, { type: 'previewCreation', request }),
   );
-  if (!rehearsed.ok) return refusalProblem(context, rehearsed.refusal);
+  if (!rehearsed.ok) return refused(refusalProblem(context, rehearsed.refusal));
   const { view, replayed } = rehearsed.value;
   const { intent } = view.transaction;
-  if (replayed || intent.kind === 'message') return {};
+  if (replayed || intent.kind === 'message') return accepted({});
   const { speed, joins = 0, includeMayCarryMore = false } = request;
   const locked = await lockedUtxosOf(context, { chain, vaultId });
   const quote = await client.quote(intent, null, { speed, joins, includeMayCarryMore, locked });
   const isTooDear = !quote.ok && quote.refusal.kind === 'permanent' && quote.refusal.reason === 'FEE_CAP_EXCEEDED';
-  if (!quote.ok && quote.refusal.kind !== 'busy' && !isTooDear) return chainProblem(context, quote.refusal);
+  if (!quote.ok && quote.refusal.kind !== 'busy' && !isTooDear) return refused(chainProblem(context, quote.refusal));
   const { virtualSize: quoted = null } = quote.ok ? quote.value : {};
   const virtualSize = quoted ?? (await virtualSizeOf(client, intent, locked));
   if (isTooDear && request.maxFee !== undefined) {
     const largest = largestFeeFor(chain, view.policy.rules, virtualSize === null ? null : BigInt(virtualSize));
-    if (unitsOf(request.maxFee) < unitsOf(largest)) return tooLow(context, quote.refusal, largest);
+    if (unitsOf(request.maxFee) < unitsOf(largest)) return refused(tooLow(context, quote.refusal, largest));
   }
-  return { virtualSize };
+  return accepted({ virtualSize });
 }
 
 function tooLow(context: HttpContext, { detail }: { readonly detail: string | null }, largest: Amount): Response {

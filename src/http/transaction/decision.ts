@@ -1,9 +1,10 @@
 import type { DeviceSignature } from '#domain/access/device.ts';
+import type { TransactionId } from '#domain/id.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { actorOf } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
-import { recordOf, transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
+import { recordOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
 
 /** A decision of a signer on a transaction. A device can sign its digest. */
 type Decision =
@@ -14,9 +15,7 @@ type Decision =
  * Records the caller's decision and returns the response with the record. A repeated decision gives
  * 200 with `alreadyCounted`.
  */
-export async function recordDecision(context: HttpContext, decision: Decision): Promise<Response> {
-  const id = transactionIdOf(context);
-  if (id instanceof Response) return id;
+export async function recordDecision(context: HttpContext, id: TransactionId, decision: Decision): Promise<Response> {
   const actor = actorOf(context);
   const decided = await callObject(
     () => vaultStubOf(context, id),

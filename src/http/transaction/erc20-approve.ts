@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import type { ActionReader } from '#http/transaction/creation.ts';
 import {
   CREATION_REFUSALS,
@@ -49,8 +50,7 @@ export const erc20Approve = route({
   handle: createApproval,
 });
 
-async function createApproval(context: HttpContext): Promise<Response> {
-  const body = approveBody.parse(await context.req.json());
+async function createApproval(context: HttpContext, { body }: Input<{ body: typeof approveBody }>): Promise<Response> {
   const read: ActionReader['read'] = (reader) => {
     const tokenAddress = reader.token(body.tokenAddress, '/tokenAddress');
     const spender = reader.recipient(body.spender, '/spender');

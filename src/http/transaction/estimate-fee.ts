@@ -5,7 +5,9 @@ import { chainClientFor } from '#chains/client-for.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import { largestFeeFor, suggestedMaxFee } from '#domain/wallet/fee-cap.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { problem, refusalProblem } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
@@ -138,8 +140,7 @@ export const estimateFee = route({
   handle: estimate,
 });
 
-async function estimate(context: HttpContext): Promise<Response> {
-  const body = estimateBody.parse(await context.req.json());
+async function estimate(context: HttpContext, { body }: Input<{ body: typeof estimateBody }>): Promise<Response> {
   const rules = rulesOf(context, body);
   if (!rules.ok) return invalidRequest(context, rules.refusal);
   const read = readCreation(rules.value, body, readTransfer(body));

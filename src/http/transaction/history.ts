@@ -1,9 +1,11 @@
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { historyPage, historyQuery, historySchema, pageOf } from '#http/encode/history.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
-import { transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
+import { vaultStubOf } from '#http/transaction/transaction-path.ts';
 import { vaultOfTransaction } from '#domain/id.ts';
 import { historyLines } from '#store/audit.ts';
 
@@ -25,16 +27,17 @@ export const transactionHistory = route({
   handle: readHistory,
 });
 
-async function readHistory(context: HttpContext): Promise<Response> {
-  const id = transactionIdOf(context);
-  if (id instanceof Response) return id;
-  const { after, limit } = pageOf(historyQuery.parse(context.req.query()));
+async function readHistory(
+  context: HttpContext,
+  { params: { txId: id }, query }: Input<{ params: 'txId'; query: typeof historyQuery }>,
+): Promise<Response> {
+  const { after, limit } = pageOf(query);
   const actor = actorOf(context);
   const found = await callObject(
     () => vaultStubOf(context, id),
     (vault) => vault.query(actor, { type: 'flushRecord', id }),
   );
   if (!found.ok) return refusalProblem(context, found.refusal);
-  const query = { vaultId: vaultOfTransaction(id), transactionId: id, after, limit: limit + 1 };
-  return context.json(historyPage(await historyLines(context.env.DB, query), limit));
+  const lines = { vaultId: vaultOfTransaction(id), transactionId: id, after, limit: limit + 1 };
+  return context.json(historyPage(await historyLines(context.env.DB, lines), limit));
 }

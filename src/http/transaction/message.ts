@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { isDeceptive } from '#domain/visible-text.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import type { ActionReader } from '#http/transaction/creation.ts';
 import { CREATION_REFUSALS, create, creationFields } from '#http/transaction/creation.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
@@ -62,8 +63,7 @@ export const message = route({
 
 const NO_RAW_BYTES = 'The encoding hex is supported only on EVM chains.';
 
-async function createMessage(context: HttpContext): Promise<Response> {
-  const body = messageBody.parse(await context.req.json());
+async function createMessage(context: HttpContext, { body }: Input<{ body: typeof messageBody }>): Promise<Response> {
   const read: ActionReader['read'] = ({ rules, fault }) => {
     const isRaw = body.encoding === 'hex';
     if (isRaw && rules.parseRawMessage === null) {

@@ -1,9 +1,11 @@
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { respondWithEtag, matchesEtag, taggedJson } from '#http/edge/etag.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
-import { recordOf, transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
+import { recordOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
 import { versionOf } from '#objects/vault/views.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
@@ -28,9 +30,7 @@ export const readTransaction = route({
   handle: read,
 });
 
-async function read(context: HttpContext): Promise<Response> {
-  const id = transactionIdOf(context);
-  if (id instanceof Response) return id;
+async function read(context: HttpContext, { params: { txId: id } }: Input<{ params: 'txId' }>): Promise<Response> {
   const actor = actorOf(context);
   const found = await callObject(
     () => vaultStubOf(context, id),

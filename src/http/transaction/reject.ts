@@ -1,7 +1,8 @@
 import * as z from 'zod';
+import type { HttpContext } from '#http/edge/context.ts';
 import { approvalResultSchema, reasonIn, rejectionReason } from '#http/transaction/record-schema.ts';
-import { route } from '#http/edge/context.ts';
-import { optionalBodyOf } from '#http/edge/request-check.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { recordDecision } from '#http/transaction/decision.ts';
 
 const rejectionBody = z
@@ -24,6 +25,6 @@ export const reject = route({
   optionalBody: rejectionBody,
   answer: { status: 200, schema: approvalResultSchema },
   refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending'],
-  handle: async (context) =>
-    recordDecision(context, { type: 'reject', ...reasonIn(await optionalBodyOf(context, rejectionBody)) }),
+  handle: (context: HttpContext, { params, body }: Input<{ params: 'txId'; optionalBody: typeof rejectionBody }>) =>
+    recordDecision(context, params.txId, { type: 'reject', ...reasonIn(body) }),
 });

@@ -10,12 +10,14 @@ import { isPending } from '#domain/transaction/transaction.ts';
 import type { AssetNames } from '#http/encode/asset.ts';
 import { assetRecord, assetSchema, balanceChangeSchema, movementsRecord } from '#http/encode/asset.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { problem, refusalProblem } from '#http/encode/problem.ts';
 import { lockedUtxosOf } from '#http/transaction/locked-utxos.ts';
 import { warning } from '#http/transaction/record-schema.ts';
-import { transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
+import { vaultStubOf } from '#http/transaction/transaction-path.ts';
 
 const simulationSchema = z
   .strictObject({
@@ -62,9 +64,7 @@ export const simulation = route({
   handle: simulate,
 });
 
-async function simulate(context: HttpContext): Promise<Response> {
-  const id = transactionIdOf(context);
-  if (id instanceof Response) return id;
+async function simulate(context: HttpContext, { params: { txId: id } }: Input<{ params: 'txId' }>): Promise<Response> {
   const actor = actorOf(context);
   const read = await callObject(
     () => vaultStubOf(context, id),

@@ -1,8 +1,10 @@
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
-import { recordOf, transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
+import { recordOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
 /**
@@ -23,9 +25,10 @@ export const speedUp = route({
   handle: speedUpTransaction,
 });
 
-async function speedUpTransaction(context: HttpContext): Promise<Response> {
-  const id = transactionIdOf(context);
-  if (id instanceof Response) return id;
+async function speedUpTransaction(
+  context: HttpContext,
+  { params: { txId: id } }: Input<{ params: 'txId' }>,
+): Promise<Response> {
   const actor = actorOf(context);
   const answer = await callObject(
     () => vaultStubOf(context, id),

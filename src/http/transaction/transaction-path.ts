@@ -1,8 +1,7 @@
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { TransactionId } from '#domain/id.ts';
-import { parseTransactionId, vaultOfTransaction } from '#domain/id.ts';
+import { vaultOfTransaction } from '#domain/id.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { invalidRequest } from '#http/edge/request-check.ts';
 import { activityRecord } from '#http/encode/activity.ts';
 import type { RecordScope } from '#http/encode/transaction.ts';
 import { transactionRecord } from '#http/encode/transaction.ts';
@@ -23,13 +22,6 @@ export function recordOf(context: HttpContext, view: TransactionView | ActivityV
 /** Returns the record of a transaction or activity in a list. */
 export function listedRecord(record: ListedRecord, scope: RecordScope) {
   return record.kind === 'activity' ? activityRecord(record, scope) : transactionRecord(record, scope);
-}
-
-/** Returns the transaction id in the path, or a problem when it is not a transaction id. */
-export function transactionIdOf(context: HttpContext): TransactionId | Response {
-  const id = parseTransactionId(context.req.param('txId') ?? '');
-  const fault = { pointer: 'txId', code: 'invalid-id', detail: 'Must be a transaction id.' };
-  return id ?? invalidRequest(context, [fault]);
 }
 
 /** Returns the object of the vault to which a transaction belongs. */

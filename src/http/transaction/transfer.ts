@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import type { ActionReader } from '#http/transaction/creation.ts';
 import {
   CREATION_REFUSALS,
@@ -91,8 +92,7 @@ export const transfer = route({
   handle: createTransfer,
 });
 
-async function createTransfer(context: HttpContext): Promise<Response> {
-  const body = transferBody.parse(await context.req.json());
+async function createTransfer(context: HttpContext, { body }: Input<{ body: typeof transferBody }>): Promise<Response> {
   return create(context, body, readTransfer(body));
 }
 

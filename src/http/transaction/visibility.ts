@@ -1,9 +1,11 @@
 import * as z from 'zod';
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
-import { recordOf, transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
+import { recordOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
 const visibilityBody = z.strictObject({ visible: z.boolean() }).meta({
@@ -28,10 +30,10 @@ export const visibility = route({
   handle: setVisibility,
 });
 
-async function setVisibility(context: HttpContext): Promise<Response> {
-  const id = transactionIdOf(context);
-  if (id instanceof Response) return id;
-  const { visible } = visibilityBody.parse(await context.req.json());
+async function setVisibility(
+  context: HttpContext,
+  { params: { txId: id }, body: { visible } }: Input<{ params: 'txId'; body: typeof visibilityBody }>,
+): Promise<Response> {
   const actor = actorOf(context);
   const changed = await callObject(
     () => vaultStubOf(context, id),

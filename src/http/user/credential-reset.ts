@@ -1,9 +1,11 @@
 import * as z from 'zod';
-import { actorOf, route } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { credentialResetRecord, credentialResetSchema } from '#http/encode/credential-reset.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { cancelled } from '#http/vault/credential-reset/cancel.ts';
-import { resetIdOf } from '#http/vault/credential-reset/path.ts';
 import { personStub } from '#objects/person/stub.ts';
 
 const listSchema = z
@@ -27,7 +29,7 @@ export const ownCredentialResets = route({
   summary: 'List your credential resets, newest first',
   answer: { status: 200, schema: listSchema },
   refuses: [],
-  handle: async (context) => {
+  handle: async (context: HttpContext) => {
     const { user } = context.get('caller');
     const resets = await callObject(
       () => personStub(context.env, user.id),
@@ -51,9 +53,7 @@ export const cancelOwnCredentialReset = route({
   summary: 'Cancel one of your credential resets',
   answer: { status: 200, schema: credentialResetSchema },
   refuses: ['credential-reset-not-found', 'credential-reset-not-pending'],
-  handle: async (context) => {
-    const id = resetIdOf(context);
-    if (id instanceof Response) return id;
+  handle: async (context: HttpContext, { params: { resetId: id } }: Input<{ params: 'resetId' }>) => {
     const { userId, tokenId } = actorOf(context);
     return cancelled(context, { id, userId }, { userId, tokenId, deviceKeyId: null });
   },

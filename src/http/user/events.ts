@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import type { StreamedEvents, Wait } from '#http/edge/event-stream.ts';
 import { event, eventStream } from '#http/edge/event-stream.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
@@ -44,7 +46,7 @@ export const ownEvents = route({
   handle: openStream,
 });
 
-async function openStream(context: HttpContext): Promise<Response> {
+async function openStream(context: HttpContext, { query }: Input<{ query: typeof eventsQuery }>): Promise<Response> {
   const lastId = context.req.header('last-event-id') ?? '';
   if (lastId !== '' && !POSITION.test(lastId)) {
     return invalidRequest(context, [
@@ -55,7 +57,7 @@ async function openStream(context: HttpContext): Promise<Response> {
     const { userId } = actorOf(context);
     return (await pendingVaults(context.env.DB, userId, PENDING_STATES)).position;
   };
-  const { after = await position() } = eventsQuery.parse(context.req.query());
+  const { after = await position() } = query;
   return eventStream(context, {
     first: { id: lastId === '' ? after : lastId, text: '' },
     next: (wait) => nextChange(wait, position),

@@ -1,5 +1,6 @@
+import type { HttpContext } from '#http/edge/context.ts';
 import { userSchema } from '#http/user/profile.ts';
-import { route } from '#http/edge/context.ts';
+import { route } from '#http/edge/route.ts';
 
 /** GET /user/me: returns the profile of the caller, as the object of the credential has it. */
 export const me = route({
@@ -9,5 +10,5 @@ export const me = route({
   summary: 'Read your profile',
   answer: { status: 200, schema: userSchema },
   refuses: [],
-  handle: (context) => context.json(context.get('caller').user),
+  handle: (context: HttpContext) => context.json(context.get('caller').user),
 });

@@ -7,7 +7,9 @@ import { parseCredentialResetId, parsePolicyChangeId, parseTransactionId, parseV
 import type { Actor } from '#domain/transaction/transaction.ts';
 import { isPending, TRANSACTION_STATES } from '#domain/transaction/transaction.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { callObject, ObjectUnavailable } from '#http/edge/object-call.ts';
 import { pageOf } from '#http/edge/page.ts';
 import type { PendingDecisionRecord } from '#http/encode/pending.ts';
@@ -100,9 +102,9 @@ type Item =
       readonly reset: CredentialReset;
     };
 
-async function list(context: HttpContext): Promise<Response> {
+async function list(context: HttpContext, { query }: Input<{ query: typeof pendingQuery }>): Promise<Response> {
   const actor = actorOf(context);
-  const { limit = MAX_PAGE_SIZE, cursor } = pendingQuery.parse(context.req.query());
+  const { limit = MAX_PAGE_SIZE, cursor } = query;
   const { items, incompleteVaults, position } = await itemsFor(context, actor);
   const after = cursor === undefined ? null : readCursor(cursor);
   const following = after === null ? items : items.filter((item) => compare(item, after) > 0);

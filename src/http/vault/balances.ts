@@ -2,13 +2,14 @@ import * as z from 'zod';
 import { chainsFrom } from '#chains/registry.ts';
 import { respondWithEtag, taggedJson } from '#http/edge/etag.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { pageOf } from '#http/edge/page.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import { balanceRecords, balanceSchema } from '#http/encode/balance.ts';
-import { vaultIdOf } from '#http/vault/vault-path.ts';
 import type { BalanceView } from '#objects/vault/views.ts';
 import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
@@ -44,10 +45,11 @@ export const vaultBalances = route({
   handle: listBalances,
 });
 
-async function listBalances(context: HttpContext): Promise<Response> {
-  const vaultId = vaultIdOf(context);
-  if (vaultId instanceof Response) return vaultId;
-  const { cursor, visible } = balancesQuery.parse(context.req.query());
+async function listBalances(
+  context: HttpContext,
+  { params: { vaultId }, query }: Input<{ params: 'vaultId'; query: typeof balancesQuery }>,
+): Promise<Response> {
+  const { cursor, visible } = query;
   const after = cursor === undefined ? null : readCursor(cursor);
   if (cursor !== undefined && after === null) {
     return invalidRequest(context, [{ pointer: 'cursor', code: 'invalid', detail: 'Must be a cursor of this list.' }]);

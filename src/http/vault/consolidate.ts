@@ -2,12 +2,12 @@ import * as z from 'zod';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import { rulesFor } from '#chains/rules-for.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { problem } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import { create, creationFields, CREATION_REFUSALS, feeFields } from '#http/transaction/creation.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
-import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { consolidation } from '#objects/vault/writes/new-transaction.ts';
 
 /** The maximum number of inputs that one transaction of a P2TR wallet can spend. */
@@ -59,20 +59,16 @@ export const consolidate = route({
   handle: propose,
 });
 
-async function propose(context: HttpContext): Promise<Response> {
-  const vaultId = vaultIdOf(context);
-  if (vaultId instanceof Response) return vaultId;
-  const {
-    coins: joins = MAX_INPUTS,
-    note,
-    includeMayCarryMore,
-    ...body
-  } = consolidateBody.parse(await context.req.json());
+async function propose(
+  context: HttpContext,
+  { params: { vaultId }, body }: Input<{ params: 'vaultId'; body: typeof consolidateBody }>,
+): Promise<Response> {
+  const { coins: joins = MAX_INPUTS, note, includeMayCarryMore, ...fields } = body;
   const chain = findChain(chainsFrom(context.env), body.chain);
   if (chain !== null && rulesFor(chain).ordering.by !== 'utxos') {
     return problem(context, 'not-on-this-chain', { detail: `There are no UTXOs to consolidate on ${chain.name}.` });
   }
-  const frame = { ...body, vaultId, speed: 'slow', joins } as const;
+  const frame = { ...fields, vaultId, speed: 'slow', joins } as const;
   const text = note ?? defaultNote(joins);
   const request =
     includeMayCarryMore === true

@@ -1,6 +1,8 @@
 import { chainsFrom } from '#chains/registry.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import type { StreamedEvents } from '#http/edge/event-stream.ts';
 import { event, eventStream } from '#http/edge/event-stream.ts';
 import { callObject } from '#http/edge/object-call.ts';
@@ -8,7 +10,6 @@ import { refusalProblem } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import { recordOf } from '#http/transaction/transaction-path.ts';
 import { balanceRecords } from '#http/encode/balance.ts';
-import { vaultIdOf } from '#http/vault/vault-path.ts';
 import type { VaultChanges } from '#objects/vault/commands/feed.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
@@ -40,9 +41,10 @@ export const vaultEvents = route({
   handle: openStream,
 });
 
-async function openStream(context: HttpContext): Promise<Response> {
-  const vaultId = vaultIdOf(context);
-  if (vaultId instanceof Response) return vaultId;
+async function openStream(
+  context: HttpContext,
+  { params: { vaultId } }: Input<{ params: 'vaultId' }>,
+): Promise<Response> {
   const lastId = context.req.header('last-event-id') ?? '';
   if (!/^[0-9]{0,15}$/.test(lastId)) {
     return invalidRequest(context, [

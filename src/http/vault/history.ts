@@ -1,10 +1,10 @@
-import { parseVaultIdText } from '#domain/id.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { historyPage, historyQuery, historySchema, pageOf } from '#http/encode/history.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
-import { invalidRequest } from '#http/edge/request-check.ts';
 import { historyLines } from '#store/audit.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
@@ -26,18 +26,17 @@ export const vaultHistory = route({
   handle: readHistory,
 });
 
-async function readHistory(context: HttpContext): Promise<Response> {
-  const vaultId = parseVaultIdText(context.req.param('vaultId') ?? '');
-  if (vaultId === null) {
-    return invalidRequest(context, [{ pointer: 'vaultId', code: 'invalid', detail: 'Must be a vault id.' }]);
-  }
-  const { after, limit } = pageOf(historyQuery.parse(context.req.query()));
+async function readHistory(
+  context: HttpContext,
+  { params: { vaultId }, query }: Input<{ params: 'vaultId'; query: typeof historyQuery }>,
+): Promise<Response> {
+  const { after, limit } = pageOf(query);
   const actor = actorOf(context);
   const entered = await callObject(
     () => vaultStub(context.env, vaultId),
     (vault) => vault.query(actor, { type: 'projectedScope' }),
   );
   if (!entered.ok) return refusalProblem(context, entered.refusal);
-  const query = { vaultId, transactionId: null, after, limit: limit + 1 };
-  return context.json(historyPage(await historyLines(context.env.DB, query), limit));
+  const lines = { vaultId, transactionId: null, after, limit: limit + 1 };
+  return context.json(historyPage(await historyLines(context.env.DB, lines), limit));
 }

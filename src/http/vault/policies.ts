@@ -5,7 +5,9 @@ import type { Chain } from '#domain/asset/chain.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { mandateBytes } from '#domain/policy/policy-change.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { pageOf } from '#http/edge/page.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
@@ -13,7 +15,6 @@ import { rfc3339 } from '#http/encode/rfc3339.ts';
 import { approvalRecord } from '#http/encode/transaction.ts';
 import { approvalSchema } from '#http/transaction/record-schema.ts';
 import { policyRecord, policySchema } from '#http/encode/policy.ts';
-import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
@@ -68,10 +69,11 @@ export const listPolicies = route({
   handle: list,
 });
 
-async function list(context: HttpContext): Promise<Response> {
-  const vaultId = vaultIdOf(context);
-  if (vaultId instanceof Response) return vaultId;
-  const { cursor } = listQuery.parse(context.req.query());
+async function list(
+  context: HttpContext,
+  { params: { vaultId }, query }: Input<{ params: 'vaultId'; query: typeof listQuery }>,
+): Promise<Response> {
+  const { cursor } = query;
   const before = cursor === undefined ? null : Number.parseInt(cursor, 10);
   const actor = actorOf(context);
   const read = await callObject(

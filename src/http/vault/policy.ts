@@ -1,12 +1,13 @@
 import * as z from 'zod';
 import { chainsFrom } from '#chains/registry.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { foundingRecord, foundingSchema, policyRecord, policySchema } from '#http/encode/policy.ts';
 import { nonceQuery, statementFields, statementRecord } from '#http/encode/statement.ts';
-import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
 const governanceSchema = z
@@ -50,9 +51,10 @@ export const readPolicy = route({
   handle: read,
 });
 
-async function read(context: HttpContext): Promise<Response> {
-  const vaultId = vaultIdOf(context);
-  if (vaultId instanceof Response) return vaultId;
+async function read(
+  context: HttpContext,
+  { params: { vaultId }, query }: Input<{ params: 'vaultId'; query: typeof nonceQuery }>,
+): Promise<Response> {
   const actor = actorOf(context);
   const view = await callObject(
     () => vaultStub(context.env, vaultId),
@@ -64,7 +66,7 @@ async function read(context: HttpContext): Promise<Response> {
     version,
     cosigners: [...cosigners],
   }));
-  const statements = await statementRecord(context, keys);
+  const statements = await statementRecord(context, keys, query);
   return context.json({
     policy: policyRecord(policy, chainsFrom(context.env)),
     ...statements,

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { parseVaultIdText } from '#domain/id.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
-import { invalidRequest } from '#http/edge/request-check.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import type { SignedExportList } from '#cosigner-client/export-lists.ts';
 import { exportListOf, exportListSchema } from '#cosigner-client/export-lists.ts';
@@ -40,12 +40,10 @@ export const recoveryExports = route({
   handle: readExports,
 });
 
-async function readExports(context: HttpContext): Promise<Response> {
-  const vaultId = parseVaultIdText(context.req.param('vaultId') ?? '');
-  if (vaultId === null) {
-    return invalidRequest(context, [{ pointer: 'vaultId', code: 'invalid', detail: 'Must be a vault id.' }]);
-  }
-  const { nonce } = exportsQuery.parse(context.req.query());
+async function readExports(
+  context: HttpContext,
+  { params: { vaultId }, query: { nonce } }: Input<{ params: 'vaultId'; query: typeof exportsQuery }>,
+): Promise<Response> {
   const actor = actorOf(context);
   const object = () => vaultStub(context.env, vaultId);
   const entered = await callObject(object, (vault) => vault.query(actor, { type: 'projectedScope' }));

@@ -1,10 +1,12 @@
 import * as z from 'zod';
 import { chainsFrom, findChain } from '#chains/registry.ts';
-import { parseTransactionId, parseVaultIdText, vaultOfTransaction } from '#domain/id.ts';
+import { parseTransactionId, vaultOfTransaction } from '#domain/id.ts';
 import type { VaultId } from '#domain/id.ts';
 import { DISPLAY_TYPES, TRANSACTION_STATES } from '#domain/transaction/transaction.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { respondWithEtag, taggedJson } from '#http/edge/etag.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
@@ -65,10 +67,10 @@ export const vaultTransactions = route({
   handle: listTransactions,
 });
 
-async function listTransactions(context: HttpContext): Promise<Response> {
-  const vaultId = parseVaultIdText(context.req.param('vaultId') ?? '');
-  if (vaultId === null) return fault(context, 'vaultId', 'Must be a vault id.');
-  const query = listQuery.parse(context.req.query());
+async function listTransactions(
+  context: HttpContext,
+  { params: { vaultId }, query }: Input<{ params: 'vaultId'; query: typeof listQuery }>,
+): Promise<Response> {
   const after = query.cursor === undefined ? null : readCursor(query.cursor, vaultId);
   if (query.cursor !== undefined && after === null) return fault(context, 'cursor', 'Must be a cursor of this list.');
   const chains = chainsFrom(context.env);

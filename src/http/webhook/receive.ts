@@ -3,7 +3,8 @@ import * as z from 'zod';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import { limitByAddress } from '#http/edge/address-limit.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { ObjectUnavailable } from '#http/edge/object-call.ts';
 import { utf8TextOf } from '#http/edge/utf8-text.ts';
 import { problem } from '#http/encode/problem.ts';
@@ -45,9 +46,11 @@ export const receiveWebhook = route({
   handle: receive,
 });
 
-async function receive(context: HttpContext): Promise<Response> {
+async function receive(
+  context: HttpContext,
+  { params: endpoint }: Input<{ params: 'provider' | 'endpointId' }>,
+): Promise<Response> {
   const header: HeaderOf = (name) => context.req.header(name) ?? null;
-  const endpoint = { provider: context.req.param('provider') ?? '', endpointId: context.req.param('endpointId') ?? '' };
   const nowMs = Date.now();
   const isAuthentic = checkHeaders(context.env.WEBHOOK_ENDPOINTS, endpoint, header, nowMs);
   if (isAuthentic === null) return refuse(context, 'webhook-refused');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Route } from '#http/edge/context.ts';
+import type { Route } from '#http/edge/route.ts';
 import type { Promises } from '../../worker/main.ts';
 import type { Answer } from '../scene.worker.ts';
 import { anotherToken, asService, call, coordinator, enter } from '../scene.worker.ts';

@@ -19,7 +19,7 @@ export const MESSAGE_BUGS: readonly Bug[] = [
   {
     name: 'a body with ill-formed text reaches its route',
     file: 'src/http/edge/request-check.ts',
-    was: 'if (faults.length > 0) return invalidRequest(context, faults);',
+    was: 'if (faults.length > 0) return refused(invalidRequest(context, faults));',
     is: '',
     caughtBy: ['test/http/edge/ill-formed-text.worker.test.ts'],
   },

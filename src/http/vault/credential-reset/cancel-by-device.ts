@@ -1,12 +1,12 @@
-import { route } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { credentialResetSchema } from '#http/encode/credential-reset.ts';
-import { deviceSignatureBody, readDeviceSignature } from '#http/encode/device-signature.ts';
+import { deviceSignatureBody, deviceSignatureIn } from '#http/encode/device-signature.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { limitByAddress } from '#http/edge/address-limit.ts';
 import { cancelled } from '#http/vault/credential-reset/cancel.ts';
-import { vaultResetOf } from '#http/vault/credential-reset/path.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
 /**
@@ -35,18 +35,19 @@ export const cancelByDevice = route({
   handle: cancel,
 });
 
-async function cancel(context: HttpContext): Promise<Response> {
+async function cancel(
+  context: HttpContext,
+  { params: { vaultId, resetId }, body }: Input<{ params: 'vaultId' | 'resetId'; body: typeof deviceSignatureBody }>,
+): Promise<Response> {
   const flood = await limitByAddress(context);
   if (flood !== null) return flood;
-  const named = vaultResetOf(context);
-  if (named instanceof Response) return named;
-  const given = await readDeviceSignature(context);
+  const given = deviceSignatureIn(body);
   if (given === null) {
     return refusalProblem(context, { code: 'device-signature-refused', fault: 'unknown-device' });
   }
   const received = await callObject(
-    () => vaultStub(context.env, named.vaultId),
-    (vault) => vault.query(null, { type: 'verifyResetCancellation', id: named.resetId, given }),
+    () => vaultStub(context.env, vaultId),
+    (vault) => vault.query(null, { type: 'verifyResetCancellation', id: resetId, given }),
   );
   if (!received.ok) return refusalProblem(context, received.refusal);
   const { userId } = received.value;

@@ -1,10 +1,11 @@
 import type { Cancellation, CredentialReset } from '#domain/access/credential-reset.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { credentialResetRecord, credentialResetSchema } from '#http/encode/credential-reset.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
-import { vaultResetOf } from '#http/vault/credential-reset/path.ts';
 import { personStub } from '#objects/person/stub.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
@@ -26,13 +27,14 @@ export const cancelCredentialReset = route({
   handle: cancel,
 });
 
-async function cancel(context: HttpContext): Promise<Response> {
-  const named = vaultResetOf(context);
-  if (named instanceof Response) return named;
+async function cancel(
+  context: HttpContext,
+  { params: { vaultId, resetId } }: Input<{ params: 'vaultId' | 'resetId' }>,
+): Promise<Response> {
   const actor = actorOf(context);
   const read = await callObject(
-    () => vaultStub(context.env, named.vaultId),
-    (vault) => vault.query(actor, { type: 'readCredentialResets', id: named.resetId }),
+    () => vaultStub(context.env, vaultId),
+    (vault) => vault.query(actor, { type: 'readCredentialResets', id: resetId }),
   );
   if (!read.ok) return refusalProblem(context, read.refusal);
   const [reset] = read.value;

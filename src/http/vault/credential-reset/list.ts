@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { vaultCredentialResetRecord, vaultCredentialResetSchema } from '#http/encode/credential-reset.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
-import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
 const listSchema = z
@@ -30,9 +31,7 @@ export const listCredentialResets = route({
   handle: list,
 });
 
-async function list(context: HttpContext): Promise<Response> {
-  const vaultId = vaultIdOf(context);
-  if (vaultId instanceof Response) return vaultId;
+async function list(context: HttpContext, { params: { vaultId } }: Input<{ params: 'vaultId' }>): Promise<Response> {
   const actor = actorOf(context);
   const read = await callObject(
     () => vaultStub(context.env, vaultId),

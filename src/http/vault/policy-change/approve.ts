@@ -1,6 +1,9 @@
-import { deviceSignatureBody, readDeviceSignature } from '#http/encode/device-signature.ts';
+import type { ChangePath } from '#http/vault/policy-change/decision.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { deviceSignatureBody, deviceSignatureIn } from '#http/encode/device-signature.ts';
 import { decideOnChange, SIGNED_DECISION_REFUSALS } from '#http/vault/policy-change/decision.ts';
-import { route } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { policyChangeSchema } from '#http/encode/policy-change.ts';
 
 /**
@@ -21,5 +24,8 @@ export const approvePolicyChange = route({
   optionalBody: deviceSignatureBody,
   answer: { status: 200, schema: policyChangeSchema },
   refuses: SIGNED_DECISION_REFUSALS,
-  handle: async (context) => decideOnChange(context, { type: 'approve', device: await readDeviceSignature(context) }),
+  handle: (
+    context: HttpContext,
+    { params, body }: Input<{ params: ChangePath; optionalBody: typeof deviceSignatureBody }>,
+  ) => decideOnChange(context, params, { type: 'approve', device: deviceSignatureIn(body) }),
 });

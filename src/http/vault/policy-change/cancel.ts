@@ -1,5 +1,8 @@
+import type { ChangePath } from '#http/vault/policy-change/decision.ts';
+import type { HttpContext } from '#http/edge/context.ts';
 import { decideOnChange } from '#http/vault/policy-change/decision.ts';
-import { route } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { policyChangeSchema } from '#http/encode/policy-change.ts';
 
 /**
@@ -17,5 +20,6 @@ export const cancelPolicyChange = route({
   summary: 'Cancel a policy change',
   answer: { status: 200, schema: policyChangeSchema },
   refuses: ['forbidden', 'policy-change-not-found', 'policy-change-not-pending', 'removed-by-change'],
-  handle: (context) => decideOnChange(context, { type: 'cancel' }),
+  handle: (context: HttpContext, { params }: Input<{ params: ChangePath }>) =>
+    decideOnChange(context, params, { type: 'cancel' }),
 });

@@ -5,13 +5,14 @@ import type { PolicyDecision } from '#domain/policy/policy-comparison.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import { violationText } from '#http/encode/violation-text.ts';
 import { policyPatchBody, readPolicyPatch } from '#http/vault/policy-body.ts';
-import { vaultIdOf } from '#http/vault/vault-path.ts';
 import type { ComparedPolicy } from '#objects/vault/commands/policy-comparison.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 import { PATCH_FAULTS } from '#review/patch-fault.ts';
@@ -77,10 +78,10 @@ export const comparePolicyChange = route({
   handle: compare,
 });
 
-async function compare(context: HttpContext): Promise<Response> {
-  const vaultId = vaultIdOf(context);
-  if (vaultId instanceof Response) return vaultId;
-  const body = comparisonBody.parse(await context.req.json());
+async function compare(
+  context: HttpContext,
+  { params: { vaultId }, body }: Input<{ params: 'vaultId'; body: typeof comparisonBody }>,
+): Promise<Response> {
   const actor = actorOf(context);
   // This check comes first: otherwise an outsider could find out here which user ids exist.
   const seen = await callObject(

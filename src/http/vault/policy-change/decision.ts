@@ -1,31 +1,20 @@
 import { chainsFrom } from '#chains/registry.ts';
-import type { PolicyChangeId, VaultId } from '#domain/id.ts';
-import { parsePolicyChangeId } from '#domain/id.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
-import { invalidRequest } from '#http/edge/request-check.ts';
 import { policyProblem } from '#http/vault/policy-body.ts';
 import { policyChangeRecord } from '#http/encode/policy-change.ts';
-import { vaultIdOf } from '#http/vault/vault-path.ts';
 import type { PolicyPatchFault } from '#domain/policy/next-policy.ts';
 import type { ChangeDecision } from '#objects/vault/commands/policy.ts';
 import type { PolicyChangeView } from '#objects/vault/views.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
-/** Returns the vault id and the policy change id in the path, or a problem. */
-export function changeOf(
-  context: HttpContext,
-): { readonly vaultId: VaultId; readonly changeId: PolicyChangeId } | Response {
-  const vaultId = vaultIdOf(context);
-  if (vaultId instanceof Response) return vaultId;
-  const changeId = parsePolicyChangeId(context.req.param('changeId') ?? '');
-  const fault = { pointer: 'changeId', code: 'invalid-id', detail: 'Must be the id of a policy change.' };
-  return changeId === null ? invalidRequest(context, [fault]) : { vaultId, changeId };
-}
+/** The parameters in the path of a policy change. */
+export type ChangePath = 'vaultId' | 'changeId';
 
 /** Returns the response with the policy change, or the problem of a refused one. */
 export function respondWithChange(
@@ -49,13 +38,15 @@ export const SIGNED_DECISION_REFUSALS = [
 ] as const;
 
 /** Records the caller's decision on a policy change and returns the response with the change. */
-export async function decideOnChange(context: HttpContext, decision: ChangeDecision): Promise<Response> {
-  const named = changeOf(context);
-  if (named instanceof Response) return named;
+export async function decideOnChange(
+  context: HttpContext,
+  { vaultId, changeId }: Input<{ params: ChangePath }>['params'],
+  decision: ChangeDecision,
+): Promise<Response> {
   const actor = actorOf(context);
   const decided = await callObject(
-    () => vaultStub(context.env, named.vaultId),
-    (vault) => vault.execute(actor, { type: 'decidePolicyChange', id: named.changeId, decision }),
+    () => vaultStub(context.env, vaultId),
+    (vault) => vault.execute(actor, { type: 'decidePolicyChange', id: changeId, decision }),
   );
   return respondWithChange(context, decided, 200);
 }

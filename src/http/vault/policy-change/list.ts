@@ -2,12 +2,13 @@ import * as z from 'zod';
 import { chainsFrom } from '#chains/registry.ts';
 import { parsePolicyChangeId } from '#domain/id.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { pageOf } from '#http/edge/page.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { policyChangeRecord, policyChangeSchema } from '#http/encode/policy-change.ts';
-import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
 const PAGE = 20;
@@ -41,10 +42,11 @@ export const listPolicyChanges = route({
   handle: list,
 });
 
-async function list(context: HttpContext): Promise<Response> {
-  const vaultId = vaultIdOf(context);
-  if (vaultId instanceof Response) return vaultId;
-  const { cursor } = listQuery.parse(context.req.query());
+async function list(
+  context: HttpContext,
+  { params: { vaultId }, query }: Input<{ params: 'vaultId'; query: typeof listQuery }>,
+): Promise<Response> {
+  const { cursor } = query;
   const before = cursor === undefined ? null : parsePolicyChangeId(cursor);
   const actor = actorOf(context);
   const read = await callObject(

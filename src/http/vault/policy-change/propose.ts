@@ -1,5 +1,7 @@
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
@@ -8,7 +10,6 @@ import { respondWithChange } from '#http/vault/policy-change/decision.ts';
 import { policyChangeSchema } from '#http/encode/policy-change.ts';
 import { pinnedKeysFault, pinsForChange } from '#http/vault/pinned-keys.ts';
 import { newTokensProblem } from '#http/vault/policy-tokens.ts';
-import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
 /**
@@ -37,10 +38,10 @@ export const proposePolicyChange = route({
   handle: propose,
 });
 
-async function propose(context: HttpContext): Promise<Response> {
-  const vaultId = vaultIdOf(context);
-  if (vaultId instanceof Response) return vaultId;
-  const body = policyPatchBody.parse(await context.req.json());
+async function propose(
+  context: HttpContext,
+  { params: { vaultId }, body }: Input<{ params: 'vaultId'; body: typeof policyPatchBody }>,
+): Promise<Response> {
   const actor = actorOf(context);
   // This check comes first: otherwise an outsider could find out here which user ids exist.
   const seen = await callObject(

@@ -1,9 +1,10 @@
 import { chainsFrom } from '#chains/registry.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
-import { changeOf } from '#http/vault/policy-change/decision.ts';
 import { policyChangeRecord, policyChangeSchema } from '#http/encode/policy-change.ts';
 import { policyRecord, policySchema } from '#http/encode/policy.ts';
 import { nonceQuery, statementFields, statementRecord } from '#http/encode/statement.ts';
@@ -40,17 +41,18 @@ export const readPolicyChange = route({
   handle: read,
 });
 
-async function read(context: HttpContext): Promise<Response> {
-  const named = changeOf(context);
-  if (named instanceof Response) return named;
+async function read(
+  context: HttpContext,
+  { params: { vaultId, changeId }, query }: Input<{ params: 'vaultId' | 'changeId'; query: typeof nonceQuery }>,
+): Promise<Response> {
   const actor = actorOf(context);
   const found = await callObject(
-    () => vaultStub(context.env, named.vaultId),
-    (vault) => vault.query(actor, { type: 'readPolicyChange', id: named.changeId }),
+    () => vaultStub(context.env, vaultId),
+    (vault) => vault.query(actor, { type: 'readPolicyChange', id: changeId }),
   );
   if (!found.ok) return refusalProblem(context, found.refusal);
   const { policy, decider, keys } = found.value;
-  const [chains, statements] = [chainsFrom(context.env), await statementRecord(context, keys)];
+  const [chains, statements] = [chainsFrom(context.env), await statementRecord(context, keys, query)];
   const record = policyChangeRecord(found.value, chains);
   const policies = { policyInForce: policyRecord(policy, chains), decidedBy: policyRecord(decider, chains) };
   return context.json({ ...record, ...policies, ...statements });

@@ -1,7 +1,9 @@
+import type { ChangePath } from '#http/vault/policy-change/decision.ts';
+import type { HttpContext } from '#http/edge/context.ts';
 import { deviceSignatureIn, withOptionalSignature } from '#http/encode/device-signature.ts';
 import { decideOnChange, SIGNED_DECISION_REFUSALS } from '#http/vault/policy-change/decision.ts';
-import { route } from '#http/edge/context.ts';
-import { optionalBodyOf } from '#http/edge/request-check.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { reasonIn, rejectionReason } from '#http/transaction/record-schema.ts';
 import { policyChangeSchema } from '#http/encode/policy-change.ts';
 
@@ -28,8 +30,6 @@ export const rejectPolicyChange = route({
   optionalBody: rejectionBody,
   answer: { status: 200, schema: policyChangeSchema },
   refuses: SIGNED_DECISION_REFUSALS,
-  handle: async (context) => {
-    const body = await optionalBodyOf(context, rejectionBody);
-    return decideOnChange(context, { type: 'reject', device: deviceSignatureIn(body), ...reasonIn(body) });
-  },
+  handle: (context: HttpContext, { params, body }: Input<{ params: ChangePath; optionalBody: typeof rejectionBody }>) =>
+    decideOnChange(context, params, { type: 'reject', device: deviceSignatureIn(body), ...reasonIn(body) }),
 });

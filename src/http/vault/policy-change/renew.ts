@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { plainText } from '#http/edge/plain-text.ts';
-import { invalidRequest, optionalBodyOf } from '#http/edge/request-check.ts';
 import { respondWithChange } from '#http/vault/policy-change/decision.ts';
 import { policyChangeSchema } from '#http/encode/policy-change.ts';
-import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
 const renewalBody = z.strictObject({ note: plainText(500).nullish() });
@@ -39,15 +39,11 @@ export const renewMandate = route({
   handle: renew,
 });
 
-async function renew(context: HttpContext): Promise<Response> {
-  const vaultId = vaultIdOf(context);
-  if (vaultId instanceof Response) return vaultId;
-  const text = context.req.param('version') ?? '';
-  if (!/^[1-9][0-9]{0,8}$/.test(text)) {
-    return invalidRequest(context, [{ pointer: 'version', code: 'invalid', detail: 'Must be a policy version.' }]);
-  }
-  const body = await optionalBodyOf(context, renewalBody);
-  const [version, note] = [Number.parseInt(text, 10), body?.note ?? null];
+async function renew(
+  context: HttpContext,
+  { params: { vaultId, version }, body }: Input<{ params: 'vaultId' | 'version'; optionalBody: typeof renewalBody }>,
+): Promise<Response> {
+  const note = body?.note ?? null;
   const renewed = await callObject(
     () => vaultStub(context.env, vaultId),
     (vault) => vault.execute(actorOf(context), { type: 'renewMandate', version, note }),

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { memberReports } from '#http/vault/reprocess/member-reports.ts';
 import { reportSchema } from '#http/vault/reprocess/record.ts';
 
@@ -27,7 +28,7 @@ export const listReports = route({
   handle: list,
 });
 
-async function list(context: HttpContext): Promise<Response> {
-  const data = await memberReports(context, null);
-  return data instanceof Response ? data : context.json({ data, nextCursor: null });
+async function list(context: HttpContext, { params: { vaultId } }: Input<{ params: 'vaultId' }>): Promise<Response> {
+  const reports = await memberReports(context, { vaultId, reportAtMs: null });
+  return reports.ok ? context.json({ data: reports.value, nextCursor: null }) : reports.refusal;
 }

@@ -1,12 +1,14 @@
 import type * as z from 'zod';
 import { chainsFrom } from '#chains/registry.ts';
+import type { VaultId } from '#domain/id.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { actorOf } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import type { reportSchema } from '#http/vault/reprocess/record.ts';
 import { reportRecord } from '#http/vault/reprocess/record.ts';
-import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 import { scanReports } from '#store/scan-reports.ts';
 
@@ -16,17 +18,15 @@ import { scanReports } from '#store/scan-reports.ts';
  */
 export async function memberReports(
   context: HttpContext,
-  reportAtMs: number | null,
-): Promise<z.infer<typeof reportSchema>[] | Response> {
-  const vaultId = vaultIdOf(context);
-  if (vaultId instanceof Response) return vaultId;
+  { vaultId, reportAtMs }: { readonly vaultId: VaultId; readonly reportAtMs: number | null },
+): Promise<Result<z.infer<typeof reportSchema>[], Response>> {
   const actor = actorOf(context);
   const entered = await callObject(
     () => vaultStub(context.env, vaultId),
     (vault) => vault.query(actor, { type: 'projectedScope' }),
   );
-  if (!entered.ok) return refusalProblem(context, entered.refusal);
+  if (!entered.ok) return refused(refusalProblem(context, entered.refusal));
   const chains = chainsFrom(context.env);
   const reports = await scanReports(context.env.DB, { vaultId, reportAtMs, nowMs: Date.now() });
-  return reports.map((report) => reportRecord(report, chains));
+  return accepted(reports.map((report) => reportRecord(report, chains)));
 }

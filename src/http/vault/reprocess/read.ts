@@ -1,12 +1,9 @@
 import type { HttpContext } from '#http/edge/context.ts';
-import { route } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { problem } from '#http/encode/problem.ts';
-import { invalidRequest } from '#http/edge/request-check.ts';
 import { memberReports } from '#http/vault/reprocess/member-reports.ts';
 import { reportSchema } from '#http/vault/reprocess/record.ts';
-
-/** Milliseconds of the years 2001 to 2286. */
-const REPORT_ID = /^[1-9][0-9]{12}$/;
 
 /**
  * GET /vault/{vaultId}/reprocess-report/{reportId}: returns what a request to scan for missed
@@ -24,14 +21,13 @@ export const readReport = route({
   handle: read,
 });
 
-async function read(context: HttpContext): Promise<Response> {
-  const id = context.req.param('reportId') ?? '';
-  if (!REPORT_ID.test(id)) {
-    return invalidRequest(context, [{ pointer: 'reportId', code: 'invalid-id', detail: 'Must be a report id.' }]);
-  }
-  const reports = await memberReports(context, Number.parseInt(id, 10));
-  if (reports instanceof Response) return reports;
-  const [report] = reports;
+async function read(
+  context: HttpContext,
+  { params: { vaultId, reportId } }: Input<{ params: 'vaultId' | 'reportId' }>,
+): Promise<Response> {
+  const reports = await memberReports(context, { vaultId, reportAtMs: reportId });
+  if (!reports.ok) return reports.refusal;
+  const [report] = reports.value;
   const detail = 'The vault has no report with this id. It has the newest 20, for 30 days.';
   return report === undefined ? problem(context, 'reprocess-report-not-found', { detail }) : context.json(report);
 }

@@ -2,11 +2,12 @@ import * as z from 'zod';
 import { chainClientFor } from '#chains/client-for.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { reportIdOf } from '#http/vault/reprocess/record.ts';
-import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { delaySecondsTo, reopenDeliveries } from '#store/deliveries.ts';
 import { reopenScans, requestRescan } from '#store/scans.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
@@ -40,9 +41,7 @@ export const reprocess = route({
   handle: request,
 });
 
-async function request(context: HttpContext): Promise<Response> {
-  const vaultId = vaultIdOf(context);
-  if (vaultId instanceof Response) return vaultId;
+async function request(context: HttpContext, { params: { vaultId } }: Input<{ params: 'vaultId' }>): Promise<Response> {
   const actor = actorOf(context);
   const wallets = await callObject(
     () => vaultStub(context.env, vaultId),

@@ -1,12 +1,13 @@
 import * as z from 'zod';
 import type { WalletUtxo } from '#chains/wallet-utxo.ts';
 import { chainClientFor } from '#chains/client-for.ts';
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { pageOf } from '#http/edge/page.ts';
 import { problem, refusalProblem } from '#http/encode/problem.ts';
-import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { lockRecord, lockSchema, utxoChainOf } from '#http/vault/utxo/record.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
@@ -60,12 +61,14 @@ export const vaultUtxos = route({
   handle: list,
 });
 
-async function list(context: HttpContext): Promise<Response> {
-  const vaultId = vaultIdOf(context);
-  if (vaultId instanceof Response) return vaultId;
-  const { chain: name, cursor } = utxosQuery.parse(context.req.query());
-  const chain = utxoChainOf(context, name);
-  if (chain instanceof Response) return chain;
+async function list(
+  context: HttpContext,
+  { params: { vaultId }, query }: Input<{ params: 'vaultId'; query: typeof utxosQuery }>,
+): Promise<Response> {
+  const { chain: name, cursor } = query;
+  const found = utxoChainOf(context, name);
+  if (!found.ok) return found.refusal;
+  const chain = found.value;
   const actor = actorOf(context);
   const wallet = await callObject(
     () => vaultStub(context.env, vaultId),

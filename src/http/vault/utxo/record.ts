@@ -3,6 +3,8 @@ import type { Chain } from '#domain/asset/chain.ts';
 import type { UtxoLock, WalletOutpoint } from '#domain/wallet/utxo-lock.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import { rulesFor } from '#chains/rules-for.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import { problem } from '#http/encode/problem.ts';
@@ -41,17 +43,18 @@ export function lockRecord({ outpoint, lockedBy, lockedAtMs }: UtxoLock): z.infe
 export function outpointOf(
   context: HttpContext,
   { chain: name, txid, vout }: z.infer<typeof outpointBody>,
-): WalletOutpoint | Response {
+): Result<WalletOutpoint, Response> {
   const chain = utxoChainOf(context, name);
-  return chain instanceof Response ? chain : { chain: chain.name, outpoint: `${txid}:${vout}` };
+  return chain.ok ? accepted({ chain: chain.value.name, outpoint: `${txid}:${vout}` }) : chain;
 }
 
 /** Returns a chain with UTXOs, or a problem for an unknown one and for one without UTXOs. */
-export function utxoChainOf(context: HttpContext, name: string): Chain | Response {
+export function utxoChainOf(context: HttpContext, name: string): Result<Chain, Response> {
   const chain = findChain(chainsFrom(context.env), name);
   if (chain === null) {
-    return invalidRequest(context, [{ pointer: '/chain', code: 'unknown-chain', detail: 'The chain is not known.' }]);
+    const fault = { pointer: '/chain', code: 'unknown-chain', detail: 'The chain is not known.' };
+    return refused(invalidRequest(context, [fault]));
   }
-  if (rulesFor(chain).ordering.by === 'utxos') return chain;
-  return problem(context, 'not-on-this-chain', { detail: `There are no UTXOs on ${chain.name}.` });
+  if (rulesFor(chain).ordering.by === 'utxos') return accepted(chain);
+  return refused(problem(context, 'not-on-this-chain', { detail: `There are no UTXOs on ${chain.name}.` }));
 }

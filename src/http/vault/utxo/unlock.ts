@@ -1,8 +1,9 @@
-import { actorOf, route } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
-import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { outpointBody, outpointOf } from '#http/vault/utxo/record.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
@@ -24,15 +25,16 @@ export const unlockUtxo = route({
   handle: unlock,
 });
 
-async function unlock(context: HttpContext): Promise<Response> {
-  const vaultId = vaultIdOf(context);
-  if (vaultId instanceof Response) return vaultId;
-  const outpoint = outpointOf(context, outpointBody.parse(await context.req.json()));
-  if (outpoint instanceof Response) return outpoint;
+async function unlock(
+  context: HttpContext,
+  { params: { vaultId }, body }: Input<{ params: 'vaultId'; body: typeof outpointBody }>,
+): Promise<Response> {
+  const outpoint = outpointOf(context, body);
+  if (!outpoint.ok) return outpoint.refusal;
   const actor = actorOf(context);
   const unlocked = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.execute(actor, { type: 'unlockUtxo', ...outpoint }),
+    (vault) => vault.execute(actor, { type: 'unlockUtxo', ...outpoint.value }),
   );
   return unlocked.ok ? context.body(null, 204) : refusalProblem(context, unlocked.refusal);
 }

@@ -1,0 +1,97 @@
+import type * as z from 'zod';
+import type { RateLimitPolicy } from '#domain/access/rate-limit.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import type { OperatorParameters, ParameterOf, Parameters } from '#http/edge/path-parameters.ts';
+import { parameterNames } from '#http/edge/path-parameters.ts';
+import { requestReader } from '#http/edge/request-check.ts';
+import type { ProblemCode } from '#http/encode/problem-code.ts';
+
+/**
+ * One endpoint without its handler. `access` names the rate-limit policy of a route that requires a
+ * user's credential, or the other callers that it admits: `service` for internal service keys,
+ * `monitor` for signed deliveries of a monitoring service, `anyone` for requests without a
+ * credential. The reading of query and body, the OpenAPI document and the tests derive from the
+ * same schemas.
+ */
+interface Declaration {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly access: RateLimitPolicy | 'service' | 'monitor' | 'anyone';
+  /** The route admits browser sessions only; tokens get 403. */
+  readonly sessionOnly?: true;
+  /** The summary of the endpoint in the OpenAPI document, on one line. */
+  readonly summary: string;
+  /** When absent, the query parameters are not checked. */
+  readonly query?: z.ZodType;
+  /** When absent, a command accepts no body. */
+  readonly body?: z.ZodType;
+  /** Replaces `body` for a command that accepts either no body, an empty object, or this. */
+  readonly optionalBody?: z.ZodType;
+  /** The status and the body of a successful response; null for no body. */
+  readonly answer: { readonly status: 200 | 201 | 202 | 204 | 302; readonly schema: z.ZodType | null };
+  /** The response has an ETag, and a matching `If-None-Match` gives 304. */
+  readonly conditional?: true;
+  /**
+   * The refusals in addition to those that `commonRefusals` returns for every route of its kind.
+   */
+  readonly refuses: readonly ProblemCode[];
+}
+
+/** One endpoint. */
+export interface Route extends Declaration {
+  /** Reads a request and handles it. */
+  readonly respond: (context: HttpContext) => Promise<Response>;
+}
+
+type Output<S> = S extends z.ZodType ? z.output<S> : null;
+
+/** The names of the path parameters of a route, and its schemas. */
+interface Shape {
+  readonly params?: string;
+  readonly query?: z.ZodType;
+  readonly body?: z.ZodType;
+  readonly optionalBody?: z.ZodType;
+}
+
+type NamesOf<S extends Shape> = S['params'] extends infer Names extends string ? Names : never;
+
+/** What a request has besides its path. */
+interface Content<S extends Shape> {
+  /** Null for a route without a schema of its query. */
+  readonly query: Output<S['query']>;
+  /** Null for a route without a body, and for an optional body that is empty. */
+  readonly body: S['optionalBody'] extends z.ZodType ? Output<S['optionalBody']> | null : Output<S['body']>;
+}
+
+/** The parsed request of a user. */
+export interface Input<S extends Shape> extends Content<S> {
+  readonly params: Parameters<NamesOf<S>>;
+}
+
+/**
+ * The parsed request of an operator. A malformed id is null, so that a route answers as for one
+ * that does not exist.
+ */
+export interface OperatorInput<S extends Shape> extends Content<S> {
+  readonly params: OperatorParameters<NamesOf<S>>;
+}
+
+type ShapeOf<R extends Declaration> = R & { readonly params: ParameterOf<R['path']> };
+
+type InputOf<R extends Declaration> = R['access'] extends 'service' ? OperatorInput<ShapeOf<R>> : Input<ShapeOf<R>>;
+
+/**
+ * Returns the declared route and keeps the types of its path and schemas. The typed client is made
+ * of these types (`http/api.ts`). The handler receives what the request has, parsed once by the
+ * schemas of this declaration.
+ */
+export function route<const R extends Declaration>(
+  declared: R & { readonly handle: (context: HttpContext, input: InputOf<R>) => Promise<Response> | Response },
+): R & Pick<Route, 'respond'> {
+  const read = requestReader({ ...declared, parameters: parameterNames(declared.path) });
+  const respond = async (context: HttpContext) => {
+    const input = await read(context);
+    return input.ok ? declared.handle(context, input.value as unknown as InputOf<R>) : input.refusal;
+  };
+  return { ...declared, respond };
+}
