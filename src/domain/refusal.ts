@@ -6,7 +6,7 @@ import type { TransactionState } from '#domain/transaction/transaction.ts';
 
 /**
  * Everything that Conclave can refuse to an authenticated caller. A closed union:
- * `http/encode/problem.ts` maps each code to its status (spec part 7), and a new code without a row
+ * `http/encode/problems.ts` has the status of each code (spec part 7), and a new code without a row
  * there does not compile.
  */
 export type Refusal =
@@ -22,7 +22,6 @@ export type Refusal =
    * RPC nodes show the UTXOs of the transaction, or no poll has happened yet: it ends by itself.
    */
   | { readonly code: 'end-not-unknown'; readonly state: TransactionState }
-  | { readonly code: 'digest-mismatch' }
   /** The vault counts only approvals with a device signature. */
   | { readonly code: 'device-signature-required' }
   | { readonly code: 'device-signature-refused'; readonly fault: string }

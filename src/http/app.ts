@@ -39,7 +39,7 @@ function authMiddleware(route: Route): MiddlewareHandler<HttpEnv>[] {
 function missing(context: HttpContext): Response {
   const path = context.req.path.split('/');
   const methods = ROUTES.filter((route) => matches(route.path.split('/'), path)).map((route) => route.method);
-  if (methods.length === 0) return problem(context, 'not-found', { detail: 'This path does not exist.' });
+  if (methods.length === 0) return problem(context, 'not-found');
   const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ');
   return problem(context, 'method-not-allowed', { detail: `This path supports ${allow}.`, headers: { allow } });
 }
@@ -60,7 +60,7 @@ function failed(error: Error, context: HttpContext): Response {
   const requestIdText = context.get('requestId');
   console.error(JSON.stringify({ event: 'request-failed', requestId: requestIdText, error: errorText(error) }));
   if (isQueryFault(error)) return unavailable(context);
-  return problem(context, 'internal', { detail: 'The error was recorded under this request id.' });
+  return problem(context, 'internal');
 }
 
 function unavailable(context: HttpContext): Response {

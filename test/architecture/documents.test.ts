@@ -129,7 +129,7 @@ test('runbook.md has every alert, and every event that the Workers log as an err
 
 test('api.md has every problem code with its status, and no other code', () => {
   const written = [...textOf('docs/api.md').matchAll(/^- `([a-z-]+)` \((\d{3})\):/gmu)];
-  const codes = [...read('src/http/encode/problem.ts').matchAll(/^ {2}'?([a-z-]+)'?: \[(\d{3}), /gmu)];
+  const codes = [...read('src/http/encode/problems.ts').matchAll(/^ {2}'?([a-z-]+)'?: \[\s*(\d{3}),/gmu)];
   const lines = (matches: readonly RegExpMatchArray[]) =>
     matches.map(([, code, status]) => `${code} ${status}`).toSorted();
   expect(codes.length).toBeGreaterThan(60);

@@ -58,7 +58,7 @@ type Row = { readonly [E in EventType]?: TransitionStep<E> };
 /** Later rules apply, too. The daily limit applies when the last approval decides to spend. */
 const approve: TransitionStep<'approve'> = (transaction, event, { nowMs, policy, spentOf }) => {
   if (nowMs >= transaction.intent.expiresAtMs) return { code: 'transaction-not-pending', state: 'EXPIRED' };
-  if (event.digest !== transaction.digest) return { code: 'digest-mismatch' };
+  if (event.digest !== transaction.digest) throw new Error('an approval is not for the digest of its transaction');
   if (lacksDeviceSignature(event, policy)) return { code: 'device-signature-required' };
   const { exposure, digest } = transaction;
   // A signer whose first approval came from another device can still give the required one.
@@ -287,9 +287,9 @@ const PEOPLE: ReadonlySet<EventType> = new Set<EventType>(['approve', 'reject', 
  * Returns the decision on an event. Pure: the same arguments give the same decision.
  *
  * Refuses, in order: `transaction-not-pending` for a member's event in any state that is not
- * pending (and for an approval at or after the expiry), `digest-mismatch` for an approval of
- * another intent, `device-signature-required` for an approval without one in device mode,
- * `transaction-not-broadcast` for a speed-up outside BROADCAST. Events of jobs are never refused.
+ * pending (and for an approval at or after the expiry), `device-signature-required` for an approval
+ * without one in device mode, `policy-forbids`, `transaction-not-broadcast` for a speed-up outside
+ * BROADCAST. Events of jobs are never refused.
  */
 export function decide(
   transaction: Transaction,

@@ -8,7 +8,7 @@ import type { TokenId } from '#domain/id.ts';
 import { parseCredential } from '#http/edge/credential-value.ts';
 import type { HttpContext, HttpEnv } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
-import type { HttpFault } from '#http/encode/problem-code.ts';
+import type { ProblemCode } from '#http/encode/problems.ts';
 import { problem } from '#http/encode/problem.ts';
 import { limitByAddress } from '#http/edge/address-limit.ts';
 import { endedSessionCookie, isCrossSite, sessionValue } from '#http/edge/session-cookie.ts';
@@ -75,7 +75,7 @@ async function byToken(context: HttpContext, policy: RateLimitPolicy, header: st
 
 async function bySession(context: HttpContext, policy: RateLimitPolicy, cookie: string): Promise<Response | null> {
   if (isCrossSite(context)) {
-    return problem(context, 'cross-site-request', { detail: 'The request was sent by another site.' });
+    return problem(context, 'cross-site-request');
   }
   const presented = parseCredential('session', cookie, context.env.TOKEN_MAC_KEY);
   if (presented === null) return unauthenticated(context, 'session-invalid');
@@ -122,7 +122,7 @@ function bearerOf(header: string): string | null {
 }
 
 /** Returns 401, or 429 to an address that tries too often: guessing must not be free. */
-async function unauthenticated(context: HttpContext, fault: HttpFault): Promise<Response> {
+async function unauthenticated(context: HttpContext, fault: ProblemCode): Promise<Response> {
   const flood = await limitByAddress(context);
   if (flood !== null) return flood;
   if (fault === 'session-invalid' || fault === 'session-expired') {

@@ -86,7 +86,7 @@ async function readBody(
   }
   const type = context.req.header('content-type') ?? '';
   if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type)) {
-    return refused(problem(context, 'unsupported-media-type', { detail: 'Send Content-Type: application/json.' }));
+    return refused(problem(context, 'unsupported-media-type'));
   }
   if (text === null) return refused(problem(context, 'malformed-json', { detail: 'The body is not valid UTF-8.' }));
   const faults = [...illFormedTexts(text), ...duplicateFields(text)];

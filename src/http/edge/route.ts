@@ -4,7 +4,7 @@ import type { HttpContext } from '#http/edge/context.ts';
 import type { OperatorParameters, ParameterOf, Parameters } from '#http/edge/path-parameters.ts';
 import { parameterNames } from '#http/edge/path-parameters.ts';
 import { requestReader } from '#http/edge/request-check.ts';
-import type { ProblemCode } from '#http/encode/problem-code.ts';
+import type { ProblemCode } from '#http/encode/problems.ts';
 
 /**
  * One endpoint without its handler. `access` names the rate-limit policy of a route that requires a

@@ -1,5 +1,5 @@
 import type { Route } from '#http/edge/route.ts';
-import type { ProblemCode } from '#http/encode/problem-code.ts';
+import type { ProblemCode } from '#http/encode/problems.ts';
 
 const OF_CREDENTIALS = [
   'token-missing',

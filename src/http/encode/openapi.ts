@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Route } from '#http/edge/route.ts';
 import { commonRefusals } from '#http/encode/common-refusals.ts';
 import { problemSchema, statusOf } from '#http/encode/problem.ts';
-import type { ProblemCode } from '#http/encode/problem-code.ts';
+import type { ProblemCode } from '#http/encode/problems.ts';
 import { ROUTES } from '#http/routes.ts';
 
 /**

@@ -10,9 +10,6 @@ import { issuedTokenSchema } from '#http/personal-access-token/record.ts';
  * Only this response contains its value. When the response is lost, repeat the request: until the
  * user has used the token, another one replaces it. Every later credential requires a credential
  * reset, because credentials of enough signers form a quorum in token mode.
- *
- * Refuses, in order: the service key, the body, `user-not-found`, `too-many-access-tokens`,
- * `credential-reset-required`.
  */
 export const createAccessToken = route({
   method: 'POST',

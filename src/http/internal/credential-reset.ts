@@ -25,8 +25,6 @@ const COLLECTION_REFUSALS = [
  * of the operator. Every member of every vault of the user is notified, and no credential is issued
  * before the delay has passed. Responds with 201, or with 200 and the reset that is already open: a
  * second request neither restarts nor shortens the delay.
- *
- * Refuses, in order: the service key, `user-not-found`, `too-many-credential-resets`.
  */
 export const requestCredentialReset = route({
   method: 'POST',
@@ -62,11 +60,7 @@ const credentialsSchema = z
   })
   .meta({ id: 'Credentials' });
 
-/**
- * GET /internal/user/{userId}/credential-reset: returns how the user can get a credential now.
- *
- * Refuses, in order: the service key, `user-not-found`.
- */
+/** GET /internal/user/{userId}/credential-reset: returns how the user can get a credential now. */
 export const readCredentialResets = route({
   method: 'GET',
   path: '/internal/user/:userId/credential-reset',
@@ -90,9 +84,6 @@ type ResetPath = 'userId' | 'resetId';
  * POST /internal/user/{userId}/credential-reset/{resetId}/access-token: issues an access token to
  * the user after the delay. When the response is lost, repeat the request: until the user has used
  * the token, another one replaces it.
- *
- * Refuses, in order: the service key, the body, `user-not-found`, `too-many-access-tokens`,
- * `credential-reset-not-found`, `credential-reset-not-pending`, `credential-reset-not-ready`.
  */
 export const issueResetToken = route({
   method: 'POST',

@@ -41,8 +41,6 @@ const keySchema = z
 /**
  * GET /internal/vault/{vaultId}/key/{keyId}: returns which share of a key each co-signer currently
  * reports to have.
- *
- * Refuses, in order: the service key, `vault-not-found`, `key-not-found`.
  */
 export const readKey = route({
   method: 'GET',
@@ -59,8 +57,6 @@ export const readKey = route({
  * new share of a key, whether it has one or not. The key and the addresses stay the same, and old
  * shares become useless. The response does not wait for the end, and a repeated request meanwhile
  * changes nothing. Every co-signer has to be available; the vault can sign during the refresh.
- *
- * Refuses as GET does.
  */
 export const refreshKey = route({
   method: 'POST',
@@ -77,8 +73,8 @@ export const refreshKey = route({
  * because one co-signer never gets a usable share. The shares in use stay in use. A repeated
  * request, and one for a key without a refresh, changes nothing and gets the same response.
  *
- * Refuses, in order: the service key, `vault-not-found`, `key-not-found`, `key-refresh-activating`
- * (co-signers may use the new shares already, so the refresh must be completed).
+ * `key-refresh-activating`: co-signers may use the new shares already, so the refresh must be
+ * completed.
  */
 export const giveUpRefresh = route({
   method: 'DELETE',
@@ -108,7 +104,7 @@ async function requestedKey(
   if (object === null || vault === null) return refused(noSuchVault(context));
   const key = vault.keys.find((one) => one.keyId === keyId);
   if (key !== undefined) return accepted({ object, key });
-  return refused(problem(context, 'key-not-found', { detail: 'The vault has no key with this id.' }));
+  return refused(problem(context, 'key-not-found'));
 }
 
 async function readRequestedKey(context: HttpContext, { params }: KeyInput): Promise<Response> {

@@ -17,9 +17,6 @@ type MemberPath = 'vaultId' | 'userId';
 /**
  * PUT /internal/vault/{vaultId}/member/{userId}: sets the roles of a member, in place of the
  * previous ones. The signers stay the same, because the policy determines them.
- *
- * Refuses, in order: the service key, the body, `user-not-found`, `vault-not-found`,
- * `needs-quorum`.
  */
 export const putMember = route({
   method: 'PUT',
@@ -33,11 +30,7 @@ export const putMember = route({
     setRoles(context, params, body.roles),
 });
 
-/**
- * DELETE /internal/vault/{vaultId}/member/{userId}: removes a member who is not a signer.
- *
- * Refuses as PUT does.
- */
+/** DELETE /internal/vault/{vaultId}/member/{userId}: removes a member who is not a signer. */
 export const removeMember = route({
   method: 'DELETE',
   path: '/internal/vault/:vaultId/member/:userId',
@@ -55,7 +48,7 @@ async function setRoles(
 ): Promise<Response> {
   const userId = parseUserId(text);
   const user = userId === null ? null : await findUser(context.env.DB, userId);
-  if (user === null) return problem(context, 'user-not-found', { detail: 'There is no user with this id.' });
+  if (user === null) return problem(context, 'user-not-found');
   const object = vaultOf(context, vaultId);
   const changed =
     object === null

@@ -14,8 +14,7 @@ import { policyChangeSchema } from '#http/encode/policy-change.ts';
  * POST /internal/vault/{vaultId}/policy-change: proposes the next policy on behalf of the operator.
  * The signers decide on signers, thresholds and rules: a service key proposes, and nothing more.
  *
- * Refuses, in order: the service key, `invalid-request`, `vault-not-found`, `policy-unchanged`,
- * `too-many-policy-changes`; `chain-unavailable` when the decimals of a new token cannot be read.
+ * `chain-unavailable`: the decimals of a new token cannot be read.
  */
 export const proposeAsOperator = route({
   method: 'POST',

@@ -16,8 +16,6 @@ const projectionSchema = z
  * POST /internal/vault/{vaultId}/projection: rebuilds the read model of a vault from nothing, after
  * D1 was lost or restored to an earlier state. Responds with 202; the lists are complete when they
  * contain the newest entry of the history. A repeated request starts again and has the same result.
- *
- * Refuses, in order: the service key, `vault-not-found`.
  */
 export const rebuildReadModel = route({
   method: 'POST',

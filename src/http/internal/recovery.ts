@@ -34,8 +34,6 @@ const recoverySchema = z
  * only on a machine without a network (`npm run conclave -- recover`). The response lists the
  * packages that co-signers did not return. The history records the export before any co-signer is
  * called, and the members are notified.
- *
- * Refuses, in order: the service key, `vault-not-found`.
  */
 export const exportRecovery = route({
   method: 'POST',

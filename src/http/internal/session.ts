@@ -27,8 +27,6 @@ export const issuedSessionSchema = z
  * POST /internal/user/{userId}/session: issues the user's first credential as a session, for an
  * internal service that enrols users. Only this response contains its cookie. When the response is
  * lost, repeat the request: until the user has used the session, another one replaces it.
- *
- * Refuses, in order: the service key, `user-not-found`, `credential-reset-required`.
  */
 export const createSession = route({
   method: 'POST',

@@ -12,7 +12,7 @@ export async function withUser(
   answer: (user: UserProfile) => Promise<Response>,
 ): Promise<Response> {
   const user = await findUser(context.env.DB, userId);
-  if (user === null) return problem(context, 'user-not-found', { detail: 'There is no user with this id.' });
+  if (user === null) return problem(context, 'user-not-found');
   return answer(user);
 }
 

@@ -123,8 +123,8 @@ export const vaultSchema = z
  * POST /internal/vault: creates a vault. Responds with 201 and the vault. In token mode its key
  * generation starts at once. In device mode its policy pins the identity keys of the co-signers,
  * and the key generation starts when each device has approved the policy change in `founding`. GET
- * returns the addresses when the co-signers are done. Refuses `invalid-request`, and `unavailable`
- * when a co-signer that must provide its key is unreachable.
+ * returns the addresses when the co-signers are done. `unavailable`: a co-signer that must provide
+ * its key is unreachable.
  */
 export const createVault = route({
   method: 'POST',
@@ -139,7 +139,7 @@ export const createVault = route({
 
 /**
  * GET /internal/vault/{vaultId}: returns the configuration, members, policy and addresses of a
- * vault. Refuses `vault-not-found`.
+ * vault.
  */
 export const readVault = route({
   method: 'GET',
@@ -262,7 +262,7 @@ export function vaultOf(context: HttpContext, vaultId: VaultId | null) {
 }
 
 export function noSuchVault(context: HttpContext): Response {
-  return problem(context, 'vault-not-found', { detail: 'There is no vault with this id.' });
+  return problem(context, 'vault-not-found');
 }
 
 export async function vaultRecord(context: HttpContext, vault: Vault) {

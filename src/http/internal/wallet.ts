@@ -10,8 +10,6 @@ import { invalidRequest } from '#http/edge/request-check.ts';
  * PUT /internal/vault/{vaultId}/wallet/{chain}: adds a wallet on another chain to the vault, with
  * its existing key. A repeated request changes nothing. Transactions of the new wallet need the
  * same approvals. Limits name a chain, so check the policy too.
- *
- * Refuses, in order: the service key, `invalid-request`, `vault-not-found`.
  */
 export const putWallet = route({
   method: 'PUT',

@@ -11,12 +11,7 @@ import { loginSettings } from '#login/settings.ts';
 /** `to` is the path of this service to open after the login. */
 const beginQuery = z.strictObject({ to: z.string().max(1024).optional() });
 
-/**
- * GET /login: redirects the browser to the identity provider.
- *
- * Refuses, in order: `invalid-request`, `quota-exceeded` (of the address), `login-not-configured`,
- * `login-unavailable`.
- */
+/** GET /login: redirects the browser to the identity provider. */
 export const beginLoginRoute = route({
   method: 'GET',
   path: '/login',
@@ -32,11 +27,9 @@ async function begin(context: HttpContext, { query }: Input<{ query: typeof begi
   const flood = await limitByAddress(context);
   if (flood !== null) return flood;
   const settings = loginSettings(context.env.LOGIN);
-  if (settings === null)
-    return problem(context, 'login-not-configured', { detail: 'No identity provider is configured.' });
+  if (settings === null) return problem(context, 'login-not-configured');
   const begun = await beginLogin(settings, redirectUriOf(context));
-  if (!begun.ok)
-    return problem(context, 'login-unavailable', { detail: 'The identity provider does not respond. Try again.' });
+  if (!begun.ok) return problem(context, 'login-unavailable');
   const { url, attempt } = begun.value;
   const to = pathOf(context, query.to);
   return context.body(null, 302, {

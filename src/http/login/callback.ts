@@ -16,8 +16,7 @@ import { userOfIdentity } from '#store/identities.ts';
  * e-mail address that the provider has verified does. A login never creates a user; only an
  * operator does.
  *
- * Refuses, in order: `quota-exceeded` (of the address), `login-not-configured`, `login-refused`
- * (not started in this browser, or refused by the provider), `login-unavailable`, `login-unknown`.
+ * `login-refused`: the login was not started in this browser, or the provider refused it.
  */
 export const endLoginRoute = route({
   method: 'GET',
@@ -33,8 +32,7 @@ async function end(context: HttpContext): Promise<Response> {
   const flood = await limitByAddress(context);
   if (flood !== null) return flood;
   const settings = loginSettings(context.env.LOGIN);
-  if (settings === null)
-    return problem(context, 'login-not-configured', { detail: 'No identity provider is configured.' });
+  if (settings === null) return problem(context, 'login-not-configured');
   const attempt = attemptOf(context);
   // A login can be completed only once, whatever the result.
   const headers = { 'set-cookie': endedAttemptCookie(), 'cache-control': 'no-store' };

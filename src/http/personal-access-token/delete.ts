@@ -8,8 +8,6 @@ import { markDeleted } from '#store/access-tokens.ts';
  * DELETE /personal-access-token/{id}: permanently deletes an access token with all of its values.
  * Responds with 204. A repeated request gives `access-token-not-found`, as for a token that never
  * existed.
- *
- * Refuses, in order: the credential, `invalid-request`, `access-token-not-found`.
  */
 export const deleteAccessToken = route({
   method: 'DELETE',

@@ -9,8 +9,6 @@ import { tokensOf } from '#store/access-tokens.ts';
  * GET /personal-access-token: returns every access token of the caller that is not deleted, newest
  * first. Disabled and expired tokens are included, so that the caller can see and update them. The
  * directory lists the ids, and the object of each token returns its current state.
- *
- * Refuses: the credential.
  */
 export const listAccessTokens = route({
   method: 'GET',

@@ -6,8 +6,6 @@ import { accessTokenRecord, accessTokenSchema } from '#http/personal-access-toke
 
 /**
  * GET /personal-access-token/{id}: returns the name, the dates and the status of an access token.
- *
- * Refuses, in order: the credential, `invalid-request`, `access-token-not-found`.
  */
 export const readAccessToken = route({
   method: 'GET',

@@ -9,9 +9,6 @@ import { accessTokenRecord, rotatedTokenSchema } from '#http/personal-access-tok
  * POST /personal-access-token/{id}/rotate: gives an access token a new value, which only this
  * response contains. The value before it works for five more minutes. A caller that loses this
  * response rotates again with that value.
- *
- * Refuses, in order: the credential, `invalid-request`, `access-token-not-found`,
- * `access-token-inactive`.
  */
 export const rotateAccessToken = route({
   method: 'POST',

@@ -22,9 +22,7 @@ const updateBody = z
  * PATCH /personal-access-token/{id}: changes any of name, expiresAt (null for no expiry) and
  * enabled. The change applies to every request that begins after the response.
  *
- * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`,
- * `invalid-request` (also without a change, and for an expiry in the past),
- * `access-token-not-found`, `access-token-own-expiry`, `access-token-inactive`.
+ * A request without a change, and an expiry in the past, are `invalid-request`.
  */
 export const updateAccessToken = route({
   method: 'PATCH',

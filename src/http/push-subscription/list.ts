@@ -18,8 +18,6 @@ const listSchema = z
 /**
  * GET /push-subscription: returns the browsers in which the caller is notified, and the key that
  * another browser needs to subscribe.
- *
- * Refuses: the credential.
  */
 export const listPushSubscriptions = route({
   method: 'GET',

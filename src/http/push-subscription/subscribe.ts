@@ -40,8 +40,7 @@ const MAX_SUBSCRIPTIONS = 10;
  * POST /push-subscription: notifies the caller in one more browser. A repeated request of the same
  * browser gives the same subscription, which belongs to the user who subscribed last.
  *
- * Refuses, in order: the credential, the body, `push-not-configured`, `invalid-request` for an
- * endpoint of an unknown push service, `too-many-push-subscriptions`.
+ * The endpoint of an unknown push service is `invalid-request`.
  */
 export const subscribe = route({
   method: 'POST',
@@ -60,7 +59,7 @@ async function enter(
 ): Promise<Response> {
   const settings = pushSettings(context.env.WEB_PUSH);
   if (settings === null) {
-    return problem(context, 'push-not-configured', { detail: 'Web Push keys are not configured.' });
+    return problem(context, 'push-not-configured');
   }
   if (!isPushService(settings, endpoint)) {
     const detail = 'Must be an endpoint of a known push service.';

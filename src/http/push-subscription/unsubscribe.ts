@@ -7,8 +7,7 @@ import { removeSubscription } from '#store/push-subscriptions.ts';
 /**
  * DELETE /push-subscription/{subscriptionId}: stops the notifications in this browser.
  *
- * Refuses, in order: the credential, `push-subscription-not-found` (also for a subscription of
- * another user).
+ * The subscription of another user counts as not found.
  */
 export const unsubscribe = route({
   method: 'DELETE',
@@ -27,5 +26,5 @@ async function remove(
   const { user } = context.get('caller');
   const removed = await removeSubscription(context.env.DB, user.id, subscriptionId);
   if (removed) return context.body(null, 204);
-  return problem(context, 'push-subscription-not-found', { detail: 'You have no push subscription with this id.' });
+  return problem(context, 'push-subscription-not-found');
 }

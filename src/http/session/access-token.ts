@@ -9,8 +9,6 @@ import { issuedTokenSchema } from '#http/personal-access-token/record.ts';
  * POST /session/access-token: issues an access token to the logged-in user. The dashboard calls it;
  * an access token cannot create another one. Only this response contains the value. When the
  * response is lost, create another token and delete this one.
- *
- * Refuses, in order: the credential, `session-required`, the body, `too-many-access-tokens`.
  */
 export const createOwnToken = route({
   method: 'POST',

@@ -9,8 +9,6 @@ import { sessionsOf } from '#store/sessions.ts';
 /**
  * DELETE /sessions: ends every session of the caller, including this one, before it responds.
  * Access tokens stay valid.
- *
- * Refuses, in order: the credential, `session-required`.
  */
 export const endAllSessions = route({
   method: 'DELETE',

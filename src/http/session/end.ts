@@ -7,8 +7,6 @@ import { endedSessionCookie } from '#http/edge/session-cookie.ts';
 /**
  * DELETE /session: ends the session of the caller. It ends everywhere at once, open streams
  * included.
- *
- * Refuses, in order: the credential, `session-required`.
  */
 export const endSession = route({
   method: 'DELETE',

@@ -38,8 +38,6 @@ const vaultSchema = z
  * GET /session/vaults: returns the vaults of the logged-in user for the dashboard, newest first, 50
  * per page. The directory lists the candidates, and each vault confirms the membership, so a page
  * may be shorter.
- *
- * Refuses, in order: the credential, `invalid-request`, `session-required`.
  */
 export const ownVaults = route({
   method: 'GET',

@@ -11,9 +11,7 @@ import { recordDecision } from '#http/transaction/decision.ts';
  * the signature of the challenge digest by a device of the caller. A vault in device mode requires
  * the signature; in token mode a signature that is present must be valid.
  *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`,
- * `transaction-not-pending`, `device-signature-required`, `policy-forbids` (the approval is then
- * not counted), `device-signature-refused`.
+ * An approval that is refused with `policy-forbids` is not counted.
  */
 export const approve = route({
   method: 'POST',

@@ -42,9 +42,8 @@ const cancelBody = z.strictObject({
  * found. With COIN_UNKNOWN and NONCE_USED_UNEXPLAINED its UTXOs or its nonce slot stay reserved
  * meanwhile.
  *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`,
- * `transaction-not-pending`, `end-not-unknown` (the acknowledgement does not apply),
- * `chain-unavailable` (no RPC node answers to the acknowledgement).
+ * `end-not-unknown`: the acknowledgement does not apply. `chain-unavailable`: no RPC node answers
+ * to it.
  */
 export const cancel = route({
   method: 'POST',

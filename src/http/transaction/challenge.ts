@@ -72,9 +72,6 @@ const challengeSchema = z
  * `canonical`, and `canonical` follows from `intent` by the encoding of domain/canonical/bytes.ts,
  * so a signer can recompute both offline. With a nonce, the response contains the statements of the
  * co-signers for the key that would sign.
- *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`,
- * `transaction-not-pending`.
  */
 export const challenge = route({
   method: 'GET',

@@ -22,9 +22,7 @@ const childBody = z.strictObject(feeFields).meta({ examples: [{ maxFee: '20000' 
  * 201 and the record, whose `paysFor` is the hash of the parent. A transaction of the vault itself
  * is sped up instead.
  *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`,
- * `transaction-not-broadcast` (it is in a block, dropped, or created by the vault), then what
- * `create` refuses.
+ * `transaction-not-broadcast`: the payment is in a block, dropped, or created by the vault.
  */
 export const childPaysForParent = route({
   method: 'POST',

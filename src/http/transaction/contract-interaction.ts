@@ -35,9 +35,6 @@ const interactionBody = z
  * POST /transaction/contract-interaction: creates a contract call with exactly these bytes, which
  * also pays `value` of the native asset. The record shows calldata of a known standard in decoded
  * form.
- *
- * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`,
- * then what `create` refuses.
  */
 export const contractInteraction = route({
   method: 'POST',

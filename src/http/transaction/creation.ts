@@ -129,11 +129,7 @@ export interface ActionReader {
  * gives the first response again, marked with `Idempotency-Replayed`. A transaction that would fail
  * on its chain is refused before anything is stored.
  *
- * Refuses, in order: `not-on-this-chain`, `invalid-request`, `forbidden`, `idempotency-key-reused`,
- * `external-id-taken`, `not-after-passed`, `chain-not-enabled`, `wallet-not-ready`,
- * `too-many-pending`, `too-many-own-pending`, `recipient-is-token`, `recipient-looks-alike`,
- * `max-fee-above-cap`, `policy-forbids`, `insufficient-funds`, `would-revert`, `max-fee-too-low`,
- * `allowance-not-zero`, `chain-unavailable`.
+ * Refuses, in order, `CREATION_REFUSALS`, with `invalid-request` after the first.
  */
 export async function create(context: HttpContext, body: CreationBody, action: ActionReader): Promise<Response> {
   const rules = rulesOf(context, body);

@@ -35,9 +35,6 @@ const approveBody = z
  * POST /transaction/erc20-approve: creates an ERC-20 allowance that lets `spender` spend up to
  * `amount` of a token of the wallet; 0 revokes an earlier allowance. A token that requires an
  * allowance of 0 before a new one is refused with `allowance-not-zero`.
- *
- * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`,
- * then what `create` refuses.
  */
 export const erc20Approve = route({
   method: 'POST',

@@ -125,9 +125,6 @@ const NEVER_ESTIMATED: ReadonlySet<string> = new Set([
 /**
  * POST /transaction/estimate-fee: returns the slow, normal and fast fees of a transfer at current
  * prices. It stores nothing and counts as a read.
- *
- * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`,
- * then what `create` refuses, except for the codes in `NEVER_ESTIMATED`.
  */
 export const estimateFee = route({
   method: 'POST',

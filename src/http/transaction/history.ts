@@ -13,8 +13,6 @@ import { historyLines } from '#store/audit.ts';
  * GET /transaction/{txId}/history: returns every step of a transaction, oldest first, with its
  * actor, access token, client address, time and digest. The entries belong to the hash chain of the
  * whole vault, which `GET /vault/{vaultId}/history` returns.
- *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`.
  */
 export const transactionHistory = route({
   method: 'GET',

@@ -46,9 +46,6 @@ const messageBody = z
  * typed-data JSON, typed data (EIP-712); on Solana it is an off-chain message, and on Bitcoin a
  * BIP-322 message. It ends in SUCCEEDED with a `signature` and no `txHash`. An acknowledgement of a
  * foreign chain id has no meaning for a message that names none, and is dropped.
- *
- * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`,
- * then what `create` refuses.
  */
 export const message = route({
   method: 'POST',

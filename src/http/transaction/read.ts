@@ -16,8 +16,6 @@ const MAX_WAIT_SECONDS = 30;
  * `If-None-Match` gives 304. `Prefer: wait=N` holds the response until something changes, for at
  * most 30 s. With `If-None-Match`, a change before the request gets an immediate response. Either
  * way it counts as one read.
- *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`.
  */
 export const readTransaction = route({
   method: 'GET',

@@ -13,9 +13,6 @@ const rejectionBody = z
  * POST /transaction/{txId}/reject: rejects a pending transaction, which ends it permanently. One
  * rejection of any signer is enough. The body is empty or has a reason. A repeated request gives
  * 200 and changes nothing, also with another reason.
- *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`,
- * `transaction-not-pending`.
  */
 export const reject = route({
   method: 'POST',

@@ -50,9 +50,6 @@ type SimulationRecord = z.infer<typeof simulationSchema>;
  * GET /transaction/{txId}/simulation: returns the effect on the wallet if a pending transaction
  * were executed now, as an RPC node simulates it: the balance changes and the allowances. It is a
  * warning for signers and no part of what they approve.
- *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`,
- * `transaction-not-pending`.
  */
 export const simulation = route({
   method: 'GET',

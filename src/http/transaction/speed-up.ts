@@ -11,9 +11,6 @@ import { transactionAnswer } from '#http/transaction/record-schema.ts';
  * POST /transaction/{txId}/speed-up: sends another attempt at the same account nonce, whose fee is
  * at least an eighth higher and within the approved fee. At most one of the attempts is mined.
  * While such an attempt is pending, the request gives 200 and changes nothing.
- *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`,
- * `transaction-not-broadcast`.
  */
 export const speedUp = route({
   method: 'POST',

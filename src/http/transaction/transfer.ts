@@ -75,12 +75,7 @@ const transferBody = z
     ],
   });
 
-/**
- * POST /transaction/transfer: creates a payment of the native asset or of a token.
- *
- * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`,
- * then what `create` refuses.
- */
+/** POST /transaction/transfer: creates a payment of the native asset or of a token. */
 export const transfer = route({
   method: 'POST',
   path: '/transaction/transfer',

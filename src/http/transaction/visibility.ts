@@ -16,8 +16,7 @@ const visibilityBody = z.strictObject({ visible: z.boolean() }).meta({
  * PATCH /transaction/{txId}/visibility: shows or hides a transaction in lists, for every member of
  * the vault. The choice of a member stays, whatever the spam rules decide later.
  *
- * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`,
- * `invalid-request`, `forbidden` (a viewer changes nothing), `transaction-not-found`.
+ * A viewer changes nothing.
  */
 export const visibility = route({
   method: 'PATCH',

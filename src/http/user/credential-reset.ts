@@ -17,11 +17,7 @@ const listSchema = z
   })
   .meta({ id: 'CredentialResetList' });
 
-/**
- * GET /user/me/credential-reset: returns the credential resets of the caller, newest first.
- *
- * Refuses: the credential.
- */
+/** GET /user/me/credential-reset: returns the credential resets of the caller, newest first. */
 export const ownCredentialResets = route({
   method: 'GET',
   path: '/user/me/credential-reset',
@@ -42,9 +38,6 @@ export const ownCredentialResets = route({
 /**
  * POST /user/me/credential-reset/{resetId}/cancel: cancels a credential reset of the caller, who
  * still has a credential and needs no other one. A repeated request gives 200 and changes nothing.
- *
- * Refuses, in order: the credential, `invalid-request`, `credential-reset-not-found`,
- * `credential-reset-not-pending`.
  */
 export const cancelOwnCredentialReset = route({
   method: 'POST',

@@ -31,8 +31,7 @@ const eventsQuery = z.strictObject({
  * position in the query, and without both it starts now. It ends after ten minutes, or when the
  * session ends.
  *
- * Refuses, in order: the credential, `session-required` (API clients poll), `invalid-request`,
- * `quota-exceeded` for a session or a person with too many open streams.
+ * API clients poll instead.
  */
 export const ownEvents = route({
   method: 'GET',

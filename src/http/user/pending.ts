@@ -78,8 +78,6 @@ const listSchema = z
  * appears when its vault has written the read model, within seconds. Only the records of the page
  * are read, so a request makes at most 251 calls of objects. What it leaves out is in
  * `incompleteVaults`.
- *
- * Refuses, in order: the credential, `invalid-request`.
  */
 export const ownPending = route({
   method: 'GET',

@@ -30,8 +30,6 @@ const balancesSchema = z
  * and token, 100 per page. Native assets are always listed. A token is listed when the vault holds
  * it or has a pending movement of it. Tokens that only hidden records have moved are listed with
  * `visible=all`. A matching `If-None-Match` gives 304.
- *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */
 export const vaultBalances = route({
   method: 'GET',

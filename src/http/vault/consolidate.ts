@@ -40,13 +40,12 @@ const consolidateBody = z
  * POST /vault/{vaultId}/consolidate: creates a transaction that merges the smallest UTXOs of a
  * Bitcoin wallet into one, at the slow fee. Only the fee leaves the wallet. Without `maxFee` its
  * cap follows from the size. The transaction needs the same approvals as any other. Responds with
- * 201 and the record. UTXOs that cost more to spend than their value are left out, and so are
- * UTXOs that other transactions have reserved by then, and those that may carry more than satoshi
- * unless `includeMayCarryMore` is true. The last is no field of the intent: a co-signer signs the
- * bytes, which name each UTXO. The note is part of the intent, so each signer reads it there.
+ * 201 and the record. UTXOs that cost more to spend than their value are left out, and so are UTXOs
+ * that other transactions have reserved by then, and those that may carry more than satoshi unless
+ * `includeMayCarryMore` is true. The last is no field of the intent: a co-signer signs the bytes,
+ * which name each UTXO. The note is part of the intent, so each signer reads it there.
  *
- * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`,
- * `invalid-request`, `not-on-this-chain` when the chain has no UTXOs, then what `create` refuses.
+ * A chain without UTXOs is `not-on-this-chain`.
  */
 export const consolidate = route({
   method: 'POST',

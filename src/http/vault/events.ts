@@ -27,8 +27,7 @@ const MAX_REPLAY = 200;
  * starts at the current one. The stream ends after ten minutes, or when the session or the
  * membership ends.
  *
- * Refuses, in order: the credential, `session-required` (API clients poll), `invalid-request`,
- * `forbidden`, `quota-exceeded` for a session or a person with too many open streams.
+ * API clients poll instead.
  */
 export const vaultEvents = route({
   method: 'GET',

@@ -12,8 +12,6 @@ import { vaultStub } from '#objects/vault/stub.ts';
  * GET /vault/{vaultId}/history: returns the hash-chained history of a vault, oldest first. Save its
  * pages and run `npm run conclave -- verify-history FILE...` to verify that no entry was removed,
  * inserted, changed or reordered.
- *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */
 export const vaultHistory = route({
   method: 'GET',

@@ -55,8 +55,6 @@ const listSchema = z
  * GET /vault/{vaultId}/policies: returns every policy that was ever in force, newest first, with
  * the approvals that put it in force. A verifier follows the chain of canonical bytes and
  * signatures from a policy that it knows to the current one.
- *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */
 export const listPolicies = route({
   method: 'GET',

@@ -37,8 +37,6 @@ const governanceSchema = z
 /**
  * GET /vault/{vaultId}/policy: returns the policy in force and the used amount of each limit. With
  * a nonce, the response contains the statements of the co-signers for every key of the vault.
- *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */
 export const readPolicy = route({
   method: 'GET',

@@ -26,8 +26,6 @@ const exportsSchema = z
  * exported, in a list that the co-signer signs over the nonce of the reader. `npm run conclave --
  * verify-exports` compares the lists with the history. An export that the coordinator hid is in the
  * lists only.
- *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */
 export const recoveryExports = route({
   method: 'GET',

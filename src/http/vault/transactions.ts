@@ -52,8 +52,6 @@ const listSchema = z
  * the vault completes its projection before the list is read. A matching `If-None-Match` gives 304.
  * A record that the read model has damaged is left out and logged: the vault object has the record,
  * and `GET /transaction/{txId}` returns it.
- *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */
 export const vaultTransactions = route({
   method: 'GET',

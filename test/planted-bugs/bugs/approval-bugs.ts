@@ -47,7 +47,7 @@ export const APPROVAL_BUGS: readonly Bug[] = [
   {
     name: 'an approval of another intent is accepted',
     file: 'src/domain/transaction/transition.ts',
-    was: "if (event.digest !== transaction.digest) return { code: 'digest-mismatch' };",
+    was: "if (event.digest !== transaction.digest) throw new Error('an approval is not for the digest of its transaction');",
     is: '',
     caughtBy: domain('transaction/transition'),
   },

@@ -14,9 +14,6 @@ import { vaultStub } from '#objects/vault/stub.ts';
  * with one of the user's devices in the policy in force of the vault. It requires no credential,
  * because the user may have lost all of them. The device signs the SHA-256 of the canonical bytes
  * of conclave/credential-reset-cancellation/v1 over vaultId, userId and resetId.
- *
- * Refuses, in order: the body, `quota-exceeded` (of the address), `invalid-request`,
- * `credential-reset-not-found`, `device-signature-refused`, `credential-reset-not-pending`.
  */
 export const cancelByDevice = route({
   method: 'POST',

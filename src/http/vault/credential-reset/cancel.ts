@@ -13,9 +13,6 @@ import { vaultStub } from '#objects/vault/stub.ts';
  * POST /vault/{vaultId}/credential-reset/{resetId}/cancel: cancels the reset of a user. Any member
  * of a vault of the user can cancel it, in any role. A member other than the user can cancel one
  * reset of the same user within 90 days. A repeated request gives 200 and changes nothing.
- *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `credential-reset-not-found`,
- * `credential-reset-not-pending`, `reset-cancellation-used`.
  */
 export const cancelCredentialReset = route({
   method: 'POST',

@@ -18,8 +18,6 @@ const listSchema = z
 /**
  * GET /vault/{vaultId}/credential-reset: returns the credential resets of the members of the vault,
  * newest first.
- *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */
 export const listCredentialResets = route({
   method: 'GET',

@@ -11,10 +11,6 @@ import { policyChangeSchema } from '#http/encode/policy-change.ts';
  * this next policy. The approval that meets the threshold puts the policy in force at once and ends
  * all other pending changes. In device mode, a device of the caller signs the digest of the change.
  * A repeated approval gives 200 and changes nothing.
- *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`,
- * `policy-change-not-pending`, `removed-by-change`, `device-signature-required`,
- * `device-signature-refused`.
  */
 export const approvePolicyChange = route({
   method: 'POST',

@@ -9,9 +9,6 @@ import { policyChangeSchema } from '#http/encode/policy-change.ts';
  * POST /vault/{vaultId}/policy-change/{changeId}/cancel: cancels a policy change. Its proposer or
  * an admin can cancel it, unless it removes that person as a signer. A repeated request gives 200
  * and changes nothing.
- *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`,
- * `policy-change-not-pending`, `removed-by-change`.
  */
 export const cancelPolicyChange = route({
   method: 'POST',

@@ -63,9 +63,6 @@ const comparisonSchema = z
 /**
  * POST /vault/{vaultId}/policy-comparison: compares a pending policy change, or the body of a
  * proposal, with the policy in force over the newest transactions. It changes nothing.
- *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`,
- * `policy-change-not-pending`.
  */
 export const comparePolicyChange = route({
   method: 'POST',

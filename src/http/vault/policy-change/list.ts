@@ -28,8 +28,6 @@ const listSchema = z
 /**
  * GET /vault/{vaultId}/policy-change: returns every policy change that was ever proposed, newest
  * first.
- *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */
 export const listPolicyChanges = route({
   method: 'GET',

@@ -17,9 +17,7 @@ import { vaultStub } from '#objects/vault/stub.ts';
  * from the body stay as they are. A signer or an admin proposes, and the current signers decide. A
  * repeated proposal gives the same change.
  *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-unchanged`,
- * `too-many-policy-changes`, `too-many-own-policy-changes`; `chain-unavailable` when the decimals
- * of a new token cannot be read.
+ * `chain-unavailable`: the decimals of a new token cannot be read.
  */
 export const proposePolicyChange = route({
   method: 'POST',

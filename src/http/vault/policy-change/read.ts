@@ -27,8 +27,6 @@ const changeInFullSchema = policyChangeSchema
 /**
  * GET /vault/{vaultId}/policy-change/{changeId}: returns the policy change, the policy in force
  * and, with a nonce, the statements of the co-signers for every key of the vault.
- *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`.
  */
 export const readPolicyChange = route({
   method: 'GET',

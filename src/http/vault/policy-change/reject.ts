@@ -17,10 +17,6 @@ const rejectionBody = withOptionalSignature({ reason: rejectionReason }).meta({
  * caller is withdrawn. In device mode, a device of the caller signs `rejection.digest` of the
  * change. The signature does not cover the reason. A repeated request gives 200 and changes
  * nothing, also with another reason.
- *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`,
- * `policy-change-not-pending`, `removed-by-change`, `device-signature-required`,
- * `device-signature-refused`.
  */
 export const rejectPolicyChange = route({
   method: 'POST',

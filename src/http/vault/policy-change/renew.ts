@@ -16,10 +16,6 @@ const renewalBody = z.strictObject({ note: plainText(500).nullish() });
  * whose mandate has expired. A signer or an admin proposes. The signers of the version before it
  * decide, as they did for the adoption. The policy itself does not change. A repeated request gives
  * the same change.
- *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-version-not-found`,
- * `mandate-in-force`, `founding-incomplete`, `too-many-policy-changes`,
- * `too-many-own-policy-changes`.
  */
 export const renewMandate = route({
   method: 'POST',

@@ -15,8 +15,6 @@ const listSchema = z
 /**
  * GET /vault/{vaultId}/reprocess-report: returns what the newest requests to scan for missed
  * incoming transactions came to, newest first.
- *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */
 export const listReports = route({
   method: 'GET',

@@ -8,8 +8,6 @@ import { reportSchema } from '#http/vault/reprocess/record.ts';
 /**
  * GET /vault/{vaultId}/reprocess-report/{reportId}: returns what a request to scan for missed
  * incoming transactions came to so far.
- *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `reprocess-report-not-found`.
  */
 export const readReport = route({
   method: 'GET',

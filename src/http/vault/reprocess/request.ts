@@ -29,7 +29,7 @@ const acknowledgement = z
  * scans of the vault and failed deliveries of monitors. The response acknowledges the request
  * immediately. Transactions that the scan finds are listed as if a monitor had reported them.
  *
- * Refuses, in order: the credential, `invalid-request`, `forbidden` (a viewer changes nothing).
+ * A viewer changes nothing.
  */
 export const reprocess = route({
   method: 'POST',

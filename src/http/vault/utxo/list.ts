@@ -46,9 +46,6 @@ const utxosSchema = z
 /**
  * GET /vault/{vaultId}/utxos: returns the UTXOs of a Bitcoin wallet, the largest first, 100 per
  * page. A UTXO that a transaction in a mempool spends is not listed.
- *
- * Refuses, in order: the credential, `invalid-request`, `not-on-this-chain`, `forbidden`,
- * `chain-not-enabled`, `wallet-not-ready`, `chain-unavailable`.
  */
 export const vaultUtxos = route({
   method: 'GET',

@@ -12,10 +12,7 @@ import { vaultStub } from '#objects/vault/stub.ts';
  * consolidation spends it until it is unlocked. The chain is not read, so a UTXO can be locked
  * before it arrives. A repeated request gives the first lock and changes nothing.
  *
- * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`,
- * `invalid-request`, `not-on-this-chain`, `forbidden` (a viewer changes nothing),
- * `chain-not-enabled`, `wallet-not-ready`, `utxo-in-flight` when an attempt of a payment spends it,
- * `too-many-utxo-locks`.
+ * A viewer changes nothing. `utxo-in-flight`: an attempt of a payment spends the UTXO.
  */
 export const lockUtxo = route({
   method: 'POST',

@@ -11,8 +11,7 @@ import { vaultStub } from '#objects/vault/stub.ts';
  * POST /vault/{vaultId}/utxos/unlock: unlocks a UTXO of a Bitcoin wallet. A repeated request
  * changes nothing.
  *
- * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`,
- * `invalid-request`, `not-on-this-chain`, `forbidden` (a viewer changes nothing).
+ * A viewer changes nothing.
  */
 export const unlockUtxo = route({
   method: 'POST',
