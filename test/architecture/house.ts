@@ -49,7 +49,6 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   zod: ['http', 'objects', 'store', 'jobs', 'login', 'monitors', 'cosigner-client', 'prices', 'push'],
   'drizzle-orm': ['store'],
   viem: ['chains'],
-  unhomoglyph: ['chains'],
   oauth4webapi: ['login'],
   '@block65/webcrypto-web-push': ['push'],
   'cloudflare:workers': ['objects', 'cosigner', 'http', 'jobs', ''],
