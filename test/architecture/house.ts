@@ -277,7 +277,7 @@ const MAX_ENTRIES = 20;
  * Folders that may be larger: lists of files of one kind, and test/, which has a folder for each
  * room of src/ and for each suite.
  */
-const LISTS: ReadonlySet<string> = new Set(['docs/adr', 'migrations', 'migrations/meta', 'test']);
+const LISTS: ReadonlySet<string> = new Set(['docs/adr', 'migrations', 'test']);
 
 /**
  * Returns the folders with more than 20 entries, files and folders together. The top of the project
