@@ -48,7 +48,6 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   zod: ['http', 'objects', 'store', 'jobs', 'login', 'monitors', 'cosigner-client', 'prices', 'push'],
   'drizzle-orm': ['store'],
   viem: ['chains'],
-  unhomoglyph: ['chains'],
   oauth4webapi: ['login'],
   '@block65/webcrypto-web-push': ['push'],
   'cloudflare:workers': ['objects', 'cosigner', 'http', 'jobs', ''],
@@ -285,7 +284,7 @@ const MAX_ENTRIES = 20;
  * Folders that may be larger: lists of files of one kind, and test/, which has a folder for each
  * room of src/ and for each suite.
  */
-const LISTS: ReadonlySet<string> = new Set(['docs/adr', 'migrations', 'migrations/meta', 'test']);
+const LISTS: ReadonlySet<string> = new Set(['docs/adr', 'migrations', 'test']);
 
 /**
  * Returns the folders with more than 20 entries, files and folders together. The top of the project

@@ -1,4 +1,5 @@
 import { randomBytes } from '@noble/hashes/utils.js';
+import { afterAll, beforeAll, vi } from 'vitest';
 import { mandateDigest, nameOf, policyHashOf } from '#devices/policy-succession.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
 import { sortedByKeyId } from '#domain/access/device.ts';
@@ -6,11 +7,13 @@ import { newPolicyChangeId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { Actor, Approval } from '#domain/transaction/transaction.ts';
+import type { VaultKey } from '#domain/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { encodePolicy } from '#cosigner-client/bring-policies.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { byDevice, laptop, phone, founded } from '../cosigner/policy/device-scene.ts';
-import { present } from '../chains/evm/cast.ts';
+import type { Cosigners } from '../cosigner/cosigners.ts';
+import { newKey, present, startCosigners } from '../cosigner/cosigners.ts';
 import { alice, bob, carol } from '../domain/cast.ts';
 
 /**
@@ -27,7 +30,7 @@ export interface Signs {
 export const LAPTOP: Signs = { actor: alice, device: laptop };
 export const PHONE: Signs = { actor: bob, device: phone };
 
-const [newLaptop, newPhone, newKey] = [ScriptDevice.create(), ScriptDevice.create(), ScriptDevice.create()];
+const [newLaptop, newPhone, carolsDevice] = [ScriptDevice.create(), ScriptDevice.create(), ScriptDevice.create()];
 export const NEW_LAPTOP: Signs = { actor: alice, device: newLaptop };
 export const NEW_PHONE: Signs = { actor: bob, device: newPhone };
 
@@ -41,7 +44,7 @@ function revocationOf(policy: Policy): Policy {
     devices: sortedByKeyId([
       newLaptop.asDevice(alice.userId),
       newPhone.asDevice(bob.userId),
-      newKey.asDevice(carol.userId),
+      carolsDevice.asDevice(carol.userId),
     ]),
     previousHash: policyHashOf(policy),
   };
@@ -73,6 +76,38 @@ export function changeTo(
   const terms = { id: newPolicyChangeId(createdAtMs, randomBytes(10)), note: null, createdAtMs, expiresAtMs };
   const digest = mandateDigest(terms, policy);
   return { policy, mandate: { ...terms, policy, approvals: approvalsOf(digest, ...signs) } };
+}
+
+/** The change to version 2, which the devices that it revokes approved. */
+export const revocation: AdoptedPolicy = changeTo(revoked, [LAPTOP, PHONE]);
+
+/** Three co-signers, and a key of theirs. Both are there in the tests of a file, not before. */
+export interface PolicyScene {
+  readonly cosigners: Cosigners;
+  readonly key: VaultKey;
+}
+
+/**
+ * Starts co-signers with a key under this policy before the tests of a file, and stops them after
+ * the tests. A co-signer reports each attack that it refuses, so its reports are not printed.
+ */
+export function policyScene(governedBy: Policy): PolicyScene {
+  let cosigners: Cosigners | undefined;
+  let key: VaultKey | undefined;
+  beforeAll(async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {});
+    cosigners = await startCosigners();
+    key = await newKey(cosigners.all, { governedBy });
+  }, 90_000);
+  afterAll(() => cosigners?.stop());
+  return {
+    get cosigners() {
+      return present(cosigners);
+    },
+    get key() {
+      return present(key);
+    },
+  };
 }
 
 interface Answer {

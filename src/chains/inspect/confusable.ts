@@ -1,4 +1,11 @@
-import unhomoglyph from 'unhomoglyph';
+import { CONFUSABLE_LETTERS } from '#chains/inspect/confusable-letters.ts';
+
+const TARGETS: ReadonlyMap<string, string> = new Map(
+  CONFUSABLE_LETTERS.flatMap((line) => line.split(' ')).flatMap((entry) => {
+    const [target = '', letters = ''] = entry.split(':');
+    return [...letters].map((letter): [string, string] => [letter, target]);
+  }),
+);
 
 /**
  * Returns what two texts have in common that people read as the same. Look-alike letters are equal
@@ -6,8 +13,11 @@ import unhomoglyph from 'unhomoglyph';
  * characters are ignored. A text of nothing else, such as an emoji, stays as it is.
  */
 export function skeletonOf(text: string): string {
-  const plain = text.normalize('NFKD').replaceAll(/[\p{M}\p{Cf}]/gu, '');
-  const skeleton = unhomoglyph(plain.toUpperCase()).normalize('NFKD').toUpperCase();
+  const plain = text
+    .normalize('NFKD')
+    .replaceAll(/[\p{M}\p{Cf}]/gu, '')
+    .toUpperCase();
+  const skeleton = [...plain].map((letter) => TARGETS.get(letter) ?? letter).join('');
   const letters = skeleton.replaceAll(/[^\p{L}\p{N}]/gu, '');
   return letters === '' ? text.normalize('NFKC') : letters;
 }

@@ -7,16 +7,14 @@
  * Defence: the policy contains the signing threshold. A co-signer generates keys with this number
  *   only, and counts attestations against it.
  */
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { nameOf, policyHashOf } from '#devices/policy-succession.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { relay } from '#jobs/signing/relay.ts';
-import type { Cosigners } from '../../cosigner/cosigners.ts';
-import { newKey, startCosigners } from '../../cosigner/cosigners.ts';
 import { founded } from '../../cosigner/policy/device-scene.ts';
 import { generateKey } from '../../cosigner/key/generate-key.ts';
-import { changeTo, LAPTOP, OF_THREE, PHONE, sentTo, shownTo, attestationsOf } from '../policy-scene.ts';
+import { attestationsOf, changeTo, LAPTOP, OF_THREE, PHONE, policyScene, sentTo, shownTo } from '../policy-scene.ts';
 
 const first = founded(OF_THREE.first);
 const lower = founded({ ...OF_THREE.first, signingThreshold: 2 });
@@ -30,17 +28,11 @@ const oneSigns: Policy = {
 };
 const expired = changeTo(oneSigns, [LAPTOP, PHONE], Date.now() - 1);
 
-let cosigners: Cosigners;
-beforeAll(async () => {
-  vi.spyOn(console, 'error').mockImplementation(() => {});
-  cosigners = await startCosigners();
-  await newKey(cosigners.all, { governedBy: OF_THREE.first });
-}, 90_000);
-afterAll(() => cosigners.stop());
+const scene = policyScene(OF_THREE.first);
 
 /** Generates a further key. Returns `made`, or the reason of the refusal. */
 async function furtherKey(policies: readonly AdoptedPolicy[]): Promise<string> {
-  const made = await generateKey(cosigners.all, { scheme: 'frost-ed25519', policies });
+  const made = await generateKey(scene.cosigners.all, { scheme: 'frost-ed25519', policies });
   return made.ok ? 'made' : made.refusal.reason;
 }
 
@@ -48,25 +40,33 @@ test('a further key of two co-signers is not generated in a vault where three si
   expect(await furtherKey([lower])).toMatch(/node \d policy-mismatch/);
   const lowered = changeTo({ ...oneSigns, threshold: 2, signingThreshold: 2 }, [LAPTOP, PHONE]);
   expect(await furtherKey([first, lowered])).toMatch(/node \d policy-mismatch/);
-  expect(await shownTo(cosigners.all, lowered)).toEqual(['policy-mismatch', 'policy-mismatch', 'policy-mismatch']);
+  expect(await shownTo(scene.cosigners.all, lowered)).toEqual([
+    'policy-mismatch',
+    'policy-mismatch',
+    'policy-mismatch',
+  ]);
 });
 
 test('a coordinator cannot name the threshold of a key generation', async () => {
   const body = { scheme: 'frost-ed25519', threshold: 2, policy: nameOf(first.policy) };
-  const made = await relay({ cosigners: cosigners.all, path: () => 'keygen/' + 'a'.repeat(32), request: () => body });
+  const made = await relay({
+    cosigners: scene.cosigners.all,
+    path: () => 'keygen/' + 'a'.repeat(32),
+    request: () => body,
+  });
   expect(made).toMatchObject({ ok: false, refusal: { code: 'malformed' } });
 });
 
 test('the attestations of two co-signers put no policy in force where three sign together', async () => {
   const inTime = changeTo(oneSigns, [LAPTOP, PHONE]);
-  const attestations = await attestationsOf(cosigners.some(2, 3), [inTime]);
+  const attestations = await attestationsOf(scene.cosigners.some(2, 3), [inTime]);
   expect(Object.keys(attestations.chosen)).toEqual(['2', '3']);
-  expect(await sentTo(cosigners.some(2, 3), [inTime], attestations)).toEqual([
+  expect(await sentTo(scene.cosigners.some(2, 3), [inTime], attestations)).toEqual([
     'not-enough-attestations',
     'not-enough-attestations',
   ]);
   // With the stage of an adoption, two hostile co-signers could sign more.
-  expect(await sentTo(cosigners.some(1), [expired], { chosen: {}, adopted: attestations.chosen })).toEqual([
+  expect(await sentTo(scene.cosigners.some(1), [expired], { chosen: {}, adopted: attestations.chosen })).toEqual([
     'mandate-expired',
   ]);
   expect(await furtherKey([first, expired])).toMatch(/node \d mandate-expired/);

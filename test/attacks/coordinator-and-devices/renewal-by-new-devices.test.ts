@@ -7,23 +7,15 @@
  * Defence: a renewed mandate is judged as the first mandate was: by the quorum of the policy before
  *   that version.
  */
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { sortedByKeyId } from '#domain/access/device.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
-import type { Cosigners } from '../../cosigner/cosigners.ts';
-import { newKey, startCosigners } from '../../cosigner/cosigners.ts';
 import { mallory } from '../../domain/cast.ts';
 import type { Signs } from '../policy-scene.ts';
-import { changeTo, LAPTOP, OF_THREE, PHONE, shownTo } from '../policy-scene.ts';
+import { changeTo, LAPTOP, OF_THREE, PHONE, policyScene, shownTo } from '../policy-scene.ts';
 
-let cosigners: Cosigners;
-beforeAll(async () => {
-  vi.spyOn(console, 'error').mockImplementation(() => {});
-  cosigners = await startCosigners();
-  await newKey(cosigners.all, { governedBy: OF_THREE.first });
-}, 90_000);
-afterAll(() => cosigners.stop());
+const scene = policyScene(OF_THREE.first);
 
 const [one, two] = [ScriptDevice.create(), ScriptDevice.create()];
 const MALLORYS: readonly Signs[] = [
@@ -40,13 +32,13 @@ const takeover: Policy = {
 
 test('devices that a change adds cannot renew its mandate, and the earlier devices can', async () => {
   const no = ['policy-mismatch', 'policy-mismatch', 'policy-mismatch'];
-  expect(await shownTo(cosigners.all, changeTo(takeover, MALLORYS))).toEqual(no);
+  expect(await shownTo(scene.cosigners.all, changeTo(takeover, MALLORYS))).toEqual(no);
   // The approval of one of the two earlier devices is not enough, with any number of new devices.
-  expect(await shownTo(cosigners.all, changeTo(takeover, [LAPTOP, ...MALLORYS]))).toEqual(no);
+  expect(await shownTo(scene.cosigners.all, changeTo(takeover, [LAPTOP, ...MALLORYS]))).toEqual(no);
   // A renewal that does not count does not revive the first mandate.
   const expired = changeTo(takeover, [LAPTOP, PHONE], Date.now() - 1);
   const late = ['mandate-expired', 'mandate-expired', 'mandate-expired'];
-  expect(await shownTo(cosigners.all, expired, cosigners.all)).toEqual(late);
+  expect(await shownTo(scene.cosigners.all, expired, scene.cosigners.all)).toEqual(late);
   const renewed = changeTo(takeover, [LAPTOP, PHONE]);
-  expect(await shownTo(cosigners.all, renewed)).toEqual(['adopted', 'adopted', 'adopted']);
+  expect(await shownTo(scene.cosigners.all, renewed)).toEqual(['adopted', 'adopted', 'adopted']);
 });

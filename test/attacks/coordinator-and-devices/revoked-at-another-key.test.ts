@@ -7,49 +7,44 @@
  * Defence: the keys of a vault have no policies. A co-signer reads the policy in force from the
  *   object of the vault, for each key and each signature.
  */
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
 import { policyStatements } from '#cosigner-client/policy-statements.ts';
 import { byDevice } from '../../cosigner/policy/device-scene.ts';
-import type { Cosigners } from '../../cosigner/cosigners.ts';
-import { approvedTransfer, newKey, startCosigners } from '../../cosigner/cosigners.ts';
+import { approvedTransfer, newKey } from '../../cosigner/cosigners.ts';
 import { thresholdSign } from '../../cosigner/threshold-sign.ts';
 import type { Signs } from '../policy-scene.ts';
 import {
   approvalsOf,
-  changeTo,
   first,
   LAPTOP,
   NEW_LAPTOP,
   NEW_PHONE,
   PHONE,
+  policyScene,
+  revocation,
   revoked,
   shownTo,
 } from '../policy-scene.ts';
 
-const change = changeTo(revoked, [LAPTOP, PHONE]);
-
-let cosigners: Cosigners;
+const scene = policyScene(byDevice);
 let keys: readonly VaultKey[];
 beforeAll(async () => {
-  vi.spyOn(console, 'error').mockImplementation(() => {});
-  cosigners = await startCosigners();
-  keys = [await newKey(cosigners.all, { governedBy: byDevice }), await newKey(cosigners.all, { governedBy: byDevice })];
-}, 90_000);
-afterAll(() => cosigners.stop());
+  keys = [scene.key, await newKey(scene.cosigners.all, { governedBy: byDevice })];
+});
 
 /** Returns 'signed', or why the co-signers refuse a payment that these devices approve. */
 async function paid(key: VaultKey, governedBy: typeof byDevice, ...signs: readonly Signs[]): Promise<string> {
   const request = approvedTransfer({ key, governedBy });
   const approvals = approvalsOf(request.transaction.digest, ...signs);
-  const policies = [first, change].filter(({ policy }) => policy.version <= governedBy.version);
-  const outcome = await thresholdSign(cosigners.all, { ...request, approvals, policies });
+  const policies = [first, revocation].filter(({ policy }) => policy.version <= governedBy.version);
+  const outcome = await thresholdSign(scene.cosigners.all, { ...request, approvals, policies });
   return outcome.ok ? 'signed' : outcome.reason;
 }
 
 test('a revocation binds every wallet of the vault at the same moment', async () => {
   for (const key of keys) expect(await paid(key, byDevice, LAPTOP, PHONE)).toBe('signed');
-  expect(await shownTo(cosigners.all, change)).toEqual(['adopted', 'adopted', 'adopted']);
+  expect(await shownTo(scene.cosigners.all, revocation)).toEqual(['adopted', 'adopted', 'adopted']);
   for (const key of keys) {
     // The coordinator names the policy from before the revocation, or the one in force.
     expect(await paid(key, byDevice, LAPTOP, PHONE)).toContain('policy-ahead');
@@ -58,7 +53,7 @@ test('a revocation binds every wallet of the vault at the same moment', async ()
   }
   const nonce = 'ab'.repeat(32);
   const statements = await policyStatements(
-    cosigners.all,
+    scene.cosigners.all,
     keys.map(({ keyId }) => keyId),
     nonce,
   );

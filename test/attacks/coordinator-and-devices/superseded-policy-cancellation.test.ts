@@ -7,45 +7,38 @@
  * Defence: the policy in force judges a cancellation, unless the co-signer has a record of this
  *   transaction.
  */
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Attempt } from '#domain/transaction/transaction.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
-import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '../../cosigner/threshold-sign.ts';
 import { byDevice } from '../../cosigner/policy/device-scene.ts';
-import type { ApprovedTransfer, Cosigners } from '../../cosigner/cosigners.ts';
-import { approvedTransfer, attemptOf, newKey, startCosigners } from '../../cosigner/cosigners.ts';
+import type { ApprovedTransfer } from '../../cosigner/cosigners.ts';
+import { approvedTransfer, attemptOf } from '../../cosigner/cosigners.ts';
 import { amount } from '../../domain/cast.ts';
 import { refusedByAll } from '../../cosigner/rejected-requests.ts';
 import {
   approvalsOf,
-  changeTo,
   first,
   LAPTOP,
   NEW_LAPTOP,
   NEW_PHONE,
   PHONE,
-  revoked,
+  policyScene,
+  revocation,
   shownTo,
 } from '../policy-scene.ts';
 
-let cosigners: Cosigners;
-let key: VaultKey;
-const change = changeTo(revoked, [LAPTOP, PHONE]);
-const policies = [first, change];
+const scene = policyScene(byDevice);
+const policies = [first, revocation];
 /** A payment that was signed under version 1 of the policy while that version was in force. */
 let before: ApprovedTransfer;
 
 beforeAll(async () => {
-  vi.spyOn(console, 'error').mockImplementation(() => {});
-  cosigners = await startCosigners();
-  key = await newKey(cosigners.all, { governedBy: byDevice });
-  before = { ...approvedTransfer({ key, governedBy: byDevice, nonce: 5n }), policies: [first] };
+  before = { ...approvedTransfer({ key: scene.key, governedBy: byDevice, nonce: 5n }), policies: [first] };
   before = { ...before, approvals: approvalsOf(before.transaction.digest, LAPTOP, PHONE) };
-  expect(await thresholdSign(cosigners.some(1, 2), before)).toMatchObject({ ok: true });
-  expect(await shownTo(cosigners.all, change)).toEqual(['adopted', 'adopted', 'adopted']);
+  expect(await thresholdSign(scene.cosigners.some(1, 2), before)).toMatchObject({ ok: true });
+  expect(await shownTo(scene.cosigners.all, revocation)).toEqual(['adopted', 'adopted', 'adopted']);
 }, 90_000);
-afterAll(() => cosigners.stop());
 
 /**
  * Returns a cancellation attempt: bytes that pay zero to the wallet itself, at this price per gas.
@@ -57,33 +50,36 @@ function cancellation(of: ApprovedTransfer, number: number, maxFeePerGas: bigint
 }
 
 test('a new intent under a superseded policy is neither paid nor cancelled for its revoked devices', async () => {
-  const theft = approvedTransfer({ key, governedBy: byDevice });
+  const theft = approvedTransfer({ key: scene.key, governedBy: byDevice });
   const request = { ...theft, policies, approvals: approvalsOf(theft.transaction.digest, LAPTOP, PHONE) };
-  await refusedByAll(cosigners, request, 'not-enough-approvals');
+  await refusedByAll(scene.cosigners, request, 'not-enough-approvals');
   const burning = { ...request, attempt: cancellation(theft, 1, 2_000_000_000_000n, 9n) };
-  await refusedByAll(cosigners, burning, 'not-enough-approvals');
+  await refusedByAll(scene.cosigners, burning, 'not-enough-approvals');
   // The coordinator states the creation time. A time before the policy change has no effect.
-  const backdated = approvedTransfer({ key, governedBy: byDevice, createdAtMs: Date.now() - 3_600_000 });
+  const backdated = approvedTransfer({ key: scene.key, governedBy: byDevice, createdAtMs: Date.now() - 3_600_000 });
   const approvals = approvalsOf(backdated.transaction.digest, LAPTOP, PHONE);
   const again = { ...backdated, policies, approvals, attempt: cancellation(backdated, 1, 2_000_000_000_000n, 9n) };
-  await refusedByAll(cosigners, again, 'not-enough-approvals');
+  await refusedByAll(scene.cosigners, again, 'not-enough-approvals');
 });
 
 test('co-signers with a record of an earlier payment cancel it, and sign no other payment for it', async () => {
   const request = { ...before, policies, attempt: cancellation(before, 2, 2_200_000_000n, 5n) };
   // Co-signer 3 has no record of the payment.
-  expect(await thresholdSign(cosigners.some(1, 3), request)).toMatchObject({ ok: false });
+  expect(await thresholdSign(scene.cosigners.some(1, 3), request)).toMatchObject({ ok: false });
   const dear = { ...request, attempt: cancellation(before, 2, 3_000_000_000_000n, 5n) };
-  expect(await thresholdSign(cosigners.some(1, 2), dear)).toMatchObject({
+  expect(await thresholdSign(scene.cosigners.some(1, 2), dear)).toMatchObject({
     ok: false,
     reason: expect.stringContaining('fee-above-cap') as string,
   });
-  expect(await thresholdSign(cosigners.some(1, 2), request)).toMatchObject({ ok: true });
+  expect(await thresholdSign(scene.cosigners.some(1, 2), request)).toMatchObject({ ok: true });
 });
 
 test('the current signers can cancel a transaction of which no co-signer has a record', async () => {
-  const mine = approvedTransfer({ key, governedBy: byDevice });
+  const mine = approvedTransfer({ key: scene.key, governedBy: byDevice });
   const approvals = approvalsOf(mine.transaction.digest, NEW_LAPTOP, NEW_PHONE);
   const request = { ...mine, policies, approvals, attempt: cancellation(mine, 1, 2_000_000_000n, 11n) };
-  expect(await thresholdSign(cosigners.some(1, 3), request)).toEqual({ ok: true, signatures: [expect.anything()] });
+  expect(await thresholdSign(scene.cosigners.some(1, 3), request)).toEqual({
+    ok: true,
+    signatures: [expect.anything()],
+  });
 });

@@ -7,8 +7,8 @@ export const MEMBER_BUGS: readonly Bug[] = [
   {
     name: 'a name with other capitals is no twin',
     file: 'src/chains/inspect/confusable.ts',
-    was: "unhomoglyph(plain.toUpperCase()).normalize('NFKD').toUpperCase()",
-    is: "unhomoglyph(plain).normalize('NFKD')",
+    was: '.toUpperCase();',
+    is: ';',
     caughtBy: ['test/attacks/member/confusable-name.test.ts'],
   },
   {

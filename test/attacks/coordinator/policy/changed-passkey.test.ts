@@ -8,24 +8,16 @@
  *   approval page and the device command refuse a policy that changes a device instead of adding or
  *   removing it.
  */
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseDevice } from '#devices/device-key.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import { sortedByKeyId } from '#domain/access/device.ts';
 import type { Device } from '#domain/access/device.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { byDevice, phone } from '../../../cosigner/policy/device-scene.ts';
-import type { Cosigners } from '../../../cosigner/cosigners.ts';
-import { newKey, startCosigners } from '../../../cosigner/cosigners.ts';
-import { changeTo, LAPTOP, PHONE, shownTo } from '../../policy-scene.ts';
+import { changeTo, LAPTOP, PHONE, policyScene, shownTo } from '../../policy-scene.ts';
 
-let cosigners: Cosigners;
-beforeAll(async () => {
-  vi.spyOn(console, 'error').mockImplementation(() => {});
-  cosigners = await startCosigners();
-  await newKey(cosigners.all, { governedBy: byDevice });
-}, 60_000);
-afterAll(() => cosigners.stop());
+const scene = policyScene(byDevice);
 
 const { passkey } = phone;
 const withDevice = (device: Device, more: Partial<Policy> = {}): Policy => ({
@@ -52,10 +44,10 @@ test('no co-signer adopts a policy that changes a device in force, whichever sig
   for (const device of changed) {
     for (const more of [{}, { threshold: 3 }]) {
       const change = changeTo(withDevice(device, more), [LAPTOP, PHONE]);
-      const answers = await shownTo(cosigners.all, change);
+      const answers = await shownTo(scene.cosigners.all, change);
       expect(answers.every((answer) => answer !== 'adopted')).toBe(true);
     }
   }
   const unchanged = changeTo(withDevice(passkey, { threshold: 3 }), [LAPTOP, PHONE]);
-  expect(await shownTo(cosigners.all, unchanged)).toEqual(['adopted', 'adopted', 'adopted']);
+  expect(await shownTo(scene.cosigners.all, unchanged)).toEqual(['adopted', 'adopted', 'adopted']);
 });

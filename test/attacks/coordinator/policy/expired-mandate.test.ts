@@ -6,33 +6,26 @@
  * Defence: a mandate expires by the clock of each co-signer, unless t other co-signers attest that
  *   they adopted the policy in time.
  */
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import { bringPolicies } from '#cosigner-client/bring-policies.ts';
 import { byDevice } from '../../../cosigner/policy/device-scene.ts';
-import type { Cosigners } from '../../../cosigner/cosigners.ts';
-import { newKey, startCosigners } from '../../../cosigner/cosigners.ts';
 import { sourceOf } from '../../../cosigner/policy-source.ts';
 import {
+  attestationsOf,
   changeTo,
   first,
   LAPTOP,
   NEW_LAPTOP,
   NEW_PHONE,
   PHONE,
+  policyScene,
   revoked,
   sentTo,
   shownTo,
-  attestationsOf,
 } from '../../policy-scene.ts';
 
-let cosigners: Cosigners;
-beforeAll(async () => {
-  vi.spyOn(console, 'error').mockImplementation(() => {});
-  cosigners = await startCosigners();
-  await newKey(cosigners.all, { governedBy: byDevice });
-}, 60_000);
-afterAll(() => cosigners.stop());
+const scene = policyScene(byDevice);
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
 
@@ -40,21 +33,21 @@ test('an expired change with all its approvals is refused, even with the attesta
   const holiday = { ...byDevice, version: 2, threshold: 1, previousHash: policyHashOf(byDevice) };
   const old = changeTo(holiday, [LAPTOP, PHONE], Date.now() - YEAR_MS);
   const no = ['mandate-expired', 'mandate-expired', 'mandate-expired'];
-  expect(await shownTo(cosigners.all, old)).toEqual(no);
-  expect(await shownTo(cosigners.all, old, cosigners.all)).toEqual(no);
+  expect(await shownTo(scene.cosigners.all, old)).toEqual(no);
+  expect(await shownTo(scene.cosigners.all, old, scene.cosigners.all)).toEqual(no);
 });
 
 test('a co-signer that was unreachable adopts an expired change that two others adopted, and not one that they only chose', async () => {
   const inTime = changeTo(revoked, [LAPTOP, PHONE]);
   const late = changeTo(revoked, [LAPTOP, PHONE], Date.now() - 1);
-  const third = cosigners.some(3);
-  const chosen = await attestationsOf(cosigners.some(1, 2), [inTime]);
+  const third = scene.cosigners.some(3);
+  const chosen = await attestationsOf(scene.cosigners.some(1, 2), [inTime]);
   expect(Object.keys(chosen.chosen)).toEqual(['1', '2']);
   expect(await sentTo(third, [late], chosen)).toEqual(['mandate-expired']);
-  expect(await sentTo(cosigners.some(1), [inTime], chosen)).toEqual(['adopted']);
-  expect(await shownTo(third, late, cosigners.some(1, 2))).toEqual(['mandate-expired']);
-  expect(await sentTo(cosigners.some(2), [inTime], chosen)).toEqual(['adopted']);
-  const adopted = await attestationsOf(cosigners.some(1, 2), [inTime]);
+  expect(await sentTo(scene.cosigners.some(1), [inTime], chosen)).toEqual(['adopted']);
+  expect(await shownTo(third, late, scene.cosigners.some(1, 2))).toEqual(['mandate-expired']);
+  expect(await sentTo(scene.cosigners.some(2), [inTime], chosen)).toEqual(['adopted']);
+  const adopted = await attestationsOf(scene.cosigners.some(1, 2), [inTime]);
   expect(Object.keys(adopted.adopted)).toEqual(['1', '2']);
   // An attestation with one stage does not count as the other one.
   expect(await sentTo(third, [late], { chosen: {}, adopted: chosen.chosen })).toEqual(['mandate-expired']);
@@ -71,7 +64,7 @@ test('a co-signer that is two versions behind gets the versions that it lacks, i
   const fourth = { ...third, version: 4, threshold: 2, previousHash: policyHashOf(third) };
   const signs = [NEW_LAPTOP, NEW_PHONE];
   const all = [first, changeTo(revoked, [LAPTOP, PHONE]), changeTo(third, signs)];
-  const everyone = { targets: cosigners.all, attesters: cosigners.all };
+  const everyone = { targets: scene.cosigners.all, attesters: scene.cosigners.all };
   expect(await bringPolicies(sourceOf(...all), everyone)).toEqual({ versions: { 1: 3, 2: 3, 3: 3 }, faults: [] });
   // Version 3 requires all three of its signers.
   const { versions, faults } = await bringPolicies(sourceOf(...all, changeTo(fourth, signs)), everyone);
