@@ -28,11 +28,16 @@ const source = files.filter(
   (path) => /\.(?:tsx?|json|toml|sql)$|^\.ci\//.test(path) && !/package-lock|^test\/architecture\//.test(path),
 );
 
+const manifest = JSON.parse(read('package.json')) as {
+  readonly scripts: object;
+  readonly engines: { readonly node: string };
+};
 const loaded = Object.entries(COMMANDS).map(async ([name, { load }]) => [name, (await load()).usage] as const);
 const facts: Facts = {
   paths: new Set([...files, ...folders]),
   documents: new Map(documents.map(({ path, text }) => [path, text])),
-  scripts: new Set(Object.keys((JSON.parse(read('package.json')) as { readonly scripts: object }).scripts)),
+  scripts: new Set(Object.keys(manifest.scripts)),
+  lowestNode: manifest.engines.node.replace(/^>=/, ''),
   usages: new Map(await Promise.all(loaded)),
   endpoints: new Set([
     ...ROUTES.map(({ method, path }) => endpointOf(method, path)),
@@ -73,6 +78,9 @@ test.each<[string, string, string]>([
   ['identifiers', 'docs/api.md', '`noSuchField`'],
   ['length', 'README.md', 'line\n'.repeat(181)],
   ['length', 'docs/known-limits.md', '\n- one\n  two\n  three\n'],
+  ['nodeVersion', 'README.md', 'Install Node first.'],
+  ['nodeVersion', 'CONTRIBUTING.md', 'Install Node 22.12 or newer.'],
+  ['nodeVersion', 'docs/deploy.md', 'Install Node 22.18.1 or\nnewer.'],
 ])('rule %s finds its fault in %s', (name, path, text) => {
   expect(rules[name]?.({ path, text }, facts)).toHaveLength(1);
 });
