@@ -72,6 +72,7 @@ test.each<[string, string, string]>([
   ['commands', 'docs/api.md', '`npm run conclave -- nothing`'],
   ['commands', 'docs/api.md', '```sh\nnpm run --silent conclave -- admin vault destroy\n```'],
   ['commands', 'docs/api.md', '```sh\nnpm run conclave -- admin vault create \\\n  --nothing 1\n```'],
+  ['commands', 'docs/api.md', '`node cli/conclave.ts recover new --nothing 1`'],
   ['endpoints', 'docs/api.md', '`GET /vault/{vaultId}/nothing`'],
   ['identifiers', 'docs/api.md', '`no-such-code`'],
   ['identifiers', 'docs/api.md', '`NO_SUCH_SETTING`'],

@@ -100,7 +100,7 @@ function scriptFaults(line: string, { scripts }: Facts): readonly string[] {
  * placeholder such as COMMAND is skipped.
  */
 function conclaveFaults(line: string, { usages }: Facts): readonly string[] {
-  return [...line.matchAll(/\bconclave -- ([^|>#]*)/gu)].flatMap((match) => {
+  return [...line.matchAll(/\bconclave(?: --|\.ts) ([^|>#]*)/gu)].flatMap((match) => {
     const [name = '', ...words] = (match[1] ?? '').trim().split(/\s+/u);
     if (name === '' || /^(?:COMMAND|--help|\.\.\.)/.test(name)) return [];
     const usage = usages.get(name);
