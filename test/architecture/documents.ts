@@ -50,7 +50,7 @@ function codeOf(text: string): { readonly inline: readonly string[]; readonly li
   return { inline, lines: blocks.flatMap((block) => block.replaceAll('\\\n', ' ').split('\n')) };
 }
 
-const PATH = /^(?:src|test|cli|local|bench|docs|deploy|migrations|\.ci)\/[\w./-]*$/;
+const PATH = /^(?:src|test|cli|local|bench|docs|deploy|config|migrations|\.ci)\/[\w./-]*$/;
 
 function paths({ text }: Document, facts: Facts): readonly string[] {
   return codeOf(text)
