@@ -5,6 +5,7 @@ import { COMMANDS } from '#cli/conclave.ts';
 import { BUILT_IN_CHAINS } from '#chains/built-in-chains.ts';
 import { ALERT_CODES, LOGGED_ALERT_CODES } from '#domain/alert.ts';
 import { ROUTES } from '#http/routes.ts';
+import { MONITORS } from '#monitors/endpoint.ts';
 import type { Document, Facts } from './documents.ts';
 import { endpointOf, rules } from './documents.ts';
 import { PROJECT, projectFiles } from './project-files.ts';
@@ -162,4 +163,16 @@ test('chains.md has every built-in chain, with its confirmations', () => {
   expect(written.map(([, name, symbol, confirmations]) => `${name} ${symbol} ${confirmations}`).toSorted()).toEqual(
     BUILT_IN_CHAINS.map((chain) => `${chain.name} ${chain.nativeSymbol} ${chain.confirmations}`).toSorted(),
   );
+});
+
+test('chains.md and monitors.md have every provider of monitors, and no other one', () => {
+  const [, table = ''] = textOf('docs/chains.md').split(/^\| Provider .*$/mu);
+  const [rows = ''] = table.split('\n\n');
+  const listed = [...rows.matchAll(/^\| `([a-z-]+)` /gmu)].map((match) => match[1] ?? '');
+  const described = [...textOf('docs/monitors.md').matchAll(/^Provider: ([^.:]+)[.:]/gmu)]
+    .flatMap(([, names = '']) => [...names.matchAll(/`([a-z-]+)`/gu)].map((match) => match[1] ?? ''))
+    .filter((name) => !BUILT_IN_CHAINS.some((chain) => chain.name === name));
+  const providers = Object.keys(MONITORS).toSorted();
+  expect(listed.toSorted()).toEqual(providers);
+  expect(described.toSorted()).toEqual(providers);
 });
