@@ -260,7 +260,7 @@ function memberOf(text: string): { readonly userId: string; readonly roles: read
 }
 
 export const adminCommand: Command = {
-  usage: `Set CONCLAVE_URL to the address of the service and CONCLAVE_SERVICE_KEY to a service key.\n${usageOf('admin', COMMANDS)}`,
+  usage: `Set CONCLAVE_URL to the address of the service and CONCLAVE_SERVICE_KEY to a service key.\n${usageOf('npm run conclave -- admin', COMMANDS)}`,
   run: async (args) => {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     const name = positionals.join(' ');

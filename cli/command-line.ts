@@ -1,10 +1,16 @@
 import { visibleText } from '#domain/visible-text.ts';
 import { Client } from './api-client.ts';
+import { argumentsForOwnNode } from './own-node.ts';
 
 /** One command of `conclave`. */
 export interface Command {
   /** The forms of the command, one per line, and the environment variables that it reads. */
   readonly usage: string;
+  /**
+   * The start of the command line for an own Node. Present where the command handles secrets that
+   * the bundled Node must not read: see `argumentsForOwnNode`.
+   */
+  readonly ownNode?: string;
   /**
    * Runs the command. Throws `UsageError` for arguments that it cannot parse, and any other error
    * for a failure.
@@ -22,13 +28,13 @@ export class UsageError extends Error {}
  * Runs a command to its end, or prints its usage for `--help`. Errors go to standard error, so that
  * standard output holds only the result.
  */
-export async function runCommand({ usage, run }: Command, args: readonly string[]): Promise<void> {
+export async function runCommand({ usage, ownNode, run }: Command, args: readonly string[]): Promise<void> {
   if (args.includes('--help')) {
     console.log(usage);
     return;
   }
   try {
-    await run(args);
+    await run(ownNode === undefined ? args : argumentsForOwnNode(args, ownNode));
   } catch (error) {
     // The message may contain a text of the service.
     console.error(visibleText(error instanceof Error ? error.message : String(error), { linesStay: true }));
@@ -69,11 +75,13 @@ export function jsonText(value: unknown): string {
   });
 }
 
-/** Returns the lines of usage of a command that has commands of its own. */
-export function usageOf(command: string, commands: Readonly<Record<string, { readonly usage: string }>>): string {
-  const lines = Object.entries(commands).map(
-    ([name, { usage }]) => `  npm run conclave -- ${command} ${name} ${usage}`,
-  );
+/**
+ * Returns the lines of usage of a command that has commands of its own.
+ *
+ * @param start such as `npm run conclave -- admin`
+ */
+export function usageOf(start: string, commands: Readonly<Record<string, { readonly usage: string }>>): string {
+  const lines = Object.entries(commands).map(([name, { usage }]) => `  ${start} ${name} ${usage}`);
   return lines.map((line) => line.trimEnd()).join('\n');
 }
 

@@ -55,6 +55,7 @@ function help(): string {
     '',
     ...Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`),
     '',
+    'Run `device` and `recover` with a Node of nodejs.org: node cli/conclave.ts COMMAND [ARGUMENTS]',
     'Run npm run conclave -- COMMAND --help to show the arguments of a command.',
     'Exit codes: 0 success, 1 failure, 2 invalid arguments.',
   ].join('\n');

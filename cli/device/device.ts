@@ -6,6 +6,7 @@ import { unwrap } from '../api-client.ts';
 import type { Command } from '../command-line.ts';
 import { clientOf, commandNamed, jsonText, missingCommand, UsageError, usageOf } from '../command-line.ts';
 import { cancellationBytes } from '#domain/access/credential-reset.ts';
+import { OWN_NODE_USAGE } from '../own-node.ts';
 import { changedDevice } from '#domain/access/device.ts';
 import { parseCredentialResetId, parseUserId, parseVaultIdText } from '#domain/id.ts';
 import { confirm, hold, print, printFacts } from './consent.ts';
@@ -324,8 +325,11 @@ function keyOf(options: Options): ScriptDevice {
   return ScriptDevice.read(readFileSync(need(options, 'key'), 'utf8'));
 }
 
+const START = 'node cli/conclave.ts device';
+
 export const deviceCommand: Command = {
-  usage: `Set CONCLAVE_URL to the address of the service and CONCLAVE_TOKEN to an access token.\n${usageOf('device', COMMANDS)}`,
+  usage: `Set CONCLAVE_URL to the address of the service and CONCLAVE_TOKEN to an access token.\n${usageOf(START, COMMANDS)}\n${OWN_NODE_USAGE}`,
+  ownNode: START,
   run: async (args) => {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     const name = positionals.join(' ');

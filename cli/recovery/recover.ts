@@ -3,6 +3,7 @@ import { visibleText } from '#domain/visible-text.ts';
 import { MAX_PARTY_INDEX } from '#mpc/party.ts';
 import type { Command } from '../command-line.ts';
 import { commandNamed, EXIT_CODES, jsonText, UsageError } from '../command-line.ts';
+import { OWN_NODE_USAGE } from '../own-node.ts';
 import { signingKeysIn } from '../peers-file.ts';
 import { confirm } from '../device/consent.ts';
 import { broadcastAll } from './broadcast.ts';
@@ -17,6 +18,8 @@ import { verifiedPackages } from './verify.ts';
 import type { ExpectedWallets } from './wallets.ts';
 import { expectedWallets } from './wallets.ts';
 import { configuredClients, watchedJob } from './watch.ts';
+
+const START = 'node cli/conclave.ts recover';
 
 /**
  * `new` creates an offline key for each file and prints the public keys in that order: one for each
@@ -33,17 +36,17 @@ import { configuredClients, watchedJob } from './watch.ts';
  */
 export const recoverCommand: Command = {
   usage: [
-    '  npm run conclave -- recover new --key FILE...',
-    '  npm run conclave -- recover verify --peers FILE [--recovery-key N=HEX...] [--chain CAIP2...]',
+    `  ${START} new --key FILE...`,
+    `  ${START} verify --peers FILE [--recovery-key N=HEX...] [--chain CAIP2...]`,
     '                      [--address ADDRESS...] PACKAGES_FILE...',
-    '  npm run conclave -- recover check --key FILE --peers FILE [--chain CAIP2...] PACKAGES_FILE...',
-    '  npm run conclave -- recover open --key FILE... --peers FILE --chain CAIP2... [--address ADDRESS...]',
+    `  ${START} check --key FILE --peers FILE [--chain CAIP2...] PACKAGES_FILE...`,
+    `  ${START} open --key FILE... --peers FILE --chain CAIP2... [--address ADDRESS...]`,
     '                      PACKAGES_FILE...',
-    '  npm run conclave -- recover watch --wallet CHAIN=ADDRESS... --to CHAIN=ADDRESS... [--token CHAIN=TOKEN...]',
+    `  ${START} watch --wallet CHAIN=ADDRESS... --to CHAIN=ADDRESS... [--token CHAIN=TOKEN...]`,
     '                      [--leave CHAIN=TOKEN...] [--include-may-carry-more]',
-    '  npm run conclave -- recover sweep --key FILE... --peers FILE --to CHAIN=ADDRESS... --job FILE',
+    `  ${START} sweep --key FILE... --peers FILE --to CHAIN=ADDRESS... --job FILE`,
     '                      [--token CHAIN=TOKEN...] [--address ADDRESS...] [--yes] PACKAGES_FILE...',
-    '  npm run conclave -- recover broadcast SIGNED_FILE',
+    `  ${START} broadcast SIGNED_FILE`,
     '    --peers: the PEERS setting of the co-signers',
     '    --recovery-key: the number of a co-signer and its RECOVERY_KEY, for every co-signer',
     '    --address: every address of the vault on the chains of --chain or --to',
@@ -51,7 +54,9 @@ export const recoverCommand: Command = {
     '    --token: a token that the service does not list; --leave: a listed token that stays',
     '    --include-may-carry-more: spends small UTXOs that may carry inscriptions or runes, too',
     '  `watch` and `broadcast` read RPC_URLS, and all three read CHAINS, from the environment. `sweep` reads MAX_FEES.',
+    OWN_NODE_USAGE,
   ].join('\n'),
+  ownNode: START,
   run: runRecover,
 };
 

@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { argumentsForOwnNode } from '../own-node.ts';
 import { RELEASE, releaseHash, releaseOf } from '../approval-page-release.ts';
 import type { SourcesOfParts } from './build.ts';
 import { buildRelease } from './build.ts';
@@ -21,10 +22,11 @@ import { changedFiles, headCommit, trackedFiles } from './checkout.ts';
 import { sbomOf } from './sbom.ts';
 
 /**
- * `npm run release`: checks that the checkout can be released, builds everything that is deployed
- * twice, compares both builds, and writes them to dist/release with their hashes and an SBOM.
+ * `node cli/release/main.ts`: checks that the checkout can be released, builds everything that is
+ * deployed twice, compares both builds, and writes them to dist/release with their hashes and an
+ * SBOM.
  *
- * `-- --check` leaves out the checks of the commit, the change log and the golden state, so it also
+ * `--check` leaves out the checks of the commit, the change log and the golden state, so it also
  * runs between releases, and for anyone who reproduces the hashes of a release.
  */
 
@@ -115,10 +117,11 @@ What is left to do:
 `);
 }
 
-const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 try {
+  const args = argumentsForOwnNode(process.argv.slice(2), 'node cli/release/main.ts');
+  const { values } = parseArgs({ args: [...args], options: { check: { type: 'boolean', default: false } } });
   await release(values.check);
 } catch (error) {
-  process.stderr.write(`npm run release: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`release: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
 }

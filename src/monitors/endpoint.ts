@@ -8,14 +8,15 @@ import { quicknode } from '#monitors/quicknode.ts';
 import { EMPTY_REPORT } from '#monitors/report.ts';
 import { standardWebhooks } from '#monitors/standard-webhooks.ts';
 
-const MONITORS: Readonly<Record<string, Monitor>> = {
+/** The monitors by the name of their provider. */
+export const MONITORS = {
   alchemy,
   helius: helius.solana,
   'helius-devnet': helius['solana-devnet'],
   moralis,
   quicknode,
   'standard-webhooks': standardWebhooks,
-};
+} as const satisfies Readonly<Record<string, Monitor>>;
 
 /**
  * The monitors of a deployment: the id in the path, the provider, and every secret that is valid
@@ -28,7 +29,7 @@ const endpointsSetting = z.record(
 
 /** Returns the monitor, or null for an unknown provider. */
 export function monitorOf(provider: string): Monitor | null {
-  return Object.hasOwn(MONITORS, provider) ? (MONITORS[provider] ?? null) : null;
+  return Object.hasOwn(MONITORS, provider) ? MONITORS[provider as keyof typeof MONITORS] : null;
 }
 
 /** Returns what a delivery reports. The signature does not prove that its text is JSON. */

@@ -17,9 +17,9 @@ export interface NamedPolicy {
 }
 
 /**
- * The devices of the people: the data that each has pinned, and the check of `npm run conclave --
- * device` before each approval. Its client calls the coordinator of the game. A person accepts a
- * missing statement of a co-signer, and no other exception.
+ * The devices of the people: the data that each has pinned, and the check of
+ * `node cli/conclave.ts device` before each approval. Its client calls the coordinator of the game.
+ * A person accepts a missing statement of a co-signer, and no other exception.
  */
 export class Signers {
   readonly #cosigners: PinnedVault['cosigners'];

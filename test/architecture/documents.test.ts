@@ -5,6 +5,7 @@ import { COMMANDS } from '#cli/conclave.ts';
 import { BUILT_IN_CHAINS } from '#chains/built-in-chains.ts';
 import { ALERT_CODES, LOGGED_ALERT_CODES } from '#domain/alert.ts';
 import { ROUTES } from '#http/routes.ts';
+import { MONITORS } from '#monitors/endpoint.ts';
 import type { Document, Facts } from './documents.ts';
 import { endpointOf, rules } from './documents.ts';
 import { PROJECT, projectFiles } from './project-files.ts';
@@ -28,11 +29,16 @@ const source = files.filter(
   (path) => /\.(?:tsx?|json|toml|sql)$|^\.ci\//.test(path) && !/package-lock|^test\/architecture\//.test(path),
 );
 
+const manifest = JSON.parse(read('package.json')) as {
+  readonly scripts: object;
+  readonly engines: { readonly node: string };
+};
 const loaded = Object.entries(COMMANDS).map(async ([name, { load }]) => [name, (await load()).usage] as const);
 const facts: Facts = {
   paths: new Set([...files, ...folders]),
   documents: new Map(documents.map(({ path, text }) => [path, text])),
-  scripts: new Set(Object.keys((JSON.parse(read('package.json')) as { readonly scripts: object }).scripts)),
+  scripts: new Set(Object.keys(manifest.scripts)),
+  lowestNode: manifest.engines.node.replace(/^>=/, ''),
   usages: new Map(await Promise.all(loaded)),
   endpoints: new Set([
     ...ROUTES.map(({ method, path }) => endpointOf(method, path)),
@@ -67,12 +73,16 @@ test.each<[string, string, string]>([
   ['commands', 'docs/api.md', '`npm run conclave -- nothing`'],
   ['commands', 'docs/api.md', '```sh\nnpm run --silent conclave -- admin vault destroy\n```'],
   ['commands', 'docs/api.md', '```sh\nnpm run conclave -- admin vault create \\\n  --nothing 1\n```'],
+  ['commands', 'docs/api.md', '`node cli/conclave.ts recover new --nothing 1`'],
   ['endpoints', 'docs/api.md', '`GET /vault/{vaultId}/nothing`'],
   ['identifiers', 'docs/api.md', '`no-such-code`'],
   ['identifiers', 'docs/api.md', '`NO_SUCH_SETTING`'],
   ['identifiers', 'docs/api.md', '`noSuchField`'],
   ['length', 'README.md', 'line\n'.repeat(181)],
   ['length', 'docs/known-limits.md', '\n- one\n  two\n  three\n'],
+  ['nodeVersion', 'README.md', 'Install Node first.'],
+  ['nodeVersion', 'CONTRIBUTING.md', 'Install Node 22.12 or newer.'],
+  ['nodeVersion', 'docs/deploy.md', 'Install Node 22.18.1 or\nnewer.'],
 ])('rule %s finds its fault in %s', (name, path, text) => {
   expect(rules[name]?.({ path, text }, facts)).toHaveLength(1);
 });
@@ -153,4 +163,16 @@ test('chains.md has every built-in chain, with its confirmations', () => {
   expect(written.map(([, name, symbol, confirmations]) => `${name} ${symbol} ${confirmations}`).toSorted()).toEqual(
     BUILT_IN_CHAINS.map((chain) => `${chain.name} ${chain.nativeSymbol} ${chain.confirmations}`).toSorted(),
   );
+});
+
+test('chains.md and monitors.md have every provider of monitors, and no other one', () => {
+  const [, table = ''] = textOf('docs/chains.md').split(/^\| Provider .*$/mu);
+  const [rows = ''] = table.split('\n\n');
+  const listed = [...rows.matchAll(/^\| `([a-z-]+)` /gmu)].map((match) => match[1] ?? '');
+  const described = [...textOf('docs/monitors.md').matchAll(/^Provider: ([^.:]+)[.:]/gmu)]
+    .flatMap(([, names = '']) => [...names.matchAll(/`([a-z-]+)`/gu)].map((match) => match[1] ?? ''))
+    .filter((name) => !BUILT_IN_CHAINS.some((chain) => chain.name === name));
+  const providers = Object.keys(MONITORS).toSorted();
+  expect(listed.toSorted()).toEqual(providers);
+  expect(described.toSorted()).toEqual(providers);
 });

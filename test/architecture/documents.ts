@@ -12,6 +12,8 @@ export interface Facts {
   readonly paths: ReadonlySet<string>;
   readonly documents: ReadonlyMap<string, string>;
   readonly scripts: ReadonlySet<string>;
+  /** The lowest version of Node that starts the project, such as `22.18`. */
+  readonly lowestNode: string;
   /** The text that `conclave COMMAND --help` prints, by the name of the command. */
   readonly usages: ReadonlyMap<string, string>;
   /** Endpoints such as `GET /vault/{}`, without the names of path parameters. */
@@ -48,7 +50,7 @@ function codeOf(text: string): { readonly inline: readonly string[]; readonly li
   return { inline, lines: blocks.flatMap((block) => block.replaceAll('\\\n', ' ').split('\n')) };
 }
 
-const PATH = /^(?:src|test|cli|local|bench|docs|deploy|migrations|\.ci)\/[\w./-]*$/;
+const PATH = /^(?:src|test|cli|local|bench|docs|deploy|config|migrations|\.ci)\/[\w./-]*$/;
 
 function paths({ text }: Document, facts: Facts): readonly string[] {
   return codeOf(text)
@@ -98,7 +100,7 @@ function scriptFaults(line: string, { scripts }: Facts): readonly string[] {
  * placeholder such as COMMAND is skipped.
  */
 function conclaveFaults(line: string, { usages }: Facts): readonly string[] {
-  return [...line.matchAll(/\bconclave -- ([^|>#]*)/gu)].flatMap((match) => {
+  return [...line.matchAll(/\bconclave(?: --|\.ts) ([^|>#]*)/gu)].flatMap((match) => {
     const [name = '', ...words] = (match[1] ?? '').trim().split(/\s+/u);
     if (name === '' || /^(?:COMMAND|--help|\.\.\.)/.test(name)) return [];
     const usage = usages.get(name);
@@ -155,4 +157,20 @@ function length({ path, text }: Document): readonly string[] {
   });
 }
 
-export const rules: Readonly<Record<string, Rule>> = { width, paths, links, commands, endpoints, identifiers, length };
+/** The documents for newcomers state the lowest version of Node. Every document that states one states the same. */
+function nodeVersion({ path, text }: Document, { lowestNode }: Facts): readonly string[] {
+  const stated = [...text.matchAll(/\bNode\s+([\d.]+)\s+or\s+newer/gu)].map((match) => match[1] ?? '');
+  if (stated.length === 0 && ['README.md', 'CONTRIBUTING.md'].includes(path)) return ['states no version of Node'];
+  return stated.filter((version) => version !== lowestNode).map((version) => `Node ${version} is not ${lowestNode}`);
+}
+
+export const rules: Readonly<Record<string, Rule>> = {
+  width,
+  paths,
+  links,
+  commands,
+  endpoints,
+  identifiers,
+  length,
+  nodeVersion,
+};

@@ -95,7 +95,7 @@ export function addressesIn(output: string): readonly string[] {
   return (JSON.parse(output) as readonly { readonly address: string }[]).map(({ address }) => address);
 }
 
-/** Runs the command line in this process, without a service. */
+/** Runs a command of recovery in this process, without a service. */
 export async function offline(...args: readonly string[]) {
   const lines = { output: [] as string[], errors: [] as string[] };
   const spies = [
@@ -104,7 +104,7 @@ export async function offline(...args: readonly string[]) {
   ];
   process.exitCode = 0;
   try {
-    await conclave(args);
+    await conclave([...args, '--bundled-node']);
     return { code: process.exitCode, output: lines.output.join(''), errors: lines.errors.join('') };
   } finally {
     process.exitCode = 0;

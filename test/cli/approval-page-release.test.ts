@@ -20,7 +20,7 @@ function built(project: string, name: string, environment: Readonly<Record<strin
 
 test('two folders build the same bytes of the page, and they equal the committed release', () => {
   const elsewhere = join(folder, 'another checkout');
-  for (const name of ['src', 'deploy', 'vite.config.ts', 'package.json', 'tsconfig.json']) {
+  for (const name of ['src', 'config', 'vite.config.ts', 'package.json', 'tsconfig.json']) {
     cpSync(join(PROJECT, name), join(elsewhere, name), { recursive: true });
   }
   symlinkSync(join(PROJECT, 'node_modules'), join(elsewhere, 'node_modules'));

@@ -303,8 +303,10 @@ test('nothing is signed without the answer of the person', async () => {
   const words = [...(await sweepWords({ version: 1, payments: [evmPayment()] })), exportFile];
   const answered = (answer: string) =>
     new Promise<readonly [number | string, string, string]>((resolve) => {
-      const child = execFile(process.execPath, ['cli/conclave.ts', ...words], (error, output, errors) =>
-        resolve([error?.code ?? 0, output, errors]),
+      const child = execFile(
+        process.execPath,
+        ['cli/conclave.ts', ...words, '--bundled-node'],
+        (error, output, errors) => resolve([error?.code ?? 0, output, errors]),
       );
       child.stdin?.end(`${answer}\n`);
     });

@@ -56,9 +56,13 @@ function cosigners(): CosignerPin[] {
 async function device(...words: readonly string[]): Promise<{ answer: Record<string, unknown>; shown: string }> {
   const { alice } = world.people();
   const env = { ...process.env, CONCLAVE_URL: world.stack().url, CONCLAVE_TOKEN: alice.token };
-  const { stdout, stderr } = await run(process.execPath, ['cli/conclave.ts', 'device', ...words, '--key', keyFile()], {
-    env,
-  });
+  const { stdout, stderr } = await run(
+    process.execPath,
+    ['cli/conclave.ts', 'device', '--bundled-node', ...words, '--key', keyFile()],
+    {
+      env,
+    },
+  );
   return { answer: JSON.parse(stdout) as Record<string, unknown>, shown: stderr };
 }
 
@@ -154,7 +158,17 @@ test('a service that shows one payment and requests the signature of another get
     CONCLAVE_URL: `http://127.0.0.1:${(liar.address() as AddressInfo).port}`,
     CONCLAVE_TOKEN: alice.token,
   };
-  const words = ['cli/conclave.ts', 'device', 'approve', '--transaction', id, '--yes', '--key', keyFile()];
+  const words = [
+    'cli/conclave.ts',
+    'device',
+    '--bundled-node',
+    'approve',
+    '--transaction',
+    id,
+    '--yes',
+    '--key',
+    keyFile(),
+  ];
   await expect(run(process.execPath, words, { env })).rejects.toThrow('The bytes belong to another transaction');
   await new Promise((resolve) => liar.close(resolve));
   expect(requests).toEqual([expect.stringMatching(`^GET /transaction/${id}/challenge\\?nonce=[0-9a-f]{64}$`)]);
@@ -213,7 +227,17 @@ test('a service that leaves out, replays or forges the statements of co-signers 
   for (const lie of lies) {
     await withStatements(lie, async (url) => {
       const env = { ...process.env, CONCLAVE_URL: url, CONCLAVE_TOKEN: alice.token };
-      const words = ['cli/conclave.ts', 'device', 'approve', '--transaction', id, '--yes', '--key', keyFile()];
+      const words = [
+        'cli/conclave.ts',
+        'device',
+        '--bundled-node',
+        'approve',
+        '--transaction',
+        id,
+        '--yes',
+        '--key',
+        keyFile(),
+      ];
       await expect(run(process.execPath, words, { env })).rejects.toThrow('Fewer than 2 co-signers state');
     });
   }
@@ -228,7 +252,7 @@ test('a device without the statement of one co-signer signs once its owner has n
     given.map((one) => (one.cosigner === 3 ? { ...one, statement: null } : one));
   await withStatements(withoutThird, async (url) => {
     const env = { ...process.env, CONCLAVE_URL: url, CONCLAVE_TOKEN: alice.token };
-    const words = ['cli/conclave.ts', 'device', 'approve', '--transaction', id, '--key', keyFile()];
+    const words = ['cli/conclave.ts', 'device', '--bundled-node', 'approve', '--transaction', id, '--key', keyFile()];
     const approve = (...more: readonly string[]) => run(process.execPath, [...words, ...more], { env });
     await expect(approve('--yes')).rejects.toThrow('name them with --despite-cosigner 3:unknown');
     const other = approve('--yes', '--despite-cosigner', '3:later-version', '--despite-cosigner', '2:unknown');
@@ -304,7 +328,9 @@ test('a vault that is created in device mode names the identity keys of its co-s
 async function unanswered(words: readonly string[]): Promise<unknown> {
   const { alice } = world.people();
   const env = { ...process.env, CONCLAVE_URL: world.stack().url, CONCLAVE_TOKEN: alice.token };
-  const running = run(process.execPath, ['cli/conclave.ts', 'device', ...words, '--key', keyFile()], { env });
+  const running = run(process.execPath, ['cli/conclave.ts', 'device', '--bundled-node', ...words, '--key', keyFile()], {
+    env,
+  });
   running.child.stdin?.end('\n');
   return running;
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { monitorOf } from '#monitors/endpoint.ts';
 import { field } from '#monitors/monitor.ts';
+import { CASES } from './cases.ts';
 
 /**
  * Covers the hints in deliveries. The shapes are those of the providers; the values are made up.
@@ -112,32 +113,29 @@ test('enhanced and raw Helius deliveries give their hints', () => {
   expect(hints('helius-devnet', raw)).toEqual([`solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1 ${signature}`]);
 });
 
-test.each(['standard-webhooks', 'alchemy', 'quicknode', 'moralis', 'helius', 'helius-devnet'])(
-  'the parser of %s accepts any body without an exception',
-  (provider) => {
-    const odd: readonly unknown[] = [
-      null,
-      1,
-      'x',
-      [],
-      {},
-      [[]],
-      [null],
-      { event: null },
-      { event: { activity: 'x' } },
-      { event: { network: 'ETH_MAINNET', activity: [null, 1, { hash: {} }] } },
-      { data: [] },
-      { type: 'chain.activity' },
-      { type: 'chain.activity', data: { chain: {}, txHash: [] } },
-      { transactions: {} },
-      { chainId: '0x1', txs: {} },
-      { chainId: ['0x1'], txs: [{ hash: HASH }] },
-      { chainId: `0x${'f'.repeat(400)}`, txs: [{ hash: HASH }] },
-      JSON.parse('{"__proto__":{"type":"chain.activity"}}'),
-    ];
-    for (const body of odd) expect([body, hints(provider, body)]).toEqual([body, []]);
-  },
-);
+test.each(Object.keys(CASES))('the parser of %s accepts any body without an exception', (provider) => {
+  const odd: readonly unknown[] = [
+    null,
+    1,
+    'x',
+    [],
+    {},
+    [[]],
+    [null],
+    { event: null },
+    { event: { activity: 'x' } },
+    { event: { network: 'ETH_MAINNET', activity: [null, 1, { hash: {} }] } },
+    { data: [] },
+    { type: 'chain.activity' },
+    { type: 'chain.activity', data: { chain: {}, txHash: [] } },
+    { transactions: {} },
+    { chainId: '0x1', txs: {} },
+    { chainId: ['0x1'], txs: [{ hash: HASH }] },
+    { chainId: `0x${'f'.repeat(400)}`, txs: [{ hash: HASH }] },
+    JSON.parse('{"__proto__":{"type":"chain.activity"}}'),
+  ];
+  for (const body of odd) expect([body, hints(provider, body)]).toEqual([body, []]);
+});
 
 test('every other monitor name is refused', () => {
   expect([monitorOf('infura'), monitorOf('__proto__'), monitorOf('toString')]).toEqual([null, null, null]);
@@ -151,9 +149,11 @@ test('a field that was not sent is absent, even if every object inherits a prope
   );
 });
 
-test('a delivery has an id if its scheme includes one', () => {
-  const names = ['standard-webhooks', 'quicknode', 'alchemy', 'moralis', 'helius'].map(
-    (provider) => monitorOf(provider)?.idHeader,
-  );
-  expect(names).toEqual(['webhook-id', 'x-qn-nonce', undefined, undefined, undefined]);
-});
+test.each(Object.entries(CASES))(
+  'a delivery of %s gives its hints, and the id that its scheme includes',
+  (provider, monitor) => {
+    const { idHeader, sample } = monitor;
+    expect(hints(provider, sample.body)).toEqual(sample.hints);
+    expect(monitorOf(provider)?.idHeader).toBe(idHeader);
+  },
+);

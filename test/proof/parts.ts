@@ -53,7 +53,7 @@ export const PROOF_PARTS: readonly ProofPart[] = [
   ...Object.entries(NODE_TESTS).map(([name, paths]) => ({ name: `tests: ${name}`, command: tests('node', paths) })),
   { name: 'tests: the coordinator in workerd', command: tests('worker', []) },
   ...Object.entries(OUTSIDE_TESTS).map(([name, paths]) => ({ name: `tests: ${name}`, command: tests('e2e', paths) })),
-  { name: 'release builds twice alike', command: script('release', '--check') },
+  { name: 'release builds twice alike', command: script('release', '--check', '--bundled-node') },
   { name: 'demo', command: script('demo') },
   { name: 'demo with four co-signers', command: script('demo', '--cosigners', '4') },
   { name: 'bench', command: script('bench', '--brief') },

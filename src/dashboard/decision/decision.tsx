@@ -210,7 +210,7 @@ function Yes(props: SignedDecision) {
       {origins.length === 0
         ? 'This service has no approval page, so passkeys cannot be used.'
         : 'Add a passkey on the policy page.'}{' '}
-      With an Ed25519 key, use <code>npm run conclave -- device approve</code>.
+      With an Ed25519 key, use <code>node cli/conclave.ts device approve</code>.
     </p>
   );
 }
@@ -239,7 +239,7 @@ function No({ pending, isSending, origins, page, session }: SignedDecision) {
   return (
     <p>
       You need a device key to reject this policy change. With an Ed25519 key, use{' '}
-      <code>npm run conclave -- device reject-policy</code>.
+      <code>node cli/conclave.ts device reject-policy</code>.
     </p>
   );
 }

@@ -31,7 +31,7 @@ const recoverySchema = z
 /**
  * POST /internal/vault/{vaultId}/recovery: exports the share of each co-signer of every key of a
  * vault, encrypted to the offline key that the co-signer pins. Store the response and decrypt it
- * only on a machine without a network (`npm run conclave -- recover`). The response lists the
+ * only on a machine without a network (`node cli/conclave.ts recover`). The response lists the
  * packages that co-signers did not return. The history records the export before any co-signer is
  * called, and the members are notified.
  */

@@ -142,7 +142,7 @@ async function printed(words: readonly string[]) {
   const lines: string[] = [];
   const errors = vi.spyOn(console, 'error').mockImplementation((line: unknown) => void lines.push(String(line)));
   const result = vi.spyOn(console, 'log').mockImplementation(() => {});
-  await runCommand(deviceCommand, [...words, '--yes']);
+  await runCommand(deviceCommand, [...words, '--yes', '--bundled-node']);
   const hasSigned = result.mock.calls.length > 0;
   const output = result.mock.calls.map(([line]) => String(line));
   errors.mockRestore();
@@ -161,7 +161,7 @@ test.skipIf(process.platform !== 'linux')(
       intent: { to: SUPPLIER, note: hide },
     });
     const env = { CONCLAVE_URL: service.url, CONCLAVE_TOKEN: 'token' };
-    const shown = await shownInTerminal(['device', ...approve()], { env, answer: 'no' });
+    const shown = await shownInTerminal(['device', ...approve(), '--bundled-node'], { env, answer: 'no' });
     expect(shown.replaceAll('\r\n', '')).not.toMatch(CONTROL);
     expect(shown).not.toContain(MARK);
     const last = shown.split('\r\n').slice(-7).join('\n');

@@ -63,7 +63,7 @@ async function approved(policy: Policy, before: Policy, ...words: readonly strin
   vi.spyOn(console, 'error').mockImplementation((line: unknown) => void lines.push(String(line)));
   const result = vi.spyOn(console, 'log').mockImplementation(() => {});
   const named = ['--vault', String(vaultId), '--change', changeId, '--key', join(folder, 'alice.pem')];
-  await runCommand(deviceCommand, ['approve-policy', ...named, '--yes', ...words]);
+  await runCommand(deviceCommand, ['approve-policy', ...named, '--yes', ...words, '--bundled-node']);
   return { shown: lines.join('\n'), hasSigned: result.mock.calls.length > 0 };
 }
 

@@ -67,7 +67,7 @@ async function sentTo(service: object, { vault = String(vaultId), more = [] as r
     return Promise.resolve(Response.json(service));
   });
   const words = ['--vault', vault, '--change', mandate.id, '--key', join(folder, 'alice.pem'), '--yes', ...more];
-  await runCommand(deviceCommand, ['reject-policy', ...words]);
+  await runCommand(deviceCommand, ['reject-policy', ...words, '--bundled-node']);
   return sent;
 }
 

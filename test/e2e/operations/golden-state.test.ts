@@ -192,7 +192,7 @@ describe.each(goldenReleases())('the state of release %s', (release) => {
     await writeFile(file('export.json'), JSON.stringify(exported.body));
     const recover = async (...words: readonly string[]) => {
       const env = { ...process.env, RPC_URLS: JSON.stringify({ anvil: [open.anvilUrl] }) };
-      return (await run(process.execPath, ['cli/conclave.ts', 'recover', ...words], { env })).stdout;
+      return (await run(process.execPath, ['cli/conclave.ts', 'recover', '--bundled-node', ...words], { env })).stdout;
     };
     const keys = RECOVERY_KEYS.map(file);
     for (const key of keys) {

@@ -128,7 +128,7 @@ const urls = () => ({
 
 async function recover(...args: readonly string[]): Promise<Ended> {
   const env = { ...process.env, RPC_URLS: JSON.stringify(urls()) };
-  const ended = await run(process.execPath, ['cli/conclave.ts', 'recover', ...args], { env }).then(
+  const ended = await run(process.execPath, ['cli/conclave.ts', 'recover', '--bundled-node', ...args], { env }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }: Ended) => ({ code, stdout, stderr }),
   );

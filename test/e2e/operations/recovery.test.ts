@@ -185,7 +185,7 @@ test('the command line exports the packages, and opens them without the service'
   const file = join(safe, 'vault.json');
   await writeFile(file, exported.stdout);
   const keys = keyFiles.slice(1).flatMap((one) => ['--key', one]);
-  const verify = ['cli/conclave.ts', 'recover', 'verify', '--peers', peersFile()];
+  const verify = ['cli/conclave.ts', 'recover', '--bundled-node', 'verify', '--peers', peersFile()];
   expect((await run(process.execPath, [...verify, file])).stdout).toContain('Verified 9 packages of 3 keys.');
   const junk = join(safe, 'junk.json');
   const { packages: given } = JSON.parse(exported.stdout) as Exported;
@@ -194,16 +194,18 @@ test('the command line exports the packages, and opens them without the service'
   await expect(run(process.execPath, [...verify, junk])).rejects.toThrow('not signed by the co-signer');
   await writeFile(junk, JSON.stringify({ packages: given.slice(1) }));
   await expect(run(process.execPath, [...verify, junk])).rejects.toThrow('no package');
-  const open = ['recover', 'open', ...keys, '--peers', peersFile(), '--chain', 'eip155:31337', file];
+  const open = ['recover', 'open', '--bundled-node', ...keys, '--peers', peersFile(), '--chain', 'eip155:31337', file];
   const words = ['cli/conclave.ts', ...open];
   const { stdout, stderr } = await run(process.execPath, words);
   expect([JSON.parse(stdout), stderr.replaceAll(/npm warn.*\n/g, '')]).toMatchObject([
     [{ address: vault.address }],
     expect.stringContaining('co-signer 1: another-recovery-key') as string,
   ]);
-  await expect(run(process.execPath, ['cli/conclave.ts', 'recover', 'new', ...keys])).rejects.toThrow('EEXIST');
+  await expect(run(process.execPath, ['cli/conclave.ts', 'recover', '--bundled-node', 'new', ...keys])).rejects.toThrow(
+    'EEXIST',
+  );
   const fresh = ['4', '5'].flatMap((node) => ['--key', join(safe, `recovery-${node}.pem`)]);
-  const made = await run(process.execPath, ['cli/conclave.ts', 'recover', 'new', ...fresh]);
+  const made = await run(process.execPath, ['cli/conclave.ts', 'recover', '--bundled-node', 'new', ...fresh]);
   expect(made.stdout).toMatch(/^[0-9a-f]{64}\n[0-9a-f]{64}\n$/);
 });
 
