@@ -19,6 +19,9 @@ const jsx: UserConfig = {
  * co-signers, which have the native hash of their runtime. The pages allow no WebAssembly.
  */
 const reader = {
+  // The order of modules in a file depends on their paths. A checkout whose packages are a link has
+  // them in the same order as any other.
+  preserveSymlinks: true,
   alias: {
     'node:crypto': resolve(import.meta.dirname, 'src/approval-page/browser-hash.ts'),
     '#curve/secp256k1.ts': resolve(import.meta.dirname, 'src/approval-page/browser-curve.ts'),
