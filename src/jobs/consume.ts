@@ -133,7 +133,7 @@ const CONSUMERS: {
   'adopt-policy': adoptPolicy,
   reconcile,
   sign,
-  broadcast: (env, vault, id) => broadcast({ env, vault }, id),
+  broadcast,
   confirm,
   settle: releaseNonce,
   follow: refreshActivity,

@@ -26,7 +26,7 @@ export async function notify(
   ids: readonly NotificationSubjectId[],
 ): Promise<void> {
   const settings = pushSettings(env.WEB_PUSH);
-  const changes = settings === null ? [] : await vault.query(null, { type: 'notificationWork', ids });
+  const changes = settings === null ? [] : await vault.work({ type: 'notificationWork', ids });
   if (settings === null || changes.length === 0) return;
   const userIds = new Set(changes.flatMap(({ notification }) => notification.userIds));
   const subscriptions = await subscriptionsOfAll(env.DB, [...userIds]);

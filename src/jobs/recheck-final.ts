@@ -24,7 +24,7 @@ interface Recheck {
 export async function recheckFinalPayments({ env, vault, client, since }: Recheck, address: string): Promise<void> {
   const { name: chain } = client.chain;
   let count = 0;
-  for (const transaction of await vault.query(null, { type: 'finalTransactions', chain, address })) {
+  for (const transaction of await vault.work({ type: 'finalTransactions', chain, address })) {
     const seen = await observeAttempts(client, transaction);
     const isPartial = seen.ok && seen.value.type === 'absent' && seen.value.unansweredBy !== undefined;
     if (!seen.ok || isPartial) break;

@@ -14,7 +14,7 @@ import { isScanOpen, requestScan } from '#store/scans.ts';
  * lost, late or doubled message is one comparison less or more.
  */
 export async function reconcile(env: CoordinatorEnv, vault: VaultDoors, vaultId: VaultId): Promise<void> {
-  for (const { chain, address, assets, hasDiscrepancy } of await vault.query(null, { type: 'reconcileWork' })) {
+  for (const { chain, address, assets, hasDiscrepancy } of await vault.work({ type: 'reconcileWork' })) {
     // Read first: everything that a scan reported before it ended is in the balances by the time of
     // the comparison.
     const hasOpenScan = await isScanOpen(env.DB, { vaultId, chain: chain.caip2 });

@@ -13,7 +13,7 @@ import type { VaultDoors } from '#objects/vault/doors.ts';
  * not wait: the vault decides what the result means and when the next poll is due.
  */
 export async function refreshActivity(env: CoordinatorEnv, vault: VaultDoors, id: TransactionId): Promise<void> {
-  const work = await vault.query(null, { type: 'followWork', id });
+  const work = await vault.work({ type: 'followWork', id });
   if (work === null) return;
   const { chain, hash, block, wallet, needsValuation } = work;
   const client = chainClientFor(env, chain);

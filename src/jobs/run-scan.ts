@@ -37,7 +37,7 @@ function memoryOf(env: CoordinatorEnv): ScanMemory {
 /** Returns the tokens of a wallet whose payments are searched first. */
 async function tokensOf(env: CoordinatorEnv, { vaultId }: StoredScan, chain: string): Promise<readonly string[]> {
   const id = parseVaultId(vaultId);
-  return id === null ? [] : vaultStub(env, id).query(null, { type: 'scanTokens', chain });
+  return id === null ? [] : vaultStub(env, id).work({ type: 'scanTokens', chain });
 }
 
 async function readBlocks(env: CoordinatorEnv, scan: StoredScan): Promise<void> {
@@ -79,9 +79,7 @@ async function knownOf(env: CoordinatorEnv, scan: StoredScan, hashes: readonly s
   if (id === null || chain === null) return [];
   const known: string[] = [];
   for (const some of inGroups(hashes, MAX_HASHES)) {
-    known.push(
-      ...(await vaultStub(env, id).query(null, { type: 'knownTransactions', chain: chain.name, hashes: some })),
-    );
+    known.push(...(await vaultStub(env, id).work({ type: 'knownTransactions', chain: chain.name, hashes: some })));
   }
   return known;
 }

@@ -221,7 +221,7 @@ export async function created(
 export async function stored(treasury: Treasury): Promise<unknown> {
   // The list is read first, because a list request updates the read model.
   const list = await call(`GET /vault/${treasury.id}/transactions?visible=all`, { token: treasury.victor.token });
-  const vault = await vaultOf(coordinator, treasury.id).query(null, { type: 'describeVault' });
+  const vault = await vaultOf(coordinator, treasury.id).work({ type: 'describeVault' });
   const { results } = await coordinator.DB.prepare('SELECT * FROM audit WHERE vault_id = ?').bind(treasury.id).all();
   return { audit: results.length, vault, transactions: list.body['transactions'] };
 }

@@ -202,10 +202,10 @@ function counting() {
     getByName: (name: string) => {
       const stub = coordinator.VAULT.getByName(name) as unknown as VaultDoors;
       const record = (what: string) => requests.push(`${name} ${what}`);
-      const doors: Pick<VaultDoors, 'query' | 'report'> = {
-        query: (actor, query) => {
+      const doors: Pick<VaultDoors, 'work' | 'report'> = {
+        work: (work) => {
           record('work');
-          return stub.query(actor, query);
+          return stub.work(work);
         },
         report: (report) => {
           record('done');
@@ -234,7 +234,7 @@ test('all changes of one vault are sent together, each once, with one call to ea
   const name = `vault:${treasury.id}`;
   expect(requests).toEqual([`${name} work`, 'directory', `${name} done`]);
   // No notification is pending any more, not even for records that notify no member.
-  expect(await vaultOf(treasury).query(null, { type: 'notificationWork', ids: [...ids, dust] })).toEqual([]);
+  expect(await vaultOf(treasury).work({ type: 'notificationWork', ids: [...ids, dust] })).toEqual([]);
 });
 
 test('a change that arrives during its delivery is sent again, and the others are not', async () => {
@@ -243,7 +243,7 @@ test('a change that arrives during its delivery is sent again, and the others ar
   const received = await receives(treasury, '0xb5', PAID);
   const { body } = await created(treasury);
   const id = idOf(body['id']);
-  const reported = await vault.query(null, { type: 'notificationWork', ids: [id, received] });
+  const reported = await vault.work({ type: 'notificationWork', ids: [id, received] });
   for (const { token } of [treasury.alice, treasury.bob]) await call(`POST /transaction/${id}/approve`, { token });
   await vault.report({
     type: 'recordEvent',
@@ -254,7 +254,7 @@ test('a change that arrives during its delivery is sent again, and the others ar
     type: 'completeNotifications',
     delivered: reported.map(({ id: one, version }) => ({ id: one, version })),
   });
-  const left = await vault.query(null, { type: 'notificationWork', ids: [id, received] });
+  const left = await vault.work({ type: 'notificationWork', ids: [id, received] });
   expect(left.map(({ id: one, notification }) => [one, notification.kind])).toEqual([[id, 'outcome']]);
 });
 
@@ -270,13 +270,9 @@ test('browsers above the limit of one invocation are notified by the next messag
   const ids: TransactionId[] = [];
   for (const hash of ['0xb9', '0xba', '0xbb']) ids.push(await receives(treasury, hash, PAID));
   await notify(coordinator, vaultOf(treasury), ids);
-  expect([requests.length, (await vaultOf(treasury).query(null, { type: 'notificationWork', ids })).length]).toEqual([
-    300, 1,
-  ]);
+  expect([requests.length, (await vaultOf(treasury).work({ type: 'notificationWork', ids })).length]).toEqual([300, 1]);
   await notify(coordinator, vaultOf(treasury), ids);
-  expect([requests.length, (await vaultOf(treasury).query(null, { type: 'notificationWork', ids })).length]).toEqual([
-    450, 0,
-  ]);
+  expect([requests.length, (await vaultOf(treasury).work({ type: 'notificationWork', ids })).length]).toEqual([450, 0]);
 });
 
 test('no member is notified twice when the removal of a dead browser fails', async () => {
@@ -384,5 +380,5 @@ test('a recovery export is in the history and notifies every member, even if it 
   const notice = { kind: 'vault', title: 'Treasury: recovery packages requested', vaultId: treasury.id };
   for (const browser of [alice, victor]) expect(await read(browser)).toMatchObject([notice, notice]);
   expect(taken).toHaveLength(4);
-  expect(await vault.query(null, { type: 'notificationWork', ids: due.map(({ tx_id: id }) => idOf(id)) })).toEqual([]);
+  expect(await vault.work({ type: 'notificationWork', ids: due.map(({ tx_id: id }) => idOf(id)) })).toEqual([]);
 });

@@ -80,10 +80,8 @@ async function requested({ nowMs = Date.now(), found = hashesTo(1) } = {}): Prom
   };
   const isListed = (one: string) =>
     story.known.includes(one) || (recorded.includes(one) && !story.foreign.includes(one));
-  const query = async (
-    _: null,
-    { type, hashes = [] }: { readonly type: string; readonly hashes?: readonly string[] },
-  ) => (type === 'knownTransactions' ? hashes.filter(isListed) : []);
+  const work = async ({ type, hashes = [] }: { readonly type: string; readonly hashes?: readonly string[] }) =>
+    type === 'knownTransactions' ? hashes.filter(isListed) : [];
   const send = async (message: ActivityMessage) => void ('scanId' in message && sent.push(message.scanId));
   const sendBatch = async (all: readonly { readonly body: ActivityMessage }[]) => {
     for (const { body } of all) await send(body);
@@ -111,7 +109,7 @@ async function requested({ nowMs = Date.now(), found = hashesTo(1) } = {}): Prom
     ...coordinator,
     RPC_URLS: JSON.stringify({ ethereum: ['http://node.test'] }),
     ACTIVITY_QUEUE: { send, sendBatch },
-    VAULT: { getByName: () => ({ report, query, rearmAlarm: async () => {} }) },
+    VAULT: { getByName: () => ({ report, work, rearmAlarm: async () => {} }) },
   } as unknown as CoordinatorEnv;
   const wallets = [{ chain: 'eip155:1', address: wallet, isReadable: true }];
   const { open } = await requestRescan(env.DB, { vaultId, wallets }, nowMs);
@@ -156,7 +154,7 @@ test('a difference is scanned for even when the prices cannot be read afterwards
   const chain = findChain(chainsFrom({}), 'ethereum');
   if (id === null || chain === null) throw new Error('both are known');
   const vault = {
-    query: async () => [{ chain, address: RECIPIENT, assets: [], hasDiscrepancy: true }],
+    work: async () => [{ chain, address: RECIPIENT, assets: [], hasDiscrepancy: true }],
     report: async () => ({ since: '5' }),
   } as unknown as VaultDoors;
   await expect(reconcile({ ...env, PRICE_SOURCES: 'not json' }, vault, id)).rejects.toThrow();

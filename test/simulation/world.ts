@@ -284,7 +284,7 @@ export class World {
     const schemes = [...new Set(this.chains.map(schemeOn))];
     const dealers = schemes.map((scheme, i) => new Dealer('abc'.charAt(i).repeat(26), scheme));
     const stub = vaultOf(this.env, this.vaultId);
-    const described = await stub.query(null, { type: 'describeVault' });
+    const described = await stub.work({ type: 'describeVault' });
     if (described === null) throw new Error('the vault must be there');
     const { policy } = described;
     const importRecord: NodeTerms['importRecord'] = (node, request, checked) =>

@@ -99,8 +99,7 @@ async function requestedKey(
   { vaultId, keyId }: KeyInput['params'],
 ): Promise<Result<RequestedKey, Response>> {
   const object = vaultOf(context, vaultId);
-  const vault =
-    object === null ? null : await callObject(object, (stub) => stub.query(null, { type: 'describeVault' }));
+  const vault = object === null ? null : await callObject(object, (stub) => stub.work({ type: 'describeVault' }));
   if (object === null || vault === null) return refused(noSuchVault(context));
   const key = vault.keys.find((one) => one.keyId === keyId);
   if (key !== undefined) return accepted({ object, key });
@@ -179,7 +178,7 @@ async function keyRecord(
   { object, key: { keyId, scheme, publicKey } }: RequestedKey,
   reports: readonly ShareReport[],
 ): Promise<z.infer<typeof keySchema>> {
-  const work = await callObject(object, (stub) => stub.query(null, { type: 'refreshWork' }));
+  const work = await callObject(object, (stub) => stub.work({ type: 'refreshWork' }));
   const shares = reports.map(({ cosigner, held }) => {
     const all = held.ok ? held.value : [];
     return {

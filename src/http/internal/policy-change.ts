@@ -35,7 +35,7 @@ async function propose(
   if (!patch.ok) return invalidRequest(context, patch.refusal);
   const object = vaultOf(context, vaultId);
   if (object === null) return noSuchVault(context);
-  const known = await callObject(object, (vault) => vault.query(null, { type: 'describeVault' }));
+  const known = await callObject(object, (vault) => vault.work({ type: 'describeVault' }));
   const foreign = await pinnedKeysFault(context, patch.value.cosigners ?? known?.policy.cosigners);
   if (foreign !== null) return invalidRequest(context, [foreign]);
   const { tokens } = patch.value.rules ?? {};

@@ -52,8 +52,7 @@ async function exportAll(
   { params: { vaultId } }: OperatorInput<{ params: 'vaultId' }>,
 ): Promise<Response> {
   const object = vaultOf(context, vaultId);
-  const vault =
-    object === null ? null : await callObject(object, (stub) => stub.query(null, { type: 'describeVault' }));
+  const vault = object === null ? null : await callObject(object, (stub) => stub.work({ type: 'describeVault' }));
   if (object === null || vault === null) return noSuchVault(context);
   const startedAtMs = Date.now();
   const requestedBy = requesterOf(context);

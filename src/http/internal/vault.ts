@@ -150,8 +150,7 @@ export const readVault = route({
   refuses: ['vault-not-found'],
   handle: async (context: HttpContext, { params }: OperatorInput<{ params: 'vaultId' }>) => {
     const object = vaultOf(context, params.vaultId);
-    const vault =
-      object === null ? null : await callObject(object, (stub) => stub.query(null, { type: 'describeVault' }));
+    const vault = object === null ? null : await callObject(object, (stub) => stub.work({ type: 'describeVault' }));
     return vault === null ? noSuchVault(context) : context.json(await vaultRecord(context, vault));
   },
 });
@@ -247,7 +246,7 @@ async function underNextNumber(context: HttpContext, spec: Omit<VaultSpec, 'id'>
     if (created.ok) return created;
     if (created.refusal !== 'number-taken') return refused(created.refusal);
     await callObject(stub, (vault) => vault.execute(null, { type: 'requeueProjection' }));
-    await callObject(stub, (vault) => vault.query(null, { type: 'describeVault' }));
+    await callObject(stub, (vault) => vault.work({ type: 'describeVault' }));
   }
   throw new ObjectUnavailable(`${MAX_TAKEN_NUMBERS} numbers in a row were taken`);
 }
@@ -269,7 +268,7 @@ export async function vaultRecord(context: HttpContext, vault: Vault) {
   const { id, configuration, members, policy, keys } = vault;
   const founding = await callObject(
     () => vaultStub(context.env, id),
-    (stub) => stub.query(null, { type: 'founding' }),
+    (stub) => stub.work({ type: 'founding' }),
   );
   const exports = await exportsOfKeys(
     context.env.DB,

@@ -33,7 +33,7 @@ async function readHistory(
   const actor = actorOf(context);
   const found = await callObject(
     () => vaultStubOf(context, id),
-    (vault) => vault.query(actor, { type: 'flushRecord', id }),
+    (vault) => vault.execute(actor, { type: 'flushRecord', id }),
   );
   if (!found.ok) return refusalProblem(context, found.refusal);
   const lines = { vaultId: vaultOfTransaction(id), transactionId: id, after, limit: limit + 1 };

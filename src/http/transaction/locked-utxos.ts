@@ -16,7 +16,7 @@ export async function lockedUtxosOf(
   if (rulesFor(chain).ordering.by !== 'utxos') return new Set();
   const locked = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.query(null, { type: 'lockedUtxos', chain: chain.name }),
+    (vault) => vault.work({ type: 'lockedUtxos', chain: chain.name }),
   );
   return new Set(locked);
 }

@@ -46,7 +46,7 @@ async function readExports(
   const object = () => vaultStub(context.env, vaultId);
   const entered = await callObject(object, (vault) => vault.query(actor, { type: 'projectedScope' }));
   if (!entered.ok) return refusalProblem(context, entered.refusal);
-  const vault = await callObject(object, (stub) => stub.query(null, { type: 'describeVault' }));
+  const vault = await callObject(object, (stub) => stub.work({ type: 'describeVault' }));
   const lists: SignedExportList[] = [];
   const missing: z.infer<typeof exportsSchema>['missing'] = [];
   for (const node of cosignersOf(context.env)) {

@@ -9,7 +9,7 @@ import type { AdoptionWork } from '#objects/vault/views.ts';
 
 /** Returns the policies of a vault. Its object sends only those that a co-signer lacks. */
 export function policySource(vault: VaultDoors, work: AdoptionWork): PolicySource {
-  return { ...work, after: (version) => vault.query(null, { type: 'policiesAfter', version }) };
+  return { ...work, after: (version) => vault.work({ type: 'policiesAfter', version }) };
 }
 
 /**
@@ -19,7 +19,7 @@ export function policySource(vault: VaultDoors, work: AdoptionWork): PolicySourc
  * records which co-signer refuses an expired mandate even so: its members then have to renew it.
  */
 export async function adoptPolicy(env: CoordinatorEnv, vault: VaultDoors): Promise<void> {
-  const work = await vault.query(null, { type: 'adoptionWork' });
+  const work = await vault.work({ type: 'adoptionWork' });
   if (work === null) return;
   const { version, vaultId } = work.policy;
   const attesters = cosignersOf(env);

@@ -106,7 +106,7 @@ function hasOtherPolicies({ code, detail }: CosignerFault): boolean {
  * continues there. Two concurrent runs leave at most an unused key.
  */
 export async function generateVaultKey(env: CoordinatorEnv, vault: VaultDoors): Promise<void> {
-  const work = await vault.query(null, { type: 'keyWork' });
+  const work = await vault.work({ type: 'keyWork' });
   if (work === null) return;
   const { scheme, candidate, expiredVersions } = work;
   const { id } = work.vault;

@@ -324,7 +324,7 @@ async function dealingFault(holding: readonly HoldingCosigner[], request: Refres
  * does.
  */
 export async function refreshVaultKey(env: CoordinatorEnv, vault: VaultDoors): Promise<void> {
-  const work = await vault.query(null, { type: 'refreshWork' });
+  const work = await vault.work({ type: 'refreshWork' });
   if (work === null) return;
   const { key, refresh, adoption } = work;
   const { keyId } = key;

@@ -1,5 +1,6 @@
 import { unreachable } from '#domain/result.ts';
 import type { TransactionId } from '#domain/id.ts';
+import { outstandingJob } from '#domain/transaction/job.ts';
 import { isPastNotAfterTime } from '#domain/transaction/intent.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
@@ -14,30 +15,35 @@ import type { VaultDoors } from '#objects/vault/doors.ts';
 interface Broadcasting {
   readonly env: CoordinatorEnv;
   readonly vault: VaultDoors;
-  /** The client of a job that has one already. */
-  readonly client?: ChainClient;
+  readonly client: ChainClient;
+  readonly transaction: Transaction;
+}
+
+/** Broadcasts a transaction that waits for it. */
+export async function broadcast(env: CoordinatorEnv, vault: VaultDoors, id: TransactionId): Promise<void> {
+  const work = await vault.work({ type: 'transactionWork', id, job: 'broadcast' });
+  const client = work === null ? null : chainClientFor(env, work.chain);
+  if (work !== null && client !== null) await broadcastNewest({ env, vault, client, transaction: work.transaction });
 }
 
 /**
- * Broadcasts the stored bytes of the newest attempt. A lost reply can only lead to the same bytes
- * again: the network reports bytes that it has as 'already known', and an inconclusive answer keeps
- * the job pending.
+ * Broadcasts the stored bytes of the newest attempt, if the transaction waits for it. A lost reply
+ * can only lead to the same bytes again: the network reports bytes that it has as 'already known',
+ * and an inconclusive answer keeps the job pending.
  */
-export async function broadcast({ env, vault, client: made }: Broadcasting, id: TransactionId): Promise<void> {
-  const work = await vault.query(null, { type: 'transactionWork', id, job: 'broadcast' });
-  const attempt = work === null ? null : newestAttempt(work.transaction);
-  if (work === null || attempt === null || attempt.signed === null) return;
+export async function broadcastNewest({ env, vault, client, transaction }: Broadcasting): Promise<void> {
+  const attempt = outstandingJob(transaction) === 'broadcast' ? newestAttempt(transaction) : null;
+  if (attempt === null || attempt.signed === null) return;
+  const { id } = transaction;
   // Paying bytes are not broadcast after the time limit of their intent, whether they are signed or
   // not.
-  if (attempt.purpose === 'intent' && isPastNotAfterTime(work.transaction.intent, Date.now())) {
+  if (attempt.purpose === 'intent' && isPastNotAfterTime(transaction.intent, Date.now())) {
     await vault.report({ type: 'recordEvent', id, event: { type: 'endByTime' } });
     return;
   }
-  const client = made ?? chainClientFor(env, work.chain);
-  if (client === null) return;
   const verdict = await client.broadcast(attempt.signed.raw, attempt.signed.hash);
   const { number } = attempt;
-  const { transaction, chain } = work;
+  const { chain } = client;
   const keepsCoins = client.rules.ordering.by === 'utxos';
   const mayEnd = hasOrderedNonces(chain) && signedAttempts(transaction).length === 1;
   // An earlier run may have stopped while it was ending the transaction.

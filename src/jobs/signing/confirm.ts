@@ -25,7 +25,7 @@ import { errorText } from '#store/error-text.ts';
  * and when to poll again. The job does not wait, so a lost message costs one poll and nothing else.
  */
 export async function confirm(env: CoordinatorEnv, vault: VaultDoors, id: TransactionId): Promise<void> {
-  const work = await vault.query(null, { type: 'transactionWork', id, job: 'confirm' });
+  const work = await vault.work({ type: 'transactionWork', id, job: 'confirm' });
   if (work === null) return;
   const client = chainClientFor(env, work.chain);
   if (client !== null) await observeAndAct({ env, vault, client, work });

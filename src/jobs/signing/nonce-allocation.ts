@@ -66,7 +66,7 @@ export async function lockedUtxos({
   transaction: { chain },
 }: Pick<Allocation, 'vault' | 'client' | 'transaction'>): Promise<ReadonlySet<string>> {
   if (client.rules.ordering.by !== 'utxos') return new Set();
-  return new Set(await vault.query(null, { type: 'lockedUtxos', chain }));
+  return new Set(await vault.work({ type: 'lockedUtxos', chain }));
 }
 
 /** Reports whether a transaction of a wallet waits for the previous one. */
@@ -164,7 +164,7 @@ interface HeldPayment extends Pick<HeldNonceRecord, 'payload'> {
  * executes one of two payments with the same nonce.
  */
 async function heldBySigned({ vault, client, transaction: { chain, intent } }: Allocation): Promise<HeldPayment[]> {
-  const held = await vault.query(null, { type: 'heldNonces', chain, address: intent.from });
+  const held = await vault.work({ type: 'heldNonces', chain, address: intent.from });
   const { by } = client.rules.ordering;
   return held.flatMap(({ nonce, isFinalForOneNode, hasEnded, payload, ...rest }) => {
     const isReleased = hasEnded || (isFinalForOneNode && by !== 'account-nonce');
@@ -206,8 +206,7 @@ async function faultOfFunds({ env, vault, transaction }: Allocation, answer: Res
   // Read after the allocator's answer: a transaction that has a reservation and no nonce in use now
   // has ended.
   const held = new Set<string>();
-  for (const one of await vault.query(null, { type: 'heldNonces', chain, address: intent.from }))
-    held.add(one.transactionId);
+  for (const one of await vault.work({ type: 'heldNonces', chain, address: intent.from })) held.add(one.transactionId);
   for (const other of others) {
     if (!held.has(other)) await allocatorOf(env, transaction).release({ transactionId: other });
   }
@@ -229,7 +228,7 @@ export async function fundsFault(
   const isTokenTransfer = intent.kind === 'transfer' && intent.tokenAddress !== null;
   const isReverted = isTokenTransfer && refusal.reason === 'SIMULATION_REVERTED';
   if (refusal.reason !== 'INSUFFICIENT_FUNDS' && !isReverted) return refusal;
-  const held = await vault.query(null, { type: 'heldNonces', chain, address: intent.from });
+  const held = await vault.work({ type: 'heldNonces', chain, address: intent.from });
   const undecided = held.flatMap(({ transactionId, amounts }) => (transactionId === id ? [] : amounts));
   const ofToken = undecided.filter(({ tokenAddress }) => isTokenTransfer && tokenAddress === intent.tokenAddress);
   return mayBeReorged(refusal.missing, isReverted ? ofToken : undecided) ? { kind: 'in-flight' } : refusal;
@@ -268,7 +267,7 @@ export async function recordBlocker({ env, vault, client, transaction }: Allocat
   }
   if (found === 'unproven') return;
   const owner = found?.transactionId ?? null;
-  const held = owner === null ? [] : await vault.query(null, { type: 'heldNonces', chain, address: intent.from });
+  const held = owner === null ? [] : await vault.work({ type: 'heldNonces', chain, address: intent.from });
   const isHeld = held.some(({ transactionId, hasEnded }) => transactionId === owner && !hasEnded);
   if (owner !== null && !isHeld) await allocator.release({ transactionId: owner });
   const blocker =

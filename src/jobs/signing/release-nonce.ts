@@ -11,7 +11,7 @@ import type { VaultDoors } from '#objects/vault/doors.ts';
  * that may still be included, stay reserved while it is watched.
  */
 export async function releaseNonce(env: CoordinatorEnv, vault: VaultDoors, id: TransactionId): Promise<void> {
-  const work = await vault.query(null, { type: 'transactionWork', id, job: 'settle' });
+  const work = await vault.work({ type: 'transactionWork', id, job: 'settle' });
   if (work === null) return;
   const { inclusion } = work.transaction;
   const allocator = env.WALLET_NONCE.getByName(

@@ -23,7 +23,7 @@ import type { SigningContact } from '#jobs/signing/signing-contact.ts';
 import { trackContact } from '#jobs/signing/signing-contact.ts';
 import { policySource } from '#jobs/keys/adopt-policy.ts';
 import { propagateSignedRecord, signedBytesOf } from '#jobs/signing/propagate-signed-record.ts';
-import { broadcast } from '#jobs/signing/broadcast.ts';
+import { broadcastNewest } from '#jobs/signing/broadcast.ts';
 import { isDecided } from '#jobs/signing/confirm.ts';
 import type { AllocatedNonce, NonceFault } from '#jobs/signing/nonce-allocation.ts';
 import {
@@ -62,7 +62,7 @@ const CLOCK_TOLERANCE_MS = 10 * 60 * 1000;
  *    made but not stored was never broadcast, and the next one is over the same bytes.
  */
 export async function sign(env: CoordinatorEnv, vault: VaultDoors, id: TransactionId): Promise<void> {
-  const work = await vault.query(null, { type: 'transactionWork', id, job: 'sign' });
+  const work = await vault.work({ type: 'transactionWork', id, job: 'sign' });
   if (work === null) return;
   const { intent } = work.transaction;
   // No time limit ends the filling of a nonce: transactions above it have no other way to the
@@ -293,9 +293,10 @@ async function signAttempt(
   if (signatures === null) return { isStale: contact?.isStale() === true };
   const assembled = client.rules.assemble(actionOfAttempt(intent, attempt.purpose), attempt, signatures);
   if (!assembled.ok) throw new Error(`co-signers gave a signature that does not fit: ${assembled.refusal.detail}`);
-  await vault.report({ type: 'recordEvent', id, event: { type: 'sign', attempt: attempt.number, ...assembled.value } });
+  const event = { type: 'sign', attempt: attempt.number, ...assembled.value } as const;
+  const transaction = await vault.report({ type: 'recordEvent', id, event });
   // The outbox sends the message for the broadcast in any case; a direct call only saves its delay.
-  await broadcast(turn, id);
+  if (transaction !== null) await broadcastNewest({ env, vault, client, transaction });
   // No caller waits for this any more, and a co-signer receives a missed record when it matters
   // (`thresholdSign`).
   const { key, adoption } = work;

@@ -1,3 +1,4 @@
+import type { Actor } from '#domain/transaction/transaction.ts';
 import { pollActivityNow, followWork, knownTransactions, recordActivity } from '#objects/vault/commands/activity.ts';
 import {
   listBalances,
@@ -58,9 +59,9 @@ import type { VaultContext } from '#objects/vault/context.ts';
 import { recordExport } from '#objects/vault/writes/recovery-exports.ts';
 
 /**
- * The three doors of a vault: what its callers can have it do, answer and record. A function behind
- * a door takes the context of the vault, the actor, and what the request says further. The actor of
- * operators and of the service itself is null.
+ * The four doors of a vault: what its callers can have it do, answer to a member, answer to the
+ * service itself, and record. A function behind a door takes the context of the vault, for the
+ * first two the actor, and what the request has further. The actor of operators is null.
  */
 
 /** What people and operators have the vault do. */
@@ -71,6 +72,7 @@ const COMMANDS = {
   cancel,
   speedUp,
   setVisibility,
+  flushRecord,
   requestRescan,
   lockUtxo,
   unlockUtxo,
@@ -86,28 +88,31 @@ const COMMANDS = {
   recordExport,
 };
 
-/** What people, operators and consumers read. */
+/** What members read. */
 const QUERIES = {
   previewCreation,
   readRecord,
   readRecordLater,
-  flushRecord,
   challenge,
   policyInForce,
-  founding,
   policyChanges,
   policyHistory,
   readPolicyChange,
   comparePolicy,
   listBalances,
   utxoWallet,
-  lockedUtxos,
   pendingDecisions,
   readCredentialResets,
-  verifyResetCancellation,
   beginFeed,
   nextChanges,
   projectedScope,
+};
+
+/** What consumers and operators read. */
+const WORK = {
+  founding,
+  lockedUtxos,
+  verifyResetCancellation,
   describeVault,
   transactionWork,
   heldNonces,
@@ -140,43 +145,47 @@ const REPORTS = {
 
 type Commands = typeof COMMANDS;
 type Queries = typeof QUERIES;
+type WorkReads = typeof WORK;
 type Reports = typeof REPORTS;
 
-type ActorOf<F> = F extends (context: VaultContext, actor: infer A, ...further: never[]) => unknown ? Known<A> : null;
-type Known<A> = unknown extends A ? null : A;
+type Door = Readonly<Record<string, (context: VaultContext, ...request: never[]) => unknown>>;
+type ActorOf<F> = F extends (context: VaultContext, actor: infer A, ...further: never[]) => unknown ? A : never;
 type Further<F> = F extends (context: VaultContext, actor: never, further: infer I) => unknown ? I : unknown;
-type FurtherOfReport<F> = F extends (context: VaultContext, further: infer I) => unknown ? I : unknown;
-type Answer<F> = F extends (...given: never[]) => infer R ? R : never;
+type FurtherAlone<F> = F extends (context: VaultContext, further: infer I) => unknown ? I : unknown;
+type Answer<D extends Door, T extends keyof D> = ReturnType<D[T]>;
 
 export type CommandActor<T extends keyof Commands> = ActorOf<Commands[T]>;
-export type QueryActor<T extends keyof Queries> = ActorOf<Queries[T]>;
 export type Command<T extends keyof Commands> = { readonly type: T } & Further<Commands[T]>;
 export type Query<T extends keyof Queries> = { readonly type: T } & Further<Queries[T]>;
-export type Report<T extends keyof Reports> = { readonly type: T } & FurtherOfReport<Reports[T]>;
+export type Work<T extends keyof WorkReads> = { readonly type: T } & FurtherAlone<WorkReads[T]>;
+export type Report<T extends keyof Reports> = { readonly type: T } & FurtherAlone<Reports[T]>;
 
 /** A vault, as its callers see it. */
 export interface VaultDoors {
   readonly execute: <T extends keyof Commands>(
     actor: CommandActor<T>,
     command: Command<T>,
-  ) => Promise<Awaited<Answer<Commands[T]>>>;
-  readonly query: <T extends keyof Queries>(
-    actor: QueryActor<T>,
-    query: Query<T>,
-  ) => Promise<Awaited<Answer<Queries[T]>>>;
-  readonly report: <T extends keyof Reports>(report: Report<T>) => Promise<Awaited<Answer<Reports[T]>>>;
+  ) => Promise<Awaited<Answer<Commands, T>>>;
+  readonly query: <T extends keyof Queries>(actor: Actor, query: Query<T>) => Promise<Awaited<Answer<Queries, T>>>;
+  readonly work: <T extends keyof WorkReads>(work: Work<T>) => Promise<Awaited<Answer<WorkReads, T>>>;
+  readonly report: <T extends keyof Reports>(report: Report<T>) => Promise<Awaited<Answer<Reports, T>>>;
   /** For the sweep: restores a lost alarm. */
   readonly rearmAlarm: () => Promise<number>;
 }
 
-type Behind<F, A, G> = (context: VaultContext, actor: A, given: G) => Answer<F>;
-
 export const BEHIND_EXECUTE: {
-  readonly [T in keyof Commands]: Behind<Commands[T], CommandActor<T>, Command<T>>;
+  readonly [T in keyof Commands]: (
+    context: VaultContext,
+    actor: CommandActor<T>,
+    given: Command<T>,
+  ) => Answer<Commands, T>;
 } = COMMANDS;
 export const BEHIND_QUERY: {
-  readonly [T in keyof Queries]: Behind<Queries[T], QueryActor<T>, Query<T>>;
+  readonly [T in keyof Queries]: (context: VaultContext, actor: Actor, given: Query<T>) => Answer<Queries, T>;
 } = QUERIES;
+export const BEHIND_WORK: {
+  readonly [T in keyof WorkReads]: (context: VaultContext, given: Work<T>) => Answer<WorkReads, T>;
+} = WORK;
 export const BEHIND_REPORT: {
-  readonly [T in keyof Reports]: (context: VaultContext, given: Report<T>) => Answer<Reports[T]>;
+  readonly [T in keyof Reports]: (context: VaultContext, given: Report<T>) => Answer<Reports, T>;
 } = REPORTS;

@@ -1,5 +1,6 @@
 import { DurableObject } from 'cloudflare:workers';
 import { chainsFrom } from '#chains/registry.ts';
+import type { Actor } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import type { CoordinatorConfig } from '#objects/configuration.ts';
 import { ChangeSignal } from '#objects/vault/change-signal.ts';
@@ -9,8 +10,8 @@ import { expirePolicyChange } from '#objects/vault/commands/policy.ts';
 import { expireTransaction } from '#objects/vault/commands/transaction.ts';
 import { VaultCommit } from '#objects/vault/commit.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
-import { BEHIND_EXECUTE, BEHIND_QUERY, BEHIND_REPORT } from '#objects/vault/doors.ts';
-import type { Command, CommandActor, Query, QueryActor, Report } from '#objects/vault/doors.ts';
+import { BEHIND_EXECUTE, BEHIND_QUERY, BEHIND_REPORT, BEHIND_WORK } from '#objects/vault/doors.ts';
+import type { Command, CommandActor, Query, Report, Work } from '#objects/vault/doors.ts';
 import type { JobQueue, OutboxJob } from '#objects/vault/outbox.ts';
 import { JOB_QUEUES, resendDelayMs, retryDelayMs } from '#objects/vault/outbox.ts';
 import { drainDue, drainProjection } from '#objects/vault/outbox-drain.ts';
@@ -74,9 +75,14 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
     return BEHIND_EXECUTE[command.type](this.#context, actor, command);
   }
 
-  /** Answers what an actor reads. */
-  query<T extends keyof typeof BEHIND_QUERY>(actor: QueryActor<T>, query: Query<T>) {
+  /** Answers what a member reads. */
+  query<T extends keyof typeof BEHIND_QUERY>(actor: Actor, query: Query<T>) {
     return BEHIND_QUERY[query.type](this.#context, actor, query);
+  }
+
+  /** Answers what a consumer or an operator reads. */
+  work<T extends keyof typeof BEHIND_WORK>(work: Work<T>) {
+    return BEHIND_WORK[work.type](this.#context, work);
   }
 
   /** Records what happened outside. Late and repeated reports change nothing. */

@@ -63,7 +63,7 @@ export async function historyOf(treasury: Treasury, resetId: string) {
 export async function notified(treasury: Treasury, resetId: string): Promise<readonly string[]> {
   const [id, vaultId] = [parseCredentialResetId(resetId), parseVaultId(treasury.id)];
   if (id === null || vaultId === null) throw new Error('a reset and a vault have ids');
-  const work = await vaultStub(coordinator, vaultId).query(null, { type: 'notificationWork', ids: [id] });
+  const work = await vaultStub(coordinator, vaultId).work({ type: 'notificationWork', ids: [id] });
   return work.flatMap(({ notification }) => [...notification.userIds]);
 }
 

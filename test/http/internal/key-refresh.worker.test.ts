@@ -44,12 +44,12 @@ test('an operator gives up a refresh, also while no co-signer answers, and a rep
   const second = await asService(`DELETE ${path}`);
   expect([first.status, first.body['refreshing']]).toEqual([200, false]);
   expect([second.status, second.body]).toEqual([200, first.body]);
-  expect(await vault.query(null, { type: 'refreshWork' })).toBeNull();
+  expect(await vault.work({ type: 'refreshWork' })).toBeNull();
 });
 
 test('a refresh whose record shows an activation is not given up', async () => {
   const { path, vault } = await refreshedVault();
-  const refresh = (await vault.query(null, { type: 'refreshWork' }))?.refresh;
+  const refresh = (await vault.work({ type: 'refreshWork' }))?.refresh;
   if (refresh === undefined) throw new Error('the key is being refreshed');
   await vault.report({
     type: 'reportRefresh',
@@ -58,7 +58,7 @@ test('a refresh whose record shows an activation is not given up', async () => {
   });
   const answer = await asService(`DELETE ${path}`);
   expect([answer.status, answer.body['code']]).toEqual([409, 'key-refresh-activating']);
-  expect(await vault.query(null, { type: 'refreshWork' })).not.toBeNull();
+  expect(await vault.work({ type: 'refreshWork' })).not.toBeNull();
 });
 
 test('a refresh is not given up while a co-signer uses shares that another one only holds', async () => {
@@ -66,7 +66,7 @@ test('a refresh is not given up while a co-signer uses shares that another one o
   const inUse = [share({ isActive: true, receipts: { '1': 'receipt of 1', '2': 'receipt of 2' } })];
   const answer = await givesUp(path, inUse, WAITING);
   expect([answer.status, answer.body['code']]).toEqual([409, 'key-refresh-activating']);
-  expect(await vault.query(null, { type: 'refreshWork' })).not.toBeNull();
+  expect(await vault.work({ type: 'refreshWork' })).not.toBeNull();
 });
 
 test.each<[string, HeldShares]>([
@@ -78,7 +78,7 @@ test.each<[string, HeldShares]>([
   const { path, vault } = await refreshedVault();
   const answer = await givesUp(path, shares, WAITING);
   expect([answer.status, answer.body['refreshing']]).toEqual([200, false]);
-  expect(await vault.query(null, { type: 'refreshWork' })).toBeNull();
+  expect(await vault.work({ type: 'refreshWork' })).toBeNull();
 });
 
 test('a refresh of a missing key, or of a missing vault, is not given up, and a service key is required', async () => {
@@ -93,5 +93,5 @@ test('a refresh of a missing key, or of a missing vault, is not given up, and a 
     [404, 'vault-not-found'],
     [401, 'service-key-invalid'],
   ]);
-  expect(await vault.query(null, { type: 'refreshWork' })).not.toBeNull();
+  expect(await vault.work({ type: 'refreshWork' })).not.toBeNull();
 });

@@ -52,7 +52,7 @@ test('a conflicted payment is FAILED and not counted as spent, until the chain i
   expect(await stand()).toEqual({ state: 'BROADCAST', stateReason: null, spent: '1000', outgoing: '1000' });
   await vault.report({ type: 'recordEvent', id, event: { type: 'miss', inMempool: false, nonceTaken: true } });
   await vault.report({ type: 'recordEvent', id, event: { type: 'settle' } });
-  expect(await vault.query(null, { type: 'transactionWork', id, job: 'confirm' })).toMatchObject({
+  expect(await vault.work({ type: 'transactionWork', id, job: 'confirm' })).toMatchObject({
     transaction: { state: 'FAILED' },
   });
   expect(await stand()).toEqual({ state: 'FAILED', stateReason: 'CONFLICTED', spent: '0', outgoing: '0' });
@@ -65,7 +65,7 @@ test('a conflicted payment is FAILED and not counted as spent, until the chain i
     });
   }
   expect(await stand()).toEqual({ state: 'SUCCEEDED', stateReason: null, spent: '1000', outgoing: '0' });
-  expect(await vault.query(null, { type: 'transactionWork', id, job: 'confirm' })).toBeNull();
+  expect(await vault.work({ type: 'transactionWork', id, job: 'confirm' })).toBeNull();
 });
 
 test('a delivery restarts the watch of a failed payment, however often it is repeated', async () => {
@@ -76,12 +76,12 @@ test('a delivery restarts the watch of a failed payment, however often it is rep
     event: { type: 'refuseBroadcast', attempt: 1, answer: 'intrinsic gas too low' },
   });
   await vault.report({ type: 'recordEvent', id, event: { type: 'settle' } });
-  expect([await stand(), await vault.query(null, { type: 'transactionWork', id, job: 'confirm' })]).toMatchObject([
+  expect([await stand(), await vault.work({ type: 'transactionWork', id, job: 'confirm' })]).toMatchObject([
     { state: 'FAILED', spent: '0' },
     null,
   ]);
   for (let i = 0; i < 3; i++) expect(await delivered()).toBe('own');
-  const work = await vault.query(null, { type: 'transactionWork', id, job: 'confirm' });
+  const work = await vault.work({ type: 'transactionWork', id, job: 'confirm' });
   expect(work?.transaction).toMatchObject({ state: 'FAILED', stateReason: 'REJECTED_BY_NODE', version: 8 });
   // The report of one RPC node changes no record. The confirmation job checks it with all RPC
   // nodes.

@@ -44,7 +44,7 @@ async function unfounded() {
 const keyWorkOf = async (id: number) => {
   const vaultId = parseVaultId(id);
   if (vaultId === null) throw new Error('the vault exists');
-  return vaultStub(coordinator, vaultId).query(null, { type: 'keyWork' });
+  return vaultStub(coordinator, vaultId).work({ type: 'keyWork' });
 };
 
 test('a vault in device mode waits for every device in its policy, and states which are missing', async () => {

@@ -99,7 +99,7 @@ async function grown(count: number): Promise<Scene> {
   await evictDurableObject(vault);
   // Reads what an instance reads once.
   const { id } = await created(vault);
-  await vault.query(alice, { type: 'flushRecord', id });
+  await vault.execute(alice, { type: 'flushRecord', id });
   return { vault, id };
 }
 
@@ -156,7 +156,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     await approve(object, bob, id);
     return approve(object, carol, id);
   },
-  'a job': ({ id }, object) => object.query(null, { type: 'transactionWork', id, job: 'sign' }),
+  'a job': ({ id }, object) => object.work({ type: 'transactionWork', id, job: 'sign' }),
   'a rejection': async (_, object) => reject(object, bob, (await created(object)).id),
   'a read transaction': ({ id }, object) => object.query(alice, { type: 'readRecord', id }),
   'the balances': (_, object) =>
@@ -166,7 +166,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   'the policies': (_, object) => object.query(alice, { type: 'policyHistory', before: null, limit: PAGE }),
   'the policy changes': (_, object) => object.query(alice, { type: 'policyChanges', before: null, limit: PAGE }),
   'a list, which updates the read model': (_, object) => object.query(alice, { type: 'projectedScope' }),
-  'the held nonces': (_, object) => object.query(null, { type: 'heldNonces', chain: 'anvil', address: WALLET }),
+  'the held nonces': (_, object) => object.work({ type: 'heldNonces', chain: 'anvil', address: WALLET }),
   'the feed': async (_, object) => {
     const newest = await object.query(alice, { type: 'beginFeed' });
     if (!newest.ok) throw new Error(newest.refusal.code);
@@ -181,7 +181,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
       valuation: UNPRICED,
     }),
   'a requested scan': (_, object) => object.execute(alice, { type: 'requestRescan' }),
-  'the comparisons that are due': (_, object) => object.query(null, { type: 'reconcileWork' }),
+  'the comparisons that are due': (_, object) => object.work({ type: 'reconcileWork' }),
   'an alarm': (_, object) => object.alarm(),
 };
 

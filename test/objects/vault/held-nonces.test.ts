@@ -10,7 +10,7 @@ function heldOf(transaction: Transaction) {
   const { chain, intent } = transaction;
   const storage = { transactionsWithNonces: () => [transaction] };
   const context = { storage, vault: () => ({}) } as unknown as VaultContext;
-  return heldNonces(context, null, { chain, address: intent.from });
+  return heldNonces(context, { chain, address: intent.from });
 }
 
 test('only a payment that one RPC node alone reports as final comes with its bytes', () => {

@@ -55,6 +55,7 @@ function measuring() {
       };
       return {
         query: async (...given: Parameters<VaultStub['query']>) => length(given[1].type, await stub.query(...given)),
+        work: async (...given: Parameters<VaultStub['work']>) => length(given[0].type, await stub.work(...given)),
         execute: async (...given: Parameters<VaultStub['execute']>) =>
           length(given[1].type, await stub.execute(...given)),
       };
@@ -205,7 +206,7 @@ test('a vault with 50 signers, 100 devices, 50 chains and 1,000 policies stays f
   expect(await listed(`/vault/${vaultId}/balances`, 'balances')).toBe(50);
   expect(await listed(`/vault/${vaultId}/policies`, 'data')).toBe(POLICIES);
   expect(await listed(`/vault/${vaultId}/policy-change`, 'policyChanges')).toBe(POLICIES - 1);
-  await object.query(null, { type: 'policiesAfter', version: 0 });
+  await object.work({ type: 'policiesAfter', version: 0 });
 
   const rows = await longestRows(vaultId);
   for (const [type, length] of measured.rpc) expect([type, length < MAX_RPC_LENGTH]).toEqual([type, true]);

@@ -198,13 +198,13 @@ test('a removed signer loses the approval in the same commit', async () => {
 
 test('a refused policy change changes nothing', async () => {
   const { vault } = await vaultWithWallet();
-  const before = await vault.query(null, { type: 'describeVault' });
+  const before = await vault.work({ type: 'describeVault' });
   const tooHigh = { patch: { threshold: 4, rules: {} }, note: null };
   expect(await vault.execute(alice, { type: 'proposePolicy', ...tooHigh })).toEqual({
     ok: false,
     refusal: 'threshold-out-of-range',
   });
-  expect(await vault.query(null, { type: 'describeVault' })).toEqual(before);
+  expect(await vault.work({ type: 'describeVault' })).toEqual(before);
 });
 
 test('an undecided transaction expires by itself', async () => {
@@ -291,14 +291,14 @@ test('every version of every record has exactly one line in an immutable history
 test('a late or repeated message has no effect', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
-  expect(await vault.query(null, { type: 'transactionWork', id, job: 'sign' })).toBeNull();
+  expect(await vault.work({ type: 'transactionWork', id, job: 'sign' })).toBeNull();
   await approve(vault, alice, id);
   await approve(vault, bob, id);
-  expect(await vault.query(null, { type: 'transactionWork', id, job: 'sign' })).toMatchObject({
+  expect(await vault.work({ type: 'transactionWork', id, job: 'sign' })).toMatchObject({
     transaction: { id },
     adoption: { policy: { signingThreshold: 2 } },
   });
-  expect(await vault.query(null, { type: 'transactionWork', id, job: 'broadcast' })).toBeNull();
+  expect(await vault.work({ type: 'transactionWork', id, job: 'broadcast' })).toBeNull();
   const before = await stateOf(vault, id);
   await vault.report({
     type: 'recordEvent',
@@ -327,10 +327,8 @@ test('the first recorded key stays the key of the vault', async () => {
       addresses: { anvil: RECIPIENT },
     },
   });
-  expect((await vault.query(null, { type: 'describeVault' }))?.keys.map((key) => key.addresses)).toEqual([
-    { anvil: WALLET },
-  ]);
-  expect(await vault.query(null, { type: 'keyWork' })).toBeNull();
+  expect((await vault.work({ type: 'describeVault' }))?.keys.map((key) => key.addresses)).toEqual([{ anvil: WALLET }]);
+  expect(await vault.work({ type: 'keyWork' })).toBeNull();
 });
 
 test('a lost alarm is set again by `rearmAlarm`', async () => {

@@ -1,8 +1,8 @@
 import type { VaultDoors } from '#objects/vault/doors.ts';
 
 /**
- * Returns a stand-in of a vault that answers these queries and reports, by their type. Any other
- * one throws.
+ * Returns a stand-in of a vault that answers consumers and takes reports, by their type. Any other
+ * type throws.
  */
 export function vaultStandIn(answers: Readonly<Record<string, (given: never) => unknown>>): VaultDoors {
   const answer = async (given: { readonly type: string }) => {
@@ -10,6 +10,6 @@ export function vaultStandIn(answers: Readonly<Record<string, (given: never) => 
     if (found === undefined) throw new Error(`the stand-in of a vault knows no ${given.type}`);
     return found(given as never);
   };
-  const doors = { query: (_actor: null, query: { readonly type: string }) => answer(query), report: answer };
+  const doors = { work: answer, report: answer };
   return doors as unknown as VaultDoors;
 }

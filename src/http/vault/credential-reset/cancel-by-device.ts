@@ -44,7 +44,7 @@ async function cancel(
   }
   const received = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.query(null, { type: 'verifyResetCancellation', id: resetId, given }),
+    (vault) => vault.work({ type: 'verifyResetCancellation', id: resetId, given }),
   );
   if (!received.ok) return refusalProblem(context, received.refusal);
   const { userId } = received.value;

@@ -150,7 +150,6 @@ function judgeReport(storage: VaultStorage, report: ActivityReport, reported: Re
 /** Returns those of some transactions of a chain that the vault has in its lists. */
 export function knownTransactions(
   { vault, storage }: VaultContext,
-  _consumer: null,
   { chain, hashes }: { readonly chain: string; readonly hashes: readonly string[] },
 ): readonly string[] {
   return vault() === null ? [] : storage.activities.listedAmong(chain, hashes);
@@ -197,7 +196,7 @@ async function pollOwnNow(context: VaultContext, transactionId: string): Promise
  * Returns what the consumers must poll again, or null. A final record is polled again when the
  * balances differ, or a member requests it.
  */
-export function followWork(context: VaultContext, _consumer: null, { id }: { readonly id: string }): FollowWork | null {
+export function followWork(context: VaultContext, { id }: { readonly id: string }): FollowWork | null {
   const activity = context.storage.activities.read(id);
   const chain = activity === null ? null : findChain(context.chains, activity.chain);
   return activity === null || chain === null || !(isWatched(activity) || isFinalRecord(activity))

@@ -138,7 +138,7 @@ function viewOf(
 }
 
 /** Returns the tokens of a wallet for a scan: those that differ from the chain first. */
-export function scanTokens(context: VaultContext, _: null, { chain }: { readonly chain: string }): readonly string[] {
+export function scanTokens(context: VaultContext, { chain }: { readonly chain: string }): readonly string[] {
   if (context.vault() === null) return [];
   const tokens = context.storage.balances.compared(chain, MAX_COMPARED_AT_ONCE);
   return tokens.flatMap(({ tokenAddress }) => tokenAddress ?? []);

@@ -82,7 +82,6 @@ export function readCredentialResets(
  */
 export async function verifyResetCancellation(
   context: VaultContext,
-  _person: null,
   { id, given }: { readonly id: CredentialResetId; readonly given: DeviceSignature },
 ): Promise<Result<CredentialReset, Refusal>> {
   const vault = context.vault();

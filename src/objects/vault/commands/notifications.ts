@@ -36,7 +36,6 @@ export interface NotificationWork extends DeliveredNotification {
  */
 export async function notificationWork(
   context: VaultContext,
-  _consumer: null,
   { ids }: { readonly ids: readonly NotificationSubjectId[] },
 ): Promise<readonly NotificationWork[]> {
   const vaultId = context.vault()?.id ?? null;

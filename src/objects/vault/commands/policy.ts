@@ -207,7 +207,6 @@ export function adoptionWork(context: VaultContext): AdoptionWork | null {
 /** Returns the policies above a version, in order, as many as one request carries. */
 export function policiesAfter(
   { storage }: VaultContext,
-  _consumer: null,
   { version }: { readonly version: number },
 ): readonly AdoptedPolicy[] {
   return storage.policies.adoptedAfter(version);

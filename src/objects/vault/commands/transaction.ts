@@ -317,7 +317,6 @@ function actorOf(event: TransactionEvent): Actor | null {
 /** Returns the job with all that the consumers need, or null when it is not pending. */
 export function transactionWork(
   context: VaultContext,
-  _consumer: null,
   { id, job }: About & { readonly job: TransactionJob },
 ): TransactionWork | null {
   const { storage, chains } = context;
@@ -334,11 +333,7 @@ export function transactionWork(
  * Returns the transactions of a wallet whose nonces its allocator must not give to others, for
  * the consumers.
  */
-export function heldNonces(
-  context: VaultContext,
-  _consumer: null,
-  { chain, address }: Wallet,
-): readonly HeldNonceRecord[] {
+export function heldNonces(context: VaultContext, { chain, address }: Wallet): readonly HeldNonceRecord[] {
   if (context.vault() === null) return [];
   return context.storage.transactionsWithNonces().flatMap((transaction) => {
     const { id: transactionId, intent, inclusion } = transaction;
@@ -361,11 +356,7 @@ const MAX_FINAL = 100;
 const RECENT_MS = 24 * 60 * 60 * 1000;
 
 /** Returns recent transactions of a wallet that ended in a final block, the newest first. */
-export function finalTransactions(
-  context: VaultContext,
-  _consumer: null,
-  { chain, address }: Wallet,
-): readonly Transaction[] {
+export function finalTransactions(context: VaultContext, { chain, address }: Wallet): readonly Transaction[] {
   if (context.vault() === null) return [];
   const isRecent = ({ updatedAtMs }: Transaction) => Date.now() - updatedAtMs < RECENT_MS;
   const newest = context.storage.newestFinal(MAX_FINAL).filter(isRecent);

@@ -99,7 +99,6 @@ export function utxoWallet(
 /** Returns the locked UTXOs of a chain by name, for those who select UTXOs. */
 export function lockedUtxos(
   { storage, vault }: VaultContext,
-  _consumer: null,
   { chain }: Pick<WalletOutpoint, 'chain'>,
 ): readonly string[] {
   return vault() === null ? [] : storage.utxoLocks.ofChain(chain).map(({ outpoint }) => outpoint);

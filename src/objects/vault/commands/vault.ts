@@ -65,11 +65,10 @@ export async function enableChain(
 }
 
 /** Requeues the whole read model after its reset or loss. Null when the vault does not exist. */
-export async function requeueProjection({
-  storage,
-  commits,
-  vault,
-}: VaultContext): Promise<ReturnType<VaultStorage['requeueProjection']> | null> {
+export async function requeueProjection(
+  { storage, commits, vault }: VaultContext,
+  _operator: null,
+): Promise<ReturnType<VaultStorage['requeueProjection']> | null> {
   return vault() === null ? null : commits.run(() => storage.requeueProjection(Date.now()));
 }
 

@@ -38,7 +38,7 @@ function newScene() {
     isWatched: (id: string) => (storage.transaction(id)?.watchedSinceMs ?? null) !== null,
     reported: (seen: ChainTransaction, byBalances: readonly string[] = []) =>
       recordActivity(host, { chain: 'anvil', hash: seen.hash, seen, valuation: UNPRICED, byBalances }),
-    known: (hashes: readonly string[], chain = 'anvil') => knownTransactions(host, null, { chain, hashes }),
+    known: (hashes: readonly string[], chain = 'anvil') => knownTransactions(host, { chain, hashes }),
     own: (hash: string) => void sql.exec("INSERT INTO signed (tx_id, attempt, hash) VALUES ('own', 1, ?)", hash),
     /** A poll of a record, without prices; by default the chain does not have it any more. */
     polledAgain: (hash: string, seen: ChainTransaction | null = null) =>

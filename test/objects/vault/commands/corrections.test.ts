@@ -174,7 +174,7 @@ test('a difference polls the final records of its asset since the last agreement
   await compared(8, 10n);
   expect(['0x0', '0x1', '0x2', '0x3'].map(polls)).toEqual([undefined, NOON_MS + 500, NOON_MS, undefined]);
   const id = host.storage.activities.ofHash('anvil', '0x2')?.id ?? '';
-  expect(followWork(host, null, { id })).toMatchObject({ hash: '0x2', block: { isFinal: true } });
+  expect(followWork(host, { id })).toMatchObject({ hash: '0x2', block: { isFinal: true } });
   // A poll that changes nothing ends it.
   await states([HUGE], { hash: '0x2', block: 7 });
   expect(polls('0x2')).toBeUndefined();

@@ -46,9 +46,9 @@ test('a member locks and unlocks a UTXO once, with one line of the history each,
     expect(locked).toMatchObject({ ok: true, value: { outpoint: name(1), lockedBy: alice.userId } });
   }
   expect(new VaultStorage(sql, true).utxoLocks.ofChain(chain).map(({ outpoint }) => outpoint)).toEqual([name(1)]);
-  expect(lockedUtxos(host, null, { chain: 'anvil' })).toEqual([]);
+  expect(lockedUtxos(host, { chain: 'anvil' })).toEqual([]);
   for (let time = 0; time < 2; time++) await unlockUtxo(host, alice, { chain, outpoint: name(1) });
-  expect(lockedUtxos(host, null, { chain })).toEqual([]);
+  expect(lockedUtxos(host, { chain })).toEqual([]);
   expect(lines().map(({ action, actor, detail }) => [action, actor?.userId, detail])).toEqual([
     ['lock-utxo', alice.userId, JSON.stringify({ chain, outpoint: name(1) })],
     ['unlock-utxo', alice.userId, JSON.stringify({ chain, outpoint: name(1) })],
