@@ -1,6 +1,6 @@
 import type { ChainClient, PreparationFault } from '#chains/chain-client.ts';
 import type { Quote } from '#chains/chain-rules.ts';
-import { fungibleKindOn } from '#domain/activity/movement.ts';
+import { fungibleKindOn } from '#domain/asset/movement.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import { feeCapFor } from '#domain/wallet/fee-cap.ts';
 import { sumOf } from '#domain/wallet/reservation.ts';

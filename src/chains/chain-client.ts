@@ -3,7 +3,7 @@ import type { Objection } from '#domain/transaction/event.ts';
 import type { LockedUtxos, WalletUtxo } from '#chains/wallet-utxo.ts';
 import type { ChainFault, ChainRules, Quote } from '#chains/chain-rules.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
-import type { Asset, ChainMovement } from '#domain/activity/movement.ts';
+import type { Asset, ChainMovement } from '#domain/asset/movement.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { FailureReason } from '#domain/transaction/event.ts';

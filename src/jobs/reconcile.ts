@@ -2,7 +2,7 @@ import { chainClientFor } from '#chains/client-for.ts';
 import type { VaultId } from '#domain/id.ts';
 import { recheckFinalPayments } from '#jobs/recheck-final.ts';
 import { valueTokens } from '#jobs/value-assets.ts';
-import { isFungible } from '#domain/activity/movement.ts';
+import { isFungible } from '#domain/asset/movement.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultDoors } from '#objects/vault/doors.ts';
 import { isScanOpen, requestScan } from '#store/scans.ts';

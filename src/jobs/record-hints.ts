@@ -4,7 +4,7 @@ import { transactionIn } from '#chains/rpc/activity-quorum.ts';
 import { isObject } from '#chains/rpc/is-object.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { ChainTransaction } from '#domain/activity/activity.ts';
-import { concerns } from '#domain/activity/movement.ts';
+import { concerns } from '#domain/asset/movement.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { parseVaultId } from '#domain/id.ts';
 import { raiseUntraced } from '#jobs/untraced-alert.ts';

@@ -7,7 +7,7 @@ import type { ChainTransaction } from '#domain/activity/activity.ts';
 import type { Valuation, TokenProfile } from '#domain/asset/valuation.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { listedToken } from '#domain/asset/chain.ts';
-import { concerns } from '#domain/activity/movement.ts';
+import { concerns } from '#domain/asset/movement.ts';
 import type { Price } from '#domain/asset/price.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { logAlert } from '#objects/metrics.ts';

@@ -1,8 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { clientFor } from '#chains/client-for.ts';
 import type { ChainClient, Observation, WatchedAttempts } from '#chains/chain-client.ts';
-import type { ChainMovement } from '#domain/activity/movement.ts';
-import { movementsOf, NATIVE } from '#domain/activity/movement.ts';
+import type { ChainMovement } from '#domain/asset/movement.ts';
+import { movementsOf, NATIVE } from '#domain/asset/movement.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';

@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { chainClientFor } from '#chains/client-for.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
-import type { ChainMovement } from '#domain/activity/movement.ts';
+import type { ChainMovement } from '#domain/asset/movement.ts';
 import { valueAssets, valueTokens } from '#jobs/value-assets.ts';
 import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';

@@ -2,8 +2,8 @@ import type { PreparationFault, Simulation } from '#chains/chain-client.ts';
 import type { ChainFault, Quote } from '#chains/chain-rules.ts';
 import { parseAmount } from '#domain/asset/amount.ts';
 import type { OnChainIntent } from '#domain/transaction/intent.ts';
-import type { ChainMovement } from '#domain/activity/movement.ts';
-import { fungibleKindOn } from '#domain/activity/movement.ts';
+import type { ChainMovement } from '#domain/asset/movement.ts';
+import { fungibleKindOn } from '#domain/asset/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 

@@ -1,6 +1,6 @@
 import type { Amount } from '#domain/asset/amount.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
-import type { ChainMovement } from '#domain/activity/movement.ts';
+import type { ChainMovement } from '#domain/asset/movement.ts';
 
 /** What RPC nodes state of the contents of a transaction whose block is proven. */
 

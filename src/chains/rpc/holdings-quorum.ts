@@ -4,7 +4,7 @@ import type { ChainFault } from '#chains/chain-rules.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
 import { NO_NODE } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
-import type { Asset } from '#domain/activity/movement.ts';
+import type { Asset } from '#domain/asset/movement.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';

@@ -9,8 +9,8 @@ import {
   tracedAmong,
 } from '#chains/rpc/contents.ts';
 import type { Chain } from '#domain/asset/chain.ts';
-import type { ChainMovement, WalletMovements } from '#domain/activity/movement.ts';
-import { movementsOf } from '#domain/activity/movement.ts';
+import type { ChainMovement, WalletMovements } from '#domain/asset/movement.ts';
+import { movementsOf } from '#domain/asset/movement.ts';
 import type { Inclusion } from '#domain/transaction/transaction.ts';
 
 /** What one RPC node states of an inclusion, with its index in `RPC_URLS`. */

@@ -8,7 +8,7 @@ import type { Claim } from '#chains/rpc/contents.ts';
 import type { InclusionStatement } from '#chains/rpc/inclusion-contents.ts';
 import { contentsOfTwo, movedIn, withProven } from '#chains/rpc/inclusion-contents.ts';
 import { amountOf } from '#domain/asset/amount.ts';
-import type { ChainMovement } from '#domain/activity/movement.ts';
+import type { ChainMovement } from '#domain/asset/movement.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';

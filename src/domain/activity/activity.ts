@@ -4,10 +4,10 @@ import { labelsOf, usdValueOf, marketValueOf } from '#domain/asset/valuation.ts'
 import type { Chain } from '#domain/asset/chain.ts';
 import { displayTypeOf } from '#domain/transaction/classification.ts';
 import type { TransactionId, VaultId } from '#domain/id.ts';
-import type { ChainMovement, WalletMovements } from '#domain/activity/movement.ts';
+import type { ChainMovement, WalletMovements } from '#domain/asset/movement.ts';
 import type { ReadingProof } from '#domain/activity/correction.ts';
 import { hasOtherContents, isFinalRecord, UNPROVEN } from '#domain/activity/correction.ts';
-import { changedAssets, movementsOf } from '#domain/activity/movement.ts';
+import { changedAssets, movementsOf } from '#domain/asset/movement.ts';
 import type { HiddenPart } from '#domain/activity/shown-part.ts';
 import { directionOf, shownPart } from '#domain/activity/shown-part.ts';
 import type { HiddenReason, Judgement, KnownCounterparties } from '#domain/activity/spam.ts';

@@ -1,6 +1,6 @@
 import type { Amount } from '#domain/asset/amount.ts';
-import type { ChainMovement, WalletMovements } from '#domain/activity/movement.ts';
-import { changedAssets } from '#domain/activity/movement.ts';
+import type { ChainMovement, WalletMovements } from '#domain/asset/movement.ts';
+import { changedAssets } from '#domain/asset/movement.ts';
 
 /** When a final record is wrong. Two RPC nodes, or one of an earlier release, stated it falsely. */
 

@@ -1,6 +1,6 @@
 import type { Activity, ChainTransaction, ObservedTransaction } from '#domain/activity/activity.ts';
-import type { BalanceChange } from '#domain/activity/movement.ts';
-import { isCollectible } from '#domain/activity/movement.ts';
+import type { BalanceChange } from '#domain/asset/movement.ts';
+import { isCollectible } from '#domain/asset/movement.ts';
 import { shownPart } from '#domain/activity/shown-part.ts';
 import type { KnownCounterparties } from '#domain/activity/spam.ts';
 import { unitsOf } from '#domain/asset/amount.ts';

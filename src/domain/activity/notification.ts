@@ -11,7 +11,7 @@ import { CONTENTS_CORRECTED, FINAL_BLOCK_GONE, TRANSFER_NOT_LOGGED } from '#doma
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { isPending } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
-import { isCollectible } from '#domain/activity/movement.ts';
+import { isCollectible } from '#domain/asset/movement.ts';
 import { shownPart } from '#domain/activity/shown-part.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { unitsOf } from '#domain/asset/amount.ts';
 import type { UsdValue } from '#domain/asset/valuation.ts';
-import type { BalanceChange, ChainMovement, WalletMovements } from '#domain/activity/movement.ts';
+import type { BalanceChange, ChainMovement, WalletMovements } from '#domain/asset/movement.ts';
 import type { HiddenAsset, HiddenReason } from '#domain/activity/spam.ts';
 import { displayTypeOf } from '#domain/transaction/classification.ts';
 import type { DisplayType } from '#domain/transaction/transaction.ts';

@@ -1,8 +1,8 @@
 import { signedAmountOf, unitsOf } from '#domain/asset/amount.ts';
 import type { Valuation, TokenProfile, MarketValue } from '#domain/asset/valuation.ts';
 import { tokenProfile, marketValueOf } from '#domain/asset/valuation.ts';
-import type { BalanceChange, ChainMovement } from '#domain/activity/movement.ts';
-import { concerns, isCollectible } from '#domain/activity/movement.ts';
+import type { BalanceChange, ChainMovement } from '#domain/asset/movement.ts';
+import { concerns, isCollectible } from '#domain/asset/movement.ts';
 import { MIN_SHOWN_VALUE, ONE_DOLLAR } from '#domain/asset/price.ts';
 
 /**

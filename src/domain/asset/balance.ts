@@ -1,7 +1,7 @@
 import type { Amount, SignedAmount } from '#domain/asset/amount.ts';
 import { signedAmountOf, unitsOf } from '#domain/asset/amount.ts';
-import type { Asset, BalanceChange } from '#domain/activity/movement.ts';
-import { NATIVE } from '#domain/activity/movement.ts';
+import type { Asset, BalanceChange } from '#domain/asset/movement.ts';
+import { NATIVE } from '#domain/asset/movement.ts';
 
 /** The effect of one transaction on one asset of a wallet, including its fee. */
 export interface BalanceLine extends Asset {

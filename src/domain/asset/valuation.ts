@@ -1,6 +1,6 @@
 import { unitsOf } from '#domain/asset/amount.ts';
-import type { BalanceChange } from '#domain/activity/movement.ts';
-import { isCollectible } from '#domain/activity/movement.ts';
+import type { BalanceChange } from '#domain/asset/movement.ts';
+import { isCollectible } from '#domain/asset/movement.ts';
 import type { Price } from '#domain/asset/price.ts';
 import { usdText, usdValueAtPrice } from '#domain/asset/price.ts';
 

@@ -1,6 +1,6 @@
 import { unitsOf } from '#domain/asset/amount.ts';
-import type { BalanceChange } from '#domain/activity/movement.ts';
-import { isCollectible, isFungible } from '#domain/activity/movement.ts';
+import type { BalanceChange } from '#domain/asset/movement.ts';
+import { isCollectible, isFungible } from '#domain/asset/movement.ts';
 import type { DisplayType } from '#domain/transaction/transaction.ts';
 
 /**

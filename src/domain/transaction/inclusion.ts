@@ -1,4 +1,4 @@
-import { changedAssets } from '#domain/activity/movement.ts';
+import { changedAssets } from '#domain/asset/movement.ts';
 import { displayTypeOfCall } from '#domain/transaction/classification.ts';
 import type { DisplayType, Inclusion, Transaction } from '#domain/transaction/transaction.ts';
 

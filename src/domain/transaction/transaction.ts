@@ -4,7 +4,7 @@ import type { DeviceSignature } from '#domain/access/device.ts';
 import type { Exposure } from '#domain/transaction/exposure.ts';
 import type { TokenId, TransactionId, UserId, VaultId } from '#domain/id.ts';
 import type { AttemptPurpose, Intent } from '#domain/transaction/intent.ts';
-import type { WalletMovements } from '#domain/activity/movement.ts';
+import type { WalletMovements } from '#domain/asset/movement.ts';
 
 /**
  * The ten public states. The set is closed, because a client fails at an unknown state. Finer

@@ -8,7 +8,7 @@ import type { Policy } from '#domain/policy/policy.ts';
 import { nameOf } from '#domain/policy/rules.ts';
 import { assetRecord, hiddenChangesRecord, movementsRecord } from '#http/encode/asset.ts';
 import type { RecordScope } from '#http/encode/transaction.ts';
-import type { transactionSchema } from '#http/transaction/record-schema.ts';
+import type { transactionSchema } from '#http/encode/transaction-schema.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
 
 /** The values of fields that only a transaction created by the vault has. */

@@ -5,8 +5,8 @@ import type { Chain } from '#domain/asset/chain.ts';
 import { listedToken } from '#domain/asset/chain.ts';
 import type { OptionalRules } from '#domain/policy/optional-rules.ts';
 import { policyToken, policyTokensOn } from '#domain/policy/optional-rules.ts';
-import type { BalanceChange, WalletMovements } from '#domain/activity/movement.ts';
-import { MOVEMENT_KINDS } from '#domain/activity/movement.ts';
+import type { BalanceChange, WalletMovements } from '#domain/asset/movement.ts';
+import { MOVEMENT_KINDS } from '#domain/asset/movement.ts';
 import type { HiddenReason } from '#domain/activity/spam.ts';
 import { HIDDEN_REASONS } from '#domain/activity/spam.ts';
 

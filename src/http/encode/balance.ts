@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { ADJUSTMENT_REASONS } from '#domain/asset/balance.ts';
-import { ASSET_KINDS, isCollectible } from '#domain/activity/movement.ts';
+import { ASSET_KINDS, isCollectible } from '#domain/asset/movement.ts';
 import { usdText, usdValueAtPrice } from '#domain/asset/price.ts';
 import type { AssetNames } from '#http/encode/asset.ts';
 import { amountSchema, assetRecord, assetSchema, signedAmountSchema, usdSchema } from '#http/encode/asset.ts';

@@ -9,7 +9,7 @@ import { usdSchema } from '#http/encode/asset.ts';
 import { valueRecord } from '#http/encode/balance.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
 import type { transactionRecord } from '#http/encode/transaction.ts';
-import { transactionSchema } from '#http/transaction/record-schema.ts';
+import { transactionSchema } from '#http/encode/transaction-schema.ts';
 import { assetName } from '#prices/price-source.ts';
 import { cachedPrices } from '#store/valuations.ts';
 import type { PolicyChangeView } from '#objects/vault/views.ts';

@@ -6,7 +6,7 @@ import { awaitsChangeApprovalOf, isExcluded, mandateBytes, mayReject } from '#do
 import type { Approval } from '#domain/transaction/transaction.ts';
 import { POLICY_CHANGE_STATES } from '#domain/policy/change-state.ts';
 import { approvalRecord, rejectionRecord } from '#http/encode/transaction.ts';
-import { approvalSchema, rejectionSchema } from '#http/transaction/record-schema.ts';
+import { approvalSchema, rejectionSchema } from '#http/encode/transaction-schema.ts';
 import { rejectionOf } from '#devices/policy-rejection.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';

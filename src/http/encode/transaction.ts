@@ -18,7 +18,7 @@ import { finalityOf, isPending, isReplaceable, transactionHash } from '#domain/t
 import type { AssetNames } from '#http/encode/asset.ts';
 import { assetRecord, movementsRecord } from '#http/encode/asset.ts';
 import { violationText } from '#http/encode/violation-text.ts';
-import type { transactionSchema } from '#http/transaction/record-schema.ts';
+import type { transactionSchema } from '#http/encode/transaction-schema.ts';
 import { deviceSignatureRecord } from '#http/encode/device-signature.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
 import type { PublicAttempt, PublicTransaction } from '#objects/vault/documents/listed-document.ts';

@@ -1,5 +1,5 @@
 import type { HttpContext } from '#http/edge/context.ts';
-import { approvalResultSchema } from '#http/transaction/record-schema.ts';
+import { approvalResultSchema } from '#http/encode/transaction-schema.ts';
 import { deviceSignatureBody, deviceSignatureIn } from '#http/encode/device-signature.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';

@@ -14,7 +14,7 @@ import { callObject } from '#http/edge/object-call.ts';
 import { problem, refusalProblem } from '#http/encode/problem.ts';
 import { chainProblem } from '#http/transaction/creation.ts';
 import { recordOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
-import { transactionAnswer } from '#http/transaction/record-schema.ts';
+import { transactionAnswer } from '#http/encode/transaction-schema.ts';
 
 const cancelBody = z.strictObject({
   acknowledge: z.enum(UNKNOWN_END_REASONS).meta({

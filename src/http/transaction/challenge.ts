@@ -3,7 +3,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { warningsOf } from '#chains/inspect/warnings.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { ListedToken } from '#domain/asset/chain.ts';
-import { warning } from '#http/transaction/record-schema.ts';
+import { warning } from '#http/encode/transaction-schema.ts';
 import { requiredApprovalsNow, currentApprovers, hasApproved } from '#domain/transaction/approvals.ts';
 import { approvalOrigins, passkeyWarnings } from '#devices/approval-origin.ts';
 import { APPROVAL_MODES } from '#domain/access/device.ts';

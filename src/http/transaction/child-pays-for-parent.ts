@@ -10,7 +10,7 @@ import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { problem, refusalProblem } from '#http/encode/problem.ts';
 import { create, CREATION_REFUSALS, feeFields } from '#http/transaction/creation.ts';
-import { transactionAnswer } from '#http/transaction/record-schema.ts';
+import { transactionAnswer } from '#http/encode/transaction-schema.ts';
 import { vaultStubOf } from '#http/transaction/transaction-path.ts';
 
 const childBody = z.strictObject(feeFields).meta({ examples: [{ maxFee: '20000' }] });

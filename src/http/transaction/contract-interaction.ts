@@ -10,7 +10,7 @@ import {
   create,
   counterpartyFields,
 } from '#http/transaction/creation.ts';
-import { transactionAnswer } from '#http/transaction/record-schema.ts';
+import { transactionAnswer } from '#http/encode/transaction-schema.ts';
 
 const interactionBody = z
   .strictObject({

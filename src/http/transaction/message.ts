@@ -5,7 +5,7 @@ import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import type { ActionReader } from '#http/transaction/creation.ts';
 import { CREATION_REFUSALS, create, creationFields } from '#http/transaction/creation.ts';
-import { transactionAnswer } from '#http/transaction/record-schema.ts';
+import { transactionAnswer } from '#http/encode/transaction-schema.ts';
 
 const messageBody = z
   .strictObject({

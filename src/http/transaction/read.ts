@@ -7,7 +7,7 @@ import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { recordOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
 import { versionOf } from '#objects/vault/views.ts';
-import { transactionAnswer } from '#http/transaction/record-schema.ts';
+import { transactionAnswer } from '#http/encode/transaction-schema.ts';
 
 const MAX_WAIT_SECONDS = 30;
 

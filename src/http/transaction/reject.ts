@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { HttpContext } from '#http/edge/context.ts';
-import { approvalResultSchema, reasonIn, rejectionReason } from '#http/transaction/record-schema.ts';
+import { approvalResultSchema, reasonIn, rejectionReason } from '#http/encode/transaction-schema.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { recordDecision } from '#http/transaction/decision.ts';

@@ -5,7 +5,7 @@ import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Allowance } from '#chains/chain-client.ts';
 import type { OptionalRules } from '#domain/policy/optional-rules.ts';
 import type { Intent } from '#domain/transaction/intent.ts';
-import { movementsOf } from '#domain/activity/movement.ts';
+import { movementsOf } from '#domain/asset/movement.ts';
 import { isPending } from '#domain/transaction/transaction.ts';
 import type { AssetNames } from '#http/encode/asset.ts';
 import { assetRecord, assetSchema, balanceChangeSchema, movementsRecord } from '#http/encode/asset.ts';
@@ -16,7 +16,7 @@ import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { problem, refusalProblem } from '#http/encode/problem.ts';
 import { lockedUtxosOf } from '#http/transaction/locked-utxos.ts';
-import { warning } from '#http/transaction/record-schema.ts';
+import { warning } from '#http/encode/transaction-schema.ts';
 import { vaultStubOf } from '#http/transaction/transaction-path.ts';
 
 const simulationSchema = z

@@ -5,7 +5,7 @@ import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { recordOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
-import { transactionAnswer } from '#http/transaction/record-schema.ts';
+import { transactionAnswer } from '#http/encode/transaction-schema.ts';
 
 /**
  * POST /transaction/{txId}/speed-up: sends another attempt at the same account nonce, whose fee is

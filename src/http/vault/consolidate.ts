@@ -7,7 +7,7 @@ import { route } from '#http/edge/route.ts';
 import { problem } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import { create, creationFields, CREATION_REFUSALS, feeFields } from '#http/transaction/creation.ts';
-import { transactionAnswer } from '#http/transaction/record-schema.ts';
+import { transactionAnswer } from '#http/encode/transaction-schema.ts';
 import { consolidation } from '#objects/vault/writes/new-transaction.ts';
 
 /** The maximum number of inputs that one transaction of a P2TR wallet can spend. */

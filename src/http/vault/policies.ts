@@ -13,7 +13,7 @@ import { pageOf } from '#http/edge/page.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
 import { approvalRecord } from '#http/encode/transaction.ts';
-import { approvalSchema } from '#http/transaction/record-schema.ts';
+import { approvalSchema } from '#http/encode/transaction-schema.ts';
 import { policyRecord, policySchema } from '#http/encode/policy.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import { vaultStub } from '#objects/vault/stub.ts';

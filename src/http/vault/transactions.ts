@@ -11,7 +11,7 @@ import { respondWithEtag, taggedJson } from '#http/edge/etag.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
-import { transactionSchema } from '#http/transaction/record-schema.ts';
+import { transactionSchema } from '#http/encode/transaction-schema.ts';
 import { listedRecord } from '#http/transaction/transaction-path.ts';
 import { listedCodec } from '#objects/vault/documents/listed-document.ts';
 import { vaultStub } from '#objects/vault/stub.ts';

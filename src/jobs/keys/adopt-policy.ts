@@ -1,16 +1,10 @@
 import type { ExpiredAdoption } from '#domain/policy/mandate-renewal.ts';
 import type { CosignerFault } from '#cosigner-client/client.ts';
 import { cosignersOf, faultText } from '#cosigner-client/client.ts';
-import type { PolicySource } from '#cosigner-client/bring-policies.ts';
 import { bringPolicies } from '#cosigner-client/bring-policies.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultDoors } from '#objects/vault/doors.ts';
-import type { AdoptionWork } from '#objects/vault/views.ts';
-
-/** Returns the policies of a vault. Its object sends only those that a co-signer lacks. */
-export function policySource(vault: VaultDoors, work: AdoptionWork): PolicySource {
-  return { ...work, after: (version) => vault.work({ type: 'policiesAfter', version }) };
-}
+import { policySource } from '#jobs/signing/policy-source.ts';
 
 /**
  * Brings the policies of a vault to every co-signer that lacks some. The row of the outbox stays

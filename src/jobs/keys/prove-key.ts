@@ -50,14 +50,6 @@ export function groupName(group: readonly CosignerClient[]): string {
   return group.map(({ index }) => index).join('+');
 }
 
-/** Returns every choice of `size` co-signers, in order. */
-export function signerGroups<T>(cosigners: readonly T[], size: number): readonly (readonly T[])[] {
-  if (size === 0) return [[]];
-  return cosigners.flatMap((cosigner, i) =>
-    signerGroups(cosigners.slice(i + 1), size - 1).map((rest) => [cosigner, ...rest]),
-  );
-}
-
 /** Returns a fault that a retry may fix. */
 export function withReason(what: string, fault: CosignerFault) {
   return refused({ reason: `${what}: ${faultText(fault)}`, isUseless: false });

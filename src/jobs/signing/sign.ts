@@ -21,7 +21,7 @@ import { haveSameNonce } from '#chains/inspect/payload.ts';
 import { spendingOf } from '#chains/inspect/spending.ts';
 import type { SigningContact } from '#jobs/signing/signing-contact.ts';
 import { trackContact } from '#jobs/signing/signing-contact.ts';
-import { policySource } from '#jobs/keys/adopt-policy.ts';
+import { policySource } from '#jobs/signing/policy-source.ts';
 import { propagateSignedRecord, signedBytesOf } from '#jobs/signing/propagate-signed-record.ts';
 import { broadcastNewest } from '#jobs/signing/broadcast.ts';
 import { isDecided } from '#jobs/signing/confirm.ts';

@@ -13,7 +13,7 @@ import { refused } from '#domain/result.ts';
 import { combineSignatures, publicSharesFrom } from '#jobs/signing/combine.ts';
 import type { SignedBytes } from '#jobs/signing/propagate-signed-record.ts';
 import { propagateSignedRecord } from '#jobs/signing/propagate-signed-record.ts';
-import { signerGroups } from '#jobs/keys/prove-key.ts';
+import { signerGroups } from '#cosigner-client/signer-groups.ts';
 import type { OpenedSessions } from '#jobs/signing/relay.ts';
 import { openAhead, relay } from '#jobs/signing/relay.ts';
 import { receiptsOf } from '#jobs/signing/receipts.ts';

@@ -13,7 +13,7 @@ import { addressOn } from '#chains/inspect/address-on.ts';
 import { defaultRules } from '#domain/policy/optional-rules.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { signerGroups } from '#jobs/keys/prove-key.ts';
+import { signerGroups } from '#cosigner-client/signer-groups.ts';
 import { thresholdSign } from '../../cosigner/threshold-sign.ts';
 import { generateKey } from '../../cosigner/key/generate-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';

@@ -10,8 +10,8 @@ import { accepted, refused } from '#domain/result.ts';
 import type { Inclusion } from '#domain/transaction/transaction.ts';
 import { inclusion, OTHER_HASH } from '../../domain/cast.ts';
 import { amountOf } from '#domain/asset/amount.ts';
-import type { ChainMovement } from '#domain/activity/movement.ts';
-import { movementsOf, NATIVE } from '#domain/activity/movement.ts';
+import type { ChainMovement } from '#domain/asset/movement.ts';
+import { movementsOf, NATIVE } from '#domain/asset/movement.ts';
 import { anvilChain } from '../evm/local-chain.ts';
 
 /** Covers the combined reports of several RPC nodes. */

@@ -1,7 +1,8 @@
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { KeyRefresh, VaultKey } from '#domain/vault.ts';
-import { signerGroups, proofFault } from '#jobs/keys/prove-key.ts';
+import { signerGroups } from '#cosigner-client/signer-groups.ts';
+import { proofFault } from '#jobs/keys/prove-key.ts';
 import { nextRefreshStep } from '#jobs/keys/refresh-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { sharesHeldBy } from '#cosigner-client/held-shares.ts';

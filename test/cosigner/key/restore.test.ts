@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
 import { propagateSignedRecord } from '#jobs/signing/propagate-signed-record.ts';
-import { signerGroups } from '#jobs/keys/prove-key.ts';
+import { signerGroups } from '#cosigner-client/signer-groups.ts';
 import { thresholdSign } from '../threshold-sign.ts';
 import type { ApprovedTransfer, Cosigners } from '../cosigners.ts';
 import { approvedTransfer, attemptOf, newKey, present, startCosigners } from '../cosigners.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Activity, ChainTransaction } from '#domain/activity/activity.ts';
-import type { ChainMovement } from '#domain/activity/movement.ts';
+import type { ChainMovement } from '#domain/asset/movement.ts';
 import { newActivity, isWatched, updatedActivity, viewFor } from '#domain/activity/activity.ts';
 import { newTransactionId } from '#domain/id.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';

@@ -3,8 +3,8 @@ import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Activity } from '#domain/activity/activity.ts';
 import { decimalText, signedAmountOf } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
-import type { BalanceChange } from '#domain/activity/movement.ts';
-import { NATIVE } from '#domain/activity/movement.ts';
+import type { BalanceChange } from '#domain/asset/movement.ts';
+import { NATIVE } from '#domain/asset/movement.ts';
 import { notificationOf, notificationOfActivity } from '#domain/activity/notification.ts';
 import type { Vault } from '#domain/vault.ts';
 import {

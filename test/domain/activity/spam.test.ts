@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Valuation, TokenProfile } from '#domain/asset/valuation.ts';
 import { usdValueOf } from '#domain/asset/valuation.ts';
-import type { ChainMovement } from '#domain/activity/movement.ts';
-import { movementsOf } from '#domain/activity/movement.ts';
+import type { ChainMovement } from '#domain/asset/movement.ts';
+import { movementsOf } from '#domain/asset/movement.ts';
 import type { Price } from '#domain/asset/price.ts';
 import type { KnownCounterparties } from '#domain/activity/spam.ts';
 import { judge } from '#domain/activity/spam.ts';

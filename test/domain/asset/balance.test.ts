@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { signedAmountOf } from '#domain/asset/amount.ts';
 import type { Balance } from '#domain/asset/balance.ts';
 import { ADJUSTMENT_REASONS, compare, balanceLines, newBalance, nextComparisonMs } from '#domain/asset/balance.ts';
-import type { BalanceChange } from '#domain/activity/movement.ts';
-import { NATIVE } from '#domain/activity/movement.ts';
+import type { BalanceChange } from '#domain/asset/movement.ts';
+import { NATIVE } from '#domain/asset/movement.ts';
 import { amount, NOON_MS } from '../cast.ts';
 
 /**

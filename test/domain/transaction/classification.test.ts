@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { signedAmountOf } from '#domain/asset/amount.ts';
-import type { BalanceChange } from '#domain/activity/movement.ts';
-import { movementsOf, NATIVE } from '#domain/activity/movement.ts';
+import type { BalanceChange } from '#domain/asset/movement.ts';
+import { movementsOf, NATIVE } from '#domain/asset/movement.ts';
 import { decide } from '#domain/transaction/transition.ts';
 import { amount, inclusion, NOON_MS, policy, transactionIn, transferIntent, UNSPENT } from '../cast.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { signedAmountOf } from '#domain/asset/amount.ts';
 import type { FailureReason, TransactionEvent } from '#domain/transaction/event.ts';
-import type { BalanceChange } from '#domain/activity/movement.ts';
-import { NATIVE } from '#domain/activity/movement.ts';
+import type { BalanceChange } from '#domain/asset/movement.ts';
+import { NATIVE } from '#domain/asset/movement.ts';
 import type { Inclusion, TokenTransfer } from '#domain/transaction/transaction.ts';
 import { amount, inclusion, NOON_MS, OTHER_HASH, sentAttempt, signedAttempt, transactionIn } from '../cast.ts';
 import { broadcast, cancellation, second, sentOnce, sentWith, step } from './step.ts';

@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { ChainTransaction } from '#domain/activity/activity.ts';
-import { NATIVE } from '#domain/activity/movement.ts';
+import { NATIVE } from '#domain/asset/movement.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { TransactionId } from '#domain/id.ts';
 import type { VaultDoors } from '#objects/vault/doors.ts';

@@ -7,7 +7,7 @@ import { DEPOSIT, TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE, WITHDRAWAL } from '
 import { chainsFrom } from '#chains/registry.ts';
 import { amountOf, unitsOf } from '#domain/asset/amount.ts';
 import { DAILY_LIMITS } from '#domain/activity/daily-limit.ts';
-import { assetKey } from '#domain/activity/movement.ts';
+import { assetKey } from '#domain/asset/movement.ts';
 import { DAY_MS } from '#domain/policy/rules.ts';
 import { recordActivity } from '#objects/vault/commands/activity.ts';
 import { listBalances } from '#objects/vault/commands/balance.ts';

@@ -41,7 +41,7 @@ export const MEMBER_BUGS: readonly Bug[] = [
   },
   {
     name: 'the reason of a rejection changes the direction of the text around it',
-    file: 'src/http/transaction/record-schema.ts',
+    file: 'src/http/encode/transaction-schema.ts',
     was: 'export const rejectionReason = plainText(200)',
     is: 'export const rejectionReason = z.string().max(400)',
     caughtBy: reason,

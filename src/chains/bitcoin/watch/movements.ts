@@ -1,6 +1,6 @@
 import type { ChainTransfer } from '#chains/bitcoin/client/rpc-calls.ts';
 import { amountOf } from '#domain/asset/amount.ts';
-import type { ChainMovement } from '#domain/activity/movement.ts';
+import type { ChainMovement } from '#domain/asset/movement.ts';
 
 /** Replaces the payer of a block's first transaction. */
 export const MINER = 'miner';

@@ -10,7 +10,7 @@ import { unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
-import { movementsOf } from '#domain/activity/movement.ts';
+import { movementsOf } from '#domain/asset/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 

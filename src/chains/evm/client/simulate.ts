@@ -16,7 +16,7 @@ import type { Allowance, Simulation } from '#chains/chain-client.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { OnChainIntent } from '#domain/transaction/intent.ts';
-import type { ChainMovement } from '#domain/activity/movement.ts';
+import type { ChainMovement } from '#domain/asset/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 

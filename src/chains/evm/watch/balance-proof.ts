@@ -3,8 +3,8 @@ import { getBalanceAt, getBlock } from '#chains/evm/client/rpc-calls.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Claim } from '#chains/rpc/contents.ts';
 import type { NodePool } from '#chains/rpc/node-pool.ts';
-import type { ChainMovement } from '#domain/activity/movement.ts';
-import { concerns } from '#domain/activity/movement.ts';
+import type { ChainMovement } from '#domain/asset/movement.ts';
+import { concerns } from '#domain/asset/movement.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
 
 /** A mined transaction as two RPC nodes state it, and the payments that one of them adds. */

@@ -4,7 +4,7 @@ import { readContractAt } from '#chains/evm/client/rpc-calls.ts';
 import { OWNER_OF_SELECTOR } from '#chains/evm/rules/call.ts';
 import { word } from '#chains/evm/rules/hex.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
-import type { ChainMovement } from '#domain/activity/movement.ts';
+import type { ChainMovement } from '#domain/asset/movement.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { listedToken } from '#domain/asset/chain.ts';

@@ -12,7 +12,7 @@ import { word } from '#chains/evm/rules/hex.ts';
 import { getBalanceAt, getBlock, ethCall } from '#chains/evm/client/rpc-calls.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { listedToken } from '#domain/asset/chain.ts';
-import type { Asset } from '#domain/activity/movement.ts';
+import type { Asset } from '#domain/asset/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 

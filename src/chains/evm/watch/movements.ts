@@ -7,7 +7,7 @@ import { amountOf } from '#domain/asset/amount.ts';
 import { partyOf, wordsOf } from '#chains/evm/watch/log-words.ts';
 import { wrappedMovements } from '#chains/evm/watch/wrapped-asset.ts';
 import type { Chain } from '#domain/asset/chain.ts';
-import type { ChainMovement } from '#domain/activity/movement.ts';
+import type { ChainMovement } from '#domain/asset/movement.ts';
 
 /**
  * Returns all movements of a mined transaction: its own payment, the payments by contracts, and the

@@ -8,7 +8,7 @@ import { ethCall, getBlock } from '#chains/evm/client/rpc-calls.ts';
 import { BALANCE_OF_SELECTOR, TRANSFER_SELECTOR } from '#chains/evm/rules/call.ts';
 import { word } from '#chains/evm/rules/hex.ts';
 import { TRANSFER } from '#chains/evm/rules/transfer-topics.ts';
-import type { ChainMovement } from '#domain/activity/movement.ts';
+import type { ChainMovement } from '#domain/asset/movement.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
 import type { TokenTransfer } from '#domain/transaction/transaction.ts';
 

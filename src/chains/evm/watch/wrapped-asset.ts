@@ -3,7 +3,7 @@ import type { Log } from '#chains/evm/client/rpc-calls.ts';
 import { partyOf } from '#chains/evm/watch/log-words.ts';
 import { DEPOSIT, TRANSFER, WITHDRAWAL } from '#chains/evm/rules/transfer-topics.ts';
 import type { Chain } from '#domain/asset/chain.ts';
-import type { ChainMovement } from '#domain/activity/movement.ts';
+import type { ChainMovement } from '#domain/asset/movement.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 
 /** Topic and one word of data: the amount. */

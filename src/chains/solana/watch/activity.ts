@@ -22,7 +22,7 @@ import type { ActivityBlock } from '#domain/activity/activity.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
-import type { ChainMovement } from '#domain/activity/movement.ts';
+import type { ChainMovement } from '#domain/asset/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 

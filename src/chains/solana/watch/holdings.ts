@@ -8,7 +8,7 @@ import { mintIn, TOKEN_ACCOUNT_HEAD_BYTES, TOKEN_PROGRAMS, tokenAccountIn } from
 import { isPublicKey } from '#chains/solana/rules/address.ts';
 import type { Account } from '#chains/solana/client/account-answers.ts';
 import { getAccounts, getTokenAccounts } from '#chains/solana/client/rpc-calls.ts';
-import type { Asset } from '#domain/activity/movement.ts';
+import type { Asset } from '#domain/asset/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 

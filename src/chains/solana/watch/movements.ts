@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit';
 import type { MinedTransaction, TokenBalance } from '#chains/solana/client/rpc-calls.ts';
 import { amountOf } from '#domain/asset/amount.ts';
-import type { ChainMovement } from '#domain/activity/movement.ts';
+import type { ChainMovement } from '#domain/asset/movement.ts';
 
 /**
  * Returns all movements of a transaction, from its effect on each account. This includes the

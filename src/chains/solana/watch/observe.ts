@@ -23,7 +23,7 @@ import type { DurableNonce } from '#chains/solana/rules/payment-terms.ts';
 import { nonceAccountOf } from '#chains/solana/rules/payment-terms.ts';
 import { termsIn } from '#chains/solana/rules/transaction.ts';
 import type { Chain } from '#domain/asset/chain.ts';
-import { movementsOf } from '#domain/activity/movement.ts';
+import { movementsOf } from '#domain/asset/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 

@@ -4,7 +4,7 @@ import { deviceSignatureIn, withOptionalSignature } from '#http/encode/device-si
 import { decideOnChange, SIGNED_DECISION_REFUSALS } from '#http/vault/policy-change/decision.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
-import { reasonIn, rejectionReason } from '#http/transaction/record-schema.ts';
+import { reasonIn, rejectionReason } from '#http/encode/transaction-schema.ts';
 import { policyChangeSchema } from '#http/encode/policy-change.ts';
 
 const rejectionBody = withOptionalSignature({ reason: rejectionReason }).meta({

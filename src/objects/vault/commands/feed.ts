@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { exactly, readableOrNull } from '#store/document.ts';
 import { authorize } from '#domain/access/membership.ts';
-import type { Asset } from '#domain/activity/movement.ts';
-import { assetKey, fungibleKindOn, NATIVE } from '#domain/activity/movement.ts';
+import type { Asset } from '#domain/asset/movement.ts';
+import { assetKey, fungibleKindOn, NATIVE } from '#domain/asset/movement.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';

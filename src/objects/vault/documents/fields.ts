@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { Device, DeviceSignature } from '#domain/access/device.ts';
 import { CREDENTIAL_ID } from '#domain/access/device.ts';
-import type { Asset, BalanceChange, ChainMovement } from '#domain/activity/movement.ts';
-import { ASSET_KINDS, MOVEMENT_KINDS } from '#domain/activity/movement.ts';
+import type { Asset, BalanceChange, ChainMovement } from '#domain/asset/movement.ts';
+import { ASSET_KINDS, MOVEMENT_KINDS } from '#domain/asset/movement.ts';
 import { parseAmount, parseSignedAmount } from '#domain/asset/amount.ts';
 import type { TokenLabel, UsdValue } from '#domain/asset/valuation.ts';
 import type { VaultId } from '#domain/id.ts';

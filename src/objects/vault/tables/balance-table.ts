@@ -3,8 +3,8 @@ import { signedAmountOf, unitsOf } from '#domain/asset/amount.ts';
 import type { SignedAmount } from '#domain/asset/amount.ts';
 import type { Balance, Comparison, BalanceLine, Posting } from '#domain/asset/balance.ts';
 import { newBalance } from '#domain/asset/balance.ts';
-import type { Asset, AssetKind } from '#domain/activity/movement.ts';
-import { assetKey } from '#domain/activity/movement.ts';
+import type { Asset, AssetKind } from '#domain/asset/movement.ts';
+import { assetKey } from '#domain/asset/movement.ts';
 
 /**
  * A transaction has one line for an asset, so nothing is counted twice. The lines stay, so that an

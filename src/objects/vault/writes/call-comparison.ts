@@ -1,4 +1,4 @@
-import { NATIVE, fungibleKindOn } from '#domain/activity/movement.ts';
+import { NATIVE, fungibleKindOn } from '#domain/asset/movement.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';

@@ -1,5 +1,5 @@
 import { afterListing } from '#domain/activity/listing.ts';
-import { NATIVE } from '#domain/activity/movement.ts';
+import { NATIVE } from '#domain/asset/movement.ts';
 import type { Chain, ListedToken } from '#domain/asset/chain.ts';
 import { listedToken } from '#domain/asset/chain.ts';
 import type { OptionalRules } from '#domain/policy/optional-rules.ts';

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { getTransaction } from '#chains/bitcoin/client/rpc-calls.ts';
 import { connect } from '#chains/bitcoin/client/rpc-node.ts';
-import { NATIVE } from '#domain/activity/movement.ts';
+import { NATIVE } from '#domain/asset/movement.ts';
 import type { BitcoinNode } from '#local/bitcoin/node.ts';
 import { startBitcoinNode } from '#local/bitcoin/node.ts';
 import { unitsIn } from '../../readings.ts';

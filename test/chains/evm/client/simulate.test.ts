@@ -5,7 +5,7 @@ import { evmClient } from '#chains/evm/chain-client.ts';
 import { evmRules } from '#chains/evm/rules/chain-rules.ts';
 import { APPROVAL, APPROVAL_FOR_ALL } from '#chains/evm/rules/transfer-topics.ts';
 import type { ContractInteractionIntent, OnChainIntent } from '#domain/transaction/intent.ts';
-import { movementsOf } from '#domain/activity/movement.ts';
+import { movementsOf } from '#domain/asset/movement.ts';
 import { compile } from '#local/evm/contracts/compile.ts';
 import type { FalseNode, Rule } from '../../false-node.ts';
 import { startFalseNode } from '../../false-node.ts';

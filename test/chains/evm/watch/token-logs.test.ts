@@ -3,7 +3,7 @@ import { getAddress, parseAbi } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { clientFor } from '#chains/client-for.ts';
 import { displayTypeOfCall } from '#domain/transaction/classification.ts';
-import { movementsOf } from '#domain/activity/movement.ts';
+import { movementsOf } from '#domain/asset/movement.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { FalseNode } from '../../false-node.ts';
 import { startFalseNode } from '../../false-node.ts';

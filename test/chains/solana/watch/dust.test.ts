@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { getBase58Decoder } from '@solana/kit';
 import { afterAll, expect, test } from 'vitest';
 import { DAILY_LIMITS } from '#domain/activity/daily-limit.ts';
-import { NATIVE } from '#domain/activity/movement.ts';
+import { NATIVE } from '#domain/asset/movement.ts';
 import { startSolanaNode } from '#local/solana/node.ts';
 import { recordActivity } from '#objects/vault/commands/activity.ts';
 import { UNPRICED } from '../../../domain/cast.ts';

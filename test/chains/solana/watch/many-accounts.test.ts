@@ -1,6 +1,6 @@
 import { getAddressDecoder, getAddressEncoder, address } from '@solana/kit';
 import { afterAll, expect, test } from 'vitest';
-import { NATIVE } from '#domain/activity/movement.ts';
+import { NATIVE } from '#domain/asset/movement.ts';
 import { startSolanaNode } from '#local/solana/node.ts';
 import type { Rule } from '../../false-node.ts';
 import { startFalseNode } from '../../false-node.ts';

@@ -4,7 +4,7 @@ import { MAX_UNCONFIRMED } from '#domain/activity/activity.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { Price } from '#domain/asset/price.ts';
 import { DAILY_LIMITS } from '#domain/activity/daily-limit.ts';
-import { NATIVE } from '#domain/activity/movement.ts';
+import { NATIVE } from '#domain/asset/movement.ts';
 import { DAY_MS } from '#domain/policy/rules.ts';
 import { knownTransactions, recordActivity } from '#objects/vault/commands/activity.ts';
 import { present } from '../../../chains/evm/cast.ts';

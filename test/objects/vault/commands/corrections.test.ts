@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { ReadingProof } from '#domain/activity/correction.ts';
-import type { ChainMovement } from '#domain/activity/movement.ts';
-import { NATIVE } from '#domain/activity/movement.ts';
+import type { ChainMovement } from '#domain/asset/movement.ts';
+import { NATIVE } from '#domain/asset/movement.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import { followWork, recordActivity } from '#objects/vault/commands/activity.ts';
 import { recordHoldings, requestRescan } from '#objects/vault/commands/balance.ts';

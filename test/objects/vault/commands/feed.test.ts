@@ -1,7 +1,7 @@
 import { scheduler } from 'node:timers/promises';
 import { afterAll, expect, test, vi } from 'vitest';
 import type { ChainTransaction } from '#domain/activity/activity.ts';
-import { NATIVE } from '#domain/activity/movement.ts';
+import { NATIVE } from '#domain/asset/movement.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import { recordActivity } from '#objects/vault/commands/activity.ts';
 import { FEED_SIGNAL, nextChanges } from '#objects/vault/commands/feed.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { chainsFrom } from '#chains/registry.ts';
 import { amountOf } from '#domain/asset/amount.ts';
-import { NATIVE } from '#domain/activity/movement.ts';
+import { NATIVE } from '#domain/asset/movement.ts';
 import type { Transaction, TransactionState } from '#domain/transaction/transaction.ts';
 import { reconcileWork, recordHoldings } from '#objects/vault/commands/balance.ts';
 import { compareAfterCall } from '#objects/vault/writes/call-comparison.ts';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { ListedToken } from '#domain/asset/chain.ts';
 import type { PolicyToken } from '#domain/policy/optional-rules.ts';
-import { NATIVE } from '#domain/activity/movement.ts';
+import { NATIVE } from '#domain/asset/movement.ts';
 import type { TokenProfile } from '#domain/asset/valuation.ts';
 import { recordActivity } from '#objects/vault/commands/activity.ts';
 import { listBalances, recordHoldings } from '#objects/vault/commands/balance.ts';

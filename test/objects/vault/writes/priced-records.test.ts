@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { Price } from '#domain/asset/price.ts';
 import type { Valuation } from '#domain/asset/valuation.ts';
-import { NATIVE } from '#domain/activity/movement.ts';
+import { NATIVE } from '#domain/asset/movement.ts';
 import { recordActivity } from '#objects/vault/commands/activity.ts';
 import { recordPrices } from '#objects/vault/commands/balance.ts';
 import { present } from '../../../chains/evm/cast.ts';
