@@ -43,7 +43,7 @@ export function combinePublic(point: Uint8Array, a: Uint8Array, b: Uint8Array): 
 }
 
 const forSecrets = (): never => {
-  throw new Error('the page has no secrets');
+  throw new Error('the page must not compute with secrets');
 };
 export {
   forSecrets as hashToCurve,

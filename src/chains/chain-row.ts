@@ -77,7 +77,8 @@ export function parseChainRow(row: unknown, known: readonly Chain[]): Chain {
     throw new Error(`CHAINS: The caip2 of ${merged.name} belongs to another family.`);
   }
   const foreign = merged.family === 'evm' ? undefined : EVM_FIELDS.find((field) => merged[field] !== undefined);
-  if (foreign !== undefined) throw new Error(`CHAINS: ${merged.name} has '${foreign}', which is for EVM chains only.`);
+  if (foreign !== undefined)
+    throw new Error(`CHAINS: ${merged.name} must not have '${foreign}', which is for EVM chains only.`);
   // Otherwise a final transaction would not even be confirmed.
   if (merged.finalDepth !== undefined && merged.finalDepth < merged.confirmations) {
     throw new Error(`CHAINS: The 'finalDepth' of ${merged.name} is below its 'confirmations'.`);

@@ -17,7 +17,7 @@ export async function observeAttempts(
   const { intent, attempts, inclusion } = transaction;
   const signed = signedAttempts(transaction);
   const newest = signed.at(-1);
-  if (newest === undefined) throw new Error('nothing is signed that could be anywhere');
+  if (newest === undefined) throw new Error('a transaction to observe has no signed attempt');
   return client.observe({
     from: intent.from,
     nonce: BigInt(newest.nonce),

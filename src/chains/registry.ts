@@ -24,9 +24,9 @@ function readChains(setting: string): readonly Chain[] {
     const chain = parseChainRow(row, BUILT_IN_CHAINS);
     const twin = [...chains.values()].find((other) => other.caip2 === chain.caip2 && other.name !== chain.name);
     // One chain under two names would have two nonce allocators for one wallet.
-    if (twin !== undefined) throw new Error(`CHAINS: ${chain.name} and ${twin.name} are both ${chain.caip2}.`);
+    if (twin !== undefined) throw new Error(`CHAINS: ${chain.name} and ${twin.name} must not both be ${chain.caip2}.`);
     if (chains.get(chain.name) !== BUILT_IN_CHAINS.find((known) => known.name === chain.name)) {
-      throw new Error(`CHAINS: ${chain.name} is listed twice.`);
+      throw new Error(`CHAINS: ${chain.name} is listed more than once.`);
     }
     chains.set(chain.name, chain);
   }

@@ -39,15 +39,16 @@ export function cosignerEndpoints(env: CosignerSettings): readonly CosignerEndpo
     else if (binding !== undefined) positions.push({ index, binding });
   }
   if (positions.length < MIN_COSIGNERS)
-    throw new Error(`there are ${positions.length} co-signers; at least ${MIN_COSIGNERS} are needed`);
+    throw new Error(`there are ${positions.length} co-signers, fewer than ${MIN_COSIGNERS}`);
   const beyond = [...urls.keys()].find((name) => !positions.some(({ index }) => name === String(index)));
-  if (beyond !== undefined) throw new Error(`COSIGNER_URLS names ${beyond}, and one before it is nowhere`);
-  if (urls.size > 0 && env.COORDINATOR_SECRET === undefined) throw new Error('COSIGNER_URLS needs COORDINATOR_SECRET');
+  if (beyond !== undefined) throw new Error(`COSIGNER_URLS names ${beyond}, but a co-signer before it is missing`);
+  if (urls.size > 0 && env.COORDINATOR_SECRET === undefined)
+    throw new Error('COSIGNER_URLS must not be set without COORDINATOR_SECRET');
   return positions;
 }
 
 const COSIGNER_URLS_FORM =
-  'COSIGNER_URLS is an object of number to origin, such as {"1":"https://cosigner-1.example.com"}';
+  'COSIGNER_URLS must be an object of number to origin, such as {"1":"https://cosigner-1.example.com"}';
 
 const urlsByName = z.record(z.string(), z.unknown());
 

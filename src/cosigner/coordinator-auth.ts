@@ -83,7 +83,7 @@ export async function isClaimedBody(claim: Claim, body: Uint8Array<ArrayBuffer>)
 const KEYS = new Map<string, Promise<CryptoKey>>();
 
 function verifyingKey(text: string): Promise<CryptoKey> {
-  if (!/^[0-9a-f]{64}$/.test(text)) throw new Error('COORDINATOR_KEY has 32 bytes in hex');
+  if (!/^[0-9a-f]{64}$/.test(text)) throw new Error('COORDINATOR_KEY must be 32 bytes in hex');
   const key =
     KEYS.get(text) ?? crypto.subtle.importKey('raw', Uint8Array.from(hexToBytes(text)), 'Ed25519', false, ['verify']);
   KEYS.set(text, key);

@@ -36,13 +36,13 @@ export interface CosignerSet {
  */
 export async function loadCosignerSet(env: CosignerConfig): Promise<CosignerSet> {
   const index = parsePartyIndex(Number.parseInt(env.NODE_INDEX, 10));
-  if (index === null) throw new Error('NODE_INDEX is 1 to 5');
-  if (isZero(env.IDENTITY_SECRET)) throw new Error('IDENTITY_SECRET is random, and not zero');
+  if (index === null) throw new Error('NODE_INDEX must be from 1 to 5');
+  if (isZero(env.IDENTITY_SECRET)) throw new Error('IDENTITY_SECRET must be random, and not zero');
   const pinned = pinnedPeers(env.PEERS);
   const mine = pinned.get(index);
   const expected = publicIdentity(env.IDENTITY_SECRET);
   if (mine?.signing !== expected.signing || mine.exchange !== expected.exchange) {
-    throw new Error('PEERS does not hold the keys of this node under its own index');
+    throw new Error('PEERS must have the keys of this co-signer under its own index');
   }
   const own = await importIdentity(index, identitySecrets(env.IDENTITY_SECRET));
   const peers = new Map<PartyIndex, PeerIdentity>();
@@ -50,7 +50,8 @@ export async function loadCosignerSet(env: CosignerConfig): Promise<CosignerSet>
     if (party !== index) {
       const bytes = { signing: hexToBytes(keys.signing), exchange: hexToBytes(keys.exchange) };
       const peer = await importPeer(party, bytes);
-      if (!(await isUsableKey(own, peer))) throw new Error(`PEERS pins an exchange key of small order for ${party}`);
+      if (!(await isUsableKey(own, peer)))
+        throw new Error(`PEERS must not pin an exchange key of small order for ${party}`);
       peers.set(party, peer);
     }
   }
@@ -75,7 +76,7 @@ export function pinnedSigningKeys({ PEERS }: Pick<CosignerConfig, 'PEERS'>): (pa
   return (party) => {
     pinned ??= pinnedPeers(PEERS);
     const keys = pinned.get(party);
-    if (keys === undefined) throw new Error('the node is not pinned');
+    if (keys === undefined) throw new Error('the co-signer is not pinned');
     return keys.signing;
   };
 }
@@ -88,14 +89,14 @@ function pinnedPeers(text: string): ReadonlyMap<PartyIndex, PublicIdentity> {
     const party = parsePartyIndex(i + 1);
     const { signing, exchange } = isObject(keys) ? keys : {};
     if (party === null || name !== String(party) || !isHex32(signing) || !isHex32(exchange))
-      throw new Error('PEERS names nodes 1 to n with two keys each');
+      throw new Error('PEERS must name co-signers 1 to n with two keys each');
     peers.set(party, { signing, exchange });
   }
-  if (peers.size < 2) throw new Error('PEERS names at least two nodes');
+  if (peers.size < 2) throw new Error('PEERS must name at least two co-signers');
   // One secret would count as two of the group that signs.
   for (const field of ['signing', 'exchange'] as const) {
     const [first, second] = equalKeys(peers, field);
-    if (first !== undefined) throw new Error(`PEERS has the same ${field} key for ${first} and ${second}`);
+    if (first !== undefined) throw new Error(`PEERS must not have the same ${field} key for ${first} and ${second}`);
   }
   return peers;
 }
@@ -117,12 +118,12 @@ function isHex32(value: unknown): value is string {
 
 function timeOf(text: string): number {
   const timeMs = text === '' ? 0 : Date.parse(text);
-  if (Number.isNaN(timeMs)) throw new Error('SHARES_SINCE is a time such as 2026-11-22T10:00:00Z');
+  if (Number.isNaN(timeMs)) throw new Error('SHARES_SINCE must be a time such as 2026-11-22T10:00:00Z');
   return timeMs;
 }
 
 function recoveryKeyOf(text: string): string | null {
-  if (text !== '' && !isHex32(text)) throw new Error('RECOVERY_KEY has 32 bytes in hex');
+  if (text !== '' && !isHex32(text)) throw new Error('RECOVERY_KEY must be 32 bytes in hex');
   if (text !== '' && !isRecoveryKey(text)) throw new Error('RECOVERY_KEY has a small order, or is not canonical');
   return text === '' ? null : text;
 }
@@ -131,10 +132,10 @@ function keyEncryptionSecrets(text: string): readonly KeyEncryptionSecret[] {
   const setting = parseJsonSetting('KEY_ENCRYPTION_SECRETS', text);
   if (Array.isArray(setting) && setting.length > 0 && setting.every(isKeyEncryptionSecret)) {
     if (setting.some(({ secret }) => isZero(secret)))
-      throw new Error('KEY_ENCRYPTION_SECRETS are random, and not zero');
+      throw new Error('KEY_ENCRYPTION_SECRETS must be random, and not zero');
     return setting;
   }
-  throw new Error('KEY_ENCRYPTION_SECRETS is a list of { id, secret }');
+  throw new Error('KEY_ENCRYPTION_SECRETS must be a list of { id, secret }');
 }
 
 function isZero(secret: string): boolean {

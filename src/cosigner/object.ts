@@ -97,13 +97,13 @@ function signaturesOf(value: unknown): ReadonlyMap<PartyIndex, Uint8Array> {
 
 /** Returns the key id. Throws `Malformed` for an object of another kind. */
 function keyOf(ref: ObjectRef): string {
-  if (ref.kind !== 'key') throw new Malformed('only a key has this');
+  if (ref.kind !== 'key') throw new Malformed('not the object of a key');
   return ref.keyId;
 }
 
 /** Returns the vault. Throws `Malformed` for an object of another kind. */
 function vaultIdOf(ref: ObjectRef): VaultId {
-  if (ref.kind !== 'vault') throw new Malformed('only a vault has this');
+  if (ref.kind !== 'vault') throw new Malformed('not the object of a vault');
   return ref.vaultId;
 }
 

@@ -26,7 +26,8 @@ export function fieldsOf(value: unknown, names: readonly string[], optional: rea
   const fields = value as Fields;
   const extra = Object.keys(fields).filter((name) => !names.includes(name) && !optional.includes(name));
   const missing = names.filter((name) => !Object.hasOwn(fields, name));
-  if (extra.length > 0 || missing.length > 0) throw new Malformed(`fields: ${[...extra, ...missing].join()}`);
+  if (extra.length > 0 || missing.length > 0)
+    throw new Malformed(`missing or unknown fields: ${[...extra, ...missing].join()}`);
   return fields;
 }
 
@@ -65,7 +66,7 @@ export function bytesOf(value: unknown, bytes: number): Uint8Array {
 export function policyNameOf(value: unknown): PolicyName {
   const { vaultId, version, hash } = fieldsOf(value, ['vaultId', 'version', 'hash']);
   const number = wholeNumberOf(version);
-  if (number < 1) throw new Malformed('version');
+  if (number < 1) throw new Malformed('not a version');
   return { vaultId: present(parseVaultId(wholeNumberOf(vaultId))), version: number, hash: hexOf(hash, 32) };
 }
 
@@ -77,7 +78,7 @@ export function partyOf(value: unknown): PartyIndex {
 export function byPartyOf<T>(value: unknown, read: (item: unknown) => T): ReadonlyMap<PartyIndex, T> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Malformed('not an object');
   const entries = Object.entries(value as Fields).map(([name, item]) => {
-    if (!/^[1-5]$/.test(name)) throw new Malformed('not a node');
+    if (!/^[1-5]$/.test(name)) throw new Malformed('not a co-signer');
     return [partyOf(Number.parseInt(name, 10)), read(item)] as const;
   });
   return new Map(entries);
@@ -136,13 +137,13 @@ export function evidenceOf(value: unknown): string {
 
 export function purposeOf(value: unknown): AttemptPurpose {
   const purpose = ATTEMPT_PURPOSES.find((one) => one === value);
-  if (purpose === undefined) throw new Malformed('purpose');
+  if (purpose === undefined) throw new Malformed('not a purpose');
   return purpose;
 }
 
 export function schemeOf(value: unknown): KeyScheme {
   const scheme = KEY_SCHEMES.find((one) => one === value);
-  if (scheme === undefined) throw new Malformed('scheme');
+  if (scheme === undefined) throw new Malformed('not a key scheme');
   return scheme;
 }
 

@@ -38,11 +38,11 @@ export function intentOf(value: unknown): Intent {
 export function policyWithMandateOf(value: unknown): PolicyWithMandate {
   const sent = fieldsOf(value, ['policy', 'mandate']);
   const policy = documentOf(sent['policy'], readPolicy);
-  if (!isInCanonicalSpelling(policy.rules)) throw new Malformed('policy');
+  if (!isInCanonicalSpelling(policy.rules)) throw new Malformed('the rules of the policy are not in canonical form');
   if (sent['mandate'] === null) return { policy, mandate: null };
   const { canonical, approvals } = fieldsOf(sent['mandate'], ['canonical', 'approvals']);
   const { policyHash, ...terms } = documentOf(canonical, readMandate);
-  if (policyHash !== policyHashOf(policy)) throw new Malformed('mandate');
+  if (policyHash !== policyHashOf(policy)) throw new Malformed('the mandate is for another policy');
   return { policy, mandate: { ...terms, approvals: listOf(approvals, MAX_APPROVALS, approvalOf) } };
 }
 

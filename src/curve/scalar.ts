@@ -18,7 +18,7 @@ export function parseScalar(bytes: Uint8Array): bigint | null {
 
 /** Returns 32 bytes, big-endian. Throws for a value that is not from 0 to n-1. */
 export function encodeScalar(value: bigint): Uint8Array {
-  if (value < 0n || value >= ORDER) throw new Error('a scalar is from 0 to n-1');
+  if (value < 0n || value >= ORDER) throw new Error('a scalar is outside 0..n-1');
   const bytes = new Uint8Array(SCALAR_BYTES);
   const view = new DataView(bytes.buffer);
   for (let i = 0; i < 4; i++) view.setBigUint64(8 * i, value >> BigInt(64 * (3 - i)));

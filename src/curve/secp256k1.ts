@@ -152,7 +152,7 @@ export function isScalar(bytes: Uint8Array): boolean {
 
 /** Returns 48 bytes, big-endian, reduced by the order. */
 export function reduceWide(bytes: Uint8Array): Uint8Array {
-  if (bytes.length !== WIDE_LENGTH) throw new Error('48 bytes are reduced');
+  if (bytes.length !== WIDE_LENGTH) throw new Error('a value to reduce does not have 48 bytes');
   return scalarOver({ text: bytes }, (functions) => functions.reduceWide());
 }
 

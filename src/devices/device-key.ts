@@ -36,7 +36,7 @@ export function deviceKeyId({ algorithm, publicKey }: Pick<Device, 'algorithm' |
     ['publicKey', publicKey],
   ]);
   const id = parseDeviceKeyId(`dev_${bytesToHex(sha256(name).subarray(0, ID_BYTES))}`);
-  if (id === null) throw new Error('the id of a device key must parse');
+  if (id === null) throw new Error('the id of a device key is not valid');
   return id;
 }
 

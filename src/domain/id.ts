@@ -48,7 +48,7 @@ export function parseTransactionId(text: string): TransactionId | null {
 /** Returns the vault of a transaction from its id. */
 export function vaultOfTransaction(id: TransactionId): VaultId {
   const vaultId = parseVaultIdText(id.slice(0, id.indexOf('.')));
-  if (vaultId === null) throw new Error('a parsed transaction id always carries a vault id');
+  if (vaultId === null) throw new Error('a parsed transaction id has no vault id');
   return vaultId;
 }
 
@@ -60,7 +60,7 @@ export function vaultOfTransaction(id: TransactionId): VaultId {
  */
 export function newTransactionId(vaultId: VaultId, nowMs: number, random: Uint8Array): TransactionId {
   const id = parseTransactionId(`${vaultId}.${ulid(nowMs, random)}`);
-  if (id === null) throw new Error('a new transaction id must parse');
+  if (id === null) throw new Error('a new transaction id is not valid');
   return id;
 }
 
@@ -85,7 +85,7 @@ export function parseUserId(text: string): UserId | null {
  */
 export function newUserId(nowMs: number, random: Uint8Array): UserId {
   const id = parseUserId(`usr_${ulid(nowMs, random)}`);
-  if (id === null) throw new Error('a new user id must parse');
+  if (id === null) throw new Error('a new user id is not valid');
   return id;
 }
 
@@ -105,7 +105,7 @@ export function parsePolicyChangeId(text: string): PolicyChangeId | null {
  */
 export function newPolicyChangeId(nowMs: number, random: Uint8Array): PolicyChangeId {
   const id = parsePolicyChangeId(`pch_${ulid(nowMs, random)}`);
-  if (id === null) throw new Error('a new policy change id must parse');
+  if (id === null) throw new Error('a new policy change id is not valid');
   return id;
 }
 
@@ -121,7 +121,7 @@ export function parseCredentialResetId(text: string): CredentialResetId | null {
  */
 export function newCredentialResetId(nowMs: number, random: Uint8Array): CredentialResetId {
   const id = parseCredentialResetId(`crs_${ulid(nowMs, random)}`);
-  if (id === null) throw new Error('a new credential reset id must parse');
+  if (id === null) throw new Error('a new credential reset id is not valid');
   return id;
 }
 
@@ -149,7 +149,7 @@ const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
  * which the first 80 bits are used.
  */
 export function ulid(nowMs: number, random: Uint8Array): string {
-  if (random.length < 10) throw new Error('a ULID takes 80 random bits');
+  if (random.length < 10) throw new Error('a ULID has fewer than 80 random bits');
   let bits = BigInt(nowMs);
   for (const byte of random.subarray(0, 10)) bits = (bits << 8n) | BigInt(byte);
   let text = '';

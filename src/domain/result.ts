@@ -15,5 +15,5 @@ export function refused<R>(refusal: R): { readonly ok: false; readonly refusal: 
 
 /** Ends an exhaustive switch. Reaching it is a bug at run time and an error at compile time. */
 export function unreachable(value: never): never {
-  throw new Error(`unreachable: ${JSON.stringify(value)}`);
+  throw new Error(`unknown value: ${JSON.stringify(value)}`);
 }

@@ -47,7 +47,7 @@ export function bannedBy(culprit: PartyIndex, step: string): Aborted {
  */
 export function abortedByOneOf(suspects: readonly PartyIndex[], step: string): Aborted {
   const [first] = suspects;
-  if (first === undefined) throw new Error(`${step}: an abort needs a suspect`);
+  if (first === undefined) throw new Error(`${step}: an abort has no suspect`);
   if (suspects.length === 1) return abortedBy(first, step);
   return { ok: false, abort: { culprit: first, step, ban: false, suspects } };
 }

@@ -53,9 +53,9 @@ export interface Channel {
 /** Returns a key pair whose secret no code can read. */
 export async function newEphemeralKey(): Promise<EphemeralKey> {
   const pair = await crypto.subtle.generateKey('X25519', false, ['deriveBits']);
-  if (!('privateKey' in pair)) throw new Error('X25519 keys come in pairs');
+  if (!('privateKey' in pair)) throw new Error('a new X25519 key is not a pair');
   const raw = await crypto.subtle.exportKey('raw', pair.publicKey);
-  if (!(raw instanceof ArrayBuffer)) throw new Error('a raw key is bytes');
+  if (!(raw instanceof ArrayBuffer)) throw new Error('a raw key is not bytes');
   return { secret: pair.privateKey, publicKey: new Uint8Array(raw) };
 }
 
@@ -72,7 +72,7 @@ export async function openChannel(
   const fresh = await agreement(session.ephemeral.secret, peerKey);
   if (fresh === null) return null;
   const fixed = await staticSecret(own, peer);
-  if (fixed === null) throw new Error(`the pinned exchange key of co-signer ${peer.index} has a small order`);
+  if (fixed === null) throw new Error(`the pinned exchange key of co-signer ${peer.index} must not have a small order`);
   const input = concatBytes(fresh, fixed);
   const material = await crypto.subtle.importKey('raw', Uint8Array.from(input), 'HKDF', false, ['deriveKey']);
   fresh.fill(0);

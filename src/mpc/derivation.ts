@@ -68,14 +68,14 @@ function stepOf<P extends GroupPoint<P>>(
 ): Step | null {
   if (scheme === 'ecdsa-secp256k1' && !isBitcoinTestNetwork(chain)) return null;
   const tweak = group.hashToScalar('derivation/wallet', publicKey, utf8ToBytes(chain));
-  if (tweak === 0n) throw new Error('a tweak of zero derives no other key');
+  if (tweak === 0n) throw new Error('a tweak must not be zero');
   const offset = group.multiplyPublic(group.generator, tweak);
   const child: Step = {
     point: (encoded) => {
       const point = group.parsePoint(encoded);
-      if (point === null) throw new Error('a public key or share is a point');
+      if (point === null) throw new Error('a public key or share is not a point');
       const derived = point.add(offset);
-      if (derived.is0()) throw new Error('a derived key is not the identity');
+      if (derived.is0()) throw new Error('a derived key must not be the identity');
       return group.encodePoint(derived);
     },
     scalar: (value) => addSecrets(group.secrets, value, group.secrets.of(tweak)),
@@ -88,7 +88,7 @@ function throughTaproot(child: Step, publicKey: Uint8Array): Step {
   return {
     point: (encoded) => {
       const point = parsePoint(child.point(encoded));
-      if (point === null) throw new Error('a derived key is a point');
+      if (point === null) throw new Error('a derived key is not a point');
       return encodePoint(tweakPoint(taproot, point));
     },
     scalar: (value) => tweakScalar(taproot, child.scalar(value)),

@@ -109,7 +109,7 @@ function statementOf(signed: Uint8Array): Promise<Uint8Array> {
 }
 
 function headerOf({ sid, round, from, to }: Address): Uint8Array {
-  if (sid.length !== SID_BYTES) throw new Error('a sid has 32 bytes');
+  if (sid.length !== SID_BYTES) throw new Error('a sid does not have 32 bytes');
   return concatBytes(Uint8Array.of(ENVELOPE_VERSION), sid, Uint8Array.of(round, from, to));
 }
 
@@ -150,7 +150,7 @@ export async function importPeer(
 
 /** Returns a private key from its 32 bytes. */
 export function importPrivate(algorithm: keyof typeof PKCS8, secret: Uint8Array, usages: string[]): Promise<CryptoKey> {
-  if (secret.length !== 32) throw new Error('a private key has 32 bytes');
+  if (secret.length !== 32) throw new Error('a private key does not have 32 bytes');
   const header = Uint8Array.from(PKCS8[algorithm].match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
   return crypto.subtle.importKey('pkcs8', owned(concatBytes(header, secret)), algorithm, false, usages);
 }

@@ -143,7 +143,7 @@ export const SECRETS: SecretArithmetic = {
  * bias is below 2^-127.
  */
 export function secretFromDigest(digest: Uint8Array): SecretScalar {
-  if (digest.length !== SCALAR_BYTES) throw new Error('a digest has 32 bytes');
+  if (digest.length !== SCALAR_BYTES) throw new Error('a digest does not have 32 bytes');
   return new SecretScalar(multiplyAdd(digest, ONE_BYTES, ZERO_BYTES));
 }
 
@@ -186,7 +186,7 @@ export function shortWeight(): bigint {
  * `secretFromDigest`.
  */
 export function scalarFromDigest(digest: Uint8Array): bigint {
-  if (digest.length !== SCALAR_BYTES) throw new Error('a digest has 32 bytes');
+  if (digest.length !== SCALAR_BYTES) throw new Error('a digest does not have 32 bytes');
   return bigEndian(digest) % ORDER;
 }
 

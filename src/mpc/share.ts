@@ -65,7 +65,7 @@ export async function seal(
   plaintext: Uint8Array,
 ): Promise<SealedRecord> {
   const current = secrets[0];
-  if (current === undefined) throw new Error('a node needs a key-encryption secret');
+  if (current === undefined) throw new Error('a co-signer has no key-encryption secret');
   const salt = crypto.getRandomValues(new Uint8Array(32));
   const iv = crypto.getRandomValues(new Uint8Array(12));
   const key = await recordKey(current, salt);
@@ -99,7 +99,7 @@ export async function unseal(
 
 async function recordKey(secret: KeyEncryptionSecret, salt: Uint8Array): Promise<CryptoKey> {
   const bytes = hexToBytes(secret.secret);
-  if (bytes.length !== 32) throw new Error('a key-encryption secret has 32 bytes');
+  if (bytes.length !== 32) throw new Error('a key-encryption secret does not have 32 bytes');
   const material = await crypto.subtle.importKey('raw', new Uint8Array(bytes), 'HKDF', false, ['deriveKey']);
   const info = new Uint8Array(utf8ToBytes('conclave/sealed-record/v1'));
   return crypto.subtle.deriveKey(

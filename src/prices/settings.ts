@@ -56,7 +56,7 @@ interface PriceReaders {
 export function priceSources(setting: string | undefined, { read, contractsOf }: PriceReaders): readonly PriceSource[] {
   if (setting === undefined || setting.trim() === '') return [];
   const parsed = settings.safeParse(parseJsonSetting('PRICE_SOURCES', setting));
-  if (!parsed.success) throw new Error(`PRICE_SOURCES: ${z.prettifyError(parsed.error)}`);
+  if (!parsed.success) throw new Error(`PRICE_SOURCES is not valid: ${z.prettifyError(parsed.error)}`);
   return parsed.data.map((source): PriceSource => {
     switch (source.type) {
       case 'static':
@@ -79,7 +79,7 @@ function byAsset<T>(entries: Readonly<Record<string, T>>, contractsOf: Contracts
     const { caip2, tokenAddress } = addressOfAssetKey(written);
     if (contractsOf(caip2) === null) throw new Error(`PRICE_SOURCES: ${written}: the chain is unknown`);
     const asset = assetName(caip2, tokenAddress === null ? null : contractIn(tokenAddress, caip2, contractsOf));
-    if (canonical.has(asset)) throw new Error(`PRICE_SOURCES: ${written}: the asset has two entries`);
+    if (canonical.has(asset)) throw new Error(`PRICE_SOURCES: ${written}: the asset has more than one entry`);
     canonical.set(asset, entry);
   }
   return Object.fromEntries(canonical);

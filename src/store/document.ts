@@ -22,7 +22,9 @@ export function documentCodec<T extends object>(name: string, schema: z.ZodType<
       const stored = objectIn(name, text);
       const { v } = stored;
       if (v !== version) {
-        throw new UnreadableState(`a stored ${name} has version ${String(v)}; this release reads version ${version}`);
+        throw new UnreadableState(
+          `a stored ${name} has version ${String(v)}; this release cannot read it, only version ${version}`,
+        );
       }
       // The schema leaves the version out, as every field that it lacks.
       const read = schema.safeParse(stored);

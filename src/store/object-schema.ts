@@ -53,7 +53,7 @@ export function upgradeState(
   const newest = schema.migrations.length;
   const version = stateVersion(sql);
   if (version > newest) throw new UnreadableState(newerText(schema, version));
-  if (version === 0 && !isEmpty(sql)) throw new UnreadableState(`this ${schema.name} is from before release 0.2.0`);
+  if (version === 0 && !isEmpty(sql)) throw new UnreadableState(`this ${schema.name} is older than release 0.2.0`);
   if (version > 0 && version < newest) storage.transactionSync(() => migrate(sql, schema, version));
 }
 

@@ -14,7 +14,7 @@ export async function insertUser(
   await orm.insert(users).values(user).onConflictDoNothing();
   const [found] = await orm.select().from(users).where(eq(users.email, user.email));
   const profile = found === undefined ? null : profileOf(found);
-  if (profile === null) throw new Error('a user that was just inserted must be there');
+  if (profile === null) throw new Error('a user that was just inserted cannot be read');
   return { user: profile, created: profile.id === user.id };
 }
 

@@ -16,7 +16,7 @@ export async function allocateVault(
   const orm = drizzle(db);
   await orm.insert(vaults).values(vault).onConflictDoNothing();
   const [found] = await orm.select({ id: vaults.id }).from(vaults).where(eq(vaults.reference, vault.reference));
-  if (found === undefined) throw new Error('a vault that was just inserted must be there');
+  if (found === undefined) throw new Error('a vault that was just inserted cannot be read');
   return found.id;
 }
 

@@ -1,3 +1,4 @@
+import { faultsNotStated } from './error-texts.ts';
 import { privateWords } from './vocabulary.ts';
 
 /**
@@ -86,6 +87,7 @@ export const house = {
   barrels: noBarrels,
   brands: brandsByTheirParser,
   wholeKeys: noWholeKeySigner,
+  errors: faultsNotStated,
   lists: listsToTheirEnd,
   requests: requestsParsedOnce,
   purity: domainIsPure,

@@ -24,7 +24,7 @@ test('a co-signer that has pinned a peer with an exchange key of small order ser
   expect((await loadCosignerSet(settings(publicIdentity(SECRETS[1]).exchange))).parties).toEqual([1, 2]);
   for (const exchange of ['00'.repeat(32), `01${'00'.repeat(31)}`, `ec${'ff'.repeat(30)}7f`]) {
     await expect(loadCosignerSet(settings(exchange))).rejects.toThrow(
-      'PEERS pins an exchange key of small order for 2',
+      'PEERS must not pin an exchange key of small order for 2',
     );
   }
 });
@@ -58,10 +58,10 @@ test('a co-signer whose peers share a key, or whose secret is zero, serves no re
   const zero = '00'.repeat(32);
   const peers = (second: object) => ({ PEERS: JSON.stringify({ 1: one, 2: second }) });
   for (const [differences, fault] of [
-    [peers(one), 'PEERS has the same signing key for 1 and 2'],
-    [peers({ ...two, exchange: one.exchange }), 'PEERS has the same exchange key for 1 and 2'],
-    [{ IDENTITY_SECRET: zero }, 'IDENTITY_SECRET is random, and not zero'],
-    [{ KEY_ENCRYPTION_SECRETS: JSON.stringify([{ id: 'k', secret: zero }]) }, 'KEY_ENCRYPTION_SECRETS are random'],
+    [peers(one), 'PEERS must not have the same signing key for 1 and 2'],
+    [peers({ ...two, exchange: one.exchange }), 'PEERS must not have the same exchange key for 1 and 2'],
+    [{ IDENTITY_SECRET: zero }, 'IDENTITY_SECRET must be random, and not zero'],
+    [{ KEY_ENCRYPTION_SECRETS: JSON.stringify([{ id: 'k', secret: zero }]) }, 'KEY_ENCRYPTION_SECRETS must be random'],
   ] as const) {
     await expect(loadCosignerSet({ ...honest, ...differences })).rejects.toThrow(fault);
   }
@@ -71,16 +71,16 @@ const KEY = '44'.repeat(32);
 
 test.each<[string, string, string]>([
   ['PEERS', `{"1":"${KEY}`, 'PEERS must be JSON.'],
-  ['PEERS', 'null', 'PEERS names at least two nodes'],
-  ['PEERS', `{"1":null,"2":"${KEY}"}`, 'PEERS names nodes 1 to n with two keys each'],
-  ['PEERS', `{"1":{"signing":["${KEY}"],"exchange":"${KEY}"}}`, 'PEERS names nodes 1 to n with two keys each'],
+  ['PEERS', 'null', 'PEERS must name at least two co-signers'],
+  ['PEERS', `{"1":null,"2":"${KEY}"}`, 'PEERS must name co-signers 1 to n with two keys each'],
+  ['PEERS', `{"1":{"signing":["${KEY}"],"exchange":"${KEY}"}}`, 'PEERS must name co-signers 1 to n with two keys each'],
   ['KEY_ENCRYPTION_SECRETS', `[{"id":"a","secret":"${KEY}`, 'KEY_ENCRYPTION_SECRETS must be JSON.'],
-  ['KEY_ENCRYPTION_SECRETS', `{"secret":"${KEY}"}`, 'KEY_ENCRYPTION_SECRETS is a list of { id, secret }'],
-  ['KEY_ENCRYPTION_SECRETS', `["${KEY}"]`, 'KEY_ENCRYPTION_SECRETS is a list of { id, secret }'],
+  ['KEY_ENCRYPTION_SECRETS', `{"secret":"${KEY}"}`, 'KEY_ENCRYPTION_SECRETS must be a list of { id, secret }'],
+  ['KEY_ENCRYPTION_SECRETS', `["${KEY}"]`, 'KEY_ENCRYPTION_SECRETS must be a list of { id, secret }'],
   [
     'KEY_ENCRYPTION_SECRETS',
     `[null,{"id":"a","secret":["${KEY}"]}]`,
-    'KEY_ENCRYPTION_SECRETS is a list of { id, secret }',
+    'KEY_ENCRYPTION_SECRETS must be a list of { id, secret }',
   ],
 ])('an invalid %s is refused by its name and without its content', async (name, text, message) => {
   const load = loadCosignerSet({ ...settings(publicIdentity(SECRETS[1]).exchange), [name]: text });

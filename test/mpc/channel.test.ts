@@ -113,5 +113,5 @@ test.each(SMALL_ORDER)('a public key of small order gives no channel: %s', async
   const pinned = await importPeer(party(2), { signing, exchange: hexToBytes(hex) });
   expect([await isUsableKey(alice.own, pinned), await isUsableKey(alice.own, bob.asPeer)]).toEqual([false, true]);
   const session = { sid, ephemeral: alice.ephemeral, peerKey: bob.ephemeral.publicKey };
-  await expect(openChannel(alice.own, pinned, session)).rejects.toThrow('co-signer 2 has a small order');
+  await expect(openChannel(alice.own, pinned, session)).rejects.toThrow('co-signer 2 must not have a small order');
 });

@@ -30,11 +30,15 @@ test('a document is stored with its version and read back', () => {
 test.each<[string, string, string]>([
   ['no JSON', '{"v":2,', 'a stored letter is damaged'],
   ['a list', '[]', 'a stored letter is damaged'],
-  ['no version', JSON.stringify(letter), 'a stored letter has version undefined; this release reads version 2'],
+  [
+    'no version',
+    JSON.stringify(letter),
+    'a stored letter has version undefined; this release cannot read it, only version 2',
+  ],
   [
     'an older version',
     JSON.stringify({ v: 1, ...letter }),
-    'a stored letter has version 1; this release reads version 2',
+    'a stored letter has version 1; this release cannot read it, only version 2',
   ],
   ['a missing field', JSON.stringify({ v: 2, from: alice.userId }), 'a stored letter is damaged at pages'],
   [

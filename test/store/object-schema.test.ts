@@ -79,7 +79,7 @@ test('state without a version is refused, and tables of the platform are no stat
   storage.sql.exec('CREATE TABLE _cf_KV (k INTEGER)');
   upgradeState(storage, schema(FIRST));
   storage.sql.exec('CREATE TABLE count (n INTEGER)');
-  expect(() => upgradeState(storage, schema(FIRST))).toThrow('this counter is from before release 0.2.0');
+  expect(() => upgradeState(storage, schema(FIRST))).toThrow('this counter is older than release 0.2.0');
 });
 
 test('every object class upgrades its state before anything else', () => {

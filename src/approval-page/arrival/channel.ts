@@ -51,7 +51,7 @@ async function requestByOpener(hash: string): Promise<ReceivedRequest> {
   const opener = window.opener as Window | null;
   const dashboard = new URLSearchParams(hash.slice(1)).get('dashboard');
   if (opener === null || dashboard === null) {
-    throw new InvalidRequest('Open this page from a Conclave dashboard.');
+    throw new InvalidRequest('This page must be opened from a Conclave dashboard.');
   }
   if (!(await allowedOrigins()).includes(dashboard)) {
     throw new InvalidRequest('The operator of this page does not allow the dashboard that opened it.');

@@ -64,7 +64,7 @@ export function confirmedBy(
   const { vaultId, nonce, nowMs, shown } = claim;
   const last = shown.chain.at(-1);
   const since = shown.chain.find(({ version }) => version === shown.since);
-  if (last === undefined || since === undefined) throw new RangeError('a claim names the policy in force');
+  if (last === undefined || since === undefined) throw new RangeError('a claim does not name the policy in force');
   const verify = (keyId: string, policy: typeof last) =>
     verifyStatements({
       pins: pins.cosigners,

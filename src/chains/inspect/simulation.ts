@@ -16,7 +16,7 @@ export function simulatedByQuote(
   intent: OnChainIntent,
   quoted: Result<Quote, PreparationFault>,
 ): Result<Simulation, ChainFault> {
-  if (intent.kind !== 'transfer') throw new Error('a chain without contracts has payments alone');
+  if (intent.kind !== 'transfer') throw new Error('an intent on a chain without contracts is not a transfer');
   if (quoted.ok) return accepted({ outcome: 'succeeds', movements: [paymentOf(intent)], allowances: [] });
   const { refusal } = quoted;
   switch (refusal.kind) {
@@ -32,7 +32,7 @@ export function simulatedByQuote(
 function paymentOf(intent: Extract<OnChainIntent, { kind: 'transfer' }>): ChainMovement {
   const { chain, from, to, tokenAddress } = intent;
   const amount = parseAmount(intent.amount);
-  if (amount === null) throw new Error('a stored intent is in canonical form');
+  if (amount === null) throw new Error('a stored intent is not in canonical form');
   const kind = tokenAddress === null ? 'native' : fungibleKindOn(chain) === 'spl' ? 'spl' : 'erc20';
   return { uid: 'top', kind, from, to, tokenAddress, tokenId: null, amount };
 }

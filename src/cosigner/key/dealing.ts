@@ -76,7 +76,7 @@ function resharingOf<P extends GroupPoint<P>>(
   { epoch, dealers, publicShares, share }: Origin,
 ): Resharing<P> {
   const points = partsOf(group, publicShares, dealers);
-  if (points === null) throw new Error('the old share of a dealer is a point');
+  if (points === null) throw new Error('the old share of a dealer is not a point');
   const part = share === null || !dealers.includes(share.self) ? null : partOf(group, share, dealers);
   return { dealers, epoch, part, points };
 }
@@ -144,7 +144,8 @@ function activateRound(
       const { share } = confirmed.state.take();
       const liar = await unconfirmed(request, inbox, confirmed.statement);
       if (liar !== null) return aborted(abortedBy(liar, 'keygen-activate/confirmation').abort);
-      if (request.origin !== null && share.keyId !== request.origin.keyId) throw new Error('the key has changed');
+      if (request.origin !== null && share.keyId !== request.origin.keyId)
+        throw new Error('the new share is not of the same key');
       const fault = await request.store(share, confirmed.statement);
       if (fault !== null) return aborted(abortedBy(share.self, `keygen-activate/${fault.code}`).abort);
       return finished({

@@ -345,7 +345,7 @@ export class CosignerKey {
         pairContext(membership.own.index, peer, state.madeAtMs),
         state.sealed,
       );
-      if (bytes === null) throw new Error('a pair set-up does not open under the secrets of this node');
+      if (bytes === null) throw new Error('a pair set-up cannot be opened with the secrets of this co-signer');
       this.#pairs.set(peer, { ...decodePairSetup(bytes), id: state.setupId });
     }
     return accepted(new Map(this.#pairs));

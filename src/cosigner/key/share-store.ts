@@ -99,7 +99,7 @@ export class ShareStore {
    */
   async hold(share: KeyShare, { base, statement }: { readonly base: number; readonly statement: Uint8Array }) {
     const stored = await sealedShare(this.#membership, share, statement);
-    if (share.epoch <= this.newestEpoch()) throw new Error('there is a newer share');
+    if (share.epoch <= this.newestEpoch()) throw new Error('the epoch of a share is not newer than every stored one');
     this.#storage.putSealed({ ...stored, baseEpoch: base, isActive: false });
   }
 
@@ -155,7 +155,7 @@ export class ShareStore {
     if (known !== undefined) return known;
     const { own, keyEncryption } = this.#membership;
     const bytes = await unseal(keyEncryption, shareContext(own.index, { keyId, epoch, madeAtMs }), record);
-    if (bytes === null) throw new Error('a share does not open under the secrets of this node');
+    if (bytes === null) throw new Error('a share cannot be opened with the secrets of this co-signer');
     const share = decodeKeyShare(keyId, bytes);
     this.#opened.set(epoch, share);
     return share;

@@ -46,7 +46,8 @@ export interface NewPolicies {
 
 /** Yields the policies of a list, each parsed on demand. Throws `Malformed`. */
 export function* parsePolicies(value: unknown): Generator<PolicyWithMandate> {
-  if (!Array.isArray(value) || value.length > MAX_POLICIES_AT_ONCE) throw new Malformed('policies');
+  if (!Array.isArray(value) || value.length > MAX_POLICIES_AT_ONCE)
+    throw new Malformed('not a list of policies, or too long');
   for (const one of value) yield policyWithMandateOf(one);
 }
 

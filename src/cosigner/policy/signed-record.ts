@@ -97,7 +97,7 @@ export async function importRecord(
 /** Parses a nonce. The first UTXO of Bitcoin has 36 bytes, more than any amount. */
 function nonceOf(value: unknown): string {
   const text = textOf(value, 96);
-  if (!/^(?:0|[1-9][0-9]*)$/.test(text)) throw new Malformed('nonce');
+  if (!/^(?:0|[1-9][0-9]*)$/.test(text)) throw new Malformed('not a nonce');
   return text;
 }
 

@@ -287,7 +287,7 @@ export class Sessions {
     const envelopes: Record<string, Uint8Array> = {};
     for (const [party, body] of step.messages) {
       const channel = channels.get(party);
-      if (channel === undefined) throw new Error('a message for a node that takes no part');
+      if (channel === undefined) throw new Error('a message is for a co-signer that takes no part');
       envelopes[String(party)] = await sealEnvelope(own, channel, { round: message.round, body });
     }
     return { sid, envelopes };

@@ -23,7 +23,7 @@ export function parseAmount(text: string, max: bigint = UINT256_MAX): Amount | n
 
 export function amountOf(units: bigint): Amount {
   const amount = parseAmount(units.toString());
-  if (amount === null) throw new Error('an amount is between 0 and 2^256 - 1');
+  if (amount === null) throw new Error('an amount is outside 0..2^256-1');
   return amount;
 }
 

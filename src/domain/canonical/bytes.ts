@@ -24,7 +24,7 @@ export function canonicalBytes(domain: string, fields: readonly CanonicalField[]
   const view = new DataView(bytes.buffer);
   let offset = 0;
   const text = (value: string) => {
-    if (!value.isWellFormed()) throw new Error('canonical text is well-formed Unicode');
+    if (!value.isWellFormed()) throw new Error('canonical text is not well-formed Unicode');
     const { written } = ENCODER.encodeInto(value, bytes.subarray(offset + LENGTH_BYTES));
     view.setUint32(offset, written);
     offset += LENGTH_BYTES + written;

@@ -41,7 +41,7 @@ export class FieldReader {
 
   text(name: string): string {
     const value = this.optional(name);
-    if (value === null) throw new InvalidDocument(`The field ${name} is empty.`);
+    if (value === null) throw new InvalidDocument(`The field ${name} must not be empty.`);
     return value;
   }
 

@@ -59,7 +59,7 @@ function intentOf(
   { bound, extras }: { readonly bound: Bounds | null; readonly extras: TransferExtras },
 ): Intent {
   if (action.kind === 'message') return { ...frame, ...action };
-  if (bound === null) throw new Error('every kind but a message has a largest fee');
+  if (bound === null) throw new Error('an intent other than a message has no largest fee');
   return action.kind === 'transfer' ? { ...frame, ...action, ...bound, ...extras } : { ...frame, ...action, ...bound };
 }
 

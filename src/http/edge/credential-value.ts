@@ -50,7 +50,7 @@ export function newSecret(kind: CredentialKind): NewSecret {
 
 export function newTokenId(): TokenId {
   const id = parseTokenId(randomText(ID_LENGTH));
-  if (id === null) throw new Error('a new token id must parse');
+  if (id === null) throw new Error('a new token id is not valid');
   return id;
 }
 

@@ -238,7 +238,7 @@ async function underNextNumber(context: HttpContext, spec: Omit<VaultSpec, 'id'>
   for (let tries = 0; tries < MAX_TAKEN_NUMBERS; tries++) {
     const entry = { name: configuration.name, reference, createdAtMs };
     const id = parseVaultId(await allocateVault(context.env.DB, entry));
-    if (id === null) throw new Error('an allocated vault id must parse');
+    if (id === null) throw new Error('an allocated vault id is not valid');
     const stub = () => vaultStub(context.env, id);
     const created = await callObject(stub, (vault) =>
       vault.execute(null, { type: 'createVault', spec: { id, ...spec } }),
@@ -248,7 +248,7 @@ async function underNextNumber(context: HttpContext, spec: Omit<VaultSpec, 'id'>
     await callObject(stub, (vault) => vault.execute(null, { type: 'requeueProjection' }));
     await callObject(stub, (vault) => vault.work({ type: 'describeVault' }));
   }
-  throw new ObjectUnavailable(`${MAX_TAKEN_NUMBERS} numbers in a row were taken`);
+  throw new ObjectUnavailable(`no free vault number: ${MAX_TAKEN_NUMBERS} in a row were taken`);
 }
 
 function withUser<R>(userId: UserId | null, roles: R) {

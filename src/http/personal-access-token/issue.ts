@@ -34,7 +34,7 @@ export async function issueToken(
     () => tokenObject(context, token.id),
     (stub) => stub.create(token),
   );
-  if (made === null) throw new Error('a new token was withdrawn before it was made');
+  if (made === null) throw new Error('a new token is not created, because it was withdrawn');
   await insertAccessToken(context.env.DB, { id: token.id, userId: user.id, createdAtMs: made.createdAtMs });
   return issued(context, user, { ...accessTokenRecord(made), value });
 }

@@ -17,7 +17,7 @@ export async function beginSession(context: HttpContext, user: UserProfile): Pro
     () => sessionObject(context, id),
     (stub) => stub.create({ id, user, secretHash }),
   );
-  if (createdAtMs === null) throw new Error('a new session was withdrawn before it was made');
+  if (createdAtMs === null) throw new Error('a new session is not created, because it was withdrawn');
   return cookie;
 }
 

@@ -69,7 +69,7 @@ export function publicSharesFrom(record: Readonly<Record<string, string>>): Read
   const shares = new Map<PartyIndex, Uint8Array>();
   for (const [name, hex] of Object.entries(record)) {
     const party = parsePartyIndex(Number.parseInt(name, 10));
-    if (party === null) throw new Error('a public share is of a co-signer');
+    if (party === null) throw new Error('a public share belongs to no co-signer');
     shares.set(party, hexToBytes(hex));
   }
   return shares;

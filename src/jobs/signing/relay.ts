@@ -121,7 +121,7 @@ export async function relay(
  */
 function supersededAt({ cosigners }: Run): CosignerFault {
   const [first] = cosigners;
-  if (first === undefined) throw new Error('a run has nodes');
+  if (first === undefined) throw new Error('a run has no co-signers');
   return { cosigner: first.index, code: 'superseded', detail: null, culprit: null };
 }
 

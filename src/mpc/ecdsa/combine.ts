@@ -27,8 +27,8 @@ export function combinePartials(input: {
   readonly partials: ReadonlyMap<PartyIndex, Uint8Array>;
 }): RoundResult<EcdsaSignature> {
   const { publicKey, digest, partials } = input;
-  if (digest.length !== DIGEST_BYTES) throw new Error('a digest has 32 bytes');
-  if (partials.size < 2) throw new Error('a signature has at least two partials');
+  if (digest.length !== DIGEST_BYTES) throw new Error('a digest does not have 32 bytes');
+  if (partials.size < 2) throw new Error('a signature has fewer than two partials');
   const signers = [...partials.keys()];
   const parsed: PartialSignature[] = [];
   for (const [signer, bytes] of partials) {

@@ -126,7 +126,7 @@ export function padsOf(sid: Uint8Array, vectors: Int32Array): Uint32Array {
   const oracle = midstate(oraclePrefix('ecdsa/ot-extension/pad', sid));
   const used = vectors.subarray(0, OT_INSTANCES * LANES);
   const hashes = new Uint32Array(hashFourfold(oracle, used, LANES).buffer);
-  if (hashes.length !== OT_INSTANCES * WIDTH * WORDS) throw new Error('as many pads as inputs and checks');
+  if (hashes.length !== OT_INSTANCES * WIDTH * WORDS) throw new Error('fewer or more pads than inputs and checks');
   // n is within 2^128.4 of 2^256: the bias is below 2^-127.
   const pads = reduced(hashes);
   hashes.fill(0);
@@ -139,7 +139,7 @@ export function padsOf(sid: Uint8Array, vectors: Int32Array): Uint32Array {
  */
 function expand(sid: Uint8Array, seeds: Int32Array): Int32Array {
   const rows = hashFourfold(midstate(oraclePrefix('ecdsa/ot-extension/prg', sid)), seeds, WORDS);
-  if (rows.length !== BASE_OTS * ROW_WORDS) throw new Error('a row for each base OT');
+  if (rows.length !== BASE_OTS * ROW_WORDS) throw new Error('fewer or more rows than base OTs');
   const vectors = transposed(rows);
   rows.fill(0);
   return vectors;

@@ -84,8 +84,8 @@ const PAIR_ROUND3_BYTES = 2 * DIGEST_BYTES;
  */
 export function pairRound1(pair: Pair): RoundResult<{ state: PairRound1State; message: Uint8Array }> {
   const { sid, self, peer } = pair;
-  if (sid.length !== DIGEST_BYTES) throw new Error('the sid of a pair set-up has 32 bytes');
-  if (self === peer) throw new Error('a pair has two parties');
+  if (sid.length !== DIGEST_BYTES) throw new Error('the sid of a pair set-up does not have 32 bytes');
+  if (self === peer) throw new Error('the two parties of a pair are the same');
   const own = { seed: freshBytes(SEED_BYTES), blinding: freshBytes(SEED_BYTES) };
   const offered = offerOts();
   const chosen = chooseOts(directionSid(pair, 'self chooses'));

@@ -41,12 +41,13 @@ export interface CheckedSession extends SignSession {
  */
 export function checkSession(session: SignSession): CheckedSession {
   const { sid, self, signers, secretShare, publicKey, publicShares, tweak, pairs } = session;
-  if (sid.length !== DIGEST_BYTES) throw new Error('a sid has 32 bytes');
+  if (sid.length !== DIGEST_BYTES) throw new Error('a sid does not have 32 bytes');
   if (!isAscending(signers) || !signers.includes(self))
-    throw new Error('signers are sorted, distinct, and include self');
-  if (signers.length < 2 || signers.length > MAX_PARTY_INDEX) throw new Error('two to five signers');
-  if (SECRETS.isZero(secretShare)) throw new Error('a secret share is not zero');
-  if (tweak < 0n || tweak >= ORDER) throw new Error('a tweak is in 0..n-1');
+    throw new Error('signers are not sorted, not distinct, or do not include self');
+  if (signers.length < 2 || signers.length > MAX_PARTY_INDEX)
+    throw new Error('fewer than two or more than five signers');
+  if (SECRETS.isZero(secretShare)) throw new Error('a secret share must not be zero');
+  if (tweak < 0n || tweak >= ORDER) throw new Error('a tweak is outside 0..n-1');
   const peers = signers.filter((signer) => signer !== self);
   for (const peer of peers) {
     const pair = pairs.get(peer);
@@ -55,9 +56,9 @@ export function checkSession(session: SignSession): CheckedSession {
   const key = parsePoint(publicKey);
   if (key === null) throw new Error('the public key is not a point');
   const tweakedKey = tweak === 0n ? key : key.add(GENERATOR.multiplyPublic(tweak));
-  if (tweakedKey.is0()) throw new Error('the tweaked key is the identity');
+  if (tweakedKey.is0()) throw new Error('the tweaked key must not be the identity');
   const shares = signers.map((signer) => publicShares.get(signer));
-  if (!shares.every((share) => share !== undefined)) throw new Error('every signer has a public share');
+  if (!shares.every((share) => share !== undefined)) throw new Error('a signer has no public share');
   const digest = taggedHash('ecdsa/session', sid, publicKey, encodeScalar(tweak), Uint8Array.from(signers), ...shares);
   return { ...session, digest, peers, tweakedKey };
 }

@@ -127,7 +127,7 @@ function answerPeer(
 ): { kept: Omit<WithPeer, 'commitment'>; message: Uint8Array } {
   const { session, r, phi, keyShare } = own;
   const asBob = own.asBob.get(peer);
-  if (asBob === undefined) throw new Error(`round 1 kept nothing for party ${peer}`);
+  if (asBob === undefined) throw new Error(`round 1 kept no state for party ${peer}`);
 
   // Step 7: answer the vector OLE as Alice with the inputs (r_i, sk_i).
   const inputs = [r, keyShare] as const;

@@ -28,7 +28,7 @@ export function signRound3(
   digest: Uint8Array,
 ): RoundResult<Uint8Array> {
   const own = state.take();
-  if (digest.length !== DIGEST_BYTES) throw new Error('a digest has 32 bytes');
+  if (digest.length !== DIGEST_BYTES) throw new Error('a digest does not have 32 bytes');
   try {
     return partialOf(own, inbox, digest);
   } finally {
@@ -160,6 +160,6 @@ function keptFor(
   peer: PartyIndex,
 ): WithPeer {
   const kept = own.withPeer.get(peer);
-  if (kept === undefined) throw new Error(`round 2 kept nothing for party ${peer}`);
+  if (kept === undefined) throw new Error(`round 2 kept no state for party ${peer}`);
   return kept;
 }

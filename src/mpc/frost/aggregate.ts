@@ -34,7 +34,7 @@ export async function aggregate(input: {
   const given = [...partials].toSorted(([one], [other]) => one - other);
   const signers = given.map(([signer]) => signer);
   const first = given[0]?.[1];
-  if (first === undefined) throw new Error('a signature has signers');
+  if (first === undefined) throw new Error('a signature has no signers');
   const length = SHARE_BYTES + COMMITMENT_BYTES + signers.length * 2 * suite.pointBytes;
   for (const [signer, partial] of partials) {
     if (partial.length !== length) return abortedBy(signer, 'frost-aggregate/malformed');

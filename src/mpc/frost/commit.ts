@@ -45,8 +45,9 @@ export type CommitState = SingleUse<AfterCommit>;
 export function commitToNonces(session: FrostSession): { readonly state: CommitState; readonly message: Uint8Array } {
   const { share, signers } = session;
   const ascending = signers.every((signer, i) => i === 0 || (signers[i - 1] ?? signer) < signer);
-  if (!ascending || !signers.includes(share.self)) throw new Error('signers are sorted, distinct, and include self');
-  if (signers.length !== share.threshold) throw new Error('as many sign as the threshold says');
+  if (!ascending || !signers.includes(share.self))
+    throw new Error('signers are not sorted, not distinct, or do not include self');
+  if (signers.length !== share.threshold) throw new Error('fewer or more signers than the threshold');
   const nonces = { hiding: nonce(share), binding: nonce(share) };
   const message = inGroupOf(share.scheme, ({ multiplyGenerator, encodePoint }) =>
     concatBytes(encodePoint(multiplyGenerator(nonces.hiding)), encodePoint(multiplyGenerator(nonces.binding))),

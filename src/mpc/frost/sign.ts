@@ -52,7 +52,7 @@ function shareOf(
 ): Uint8Array {
   return inGroupOf(share.scheme, ({ order, secrets }) => {
     const factor = factors.get(share.self);
-    if (factor === undefined) throw new Error('a signer has a binding factor');
+    if (factor === undefined) throw new Error('a signer has no binding factor');
     const nonce = secrets.multiplyAdd(binding, secrets.of(factor), hiding);
     const weight = (lagrangeAtZero(order, share.self, signers) * challenge) % order;
     const weighted = secrets.multiplyAdd(share.secret, secrets.of(weight), secrets.of(0n));

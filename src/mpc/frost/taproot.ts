@@ -22,7 +22,7 @@ export interface Taproot {
  */
 export function taprootOf(internalKey: Uint8Array): Taproot {
   const point = parsePoint(internalKey);
-  if (point === null) throw new Error('an internal key is a point');
+  if (point === null) throw new Error('an internal key is not a point');
   const tweak = bytesToNumberBE(schnorr.utils.taggedHash('TapTweak', internalKey.subarray(1)));
   if (tweak >= ORDER) throw new Error('the taproot tweak is no scalar');
   return { isNegated: internalKey[0] === 3, tweak };

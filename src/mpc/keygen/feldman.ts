@@ -31,7 +31,7 @@ export function commitments<P extends GroupPoint<P>>(group: Group<P>, polynomial
  */
 export function evaluateInExponent<P extends GroupPoint<P>>(group: Group<P>, points: readonly P[], x: PartyIndex): P {
   const [last, ...rest] = points.toReversed();
-  if (last === undefined) throw new Error('a commitment has at least one point');
+  if (last === undefined) throw new Error('a commitment has no point');
   return rest.reduce((sum, point) => group.multiplyPublic(sum, BigInt(x)).add(point), last);
 }
 
@@ -40,6 +40,6 @@ export function evaluateInExponent<P extends GroupPoint<P>>(group: Group<P>, poi
  */
 export function sumCommitments<P extends GroupPoint<P>>(all: readonly (readonly P[])[]): readonly P[] {
   const [first, ...rest] = all;
-  if (first === undefined) throw new Error('nothing to add');
+  if (first === undefined) throw new Error('no commitments to add');
   return rest.reduce((sum, points) => sum.map((point, k) => point.add(points[k]!)), first);
 }

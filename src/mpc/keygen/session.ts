@@ -24,11 +24,11 @@ export interface KeygenSession<P extends GroupPoint<P>> {
 /** Throws for a session that this co-signer must not start. */
 export function checkKeygenSession<P extends GroupPoint<P>>(session: KeygenSession<P>): void {
   const { sid, self, parties, threshold } = session;
-  if (sid.length !== 32) throw new Error('a sid has 32 bytes');
+  if (sid.length !== 32) throw new Error('a sid does not have 32 bytes');
   const complete = parties.every((party, i) => party === parsePartyIndex(i + 1));
-  if (!complete || !parties.includes(self)) throw new Error('parties are 1 to n and include self');
+  if (!complete || !parties.includes(self)) throw new Error('parties are not 1 to n, or do not include self');
   if (!Number.isInteger(threshold) || threshold < 2 || threshold > parties.length) {
-    throw new Error('a threshold is between 2 and the number of parties');
+    throw new Error('a threshold is less than 2 or more than the number of parties');
   }
   if (session.resharing !== undefined) checkResharing(session, session.resharing);
 }
@@ -39,8 +39,9 @@ function checkResharing<P extends GroupPoint<P>>(
 ): void {
   const known = dealers.every((dealer) => parties.includes(dealer) && points.has(dealer));
   if (!isAscending(dealers) || !known || dealers.length !== threshold)
-    throw new Error('as many parties deal as the threshold says');
-  if (dealers.includes(self) !== (part !== null)) throw new Error('who deals has a part');
+    throw new Error('dealers are not sorted, not known, or fewer or more than the threshold');
+  if (dealers.includes(self) !== (part !== null))
+    throw new Error('a dealer has no part, or a party that does not deal has one');
 }
 
 /** Returns the parties that deal, in ascending order. For a new key these are all parties. */

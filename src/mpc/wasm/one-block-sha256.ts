@@ -65,7 +65,7 @@ export type Midstate = Int32Array & { readonly __brand: 'Midstate' };
 
 /** Hashes the 64-byte prefix once. */
 export function midstate(prefix: Uint8Array): Midstate {
-  if (prefix.length !== 64) throw new Error('a midstate is taken after exactly one block');
+  if (prefix.length !== 64) throw new Error('the prefix of a midstate is not exactly one block');
   const { memory, absorbPrefix } = engine();
   const view = new DataView(prefix.buffer, prefix.byteOffset, 64);
   for (let i = 0; i < 16; i++) memory[AT.data + i] = view.getInt32(4 * i);

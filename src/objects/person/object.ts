@@ -146,7 +146,7 @@ export class PersonObject extends DurableObject<PersonEnv> {
     }
     await this.#announce();
     const reset = this.#storage.resets.read(open?.id ?? request.id);
-    if (reset === null) throw new Error('a reset that was just stored must be there');
+    if (reset === null) throw new Error('a reset that was just stored cannot be read');
     return accepted({ reset, isNew: open === null });
   }
 
@@ -216,7 +216,7 @@ export class PersonObject extends DurableObject<PersonEnv> {
       if (late !== null) return refused(late);
       this.#write(() => this.#take(grant, credential));
       const made = await make();
-      if (made === null) throw new Error('a new credential was withdrawn before it was made');
+      if (made === null) throw new Error('a new credential is not created, because it was withdrawn');
       await this.#announce();
       const withdrawn = earlier?.kind === 'access-token' ? earlier.id : null;
       return accepted({ made, withdrawn });

@@ -210,7 +210,7 @@ export class VaultStorage {
       after.id,
       before.version,
     );
-    if (written.rowsWritten === 0) throw new Error('a transaction was changed under a decision');
+    if (written.rowsWritten === 0) throw new Error('the stored transaction is not the version that was decided on');
     if (isPending(before.state) && !pending) this.pending.add(-1, after.createdBy.userId);
     for (const approval of after.approvals.slice(before.approvals.length)) {
       this.#sql.exec('INSERT INTO vote (tx_id, user_id) VALUES (?, ?)', after.id, approval.actor.userId);

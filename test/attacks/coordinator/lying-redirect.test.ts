@@ -263,6 +263,6 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
     await shown((nonce) => requestOf(policy, honest(), { statements: fresh(nonce) }));
     await approve().waitFor();
     await tab.reload();
-    await refuses(/Open this page from a Conclave dashboard/);
+    await refuses(/This page must be opened from a Conclave dashboard/);
   });
 });

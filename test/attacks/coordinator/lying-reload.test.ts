@@ -334,7 +334,10 @@ describe.skipIf(executable === null)('a dashboard that loads the approval page a
     const stored = await page.evaluate(() => Object.entries(sessionStorage));
     expect(stored).toEqual([['conclave/unanswered/v1', expect.stringMatching(/^[0-9a-f]{64}$/)]]);
     await page.evaluate(() => void dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })));
-    await page.getByText('Open this page from a Conclave dashboard').or(page.getByText('Waiting for')).waitFor();
+    await page
+      .getByText('This page must be opened from a Conclave dashboard')
+      .or(page.getByText('Waiting for'))
+      .waitFor();
     expect(await approve().count()).toBe(0);
   });
 

@@ -133,7 +133,7 @@ test('an invalid session is a bug of the co-signer itself, and throws', () => {
     [{ signers: [bob, alice] }, 'sorted'],
     [{ signers: [alice, alice] }, 'sorted'],
     [{ signers: [bob, carol] }, 'include self'],
-    [{ signers: [alice] }, 'two to five'],
+    [{ signers: [alice] }, 'fewer than two'],
     [{ secretShare: SECRETS.of(0n) }, 'secret share'],
     [{ tweak: -1n }, 'tweak'],
     [{ tweak: ORDER }, 'tweak'],

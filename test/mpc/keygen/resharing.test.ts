@@ -118,10 +118,10 @@ test('a party without a valid public share cannot deal', () => {
 });
 
 test.each<[string, Partial<Handover>, string]>([
-  ['fewer dealers than the threshold', { dealers: [one] }, 'as many'],
-  ['more of them', { dealers: [one, two, three] }, 'as many'],
-  ['dealers in disorder', { dealers: [two, one] }, 'as many'],
-  ['one of them twice', { dealers: [one, one] }, 'as many'],
+  ['fewer dealers than the threshold', { dealers: [one] }, 'dealers are not'],
+  ['more of them', { dealers: [one, two, three] }, 'dealers are not'],
+  ['dealers in disorder', { dealers: [two, one] }, 'dealers are not'],
+  ['one of them twice', { dealers: [one, one] }, 'dealers are not'],
   ['a dealer without a share', { old: without(old, one) }, 'part'],
 ])('a co-signer throws rather than take part in a refresh with %s', (_name, change, word) => {
   expect(() => generate(3, 2, { handover: { ...handover, ...change } })).toThrow(word);

@@ -5,7 +5,7 @@ export const MESSAGE_BUGS: readonly Bug[] = [
   {
     name: 'text with a lone surrogate is hashed as another text',
     file: 'src/domain/canonical/bytes.ts',
-    was: "if (!value.isWellFormed()) throw new Error('canonical text is well-formed Unicode');",
+    was: "if (!value.isWellFormed()) throw new Error('canonical text is not well-formed Unicode');",
     is: '',
     caughtBy: domain('canonical/read-text'),
   },

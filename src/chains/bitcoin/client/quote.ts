@@ -164,8 +164,7 @@ function joiningFault(
 /** Returns an intent as a payment. Refuses an amount that no RPC node relays. */
 export function spendableTransfer(intent: OnChainIntent): Result<Payment, PermanentFault> {
   const payment = intent.kind === 'transfer' ? paymentOf(intent) : null;
-  if (payment === null)
-    throw new Error('a stored intent is in canonical form, and Bitcoin carries out transfers alone');
+  if (payment === null) throw new Error('a stored intent is not a transfer, or not in canonical form');
   const least = payment.to === null ? 0n : dustOf(payment.to.script);
   if (payment.to === null || payment.to.amount >= least) return accepted(payment);
   const detail = `The amount is below the dust limit of ${least} satoshi for this type of address.`;

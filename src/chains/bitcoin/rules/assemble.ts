@@ -37,7 +37,7 @@ export function assembleTransaction(
   for (const [i, signature] of signatures.entries()) {
     const message = signedMessages[i];
     if (lock === null || message === undefined)
-      throw new Error('a proven payload belongs to a wallet and has a message for each UTXO');
+      throw new Error('a proven payload belongs to no wallet, or has no message for a UTXO');
     const witness = witnessOf(lock, message, signature);
     if (!witness.ok) return refused({ detail: witness.refusal });
     transaction.updateInput(i, { finalScriptWitness: [...witness.value] }, true);

@@ -30,8 +30,7 @@ export function composeTransaction(
   nonce: bigint,
 ): ComposedBytes {
   const payment = intent.kind === 'transfer' ? paymentOf(intent) : null;
-  if (payment === null)
-    throw new Error('a stored intent is in canonical form, and Bitcoin carries out transfers alone');
+  if (payment === null) throw new Error('a stored intent is not a transfer, or not in canonical form');
   const payload = payloadHex(psbtOf(transactionOf(payment, terms)));
   const inspected = inspectBitcoinPayload(intent, payload);
   if (!inspected.ok) throw new Error(`composed bytes that do not fit their intent: ${inspected.refusal}`);
@@ -49,6 +48,6 @@ export function composeTransaction(
 /** Returns the virtual transaction of a message and its hash, in hex. */
 export function composeMessage(intent: MessageIntent): { readonly payload: string; readonly signingDigest: string } {
   const signed = signedMessage(intent);
-  if (signed === null) throw new Error('a stored message is in canonical form');
+  if (signed === null) throw new Error('a stored message is not in canonical form');
   return { payload: payloadHex(signed.bytes), signingDigest: `0x${bytesToHex(sha256(signed.bytes))}` };
 }

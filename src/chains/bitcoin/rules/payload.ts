@@ -156,6 +156,6 @@ function isDusty({ own, to }: Payment, { change }: SpendPlan): boolean {
 
 /** Returns the hash and the output number of the first UTXO: 36 bytes as one number. */
 function outpointOf({ utxos: [first] }: SpendPlan): bigint {
-  if (first === undefined) throw new Error('a transaction spends a UTXO');
+  if (first === undefined) throw new Error('a transaction spends no UTXO');
   return (BigInt(`0x${first.txid}`) << 32n) | BigInt(first.vout);
 }

@@ -125,7 +125,7 @@ export function readSpendPlan(psbt: Uint8Array, { to }: Payment): SpendPlan | nu
 export function utxosIn(psbt: Uint8Array): readonly Utxo[] {
   const transaction = parsed(psbt);
   const utxos = transaction === null ? null : utxosOf(transaction);
-  if (utxos === null) throw new Error('a stored payload can be read');
+  if (utxos === null) throw new Error('a stored payload cannot be read');
   return utxos;
 }
 
@@ -135,7 +135,7 @@ export function utxosIn(psbt: Uint8Array): readonly Utxo[] {
  */
 export function ownScriptIn(psbt: Uint8Array): Uint8Array {
   const script = parsed(psbt)?.getInput(0).witnessUtxo?.script;
-  if (script === undefined) throw new Error('a stored payload can be read');
+  if (script === undefined) throw new Error('a stored payload cannot be read');
   return Uint8Array.from(script);
 }
 
@@ -145,13 +145,13 @@ export function ownScriptIn(psbt: Uint8Array): Uint8Array {
  */
 export function virtualSizeIn(psbt: Uint8Array): bigint {
   const transaction = parsed(psbt);
-  if (transaction === null) throw new Error('a stored payload can be read');
+  if (transaction === null) throw new Error('a stored payload cannot be read');
   const scripts = Array.from({ length: transaction.outputsLength }, (_, i) => transaction.getOutput(i).script);
   return virtualSizeOf(ownScriptIn(psbt), transaction.inputsLength, scripts.map(scriptIn));
 }
 
 function scriptIn(script: Uint8Array | undefined): Uint8Array {
-  if (script === undefined) throw new Error('a stored payload can be read');
+  if (script === undefined) throw new Error('a stored payload cannot be read');
   return script;
 }
 

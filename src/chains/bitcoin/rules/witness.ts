@@ -54,7 +54,7 @@ function recovered(hash: Uint8Array, { r, s, yParity }: EcdsaSignatureParts) {
  * Throws for another witness.
  */
 export function signatureIn([signature, publicKey]: readonly Uint8Array[]): Uint8Array {
-  if (signature === undefined) throw new Error('an input of a wallet has a witness');
+  if (signature === undefined) throw new Error('an input of a wallet has no witness');
   if (publicKey === undefined) return signature;
   return secp256k1.Signature.fromBytes(signature.subarray(0, -1), 'der').toBytes('compact');
 }

@@ -38,7 +38,7 @@ export async function listUtxos(
   { chain, network, address }: WalletQuery,
 ): Promise<Result<readonly WalletUtxo[], ChainFault>> {
   const script = scriptOf(network, address);
-  if (script === null) throw new Error('the address of a wallet belongs to its network');
+  if (script === null) throw new Error('the address of a wallet does not belong to its network');
   const answers = await onEveryNode(pool, (node) => listedBy(node, address, chain));
   const lists = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
   if (lists.length === 0) return asChainFault(answers.find((answer) => !answer.ok) ?? refused(NO_NODE));

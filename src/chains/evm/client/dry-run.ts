@@ -150,7 +150,7 @@ async function readUnits(
   const selector = spender === undefined ? BALANCE_OF_SELECTOR : ALLOWANCE_SELECTOR;
   const accounts = [owner, ...(spender === undefined ? [] : [spender])].map((account) => word(BigInt(account)));
   const to = canonicalAddress(token);
-  if (to === null) throw new Error('a stored intent is in canonical form');
+  if (to === null) throw new Error('a stored intent is not in canonical form');
   const answer = await node.request(ethCall(from, { to, value: 0n, data: `${selector}${accounts.join('')}` }, tag));
   if (!answer.ok) return refused(callFault(answer.refusal));
   if (answer.value.length < 66)

@@ -23,7 +23,7 @@ export async function estimateFee(
   chain: Chain,
 ): Promise<Result<EvmFeeEstimate, PermanentFault | NodeProblem>> {
   const call = callOf(intent);
-  if (call === null) throw new Error('a previewed intent is in canonical form');
+  if (call === null) throw new Error('a previewed intent is not in canonical form');
   const reading = marketTiers(node, { chain, intent, call });
   const price = reading.then((read) => (read.ok ? accepted(read.value.tiers.fast) : read));
   const [tokens, market, cost] = await Promise.all([

@@ -61,7 +61,7 @@ export async function quoteTransaction(
   { chain, replaced, speed, others }: QuoteTerms,
 ): Promise<Result<EvmQuote, PermanentFault | NodeProblem>> {
   const call = callOf(intent);
-  if (call === null) throw new Error('a stored intent is in canonical form');
+  if (call === null) throw new Error('a stored intent is not in canonical form');
   // Each request is sent as soon as its input is known: a payment waits for two answers in a row.
   const head = headOf(node);
   const price = priceOf(node, { chain, replaced, speed, intent, call, head });
@@ -277,7 +277,7 @@ function placeholder(intent: OnChainIntent, call: Call, price: Fees) {
 
 function feesOf(attempt: Attempt): Fees {
   const parsed = parseUnsigned(attempt.payload);
-  if (!parsed.ok) throw new Error(`a stored payload is ${parsed.refusal}`);
+  if (!parsed.ok) throw new Error(`a stored payload cannot be read: ${parsed.refusal}`);
   return parsed.value;
 }
 

@@ -31,7 +31,7 @@ export async function simulateCall(
   chain: Pick<Chain, 'tokens' | 'nativeSymbol'>,
 ): Promise<Result<Simulation, NodeProblem>> {
   const call = callOf(intent);
-  if (call === null) throw new Error('a stored intent is in canonical form');
+  if (call === null) throw new Error('a stored intent is not in canonical form');
   const answer = await node.request(ethSimulate(intent.from, call));
   if (!answer.ok) return failed(answer.refusal);
   const { fault, logs } = answer.value;

@@ -41,7 +41,7 @@ export function canonicalAddress(text: string): Address | null {
  */
 export function addressOfPublicKey(publicKey: Uint8Array): Address {
   const point = publicKey.length === PUBLIC_KEY_BYTES ? parseCompressed(publicKey) : null;
-  if (point === null) throw new Error('a public key is a point of secp256k1');
+  if (point === null) throw new Error('a public key is not a point of secp256k1');
   return addressOfPoint(point);
 }
 

@@ -24,7 +24,7 @@ export interface EvmQuote extends Quote {
 export function composeTransaction(intent: OnChainIntent, quote: EvmQuote, nonce: bigint): ComposedBytes {
   const call = callOf(intent);
   const chainId = chainIdOf(intent.chain);
-  if (call === null || chainId === null) throw new Error('a stored intent is in canonical form');
+  if (call === null || chainId === null) throw new Error('a stored intent is not in canonical form');
   const payload = serialiseUnsigned({
     chainId,
     nonce,
@@ -50,6 +50,6 @@ export function composeTransaction(intent: OnChainIntent, quote: EvmQuote, nonce
 /** Returns what is signed for a message: the prefixed bytes and their hash, in hex. */
 export function composeMessage(intent: MessageIntent): { readonly payload: string; readonly signingDigest: string } {
   const payload = messagePreimage(intent);
-  if (payload === null) throw new Error('a stored message is in canonical form');
+  if (payload === null) throw new Error('a stored message is not in canonical form');
   return { payload, signingDigest: keccak256(payload) };
 }

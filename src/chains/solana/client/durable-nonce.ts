@@ -54,7 +54,7 @@ export async function currentNonce(
   chain: Chain,
   { from, nonce, replaced, predecessors = [] }: NonceSlot,
 ): Promise<Result<CurrentNonce, NodeProblem>> {
-  if (!isPublicKey(from)) throw new Error('a stored intent is in canonical form');
+  if (!isPublicKey(from)) throw new Error('a stored intent is not in canonical form');
   const nonceSlot = Number.parseInt(nonce.toString(), 10);
   const accounts = await node.request(getAccounts([nonceAccountOf(from, nonceSlot)]));
   if (!accounts.ok) return accounts;

@@ -60,7 +60,7 @@ function leastPrice(replaced: ReplacedPrice | null): bigint {
 /** Returns the price of an attempt. */
 export function pricePaid({ payload }: Attempt, wallet: Address): bigint {
   const terms = termsIn(hexToBytes(payload.slice(2)), wallet);
-  if (terms === null) throw new Error('a stored payload can be read');
+  if (terms === null) throw new Error('a stored payload cannot be read');
   return terms.unitPrice;
 }
 

@@ -141,9 +141,9 @@ export async function planPayment(
   node: RpcNode,
   intent: OnChainIntent,
 ): Promise<Result<PaymentPlan, PermanentFault | NodeProblem>> {
-  if (intent.kind !== 'transfer') throw new Error('Solana carries out transfers alone');
+  if (intent.kind !== 'transfer') throw new Error('a stored intent is not a transfer');
   const payment = paymentOf(intent);
-  if (payment === null) throw new Error('a stored intent is in canonical form');
+  if (payment === null) throw new Error('a stored intent is not in canonical form');
   const { wallet } = payment;
   const addresses = accountsOf(payment);
   const [accounts, nonceRent, leastBalance, ...prices] = await Promise.all([

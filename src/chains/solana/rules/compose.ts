@@ -33,9 +33,9 @@ export function composeTransaction(
   quoted: Omit<Terms, 'anchor'>,
   { anchor, slot, validUntil }: CurrentNonce,
 ): ComposedBytes {
-  if (intent.kind !== 'transfer') throw new Error('Solana carries out transfers alone');
+  if (intent.kind !== 'transfer') throw new Error('a stored intent is not a transfer');
   const bytes = messageBytes(intent, { ...quoted, anchor });
-  if (bytes === null) throw new Error('a stored intent is in canonical form');
+  if (bytes === null) throw new Error('a stored intent is not in canonical form');
   const payload = payloadHex(bytes);
   const inspected = inspectSolanaPayload(intent, payload);
   if (!inspected.ok) throw new Error(`composed bytes that do not fit their intent: ${inspected.refusal}`);
@@ -53,6 +53,6 @@ export function composeTransaction(
 /** Returns what is signed for a message, and its hash, in hex. */
 export function composeMessage(intent: MessageIntent): { readonly payload: string; readonly signingDigest: string } {
   const bytes = offchainMessage(intent);
-  if (bytes === null) throw new Error('a stored message is in canonical form');
+  if (bytes === null) throw new Error('a stored message is not in canonical form');
   return { payload: payloadHex(bytes), signingDigest: `0x${bytesToHex(sha256(bytes))}` };
 }

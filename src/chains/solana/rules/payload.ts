@@ -165,6 +165,6 @@ function isAcknowledged({ to, recipientMayHaveNoKey }: TransferIntent): boolean 
 function usedUpBy(anchor: DurableNonce, wallet: Address): bigint {
   const account = bytesOf(nonceAccountOf(wallet, anchor.nonceSlot));
   if (anchor.kind === 'opening') return BigInt(`0x${bytesToHex(account)}`);
-  if (!isPublicKey(anchor.value)) throw new Error('a lifetime is 32 bytes in base58');
+  if (!isPublicKey(anchor.value)) throw new Error('a lifetime is not 32 bytes in base58');
   return BigInt(`0x${bytesToHex(sha256(concatBytes(account, bytesOf(anchor.value))))}`);
 }

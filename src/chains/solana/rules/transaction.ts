@@ -102,7 +102,7 @@ export function messageBytes(intent: TransferIntent, terms: Terms): Uint8Array |
  */
 export function simulationMessage(intent: TransferIntent, token: TokenTerms | null): Uint8Array {
   const payment = paymentOf(intent);
-  if (payment === null) throw new Error('a stored intent is in canonical form');
+  if (payment === null) throw new Error('a stored intent is not in canonical form');
   const message = setTransactionMessageFeePayer(payment.wallet, createTransactionMessage({ version: 0 }));
   const lifetime = { blockhash: blockhash(SYSTEM_PROGRAM_ADDRESS), lastValidBlockHeight: 0n };
   const living = setTransactionMessageLifetimeUsingBlockhash(lifetime, message);

@@ -26,7 +26,7 @@ export async function holdingsOn(
   node: RpcNode,
   { address, assets }: HoldingsQuery,
 ): Promise<Result<NodeHoldings, NodeProblem>> {
-  if (!isPublicKey(address)) throw new Error('a wallet is in canonical form');
+  if (!isPublicKey(address)) throw new Error('the address of a wallet is not in canonical form');
   const mints = [...new Set(assets.flatMap(mintOf))].slice(0, MAX_ACCOUNTS - 1);
   const response = await node.request(getAccounts([address, ...mints], 'finalized'));
   if (!response.ok) return response;

@@ -161,7 +161,7 @@ function firstOf(statuses: readonly Found[]): Found | null {
 
 function slotOf({ from, newest }: WatchedAttempts): { readonly wallet: Address; readonly anchor: DurableNonce } {
   const terms = isPublicKey(from) ? termsIn(hexToBytes(newest.payload.slice(2)), from) : null;
-  if (!isPublicKey(from) || terms === null) throw new Error('a stored payload can be read');
+  if (!isPublicKey(from) || terms === null) throw new Error('a stored payload cannot be read');
   return { wallet: from, anchor: terms.anchor };
 }
 

@@ -39,7 +39,7 @@ export async function scanCluster(
   node: RpcNode,
   { address, since, first }: ScanRequest,
 ): Promise<Result<Scan, NodeProblem>> {
-  if (!isPublicKey(address)) throw new Error('a wallet is in canonical form');
+  if (!isPublicKey(address)) throw new Error('the address of a wallet is not in canonical form');
   const head = await node.request(getSlot('confirmed'));
   if (!head.ok) return head;
   const least = head.value < RECENT_SLOTS ? 0n : head.value - RECENT_SLOTS;

@@ -239,7 +239,7 @@ export async function reportAdoption(context: VaultContext, report: AdoptionRepo
 async function commitChange(context: VaultContext, decided: DecidedChange): Promise<void> {
   const { storage, commits } = context;
   const vault = context.vault();
-  if (vault === null) throw new Error('a vault that was not created has no policy');
+  if (vault === null) throw new Error('the vault was not created, so it has no policy');
   let after = vault;
   const write = () => {
     after = writeChangeDecision(storage, vault, decided);

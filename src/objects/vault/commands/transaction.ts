@@ -288,7 +288,7 @@ interface DecidedStep {
 /** Decides on an event that is never refused. */
 function stepOf(context: VaultContext, before: Transaction, event: TransactionEvent): DecidedStep {
   const decided = decide(before, event, decisionContext(context));
-  if (!decided.ok) throw new Error(`the service itself does nothing that is refused: ${decided.refusal.code}`);
+  if (!decided.ok) throw new Error(`an event that must not be refused was refused: ${decided.refusal.code}`);
   return { before, event, decision: decided.value };
 }
 
@@ -365,7 +365,7 @@ export function finalTransactions(context: VaultContext, { chain, address }: Wal
 
 function decisionContext({ storage, vault: vaultNow }: VaultContext): DecisionContext {
   const vault = vaultNow();
-  if (vault === null) throw new Error('a vault that was not created has no transactions');
+  if (vault === null) throw new Error('the vault was not created, so it has no transactions');
   const nowMs = Date.now();
   return { nowMs, policy: vault.policy, spentOf: (asset: AssetRef) => storage.policies.spentOf(asset, nowMs) };
 }

@@ -86,7 +86,7 @@ export class PolicyStorage {
   deciderOver({ renewsVersion }: Pick<PolicyChange, 'renewsVersion'>, inForce: Policy): Policy {
     if (renewsVersion === undefined) return inForce;
     const before = this.adoptedAs(Math.max(renewsVersion - 1, 1));
-    if (before === null) throw new Error('a renewal follows a policy that was adopted');
+    if (before === null) throw new Error('a renewal follows no adopted policy');
     return before.policy;
   }
 

@@ -83,7 +83,8 @@ export class CredentialResetStorage {
   /** Stores a reset. Throws when a later version is stored: that is a bug, and the commit fails. */
   put(reset: CredentialReset): void {
     const known = this.read(reset.id);
-    if (known !== null && known.version > reset.version) throw new Error('a credential reset must not go back');
+    if (known !== null && known.version > reset.version)
+      throw new Error('a credential reset is older than the stored version');
     const { cancellation } = reset;
     this.#sql.exec(
       'INSERT OR REPLACE INTO credential_reset VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',

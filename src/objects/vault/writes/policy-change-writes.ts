@@ -180,7 +180,7 @@ export function decidedChange(
     current: storage.policies.deciderOver(change, policy),
     nowMs: Date.now(),
   });
-  if (!decided.ok) throw new Error(`the service itself does nothing that is refused: ${decided.refusal.code}`);
+  if (!decided.ok) throw new Error(`an event that must not be refused was refused: ${decided.refusal.code}`);
   return { before: change, event, after: decided.value };
 }
 
