@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseDeviceKeyId, parseUserId, parseVaultId } from '#domain/id.ts';
 import type { UserId } from '#domain/id.ts';
 import type { Policy, PolicyFault } from '#domain/policy/policy.ts';
-import { policyBytes, policyFault, thresholdFor, thresholdForChange } from '#domain/policy/policy.ts';
+import { needsReceipts, policyBytes, policyFault, thresholdFor, thresholdForChange } from '#domain/policy/policy.ts';
 import { readCanonical } from '#domain/canonical/read-text.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
 import { alice, amount, bob, carol, policy, transferExposure } from '../cast.ts';
@@ -101,4 +101,10 @@ test.each<[string, Partial<Policy>]>([
   ['rule', { rules: { ...NO_RULES, higherThresholds: more(3) } }],
 ])('a change of %s gives another policy hash', (_name, differences) => {
   expect(policyBytes({ ...policy, ...differences })).not.toEqual(policyBytes(policy));
+});
+
+test('only a policy whose signatures every co-signer records requires their receipts', () => {
+  const withRule = (signOnce: 'every-cosigner' | 'quorum') => ({ rules: { ...NO_RULES, signOnce } });
+  expect(needsReceipts(withRule('every-cosigner'))).toBe(true);
+  expect([withRule('quorum'), { rules: NO_RULES }, undefined].map(needsReceipts)).toEqual([false, false, false]);
 });
