@@ -103,6 +103,12 @@ export const ARGUED: readonly Argued[] = [
   },
   {
     file: 'src/domain/wallet/wallet-nonce.ts',
+    was: 'const NO_SLOTS: SlotChoice = { count: 0n, open: [], unproven: [] };',
+    is: 'const NO_SLOTS: SlotChoice = { count: (0n + 1n), open: [], unproven: [] };',
+    why: 'without unproven slots both choices are the same nonce, so the number of slots has no effect',
+  },
+  {
+    file: 'src/domain/wallet/wallet-nonce.ts',
     was: 'return a > b ? a : b;',
     is: 'return a >= b ? a : b;',
     why: 'the larger of two that are the same is either',
@@ -154,12 +160,6 @@ export const ARGUED: readonly Argued[] = [
     was: 'return (a, b) => (keyOf(a) < keyOf(b) ? -1 : 1);',
     is: 'return (a, b) => (keyOf(a) < keyOf(b) ? -(1 + 1) : 1);',
     why: ONLY_THE_SIGN,
-  },
-  {
-    file: 'src/domain/transaction/transition.ts',
-    was: "const change = send(transaction, { ...event, type: 'send', outcome: 'refused' }, context);",
-    is: "const change = send(transaction, { ...event, type: '', outcome: 'refused' }, context);",
-    why: 'a step knows what it is for, and does not read it',
   },
   {
     file: 'src/domain/transaction/transition.ts',

@@ -4,54 +4,35 @@ import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Argued } from './argued.ts';
 import { ARGUED } from './argued.ts';
 import type { CorePart } from './core.ts';
 import { CORE } from './core.ts';
-import type { Mutation } from './operators.ts';
-import { mutationsOf } from './operators.ts';
+import type { Mutant } from './mutants.ts';
+import { idleArguments, isAbout, mutantsOf } from './mutants.ts';
 import { copyOf } from '../planted-bugs/planting.ts';
 import type { Order, Verdict } from '../planted-bugs/test-process.ts';
+import { parseTurn, rangeOf } from '../setup/turns.ts';
 
 /**
- * `npm run test:mutation [-- --file PATH]` makes every small change of the code that decides about
- * money, one at a time, in a copy of the project. A test has to notice each change (a test that
- * hangs counts as one that notices), or `argued.ts` has to state why no test can. Exit 1 for a
- * change without such a test or argument, and for an argument about a change that no longer exists
- * or that a test does notice.
+ * `npm run test:mutation` makes every small change of the code that decides about money, one at a
+ * time, in a copy of the project. A test has to notice each change (a test that hangs counts as one
+ * that notices), or `argued.ts` has to state why no test can. Exit 1 for a change without such a
+ * test or argument, and for an argument about a change that no longer exists or that a test does
+ * notice.
+ *
+ *   npm run test:mutation                     all changes
+ *   npm run test:mutation -- --file PATH      those of one file
+ *   npm run test:mutation -- --turn 2/60      the third of sixty parts
  */
 
 const COPIES = 2;
-const MAX_MS = 60_000;
+/** The time limit of the first run of each group. */
+const CONTROL_MS = 10 * 60_000;
+/** A run hangs when it takes this many times as long as without a change. */
+const HANGS_AFTER = 5;
+const MIN_HANG_MS = 10_000;
 
-const { values: options } = parseArgs({ options: { file: { type: 'string' } } });
-
-interface Mutant {
-  readonly part: CorePart;
-  /** The number of lines of the whole file. */
-  readonly source: string;
-  readonly line: number;
-  readonly was: string;
-  readonly is: string;
-}
-
-function mutantsOf(root: string, part: CorePart): readonly Mutant[] {
-  const whole = readFileSync(join(root, part.file), 'utf8');
-  return mutationsOf(part.file, whole).map((mutation) => mutantOf(part, whole, mutation));
-}
-
-function mutantOf(part: CorePart, whole: string, { start, end, is }: Mutation): Mutant {
-  const from = whole.lastIndexOf('\n', start) + 1;
-  const to = (whole.indexOf('\n', end) + 1 || whole.length + 1) - 1;
-  const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
-  return {
-    part,
-    source: `${whole.slice(0, start)}${is}${whole.slice(end)}`,
-    line: whole.slice(0, start).split('\n').length,
-    was: oneLine(whole.slice(from, to)),
-    is: oneLine(`${whole.slice(from, start)}${is}${whole.slice(end, to)}`),
-  };
-}
+const { values: options } = parseArgs({ options: { file: { type: 'string' }, turn: { type: 'string' } } });
 
 /** A copy of the project, with the process that runs its tests. */
 class Bench {
@@ -59,26 +40,35 @@ class Bench {
   #process: ChildProcess | null = null;
   /** The files that were written since the last request to the process. */
   readonly #changed = new Set<string>();
+  /** The time limit of each group. A machine under load takes longer, and that is no hang. */
+  readonly #limitsMs: number[] = [];
 
   constructor(root: string) {
     this.#folder = copyOf(root);
   }
 
-  async survives({ part, source }: Pick<Mutant, 'part' | 'source'>): Promise<boolean> {
-    const path = join(this.#folder, part.file);
-    const whole = readFileSync(path, 'utf8');
-    this.#write(path, source);
+  /**
+   * Reports whether all tests pass with other texts of some files. The groups run in order until
+   * one fails. The first call runs without an effective change, and measures each group.
+   */
+  async passes(sources: ReadonlyMap<string, string>, groups: readonly (readonly string[])[]): Promise<boolean> {
+    const before = [...sources.keys()].map((file) => [file, readFileSync(join(this.#folder, file), 'utf8')] as const);
+    for (const [file, source] of sources) this.#write(file, source);
     try {
-      for (const files of [part.tests, part.further]) {
-        if (files.length > 0 && (await this.#request(files)) !== 'not noticed') return false;
+      for (const [i, files] of groups.entries()) {
+        const startedMs = performance.now();
+        if (files.length > 0 && (await this.#request(files, this.#limitsMs[i] ?? CONTROL_MS)) !== 'not noticed')
+          return false;
+        this.#limitsMs[i] ??= Math.max(MIN_HANG_MS, HANGS_AFTER * (performance.now() - startedMs));
       }
       return true;
     } finally {
-      this.#write(path, whole);
+      for (const [file, source] of before) this.#write(file, source);
     }
   }
 
-  #write(path: string, text: string): void {
+  #write(file: string, text: string): void {
+    const path = join(this.#folder, file);
     writeFileSync(path, text);
     this.#changed.add(path);
   }
@@ -88,14 +78,14 @@ class Bench {
     rmSync(this.#folder, { recursive: true });
   }
 
-  async #request(files: readonly string[]): Promise<Verdict | 'hangs'> {
+  async #request(files: readonly string[], limitMs: number): Promise<Verdict | 'hangs'> {
     const order: Order = { changed: [...this.#changed], files };
     this.#changed.clear();
     this.#process ??= await this.#started();
     const child = this.#process;
     let late: NodeJS.Timeout | undefined;
     const verdict = await new Promise<Verdict | 'hangs'>((resolve, reject) => {
-      late = setTimeout(() => resolve('hangs'), MAX_MS);
+      late = setTimeout(() => resolve('hangs'), limitMs);
       child.once('message', resolve);
       child.once('exit', (code) => reject(new Error(`the process of the tests ended with ${code}`)));
       child.send(order);
@@ -115,40 +105,48 @@ class Bench {
   }
 }
 
+function survives({ part, source }: Pick<Mutant, 'part' | 'source'>, bench: Bench): Promise<boolean> {
+  return bench.passes(new Map([[part.file, source]]), [part.tests, part.further]);
+}
+
 /**
- * Checks the runner itself: no test notices a change without effect, and a test notices a change
+ * Checks the runner itself: no test notices changes without effect, and a test notices a change
  * that breaks everything.
  */
 async function control(parts: readonly CorePart[], bench: Bench): Promise<void> {
+  const withLine = (file: string, line: string) => `${readFileSync(file, 'utf8')}\n${line}\n`;
+  const commented = new Map(parts.map(({ file }) => [file, withLine(file, '// nothing')]));
+  const [tests, further] = (['tests', 'further'] as const).map((group) => [
+    ...new Set(parts.flatMap((part) => part[group])),
+  ]);
+  if (!(await bench.passes(commented, [tests ?? [], further ?? []]))) {
+    throw new Error('the tests fail, or notice a comment');
+  }
   for (const part of parts) {
-    const whole = readFileSync(part.file, 'utf8');
-    if (!(await bench.survives({ part, source: `${whole}\n// nothing\n` }))) {
-      throw new Error(`${part.file}: its tests fail, or notice a comment`);
-    }
-    if (await bench.survives({ part, source: `${whole}\nthrow new Error('planted');\n` })) {
+    if (await survives({ part, source: withLine(part.file, "throw new Error('planted');") }, bench)) {
       throw new Error(`${part.file}: no test notices that it cannot be loaded`);
     }
   }
 }
 
-function isArgued({ part, was, is }: Mutant): (argued: Argued) => boolean {
-  return (argued) => argued.file === part.file && argued.was === was && argued.is === is;
-}
-
 async function main(): Promise<number> {
   const root = process.cwd();
   const parts = CORE.filter(({ file }) => options.file === undefined || file === options.file);
-  const mutants = parts.flatMap((part) => mutantsOf(root, part));
+  const all = parts.flatMap((part) => mutantsOf(root, part));
+  const [from, to] = rangeOf(parseTurn(options.turn ?? '0/1'), all.length);
+  const mutants = all.slice(from, to);
+  const partsOfTurn = [...new Set(mutants.map(({ part }) => part))];
+  console.log(`changes ${from} to ${to} of ${all.length}, in ${partsOfTurn.length} files`);
   const benches = Array.from({ length: COPIES }, () => new Bench(root));
   const survivors: Mutant[] = [];
   const queue = [...mutants];
   try {
-    for (const bench of benches) await control(parts, bench);
+    await Promise.all(benches.map((bench) => control(partsOfTurn, bench)));
     const workOff = async (bench: Bench) => {
       for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
-        if (!(await bench.survives(mutant))) continue;
+        if (!(await survives(mutant, bench))) continue;
         survivors.push(mutant);
-        const isKnown = ARGUED.some(isArgued(mutant));
+        const isKnown = ARGUED.some((argument) => isAbout(argument, mutant));
         console.log(
           `${isKnown ? 'argued' : 'SURVIVES'} ${mutant.part.file}:${mutant.line}\n  - ${mutant.was}\n  + ${mutant.is}`,
         );
@@ -158,14 +156,13 @@ async function main(): Promise<number> {
   } finally {
     for (const bench of benches) bench.end();
   }
-  const open = survivors.filter((mutant) => !ARGUED.some(isArgued(mutant)));
-  const idle = ARGUED.filter(({ file }) => parts.some((part) => part.file === file)).filter(
-    (argued) => !survivors.some((mutant) => isArgued(mutant)(argued)),
-  );
+  const open = survivors.filter((mutant) => !ARGUED.some((argument) => isAbout(argument, mutant)));
+  const ofParts = ARGUED.filter(({ file }) => parts.some((part) => part.file === file));
+  const idle = idleArguments(ofParts, survivors, [...all.slice(0, from), ...all.slice(to)]);
   for (const { file, is } of idle) console.log(`argued for nothing: ${file}: ${is}`);
   const argued = survivors.length - open.length;
   console.log(
-    `${mutants.length} changes of ${parts.length} files: ${mutants.length - survivors.length} are noticed, ` +
+    `${mutants.length} changes of ${partsOfTurn.length} files: ${mutants.length - survivors.length} are noticed, ` +
       `${argued} argued, ${open.length} not noticed`,
   );
   return open.length + idle.length;

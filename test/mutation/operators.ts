@@ -30,7 +30,13 @@ const COMPARISONS: Readonly<Record<string, readonly string[]>> = {
   '||': ['&&'],
 };
 
-const CALLS: Readonly<Record<string, string>> = { some: 'every', every: 'some', max: 'min', min: 'max' };
+/** A map, because an object also has a value for names such as `toString`. */
+const CALLS: ReadonlyMap<string, string> = new Map([
+  ['some', 'every'],
+  ['every', 'some'],
+  ['max', 'min'],
+  ['min', 'max'],
+]);
 
 /** The places where a text is a name and not a value. */
 const NAMES = new Set(['ImportDeclaration', 'ExportNamedDeclaration', 'ExportAllDeclaration', 'ImportExpression']);
@@ -123,7 +129,7 @@ function ofCall(node: Node, text: (node: Node) => string): readonly string[] {
   if (callee.type !== 'MemberExpression') return [];
   const [object, property] = [part(callee, 'object'), text(part(callee, 'property'))];
   const args = text(node).slice(callee.end - node.start);
-  const other = CALLS[property];
+  const other = CALLS.get(property);
   if (other !== undefined) return [`${text(object)}.${other}${args}`];
   return property === 'filter' || property === 'toSorted' || property === 'slice' ? [text(object)] : [];
 }

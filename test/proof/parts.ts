@@ -8,7 +8,7 @@ export interface ProofPart {
 
 /** Folders of tests that run in Node. parts.test.ts finds a missing folder. */
 const OTHER_ROOMS =
-  'approval-page architecture bench cli cosigner-client dashboard devices fuzz http jobs limits local monitors objects prices proof push review setup simulation store vectors worker';
+  'approval-page architecture bench cli cosigner-client dashboard devices fuzz http jobs limits local monitors mutation objects prices proof push review setup simulation store vectors worker';
 
 /**
  * Folders and test files as arguments for vitest. Together they hold every test that runs in Node,
@@ -35,6 +35,7 @@ function testFilesIn(folder: string): readonly string[] {
 }
 
 const BUG_PARTS = 12;
+const MUTATION_PARTS = 4;
 const POINT_PARTS = 2;
 const CURVE_PARTS = 4;
 
@@ -77,5 +78,9 @@ export const PROOF_PARTS: readonly ProofPart[] = [
   ...Array.from({ length: BUG_PARTS }, (_, i) => ({
     name: `planted bugs, part ${i + 1} of ${BUG_PARTS}`,
     command: script('test:planted-bugs', '--turn', `${i}/${BUG_PARTS}`),
+  })),
+  ...Array.from({ length: MUTATION_PARTS }, (_, i) => ({
+    name: `mutation, part ${i + 1} of ${MUTATION_PARTS}`,
+    command: script('test:mutation', '--turn', `${i}/${MUTATION_PARTS}`),
   })),
 ];
