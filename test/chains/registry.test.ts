@@ -192,16 +192,16 @@ test.each<[string, unknown, string]>([
   ['a short genesis', [{ ...LOCAL, caip2: 'solana:5eykt4UsFv8P8NJdTREpY1v' }], "invalid 'caip2'"],
   ['a token in the spelling of another family', [{ name: 'solana', tokens: [DOLLAR] }], "invalid 'tokens'"],
   ['another identity under a known name', [{ ...LOCAL, name: 'ethereum' }], 'Use another name for another chain'],
-  ['a known chain under a second name', [{ ...LOCAL, caip2: 'eip155:1' }], 'both eip155:1'],
+  ['a known chain under a second name', [{ ...LOCAL, caip2: 'eip155:1' }], 'must not both be eip155:1'],
   [
     'one name twice',
     [
       { name: 'anvil', confirmations: 2 },
       { name: 'anvil', confirmations: 3 },
     ],
-    'twice',
+    'more than once',
   ],
-  ['a new name twice', [LOCAL, LOCAL], 'twice'],
+  ['a new name twice', [LOCAL, LOCAL], 'more than once'],
 ])('the setting with %s stops the service, with a message that names the field', (_name, rows, words) => {
   expect(() => chainsFrom({ CHAINS: JSON.stringify(rows) })).toThrow(words);
 });

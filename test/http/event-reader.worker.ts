@@ -12,6 +12,8 @@ interface Received {
 interface Listener {
   readonly cookie: string;
   readonly lastEventId?: string | undefined;
+  /** GET when absent. */
+  readonly method?: 'HEAD';
   /** The first block has an event. */
   readonly isReloaded?: boolean;
 }
@@ -28,10 +30,11 @@ export function keepOpen(close: () => Promise<void>): void {
 }
 
 /** Requests a stream. */
-export async function connectTo(path: string, { cookie, lastEventId }: Listener): Promise<Response> {
+export async function connectTo(path: string, { cookie, lastEventId, method }: Listener): Promise<Response> {
   const { app } = (globalThis as unknown as { promises: Promises }).promises;
   const headers = { cookie, ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) };
-  return app.fetch(new Request(`http://conclave.test${path}`, { headers }), coordinator, createExecutionContext());
+  const request = new Request(`http://conclave.test${path}`, { method: method ?? 'GET', headers });
+  return app.fetch(request, coordinator, createExecutionContext());
 }
 
 /** Opens a stream and reads its events one after the other, as a browser does. */

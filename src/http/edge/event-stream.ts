@@ -19,6 +19,8 @@ const RETRY_MS = 2_000;
 /** The delay after a refusal because of too many streams. */
 const REFUSED_SECONDS = 60;
 
+const HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-store, no-transform' };
+
 /** What happened since the last read. */
 export interface StreamedEvents {
   /** The blocks of Server-Sent Events; empty when nothing happened. */
@@ -52,6 +54,8 @@ export interface EventStreamSource {
  * streams.
  */
 export async function eventStream(context: HttpContext, source: EventStreamSource): Promise<Response> {
+  // No reader would read the body of such a stream, so it would hold its slot for ten minutes.
+  if (context.req.method === 'HEAD') return context.body(null, 200, HEADERS);
   const { user, tokenId: sessionId } = context.get('caller');
   const streamId = crypto.randomUUID();
   const person = () => personStub(context.env, user.id);
@@ -67,8 +71,7 @@ export async function eventStream(context: HttpContext, source: EventStreamSourc
     await closeStream(context, streamId);
   };
   context.executionCtx.waitUntil(stream());
-  const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store, no-transform' };
-  return context.body(readable, 200, headers);
+  return context.body(readable, 200, HEADERS);
 }
 
 /** Returns one event. `JSON.stringify` writes no line breaks, so the data fits on one line. */

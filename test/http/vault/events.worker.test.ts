@@ -196,6 +196,16 @@ test('a session has four streams and a person twenty, and a closed stream makes 
   expect(await opened(treasury, await login(treasury.alice))).toBe(200);
 });
 
+test('a request for the headers alone opens no stream', async () => {
+  const treasury = await foundTreasury();
+  const cookie = await login(treasury.bob);
+  for (let i = 0; i < 4; i++) {
+    const { status, headers } = await connectTo(eventsOf(treasury), { cookie, method: 'HEAD' });
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+  }
+  expect(await opened(treasury, cookie)).toBe(200);
+});
+
 test('a stream ends after ten minutes, and one that never reported its end frees its slot', async () => {
   const treasury = await foundTreasury();
   const cookie = await login(treasury.bob);
