@@ -73,13 +73,6 @@ describe.skipIf(executable === null)('with an approval page', () => {
   }
 
   const vaultParam = () => ({ vaultId: String(scene.vault.id) });
-  const approvals = async (id: string) => {
-    const { alice } = scene.world.people();
-    const param = { ...vaultParam(), changeId: id };
-    for (const { client } of [alice, scene.world.people().bob]) {
-      await unwrap(client.api.vault[':vaultId']['policy-change'][':changeId'].approve.$post({ param }));
-    }
-  };
 
   test('passkeys are created on the approval page, and a page of another origin cannot use them', async () => {
     const { people } = scene.world;
@@ -95,7 +88,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
         .waitFor();
       const line = people().alice.client.api.vault[':vaultId']['policy-change'];
       const { policyChanges } = await unwrap(line.$get({ param: vaultParam(), query: {} }));
-      await approvals(policyChanges[0]?.id ?? '');
+      await scene.approveChange(policyChanges[0]?.id ?? '');
     }
     const { policy } = await unwrap(
       people().alice.client.api.vault[':vaultId'].policy.$get({ param: vaultParam(), query: {} }),
@@ -132,7 +125,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
       .waitFor();
     const approveNewest = async () => {
       const { policyChanges } = await unwrap(line['policy-change'].$get({ param: vaultParam(), query: {} }));
-      await approvals(policyChanges[0]?.id ?? '');
+      await scene.approveChange(policyChanges[0]?.id ?? '');
     };
     await approveNewest();
     expect(await devicesNow()).toBe(before - 1);

@@ -1,5 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
+import { unwrap } from '#cli/api-client.ts';
 import { startLoginWorld } from '../e2e/login-world.ts';
 import { complaintsOf, launch, logIn, openContext } from './chromium.ts';
 
@@ -73,6 +74,14 @@ export async function startBrowserWorld(
       const body = { vaultId: vault.id, chain: 'anvil', to, amount: '1000000000000000' };
       const { id } = await world.people().alice.client.transfer(note === null ? body : { ...body, note });
       return id;
+    },
+    /** Puts a proposed policy change of the vault in force: alice and bob approve it by token. */
+    approveChange: async (changeId: string): Promise<void> => {
+      const { alice, bob } = world.people();
+      const param = { vaultId: String(vault.id), changeId };
+      for (const { client } of [alice, bob]) {
+        await unwrap(client.api.vault[':vaultId']['policy-change'][':changeId'].approve.$post({ param }));
+      }
     },
     end: async () => {
       await browser.close();

@@ -81,6 +81,12 @@ async function promises(): Promise<Promises> {
   return loaded.promises;
 }
 
+/** The query of each route that requires one. */
+export const REQUIRED_QUERIES: Readonly<Record<string, string>> = {
+  'GET /vault/:vaultId/recovery-exports': `?nonce=${'ab'.repeat(32)}`,
+  'GET /vault/:vaultId/utxos': '?chain=bitcoin-regtest',
+};
+
 let people = 0;
 
 /** Creates a user with a token. The e-mail address is unique in this file. */

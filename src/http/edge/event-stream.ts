@@ -1,6 +1,9 @@
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { sessionObject } from '#http/edge/authenticate.ts';
 import type { HttpContext } from '#http/edge/context.ts';
+import { invalidRequest } from '#http/edge/request-check.ts';
 import { problem } from '#http/encode/problem.ts';
 import { MAX_STREAMS, STREAM_MS } from '#objects/person/stream-slots.ts';
 import { personStub } from '#objects/person/stub.ts';
@@ -72,6 +75,17 @@ export async function eventStream(context: HttpContext, source: EventStreamSourc
   };
   context.executionCtx.waitUntil(stream());
   return context.body(readable, 200, HEADERS);
+}
+
+/**
+ * Returns the position after which a browser continues; null when it opens its first stream.
+ * Refuses `invalid-request` for a text of another form than the positions of this stream.
+ */
+export function lastEventId(context: HttpContext, form: RegExp): Result<string | null, Response> {
+  const id = context.req.header('last-event-id') ?? '';
+  if (id === '') return accepted(null);
+  const fault = { pointer: 'Last-Event-ID', code: 'invalid', detail: 'Must be the id of an event.' };
+  return form.test(id) ? accepted(id) : refused(invalidRequest(context, [fault]));
 }
 
 /** Returns one event. `JSON.stringify` writes no line breaks, so the data fits on one line. */

@@ -4,8 +4,7 @@ import { actorOf } from '#http/edge/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import type { StreamedEvents, Wait } from '#http/edge/event-stream.ts';
-import { event, eventStream } from '#http/edge/event-stream.ts';
-import { invalidRequest } from '#http/edge/request-check.ts';
+import { event, eventStream, lastEventId } from '#http/edge/event-stream.ts';
 import { PENDING_STATES } from '#http/user/pending.ts';
 import { pendingVaults } from '#store/vaults.ts';
 
@@ -46,19 +45,15 @@ export const ownEvents = route({
 });
 
 async function openStream(context: HttpContext, { query }: Input<{ query: typeof eventsQuery }>): Promise<Response> {
-  const lastId = context.req.header('last-event-id') ?? '';
-  if (lastId !== '' && !POSITION.test(lastId)) {
-    return invalidRequest(context, [
-      { pointer: 'Last-Event-ID', code: 'invalid', detail: 'Must be the id of an event.' },
-    ]);
-  }
+  const lastId = lastEventId(context, POSITION);
+  if (!lastId.ok) return lastId.refusal;
   const position = async () => {
     const { userId } = actorOf(context);
     return (await pendingVaults(context.env.DB, userId, PENDING_STATES)).position;
   };
-  const { after = await position() } = query;
+  const id = lastId.value ?? query.after ?? (await position());
   return eventStream(context, {
-    first: { id: lastId === '' ? after : lastId, text: '' },
+    first: { id, text: '' },
     next: (wait) => nextChange(wait, position),
   });
 }

@@ -4,10 +4,9 @@ import { actorOf } from '#http/edge/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import type { StreamedEvents } from '#http/edge/event-stream.ts';
-import { event, eventStream } from '#http/edge/event-stream.ts';
+import { event, eventStream, lastEventId } from '#http/edge/event-stream.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
-import { invalidRequest } from '#http/edge/request-check.ts';
 import { recordOf } from '#http/transaction/transaction-path.ts';
 import { balanceRecords } from '#http/encode/balance.ts';
 import type { VaultChanges } from '#objects/vault/commands/feed.ts';
@@ -44,19 +43,15 @@ async function openStream(
   context: HttpContext,
   { params: { vaultId } }: Input<{ params: 'vaultId' }>,
 ): Promise<Response> {
-  const lastId = context.req.header('last-event-id') ?? '';
-  if (!/^[0-9]{0,15}$/.test(lastId)) {
-    return invalidRequest(context, [
-      { pointer: 'Last-Event-ID', code: 'invalid', detail: 'Must be the id of an event.' },
-    ]);
-  }
+  const lastId = lastEventId(context, /^[0-9]{1,15}$/);
+  if (!lastId.ok) return lastId.refusal;
   const actor = actorOf(context);
   const begun = await callObject(
     () => vaultStub(context.env, vaultId),
     (vault) => vault.query(actor, { type: 'beginFeed' }),
   );
   if (!begun.ok) return refusalProblem(context, begun.refusal);
-  const reached = lastId === '' ? begun.value : Math.min(Number.parseInt(lastId, 10), begun.value);
+  const reached = lastId.value === null ? begun.value : Math.min(Number.parseInt(lastId.value, 10), begun.value);
   const isOld = begun.value - reached > MAX_REPLAY;
   return eventStream(context, {
     first: { text: isOld ? event('reload', {}) : '', id: String(isOld ? begun.value : reached) },

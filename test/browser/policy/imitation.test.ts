@@ -55,14 +55,10 @@ describe.skipIf(executable === null)('a token that imitates another one', () => 
 
   /** The quorum adds a contact to the address book. */
   async function adoptContact(address: string, name: string): Promise<void> {
-    const { alice, bob } = scene.world.people();
-    const changes = alice.client.api.vault[':vaultId']['policy-change'];
+    const changes = scene.world.people().alice.client.api.vault[':vaultId']['policy-change'];
     const json = { addressBook: [{ chain: 'anvil', address, name }] };
     const { id } = await unwrap(changes.$post({ param: param(), json }));
-    for (const { client } of [alice, bob]) {
-      const line = client.api.vault[':vaultId']['policy-change'][':changeId'].approve;
-      await unwrap(line.$post({ param: { ...param(), changeId: id } }));
-    }
+    await scene.approveChange(id);
   }
 
   test('the quorum adopts a token that the form compares with its contract, and limits it in the same change', async () => {

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test, vi } from 'vitest';
 import type { Person, Treasury } from '../scene.worker.ts';
 import {
+  REQUIRED_QUERIES,
   anotherToken,
   withinLimits,
   call,
@@ -113,11 +114,6 @@ const BODIES: Readonly<Record<string, object>> = {
   'POST /push-subscription': SUBSCRIPTION,
 };
 
-const QUERIES: Readonly<Record<string, string>> = {
-  'GET /vault/:vaultId/recovery-exports': `?nonce=${'ab'.repeat(32)}`,
-  'GET /vault/:vaultId/utxos': '?chain=bitcoin-regtest',
-};
-
 interface World {
   readonly treasury: Treasury;
   readonly members: Readonly<Record<Role, Person>>;
@@ -181,7 +177,7 @@ async function tried(line: string, person: Person) {
   const body = BODIES[line];
   const creates = line.startsWith('POST /transaction/') && !line.includes(':') && !line.endsWith('/verify');
   const position = creates ? { vaultId: treasury.id, chain: 'anvil' } : {};
-  const query = QUERIES[line] ?? '';
+  const query = REQUIRED_QUERIES[line] ?? '';
   return call(`${filled}${query}`, { token, ...(body === undefined ? {} : { body: { ...position, ...body } }) });
 }
 

@@ -3,7 +3,7 @@ import type { Route } from '#http/edge/route.ts';
 import { bodies } from '../../fuzz/bodies.ts';
 import type { Promises } from '../../worker/main.ts';
 import type { Treasury } from '../scene.worker.ts';
-import { anotherToken, call, coordinator, foundTreasury, login } from '../scene.worker.ts';
+import { REQUIRED_QUERIES, anotherToken, call, coordinator, foundTreasury, login } from '../scene.worker.ts';
 
 /**
  * Covers the order of the refusals of every route. Each request has all faults that the ones before
@@ -39,10 +39,6 @@ function unknownPath({ path }: Route): string {
   return path.replaceAll(/:([A-Za-z]+)/g, (_all, name: string) => values[name] ?? MALFORMED);
 }
 
-const QUERIES: Readonly<Record<string, string>> = {
-  '/vault/:vaultId/recovery-exports': `?nonce=${'ab'.repeat(32)}`,
-  '/vault/:vaultId/utxos': '?chain=bitcoin-regtest',
-};
 const TOO_LARGE = `{${' '.repeat(70_000)}`;
 const PLAIN = { 'content-type': 'text/plain' };
 
@@ -69,7 +65,7 @@ function attemptsAt(route: Route): readonly Attempt[] {
   const withQuery = `${malformed}${route.query === undefined ? '' : '?unknown=1'}`;
   const valid = bodies(() => 0, { vaultId: treasury.id, strangeVaultId: treasury.id })[path];
   const isSendable = access !== 'service' && sessionOnly !== true && (body === undefined || valid !== undefined);
-  const found = `${unknownPath(route)}${QUERIES[path] ?? ''}`;
+  const found = `${unknownPath(route)}${REQUIRED_QUERIES[`${method} ${path}`] ?? ''}`;
   const sent = body === undefined ? {} : { raw: JSON.stringify(valid) };
   return [
     ...(access === 'anyone' ? [] : [['none', withQuery, isRead ? {} : { raw: TOO_LARGE }] as const]),

@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { isPending, TRANSACTION_STATES } from '#domain/transaction/transaction.ts';
 import { pendingVaults } from '#store/vaults.ts';
 import { connectTo, listenTo } from '../event-reader.worker.ts';
-import type { Person, Treasury } from '../scene.worker.ts';
+import type { Person } from '../scene.worker.ts';
 import { anotherToken, asService, call, coordinator, created, foundTreasury, login } from '../scene.worker.ts';
+import { decide, projected } from './pending-scene.worker.ts';
 
 /**
  * Covers the stream of one person over all vaults: an event when something starts to wait, is
@@ -11,17 +12,6 @@ import { anotherToken, asService, call, coordinator, created, foundTreasury, log
  */
 
 const STREAM = '/user/me/events';
-
-/** Completes the read model of a vault, which the stream reads. */
-async function projected({ id, victor }: Treasury): Promise<void> {
-  const { token } = await anotherToken(victor);
-  expect((await call(`GET /vault/${id}/transactions`, { token })).status).toBe(200);
-}
-
-async function decide(person: Person, line: string): Promise<void> {
-  const { token } = await anotherToken(person);
-  expect((await call(`POST ${line}`, { token })).status).toBe(200);
-}
 
 const PENDING_STATES = TRANSACTION_STATES.filter(isPending);
 const position = async ({ id }: Person) => (await pendingVaults(coordinator.DB, id, PENDING_STATES)).position;

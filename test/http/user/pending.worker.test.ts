@@ -4,6 +4,7 @@ import { chainsFrom } from '#chains/registry.ts';
 import type { Answer, Person, Treasury } from '../scene.worker.ts';
 import { anotherToken, asService, call, coordinator, created, enter, foundTreasury } from '../scene.worker.ts';
 import { vaultOf } from '../../objects/vault/vault-of.ts';
+import { decide, projected } from './pending-scene.worker.ts';
 
 /** Covers the list of what waits for the decision of one person over all vaults. */
 
@@ -13,12 +14,6 @@ afterEach(() => {
 });
 
 type Item = Answer['body'];
-
-/** Completes the read model of a vault, which selects the vaults of the list. */
-async function projected({ id, victor }: Treasury): Promise<void> {
-  const { token } = await anotherToken(victor);
-  expect((await call(`GET /vault/${id}/transactions`, { token })).status).toBe(200);
-}
 
 async function pendingOf(person: Person, query = ''): Promise<Item> {
   const { token } = await anotherToken(person);
@@ -47,11 +42,6 @@ async function proposedBy(treasury: Treasury, person: Person, patch: object): Pr
   const proposal = await call(`POST /vault/${treasury.id}/policy-change`, { token, body: patch });
   expect(proposal.status).toBe(201);
   return proposal.body['id'];
-}
-
-async function decide(person: Person, line: string): Promise<void> {
-  const { token } = await anotherToken(person);
-  expect((await call(`POST ${line}`, { token })).status).toBe(200);
 }
 
 test('decisions of several vaults are listed by their deadlines, with whole transactions', async () => {
