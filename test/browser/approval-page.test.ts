@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fingerprintOf } from '#devices/pin-fingerprint.ts';
 import { readPolicy } from '#devices/policy-document.ts';
 import { policyBytes } from '#domain/policy/policy.ts';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 import type { ApprovalPageServer } from '#local/stack/approval-page.ts';
 import { serveApprovalPage } from '#local/stack/approval-page.ts';
 import { unwrap } from '#cli/api-client.ts';
@@ -280,6 +280,8 @@ async function expectReasonOfButton(page: Page): Promise<void> {
   await expect.poll(() => first?.evaluate((one) => one.hasAttribute('data-unread'))).toBe(false);
   expect(await first?.evaluate((one) => one === document.activeElement)).toBe(true);
   await readDetails(button);
+  // The button counts as in view when all of it is, also at the edge of the window.
+  await button.evaluate((one) => one.scrollIntoView({ block: 'end' }));
   await expect.poll(() => reason.textContent()).toBe('');
   expect([await unread.count(), await topOfButton()]).toEqual([0, before]);
   expect(await page.getByRole('button', { name: 'Show the first' }).count()).toBe(0);

@@ -7,6 +7,8 @@ import type { Locator } from 'playwright-core';
  */
 export async function readAndClick(button: Locator): Promise<void> {
   await readDetails(button);
+  // The driver scrolls an inactive button to other edges of the window before each try of a click.
+  await button.and(button.page().locator(':enabled')).waitFor();
   await button.click();
 }
 

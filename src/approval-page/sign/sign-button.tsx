@@ -58,10 +58,10 @@ export function SignButton(props: {
         reason={isLargeEnough && !isBusy ? waitReason({ isReady, unread, isAcknowledged, isReviewed }) : ''}
         showUnread={unread > 0 ? showUnread : null}
       />
-      <p class="detail">
+      <p>
         <button
           type="button"
-          class={isRejection ? 'no' : 'yes'}
+          class={isRejection ? 'detail no' : 'detail yes'}
           disabled={!isReviewed || isBusy || !isReady || !isAcknowledged}
           onClick={click}
         >
