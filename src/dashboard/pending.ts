@@ -1,4 +1,5 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { createContext } from 'preact';
+import { useContext, useEffect, useRef } from 'preact/hooks';
 import type { InferResponseType } from 'hono/client';
 import type { OwnVault } from '#dashboard/api.ts';
 import { api } from '#dashboard/api.ts';
@@ -77,6 +78,27 @@ export function usePending({ path, vaults, userId }: Reader): PendingList {
     reload();
   };
   return { loaded, reload, more };
+}
+
+/** The position of the list of what waits for the reader; null before the list is loaded. */
+export const PendingPosition = createContext<string | null>(null);
+
+/** Returns the position of a list of what waits for the reader. */
+export function positionOf({ loaded }: PendingList): string | null {
+  return loaded.state === 'ready' ? loaded.value.position : null;
+}
+
+/**
+ * Loads a list of decisions again when a transaction, a policy change or a credential reset has
+ * begun or ended in any vault of the reader.
+ */
+export function useDecisions(reload: () => void): void {
+  const position = useContext(PendingPosition);
+  const seen = useRef(position);
+  useEffect(() => {
+    if (seen.current !== position) reload();
+    seen.current = position;
+  }, [position]);
 }
 
 async function read(count: number): Promise<Pending> {

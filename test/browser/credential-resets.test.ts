@@ -58,7 +58,7 @@ describe.skipIf(executable === null)('the banner of a credential reset', () => {
     expect(await banner(alice).count()).toBe(0);
     const id = await requested();
     expect(await openResets()).toEqual([id]);
-    await opened(alice, '/');
+    // The open page shows it within seconds.
     await banner(alice).getByText('If you did not ask for this, cancel it now.').waitFor();
     // Bob sees the reset in the vault that he shares with alice. He has no reset of his own.
     await opened(bob, '/');
@@ -72,8 +72,9 @@ describe.skipIf(executable === null)('the banner of a credential reset', () => {
 
   test('a member sees the reset in the vault, with the name of the person, and cancels it there', async () => {
     const path = `/vault/${scene.vault.id}`;
-    const id = await requested();
     await opened(bob, path);
+    expect(await banner(bob).count()).toBe(0);
+    const id = await requested();
     await banner(bob).getByText('requested new credentials for alice.').waitFor();
     expect(await openResets()).toEqual([id]);
     await keep(bob, id);

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, good } from '#dashboard/api.ts';
 import type { CredentialReset } from '#dashboard/api.ts';
+import { useDecisions } from '#dashboard/pending.ts';
 import { useConfirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import type { Loaded } from '#dashboard/shell/loading.tsx';
 import { ErrorText, reasonOf, useLoaded } from '#dashboard/shell/loading.tsx';
@@ -19,6 +20,7 @@ export function VaultCredentialResets(props: { readonly vaultId: string; readonl
     `credential-resets ${vaultId}`,
     async () => (await good(line.$get({ param: { vaultId } }))).data,
   );
+  useDecisions(reload);
   const cancel = (resetId: string) => good(line[':resetId'].cancel.$post({ param: { vaultId, resetId } }));
   return (
     <>
@@ -32,6 +34,7 @@ export function VaultCredentialResets(props: { readonly vaultId: string; readonl
 export function OwnCredentialResets() {
   const line = api.user.me['credential-reset'];
   const { loaded, reload } = useLoaded('own credential resets', async () => (await good(line.$get())).data);
+  useDecisions(reload);
   const cancel = (resetId: string) => good(line[':resetId'].cancel.$post({ param: { resetId } }));
   return <Banners loaded={loaded} cancel={cancel} reload={reload} />;
 }

@@ -21,6 +21,7 @@ import { requestSignature, useApprovalOrigins } from '#dashboard/approval/approv
 import { noteOfPasskey } from '#dashboard/approval/approval-request.ts';
 import { NotSigned } from '#dashboard/approval/not-signed.ts';
 import { ChangeComparison } from '#dashboard/policy/comparison.tsx';
+import { useDecisions } from '#dashboard/pending.ts';
 import { prepareSentences } from '#dashboard/policy/policy-reader.ts';
 import { InForce } from '#dashboard/policy/in-force.tsx';
 import { Statements } from '#dashboard/pages/statements.tsx';
@@ -73,6 +74,7 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
     ]);
     return { policy, renewalsNeeded, founding, changes: changes.reduce(joined) };
   });
+  useDecisions(reload);
   const origins = useApprovalOrigins();
   const [fault, setError] = useState<string | null>(null);
   const propose = (patch: () => Promise<PolicyPatch>) => {

@@ -7,7 +7,7 @@
  *   each shown field, and stops without an offer to approve or to try again.
  */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readPolicy } from '#devices/policy-document.ts';
 import { policyBytes } from '#domain/policy/policy.ts';
 import type { BrowserWorld } from '../../browser/browser-world.ts';
@@ -82,15 +82,18 @@ describe.skipIf(executable === null)('a lying service', () => {
       await route.fulfill({ response, json: answers > times ? await response.json() : lie(await response.json()) });
     });
     await scene.goTo(page, '/notifications');
+    // The page of the transaction is a new one only when another page was open.
+    await page.getByRole('heading', { level: 1, name: 'Notifications' }).waitFor();
     await scene.goTo(page, `/transaction/${id}`);
   }
+
+  afterEach(() => page.unrouteAll({ behavior: 'wait' }));
 
   async function stops(): Promise<void> {
     await page.getByRole('heading', { name: 'Do not approve' }).waitFor();
     for (const name of ['Approve', 'Reject', 'Try again']) {
       expect(await page.getByRole('button', { name, exact: true }).count()).toBe(0);
     }
-    await page.unrouteAll({ behavior: 'wait' });
   }
 
   const RECORD = () => new RegExp(`/transaction/${id}$`);
@@ -135,6 +138,5 @@ describe.skipIf(executable === null)('a lying service', () => {
     await page.getByRole('button', { name: 'Approve', exact: true }).waitFor();
     await page.getByText('Note by alice: “rent”').first().waitFor();
     expect(await page.getByText('Approved by compliance').count()).toBe(0);
-    await page.unrouteAll({ behavior: 'wait' });
   });
 });

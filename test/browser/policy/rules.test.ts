@@ -29,6 +29,9 @@ describe.skipIf(executable === null)('a policy with other rules', () => {
     const before = await policyOf();
     const landlord = await scene.world.chain.account(7);
     const { page, complaints } = await scene.pageOf('alice');
+    const bob = await scene.pageOf('bob');
+    await scene.goTo(bob.page, `${path}/policy`);
+    await bob.page.getByText('No policy changes.').waitFor();
     await scene.goTo(page, `${path}/rules`);
     const propose = page.getByRole('button', { name: 'Submit for approval' });
     const says = (text: string) => page.getByRole('alert').filter({ hasText: text }).waitFor();
@@ -61,10 +64,9 @@ describe.skipIf(executable === null)('a policy with other rules', () => {
     await propose.click();
     await page.getByText('Note by you: “The landlord alone”').waitFor();
     expect(await policyOf()).toEqual(before);
-    for (const name of ['alice', 'bob']) {
-      const person = await scene.pageOf(name);
-      await scene.goTo(person.page, `${path}/policy`);
-      const article = person.page.getByRole('article').filter({ hasText: 'The landlord alone' });
+    // The page of bob was open before the proposal.
+    for (const person of [page, bob.page]) {
+      const article = person.getByRole('article').filter({ hasText: 'The landlord alone' });
       // The expected text is decoded from the bytes of the proposed policy.
       await article.getByText(landlord).first().waitFor();
       await article.getByRole('button', { name: 'Approve', exact: true }).click();
