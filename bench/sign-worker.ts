@@ -3,9 +3,9 @@ import { hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import { getAddressDecoder } from '@solana/kit';
 import { parseDevice } from '#devices/device-key.ts';
 import { addressOn } from '#chains/inspect/address-on.ts';
-import { rulesFor } from '#chains/rules-for.ts';
+import { rulesFor } from '#chains/families/rules-for.ts';
 import type { ChainRules } from '#chains/chain-rules.ts';
-import { chainsFrom, findChain } from '#chains/registry.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import type { CurrentNonce, SolanaQuote } from '#chains/solana/rules/compose.ts';
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { Device } from '#domain/access/device.ts';
@@ -15,8 +15,9 @@ import { newPolicyChangeId, newUserId, parseTokenId, parseVaultId } from '#domai
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import type { SignOnceMode } from '#domain/policy/optional-rules.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
-import type { Actor, Attempt, Approval } from '#domain/transaction/transaction.ts';
-import type { Vault, VaultKey } from '#domain/vault.ts';
+import type { Attempt } from '#domain/transaction/transaction.ts';
+import type { Actor, Approval } from '#domain/access/approval.ts';
+import type { Vault, VaultKey } from '#domain/vault/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { cosignerClient, cosignersOf, transportOf } from '#cosigner-client/client.ts';
 import type { PolicySource } from '#cosigner-client/bring-policies.ts';
@@ -26,10 +27,10 @@ import { mandateDigest } from '#devices/policy-succession.ts';
 import { generateKey } from '../test/cosigner/key/generate-key.ts';
 import { proofFault } from '#jobs/keys/prove-key.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
-import { walletKey } from '#mpc/derivation.ts';
+import { walletKey } from '#mpc/derivation/derivation.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
-import { vaultFromSpec } from '#domain/new-vault.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
+import { vaultFromSpec } from '#domain/vault/new-vault.ts';
 import { newTransaction } from '#objects/vault/writes/new-transaction.ts';
 
 /**

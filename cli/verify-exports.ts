@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import type { ShareExport } from '#domain/policy/export-list.ts';
 import { exportListBytes } from '#domain/policy/export-list.ts';
 import type { SignedExportList } from '#cosigner-client/export-lists.ts';
-import type { HistoryEntry } from '#objects/vault/history.ts';
+import type { HistoryEntry } from '#objects/vault/documents/history.ts';
 import { EXPORT_REQUESTED } from '#objects/vault/writes/recovery-exports.ts';
 import type { Command } from './command-line.ts';
 import { UsageError } from './command-line.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { HistoryEntry } from '#objects/vault/history.ts';
-import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
+import type { HistoryEntry } from '#objects/vault/documents/history.ts';
+import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/documents/history.ts';
 import type { Command } from './command-line.ts';
 import { UsageError } from './command-line.ts';
 

@@ -1,6 +1,6 @@
-import { serve } from '#cosigner/app.ts';
-import type { CosignerEnv } from '#cosigner/object.ts';
+import { serve } from '#cosigner/api/app.ts';
+import type { CosignerEnv } from '#cosigner/api/object.ts';
 
-export { CosignerObject } from '#cosigner/object.ts';
+export { CosignerObject } from '#cosigner/api/object.ts';
 
 export default { fetch: serve } satisfies ExportedHandler<CosignerEnv>;

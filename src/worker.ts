@@ -1,12 +1,12 @@
 import { app } from '#http/app.ts';
 import { consume } from '#jobs/consume.ts';
 import { sweep } from '#jobs/sweep.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 
 export { AccessTokenObject } from '#objects/token/access-token.ts';
 export { PersonObject } from '#objects/person/object.ts';
 export { SessionObject } from '#objects/token/session.ts';
-export { VaultObject } from '#objects/vault/object.ts';
+export { VaultObject } from '#objects/vault/doors/object.ts';
 export { WalletNonceObject } from '#objects/wallet-nonce/object.ts';
 
 export default {

@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline/promises';
 import * as z from 'zod';
 import { fingerprintOf, isFingerprintOf } from '#devices/pin-fingerprint.ts';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
-import { arePins } from '#domain/policy/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
+import { arePins } from '#domain/access/cosigner-pin.ts';
 import { minSigners } from '#mpc/party.ts';
 import { UsageError } from '../command-line.ts';
 

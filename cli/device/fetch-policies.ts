@@ -3,7 +3,7 @@ import type { InferResponseType } from 'hono/client';
 import type { PolicyLink, PolicyLinkBytes } from '#devices/policy-links.ts';
 import { readPolicyChain } from '#devices/policy-links.ts';
 import { parseDeviceKeyId, parseTokenId, parseUserId } from '#domain/id.ts';
-import type { Approval } from '#domain/transaction/transaction.ts';
+import type { Approval } from '#domain/access/approval.ts';
 import type { Client, Connection } from '../api-client.ts';
 import { unwrap } from '../api-client.ts';
 

@@ -1,5 +1,5 @@
 import { fingerprintOf } from '#devices/pin-fingerprint.ts';
-import type { MandateDocument } from '#domain/canonical/read-mandate.ts';
+import type { MandateDocument } from '#domain/policy/read-mandate.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { describeFounding } from '#review/describe-change.ts';
 import type { ConsentOptions } from './consent.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import * as z from 'zod';
-import { arePins } from '#domain/policy/cosigner-pin.ts';
+import { arePins } from '#domain/access/cosigner-pin.ts';
 
 const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
 

@@ -6,7 +6,7 @@ import { dissentersIn, agreementsOf } from '#devices/cosigner-agreement.ts';
 import type { StatementEntry, StatementVerdict } from '#devices/statement.ts';
 import { verifyStatements } from '#devices/statement.ts';
 import type { KeyScheme } from '#domain/asset/chain.ts';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { KEY_FAULTS, keyFault } from '#review/statement-keys.ts';
 import type { Client } from '../api-client.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BroadcastVerdict, ChainClient, Observation } from '#chains/chain-client.ts';
-import { findChain } from '#chains/registry.ts';
+import { findChain } from '#chains/families/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { visibleText } from '#domain/visible-text.ts';
 import { knownChains } from './chain-address.ts';

@@ -1,5 +1,5 @@
-import { rulesFor } from '#chains/rules-for.ts';
-import { chainsFrom, findChain } from '#chains/registry.ts';
+import { rulesFor } from '#chains/families/rules-for.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { UsageError } from '../command-line.ts';
 

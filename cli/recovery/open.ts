@@ -1,7 +1,7 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import { addressOn } from '#chains/inspect/address-on.ts';
-import { walletShare } from '#mpc/derivation.ts';
+import { walletShare } from '#mpc/derivation/derivation.ts';
 import { keyIdOf } from '#mpc/keygen/confirm.ts';
 import { parsePartyIndex, type PartyIndex } from '#mpc/party.ts';
 import type { RecoveryPackage } from '#mpc/recovery/package.ts';

@@ -4,7 +4,7 @@ import { exceedsSizeCap, feeCeiling, parseFeeCeilings } from '#chains/inspect/fe
 import type { InspectedPayload } from '#chains/inspect/payload.ts';
 import { inspectPayload, isEvidenced } from '#chains/inspect/payload.ts';
 import { outpointText } from '#chains/bitcoin/rules/utxo.ts';
-import { rulesFor } from '#chains/rules-for.ts';
+import { rulesFor } from '#chains/families/rules-for.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import { listedToken } from '#domain/asset/chain.ts';
 import type { Chain } from '#domain/asset/chain.ts';
@@ -112,7 +112,7 @@ function transferOf({ from, tokenAddress, amount, maxTokenFee }: JobPayment) {
 function resourcesOf({ chain, payment, bytes }: CheckedPayment): readonly string[] {
   if ('terms' in bytes) return bytes.terms.utxos.map((utxo) => `${chain.caip2} ${outpointText(utxo)}`);
   const account = `${chain.caip2} ${payment.from}`;
-  return [`${account} nonce ${bytes.nonce}`, `${account} asset ${payment.tokenAddress ?? 'native'}`];
+  return [`${account} nonce ${bytes.bid.nonce}`, `${account} asset ${payment.tokenAddress ?? 'native'}`];
 }
 
 /** Returns a table of what is signed, and the highest fees of each chain together. */
@@ -147,7 +147,7 @@ export function tableOf(checked: readonly CheckedPayment[]): readonly string[] {
 export function signedPayments(checked: readonly CheckedPayment[]): readonly SignedPayment[] {
   return checked.map(({ chain, payment, wallet, intent, bytes }) => {
     const { payload, validUntil, evidence: _evidence, maxTokenFee: _maxTokenFee, ...rest } = payment;
-    const nonce = chain.family === 'evm' ? bytes.nonce.toString() : payment.nonce;
+    const nonce = chain.family === 'evm' ? bytes.bid.nonce.toString() : payment.nonce;
     const digest = `0x${bytesToHex(bytes.signingDigest)}`;
     const composed = { nonce, payload, signingDigest: digest, maxFee: amountOf(bytes.maxFee), validUntil };
     const attempt = unsignedAttempt({ ...composed, purpose: 'intent' }, 1, 0);

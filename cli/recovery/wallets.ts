@@ -1,7 +1,7 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { addressOn } from '#chains/inspect/address-on.ts';
 import { isCanonicalAddress, isKnownChain } from '#chains/inspect/canonical-spelling.ts';
-import { walletKey } from '#mpc/derivation.ts';
+import { walletKey } from '#mpc/derivation/derivation.ts';
 import type { RecoveryPackage } from '#mpc/recovery/package.ts';
 import { UsageError } from '../command-line.ts';
 

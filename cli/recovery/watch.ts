@@ -1,5 +1,5 @@
 import type { ChainClient } from '#chains/chain-client.ts';
-import { chainClients, chainsWithOneNode } from '#chains/client-for.ts';
+import { chainClients, chainsWithOneNode } from '#chains/clients/client-for.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { visibleText } from '#domain/visible-text.ts';
 import { UsageError } from '../command-line.ts';

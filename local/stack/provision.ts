@@ -1,4 +1,4 @@
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 import { Client, unwrap, NoAnswer } from '../../cli/api-client.ts';
 import type { ScriptDevice } from '../../cli/device/script-device.ts';
 import { pollUntil } from './poll.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 
 /** Returns the identity keys of the co-signers of a stack, as their operators know them. */
 export function pinsOfStack(folder: string): readonly CosignerPin[] {

@@ -1,4 +1,4 @@
-import type { Claim } from '#chains/rpc/contents.ts';
+import type { Claim } from '#chains/contents.ts';
 import type { Objection } from '#domain/transaction/event.ts';
 import type { LockedUtxos, WalletUtxo } from '#chains/wallet-utxo.ts';
 import type { ChainFault, ChainRules, Quote } from '#chains/chain-rules.ts';
@@ -7,7 +7,7 @@ import type { Asset, ChainMovement } from '#domain/asset/movement.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { FailureReason } from '#domain/transaction/event.ts';
-import type { AssetAmount } from '#domain/transaction/exposure.ts';
+import type { AssetAmount } from '#domain/asset/exposure.ts';
 import type { OnChainIntent } from '#domain/transaction/intent.ts';
 import type { FeedRound } from '#domain/asset/price.ts';
 import type { Result } from '#domain/result.ts';

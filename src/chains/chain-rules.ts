@@ -126,3 +126,6 @@ export interface ChainRules<Q extends Quote = Quote, A = unknown> {
    */
   assembleMessage(intent: MessageIntent, signature: ChainSignature): Result<string, ChainFault>;
 }
+
+/** The rules of a chain for single fields. They compose no bytes, so a page can load them. */
+export type FieldRules = Pick<ChainRules, 'largestAmount' | 'parseRecipient' | 'parseToken'>;

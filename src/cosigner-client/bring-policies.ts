@@ -5,7 +5,7 @@ import type { Policy } from '#domain/policy/policy.ts';
 import { policyBytes } from '#domain/policy/policy.ts';
 import { mandateBytes } from '#domain/policy/policy-change.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
-import type { Approval } from '#domain/transaction/transaction.ts';
+import type { Approval } from '#domain/access/approval.ts';
 import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
 
 /** The policies of a vault, as the coordinator has them. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { CosignerState } from '#domain/alert.ts';
+import type { CosignerState } from '#domain/operations/alert.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';

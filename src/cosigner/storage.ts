@@ -3,7 +3,7 @@ import type { VaultId } from '#domain/id.ts';
 import { parseVaultId } from '#domain/id.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { CheckedRequest } from '#cosigner/policy/approval-check.ts';
+import type { Commitment } from '#cosigner/commitment.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
 import { COSIGNER_SCHEMA } from '#cosigner/schema.ts';
@@ -24,8 +24,6 @@ export interface SignedRecord {
   readonly maxTip: string | null;
 }
 
-/** What a co-signer commits to, of checked bytes. */
-type Commitment = Omit<CheckedRequest, 'policy'>;
 /** Sessions last only minutes; a day leaves room for a clock that is set back. */
 const SESSION_TTL_MS = 24 * 60 * 60 * 1000;
 /** The most rows that one opening deletes, which bounds the time of the first one after years. */
@@ -352,8 +350,8 @@ export function recordOf(transactionId: string, attempt: number, checked: Commit
     intentDigest,
     signingDigest: bytesToHex(signingDigest),
     nonce: bid?.nonce.toString() ?? null,
-    maxFee: bid?.maxFeePerGas.toString() ?? null,
-    maxTip: bid?.maxPriorityFeePerGas.toString() ?? null,
+    maxFee: bid?.maxFee.toString() ?? null,
+    maxTip: bid?.maxTip.toString() ?? null,
   };
 }
 
@@ -371,13 +369,13 @@ function replaces(newest: SignedRecord, attempt: number, { bid, intentDigest, pu
   const { nonce, maxFee, maxTip } = newest;
   if (bid === null || nonce === null) return false;
   const enough = (before: string | null, now: bigint) =>
-    before !== null && now * 100n >= BigInt(before) * bid.leastRisePercent;
+    before !== null && now * 100n >= BigInt(before) * bid.minRisePercent;
   return (
     attempt === newest.attempt + 1 &&
     intentDigest === newest.intentDigest &&
     bid.nonce === BigInt(nonce) &&
-    enough(maxFee, bid.maxFeePerGas) &&
-    enough(maxTip, bid.maxPriorityFeePerGas)
+    enough(maxFee, bid.maxFee) &&
+    enough(maxTip, bid.maxTip)
   );
 }
 

@@ -4,10 +4,10 @@ import { verifyDeviceSignature } from '#devices/verify-signature.ts';
 import type { SignatureFault } from '#devices/webauthn.ts';
 import { assertionFault } from '#devices/webauthn.ts';
 import type { Device, DeviceSignature } from '#domain/access/device.ts';
-import { lacksDeviceSignature } from '#domain/transaction/approvals.ts';
+import { lacksDeviceSignature } from '#domain/policy/counted-approvals.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import type { Refusal } from '#domain/refusal.ts';
-import type { Approval } from '#domain/transaction/transaction.ts';
+import type { Refusal } from '#domain/transaction/refusal.ts';
+import type { Approval } from '#domain/access/approval.ts';
 
 const EDWARDS_SIGNATURE_BYTES = 64;
 

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
-import { pinBytes } from '#domain/policy/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
+import { pinBytes } from '#domain/access/cosigner-pin.ts';
 
 /**
  * 80 bits: finding other keys with the same fingerprint takes 2^80 attempts, and five groups of

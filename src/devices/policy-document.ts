@@ -1,6 +1,6 @@
 import { parseDevice } from '#devices/device-key.ts';
 import { FieldReader, InvalidDocument } from '#domain/canonical/field-reader.ts';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 import type { Device } from '#domain/access/device.ts';
 import { APPROVAL_MODES, MAX_DEVICES } from '#domain/access/device.ts';
 import { parseDeviceKeyId, parseUserId, parseVaultIdText } from '#domain/id.ts';

@@ -4,12 +4,12 @@ import { readPolicy } from '#devices/policy-document.ts';
 import type { ApprovedMandate } from '#devices/policy-succession.ts';
 import { successionFault } from '#devices/policy-succession.ts';
 import { InvalidDocument } from '#domain/canonical/field-reader.ts';
-import { readMandate } from '#domain/canonical/read-mandate.ts';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import { readMandate } from '#domain/policy/read-mandate.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Approval } from '#domain/transaction/transaction.ts';
+import type { Approval } from '#domain/access/approval.ts';
 
 /** One policy of a vault with the mandate that put it in force; null for the first. */
 export interface PolicyLink {

@@ -8,8 +8,8 @@ import type { Policy } from '#domain/policy/policy.ts';
 import { policyBytes, thresholdForChange } from '#domain/policy/policy.ts';
 import type { PolicyMandate } from '#domain/policy/policy-change.ts';
 import { mandateBytes } from '#domain/policy/policy-change.ts';
-import { hasRequiredDevice, countedApprovers } from '#domain/transaction/approvals.ts';
-import type { Approval } from '#domain/transaction/transaction.ts';
+import { hasRequiredDevice, countedApprovers } from '#domain/policy/counted-approvals.ts';
+import type { Approval } from '#domain/access/approval.ts';
 
 /** The one rule of succession of policies, for co-signers and for devices. */
 

@@ -1,6 +1,6 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { hexToBytes } from '@noble/hashes/utils.js';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 import type { SignedStatement, StatementFault } from '#domain/policy/statement.ts';
 import { statementBytes, statementFault } from '#domain/policy/statement.ts';
 

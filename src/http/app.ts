@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
 import type { MiddlewareHandler } from 'hono';
 import { authenticate, authenticateService, sessionOnly } from '#http/edge/authenticate.ts';
-import type { HttpContext, HttpEnv } from '#http/edge/context.ts';
+import type { HttpContext, HttpEnv } from '#http/encode/context.ts';
 import type { Route } from '#http/edge/route.ts';
 import { countRequests, tagRoute } from '#http/edge/request-metrics.ts';
-import { docs } from '#http/encode/docs.ts';
+import { docs } from '#http/docs.ts';
 import { ObjectUnavailable } from '#http/edge/object-call.ts';
-import { openApi } from '#http/encode/openapi.ts';
+import { openApi } from '#http/openapi.ts';
 import { problem } from '#http/encode/problem.ts';
 import { requestId } from '#http/edge/request-id.ts';
 import { ROUTES } from '#http/routes.ts';

@@ -1,5 +1,5 @@
 import type { ActivityMessage } from '#objects/configuration.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { inGroups } from '#store/batched-query.ts';
 import type { DueDelivery } from '#store/deliveries.ts';
 import { delaySecondsTo } from '#store/deliveries.ts';

@@ -1,7 +1,7 @@
-import { alertsOfCosigners, alertsOfWork } from '#domain/alert.ts';
+import { alertsOfCosigners, alertsOfWork } from '#domain/operations/alert.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import { statesOfCosigners } from '#cosigner-client/pair-states.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { logAlert } from '#objects/metrics.ts';
 import { readHealth } from '#store/operations/health.ts';
 

@@ -14,14 +14,14 @@ import { runScan } from '#jobs/run-scan.ts';
 import { releaseNonce } from '#jobs/signing/release-nonce.ts';
 import { adoptPolicy } from '#jobs/keys/adopt-policy.ts';
 import { sign } from '#jobs/signing/sign.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { recordMetric } from '#objects/metrics.ts';
 import type { NotificationSubjectId } from '#objects/vault/commands/notifications.ts';
 import { vaultId as vaultIdField } from '#objects/vault/documents/fields.ts';
-import type { VaultDoors } from '#objects/vault/doors.ts';
-import type { QueuedJob } from '#objects/vault/outbox.ts';
-import { isQueuedJob, JOBS } from '#objects/vault/outbox.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import type { VaultDoors } from '#objects/vault/doors/doors.ts';
+import type { QueuedJob } from '#objects/outbox.ts';
+import { isQueuedJob, JOBS } from '#objects/outbox.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 import { errorText } from '#store/error-text.ts';
 
 const jobMessage = z.strictObject({

@@ -1,4 +1,4 @@
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { addDeadLetter } from '#store/operations/dead-letters.ts';
 
 /**

@@ -7,7 +7,7 @@ import { afterTry, isReadable, needsRetry, recordHints } from '#jobs/record-hint
 import { readDelivery } from '#monitors/endpoint.ts';
 import type { Hint, Report } from '#monitors/monitor.ts';
 import { EMPTY_REPORT } from '#monitors/report.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { inGroups } from '#store/batched-query.ts';
 import type { StoredDelivery } from '#store/deliveries.ts';
 import { openDelivery, splitDelivery, updateDelivery } from '#store/deliveries.ts';

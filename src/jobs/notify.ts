@@ -1,7 +1,7 @@
 import type { Notification } from '#domain/activity/notification.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import type { NotificationSubjectId, NotificationWork } from '#objects/vault/commands/notifications.ts';
-import type { VaultDoors } from '#objects/vault/doors.ts';
+import type { VaultDoors } from '#objects/vault/doors/doors.ts';
 import type { PushMessage, PushOutcome } from '#push/send.ts';
 import { sendPush } from '#push/send.ts';
 import type { PushSettings } from '#push/settings.ts';

@@ -1,7 +1,7 @@
 import { DAY_MS } from '#domain/policy/rules.ts';
 import { SESSION_SECONDS } from '#domain/access/session.ts';
 import type { TokenId } from '#domain/id.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { removeAccessTokens, tokensDeletedBefore } from '#store/access-tokens.ts';
 import { inGroups } from '#store/batched-query.ts';
 import { pruneClaims } from '#store/operations/claims.ts';

@@ -1,11 +1,11 @@
 import type { ChainClient } from '#chains/chain-client.ts';
-import { observeAttempts } from '#chains/observe-attempts.ts';
-import { isByContract } from '#chains/rpc/contents.ts';
+import { observeAttempts } from '#chains/clients/observe-attempts.ts';
+import { isByContract } from '#chains/contents.ts';
 import { withProven } from '#chains/rpc/inclusion-contents.ts';
 import type { Inclusion, Transaction } from '#domain/transaction/transaction.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { logAlert } from '#objects/metrics.ts';
-import type { VaultDoors } from '#objects/vault/doors.ts';
+import type { VaultDoors } from '#objects/vault/doors/doors.ts';
 
 interface Recheck {
   readonly env: Pick<CoordinatorEnv, 'METRICS'>;

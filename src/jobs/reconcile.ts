@@ -1,10 +1,10 @@
-import { chainClientFor } from '#chains/client-for.ts';
+import { chainClientFor } from '#chains/clients/client-for.ts';
 import type { VaultId } from '#domain/id.ts';
 import { recheckFinalPayments } from '#jobs/recheck-final.ts';
 import { valueTokens } from '#jobs/value-assets.ts';
 import { isFungible } from '#domain/asset/movement.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultDoors } from '#objects/vault/doors.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
+import type { VaultDoors } from '#objects/vault/doors/doors.ts';
 import { isScanOpen, requestScan } from '#store/scans.ts';
 
 /**

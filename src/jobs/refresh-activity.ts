@@ -1,12 +1,12 @@
 import type { ReadTransaction } from '#chains/chain-client.ts';
-import { chainClientFor, chainsWithOneNode } from '#chains/client-for.ts';
+import { chainClientFor, chainsWithOneNode } from '#chains/clients/client-for.ts';
 import type { ReadingProof } from '#domain/activity/correction.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { keepClaim, provenTransaction } from '#jobs/record-hints.ts';
 import { raiseUntraced } from '#jobs/untraced-alert.ts';
 import { valueAssets } from '#jobs/value-assets.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultDoors } from '#objects/vault/doors.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
+import type { VaultDoors } from '#objects/vault/doors/doors.ts';
 
 /**
  * Polls an inbound transaction again, until its block is beyond any reorg, or gone. The job does

@@ -1,14 +1,14 @@
 import type { ScanMemory } from '#chains/chain-client.ts';
-import { chainClientFor } from '#chains/client-for.ts';
-import { chainsFrom, findChain } from '#chains/registry.ts';
+import { chainClientFor } from '#chains/clients/client-for.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import { sendActivity } from '#jobs/activity-queue.ts';
 import type { HintOutcome } from '#jobs/record-hints.ts';
 import { afterTry, needsRetry, recordHints } from '#jobs/record-hints.ts';
 import { raiseUntraced } from '#jobs/untraced-alert.ts';
 import { MAX_HINTS } from '#domain/activity/hint-budget.ts';
 import { parseVaultId } from '#domain/id.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 import { inGroups } from '#store/batched-query.ts';
 import type { StoredScan, TriedScan } from '#store/scans.ts';
 import { openScan, storeHashes, updateScan } from '#store/scans.ts';

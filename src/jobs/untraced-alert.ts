@@ -1,4 +1,4 @@
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { logAlert } from '#objects/metrics.ts';
 
 /** An RPC node that does not trace is an alert once in this time, and not for each transaction. */

@@ -1,4 +1,4 @@
-import type { QueuedJob } from '#objects/vault/outbox.ts';
+import type { QueuedJob } from '#objects/outbox.ts';
 /**
  * A message in a queue: a hint that work is due. The consumer gets the work itself from the vault
  * object.

@@ -1,5 +1,5 @@
-import type { Alert, LoggedAlertCode } from '#domain/alert.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { Alert, LoggedAlertCode } from '#domain/operations/alert.ts';
+import type { CoordinatorConfig } from '#objects/configuration.ts';
 
 /**
  * The metrics of a running service, without ids, addresses, amounts or names. In the data set
@@ -22,7 +22,7 @@ export type Metric =
  * Counts a metric, if there is a data set. It waits for nothing, and an error of the platform stops
  * nothing.
  */
-export function recordMetric({ METRICS }: Pick<CoordinatorEnv, 'METRICS'>, metric: Metric): void {
+export function recordMetric({ METRICS }: Pick<CoordinatorConfig, 'METRICS'>, metric: Metric): void {
   if (METRICS === undefined) return;
   const numbers = 'numbers' in metric ? metric.numbers : [];
   try {
@@ -34,7 +34,7 @@ export function recordMetric({ METRICS }: Pick<CoordinatorEnv, 'METRICS'>, metri
 
 /** Logs an alert and counts it. The detail has no text from outside of the service. */
 export function logAlert(
-  env: Pick<CoordinatorEnv, 'METRICS'>,
+  env: Pick<CoordinatorConfig, 'METRICS'>,
   alert: { readonly code: Alert['code'] | LoggedAlertCode; readonly detail: string; readonly vaultId?: number },
 ): void {
   console.error(JSON.stringify({ event: 'alert', ...alert }));

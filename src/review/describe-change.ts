@@ -1,12 +1,12 @@
 import type { Description } from '#review/describe-intent.ts';
 import type { Fact } from '#review/fact.ts';
 import { amountText, chainText, frameFacts, namedToken, nativeText } from '#review/fact.ts';
-import type { MandateDocument } from '#domain/canonical/read-mandate.ts';
+import type { MandateDocument } from '#domain/policy/read-mandate.ts';
 import type { Device } from '#domain/access/device.ts';
 import type { OptionalRules } from '#domain/policy/optional-rules.ts';
 import { optionalRuleFields } from '#domain/policy/optional-rules.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import type { AssetRef } from '#domain/transaction/exposure.ts';
+import type { AssetRef } from '#domain/asset/exposure.ts';
 import { visibleText } from '#domain/visible-text.ts';
 import { soleOrigin, soleOriginText, weakenings } from '#review/weakenings.ts';
 

@@ -19,7 +19,7 @@ import { unreachable } from '#domain/result.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { OptionalRules } from '#domain/policy/optional-rules.ts';
 import { nameOf } from '#domain/policy/rules.ts';
-import type { AssetRef } from '#domain/transaction/exposure.ts';
+import type { AssetRef } from '#domain/asset/exposure.ts';
 import { findLookalike, shapeOf } from '#domain/activity/lookalike.ts';
 import { visibleText } from '#domain/visible-text.ts';
 

@@ -1,4 +1,4 @@
-import type { MandateDocument } from '#domain/canonical/read-mandate.ts';
+import type { MandateDocument } from '#domain/policy/read-mandate.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { PolicyRejection } from '#domain/policy/policy-rejection.ts';
 import { describeChange } from '#review/describe-change.ts';

@@ -1,4 +1,4 @@
-import { BUILT_IN_CHAINS } from '#chains/built-in-chains.ts';
+import { BUILT_IN_CHAINS } from '#chains/families/built-in-chains.ts';
 import { readableAmount, unitsOf } from '#domain/asset/amount.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
@@ -6,7 +6,7 @@ import { listedToken } from '#domain/asset/chain.ts';
 import type { VaultId } from '#domain/id.ts';
 import type { OptionalRules } from '#domain/policy/optional-rules.ts';
 import { policyToken } from '#domain/policy/optional-rules.ts';
-import type { AssetRef } from '#domain/transaction/exposure.ts';
+import type { AssetRef } from '#domain/asset/exposure.ts';
 import type { Intent } from '#domain/transaction/intent.ts';
 import { visibleText } from '#domain/visible-text.ts';
 

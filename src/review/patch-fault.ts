@@ -1,5 +1,5 @@
 import { MAX_DEVICES } from '#domain/access/device.ts';
-import type { PolicyPatchFault } from '#domain/policy/next-policy.ts';
+import type { PolicyPatchFault } from '#domain/vault/next-policy.ts';
 import { MAX_RULES } from '#domain/policy/rules.ts';
 
 /** The field of a policy change that causes a fault, as a JSON pointer, with a text for people. */

@@ -8,7 +8,7 @@ import { amountOf, parseAmount, UINT256_MAX, unitsOf } from '#domain/asset/amoun
 import type { OptionalRules } from '#domain/policy/optional-rules.ts';
 import { nameOf } from '#domain/policy/rules.ts';
 import type { Rules } from '#domain/policy/rules.ts';
-import type { AssetRef } from '#domain/transaction/exposure.ts';
+import type { AssetRef } from '#domain/asset/exposure.ts';
 import type { ContractInteractionIntent, MessageIntent } from '#domain/transaction/intent.ts';
 import { visibleText } from '#domain/visible-text.ts';
 import type { Fact } from '#review/fact.ts';

@@ -1,11 +1,11 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { BUILT_IN_CHAINS } from '#chains/built-in-chains.ts';
+import { BUILT_IN_CHAINS } from '#chains/families/built-in-chains.ts';
 import { readPolicy } from '#devices/policy-document.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import type { FieldFault } from '#domain/field-fault.ts';
 import { parseUserId } from '#domain/id.ts';
-import type { PolicyPatch } from '#domain/policy/next-policy.ts';
-import { nextDraft, nextPolicy } from '#domain/policy/next-policy.ts';
+import type { PolicyPatch } from '#domain/vault/next-policy.ts';
+import { nextDraft, nextPolicy } from '#domain/vault/next-policy.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';

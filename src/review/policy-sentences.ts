@@ -4,7 +4,7 @@ import { unitsOf } from '#domain/asset/amount.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { needsReceipts, thresholdForChange } from '#domain/policy/policy.ts';
-import type { AssetRef } from '#domain/transaction/exposure.ts';
+import type { AssetRef } from '#domain/asset/exposure.ts';
 import { visibleText } from '#domain/visible-text.ts';
 import type { Fact } from '#review/fact.ts';
 import { amountText, knownChain, namedToken, nativeText } from '#review/fact.ts';

@@ -1,7 +1,7 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { addressOn } from '#chains/inspect/address-on.ts';
 import type { KeyScheme } from '#domain/asset/chain.ts';
-import { walletKey } from '#mpc/derivation.ts';
+import { walletKey } from '#mpc/derivation/derivation.ts';
 import { keyIdOf } from '#mpc/keygen/confirm.ts';
 
 /** A key about which co-signers make statements, as the service names it. */

@@ -1,10 +1,10 @@
 import { confusables } from '#chains/inspect/confusable.ts';
 import { impersonatedSymbol } from '#chains/inspect/token-impersonation.ts';
-import type { FieldReader } from '#chains/field-reader.ts';
-import { fieldReader } from '#chains/field-reader.ts';
-import { findChain } from '#chains/registry.ts';
-import type { FieldRules } from '#chains/field-rules.ts';
-import { fieldRulesFor } from '#chains/field-rules.ts';
+import type { FieldReader } from '#chains/families/field-reader.ts';
+import { fieldReader } from '#chains/families/field-reader.ts';
+import { findChain } from '#chains/families/registry.ts';
+import type { FieldRules } from '#chains/chain-rules.ts';
+import { fieldRulesFor } from '#chains/families/field-rules.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { listedToken } from '#domain/asset/chain.ts';
@@ -13,7 +13,7 @@ import type { FeeCap, OptionalRules, PolicyToken } from '#domain/policy/optional
 import type { AddressBookEntry, AssetLimit, HigherThreshold, Rules } from '#domain/policy/rules.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { AssetRef } from '#domain/transaction/exposure.ts';
+import type { AssetRef } from '#domain/asset/exposure.ts';
 
 /** Rules as a person or a program writes them: chains by name, addresses and amounts as text. */
 export interface WrittenRules extends Unnamed<Omit<OptionalRules, 'maxFees' | 'tokens'>> {

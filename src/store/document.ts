@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { STATE_UNREADABLE } from '#domain/alert.ts';
+import { STATE_UNREADABLE } from '#domain/operations/alert.ts';
 import { UnreadableState, unreadableText } from '#store/object-schema.ts';
 
 /** The text of a stored document of one kind, and back. */

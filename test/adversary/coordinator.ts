@@ -7,7 +7,7 @@ import { newTransactionId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { SignedStatement } from '#domain/policy/statement.ts';
-import type { Approval } from '#domain/transaction/transaction.ts';
+import type { Approval } from '#domain/access/approval.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { vaultId } from '../domain/cast.ts';

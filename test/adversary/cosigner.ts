@@ -15,7 +15,7 @@ import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
 import { statePolicy } from '#cosigner/policy/policy-statement.ts';
 import { sealedShare } from '#cosigner/key/share-store.ts';
 import { Malformed } from '#cosigner/request-parser.ts';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { SignedStatement } from '#domain/policy/statement.ts';

@@ -1,7 +1,7 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import { defaultRules } from '#domain/policy/optional-rules.ts';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { policy as byToken } from '../domain/cast.ts';

@@ -8,7 +8,7 @@ import { GENESIS, networkOf } from '#chains/bitcoin/rules/network.ts';
 import { composeTransaction as composeEvm } from '#chains/evm/rules/compose.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { OnChainIntent } from '#domain/transaction/intent.ts';
-import { walletKey } from '#mpc/derivation.ts';
+import { walletKey } from '#mpc/derivation/derivation.ts';
 import { present } from '../chains/evm/cast.ts';
 
 /** The networks of the games. One ECDSA key has a wallet on each of them. */

@@ -4,7 +4,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Device } from '#domain/access/device.ts';
 import { sortedByKeyId } from '#domain/access/device.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import type { Actor, Approval } from '#domain/transaction/transaction.ts';
+import type { Actor, Approval } from '#domain/access/approval.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { alice, bob, carol } from '../domain/cast.ts';
 import { clock } from './clock.ts';

@@ -161,8 +161,7 @@ export function recordFor({
 }: Pick<Plan, 'proposal' | 'bytes' | 'attempt' | 'purpose'>) {
   const inspected = inspectPayload(actionOfAttempt(proposal.intent, purpose), bytes.payload);
   if (!inspected.ok || inspected.value.kind === 'message') return null;
-  const { signedMessages, signingDigest, nonce, fees, leastRisePercent } = inspected.value;
-  const bid = { nonce, ...fees, leastRisePercent };
+  const { signedMessages, signingDigest, bid } = inspected.value;
   const checked = { purpose, intentDigest: proposal.digest, signedMessages, signingDigest, bid };
   return recordOf(proposal.intent.transactionId, attempt, checked);
 }

@@ -7,7 +7,7 @@ import { parseApprovalRequest } from '#domain/access/approval-page-message.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { policyBytes } from '#domain/policy/policy.ts';
 import { describeChange, describePolicy, policyFacts } from '#review/describe-change.ts';
-import { readMandate } from '#domain/canonical/read-mandate.ts';
+import { readMandate } from '#domain/policy/read-mandate.ts';
 import {
   changeOf,
   hashOf,

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '#cli/conclave.ts';
-import { BUILT_IN_CHAINS } from '#chains/built-in-chains.ts';
-import { ALERT_CODES, LOGGED_ALERT_CODES } from '#domain/alert.ts';
+import { BUILT_IN_CHAINS } from '#chains/families/built-in-chains.ts';
+import { ALERT_CODES, LOGGED_ALERT_CODES } from '#domain/operations/alert.ts';
 import { ROUTES } from '#http/routes.ts';
 import { MONITORS } from '#monitors/endpoint.ts';
 import type { Document, Facts } from './documents.ts';
@@ -108,11 +108,11 @@ const nameOf = (member: string) => member.split(' ')[0] ?? '';
 test('settings.md has every setting of both Workers, every binding, and every variable of the command line', () => {
   const coordinator = [
     ...membersOf('src/objects/configuration.ts', 'CoordinatorConfig'),
-    ...membersOf('src/objects/environment.ts', 'CoordinatorEnv'),
+    ...membersOf('src/objects/bindings/environment.ts', 'CoordinatorEnv'),
   ].toSorted();
   const cosigner = [
     ...membersOf('src/cosigner/configuration.ts', 'CosignerConfig'),
-    ...membersOf('src/cosigner/object.ts', 'CosignerEnv'),
+    ...membersOf('src/cosigner/api/object.ts', 'CosignerEnv'),
   ].toSorted();
   const bindings = [...coordinator, ...cosigner].filter((member) => !isText(member));
   const commandLine = files

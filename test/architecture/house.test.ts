@@ -48,16 +48,23 @@ describe.each(Object.entries(house))('rule %s', (_name, rule) => {
 
 /** A rule counts only if it has found a planted fault. */
 test.each<[keyof typeof house, string, string]>([
-  ['floors', 'src/domain/vault.ts', `import { sign } from '#jobs/signing/sign.ts';`],
+  ['floors', 'src/domain/vault/vault.ts', `import { sign } from '#jobs/signing/sign.ts';`],
   ['floors', 'src/http/app.ts', `import { sign } from '#jobs/signing/sign.ts';`],
-  ['floors', 'src/mpc/share.ts', `import type { Chain } from '#chains/registry.ts';`],
-  ['floors', 'src/objects/vault/object.ts', `const key = await import('#cosigner/object.ts');`],
+  ['floors', 'src/mpc/share.ts', `import type { Chain } from '#chains/families/registry.ts';`],
+  ['floors', 'src/objects/vault/doors/object.ts', `const key = await import('#cosigner/api/object.ts');`],
   ['floors', 'src/drawer/vault.ts', ''],
+  ['folders', 'src/domain/policy/policy.ts', `import { isFinal } from '#domain/transaction/transaction.ts';`],
+  ['folders', 'src/chains/chain-rules.ts', `import type { Bid } from '#chains/inspect/payload.ts';`],
+  ['folders', 'src/objects/configuration.ts', `const door = await import('#objects/vault/doors/object.ts');`],
+  ['folders', 'src/cosigner/storage.ts', `import type { CheckedRequest } from '#cosigner/policy/approval-check.ts';`],
+  ['folders', 'src/http/encode/problem.ts', `import type { Route } from '#http/edge/route.ts';`],
+  ['folders', 'src/mpc/group.ts', `import { taprootOf } from '#mpc/derivation/taproot.ts';`],
+  ['folders', 'src/domain/drawer/policy.ts', ''],
   ['wire', 'src/approval-page/approve.tsx', `import { api } from '#dashboard/api.ts';`],
-  ['spelling', 'src/domain/vault.ts', `import { id } from './id.ts';`],
+  ['spelling', 'src/domain/vault/vault.ts', `import { id } from './id.ts';`],
   ['spelling', 'src/http/user/me.ts', `import { id } from '../app.ts';`],
-  ['packages', 'src/domain/vault.ts', `import * as z from 'zod';`],
-  ['packages', 'src/objects/vault/object.ts', `import { Hono } from 'hono';`],
+  ['packages', 'src/domain/vault/vault.ts', `import * as z from 'zod';`],
+  ['packages', 'src/objects/vault/doors/object.ts', `import { Hono } from 'hono';`],
   ['packages', 'src/jobs/signing/sign.ts', `import { Hono } from 'hono';`],
   ['packages', 'src/jobs/signing/sign.ts', `import { getBalance } from 'viem/actions';`],
   ['packages', 'src/mpc/share.ts', `import { env } from 'cloudflare:workers';`],
@@ -68,15 +75,15 @@ test.each<[keyof typeof house, string, string]>([
   ['barrels', 'src/mpc/index.ts', `export * from '#mpc/share.ts';`],
   ['barrels', 'src/mpc/index.ts', `export { seal } from '#mpc/share.ts';`],
   ['brands', 'src/http/app.ts', `const id = text as TransactionId;`],
-  ['brands', 'src/domain/vault.ts', `const id = text as Amount;`],
+  ['brands', 'src/domain/vault/vault.ts', `const id = text as Amount;`],
   ['wholeKeys', 'test/e2e/evm/transfer.test.ts', `secp256k1.sign(digest, key)`],
   ['wholeKeys', 'local/demo/demo.ts', `privateKeyToAccount('0x')`],
   ['wholeKeys', 'cli/recovery/open.ts', `import { signedWith } from './whole-key.ts';`],
-  ['wholeKeys', 'src/cosigner/object.ts', `import { signedWith } from '#cli/recovery/whole-key.ts';`],
+  ['wholeKeys', 'src/cosigner/api/object.ts', `import { signedWith } from '#cli/recovery/whole-key.ts';`],
   ['lists', 'src/dashboard/pages/vault-page.tsx', `bodyOf(line.balances.$get())`],
   ['errors', 'src/chains/evm/client/quote.ts', `throw new Error('a stored payload can be read');`],
   ['errors', 'src/mpc/keygen/session.ts', 'throw new Error(`a sid of ${length} has 32 bytes`);'],
-  ['errors', 'src/cosigner/object.ts', `if (ref.kind !== 'key') throw new Malformed('only a key has this');`],
+  ['errors', 'src/cosigner/api/object.ts', `if (ref.kind !== 'key') throw new Malformed('only a key has this');`],
   ['errors', 'src/mpc/share.ts', `throw new Error(bytes === null ? 'a key has bytes' : 'not a key share');`],
   ['requests', 'src/http/transaction/transfer.ts', `const body = transferBody.parse(await context.req.json());`],
   ['requests', 'src/http/vault/events.ts', `const id = context.req.param('vaultId');`],
@@ -91,7 +98,7 @@ test.each<[keyof typeof house, string, string]>([
   ['vocabulary', 'src/jobs/sign.ts', `const askedAtMs = 1;`],
   ['vocabulary', 'src/jobs/sign.ts', `interface Desk { readonly vote: string }`],
   ['vocabulary', 'src/dashboard/shell/app.tsx', `const view = () => <Errand />;`],
-  ['vocabulary', 'src/objects/vault/object.ts', `class Vault { #owed = 1; }`],
+  ['vocabulary', 'src/objects/vault/doors/object.ts', `class Vault { #owed = 1; }`],
   ['vocabulary', 'src/jobs/sweep.ts', `const LONGEST_WAIT_MS = 1;`],
   ['vocabulary', 'src/cosigner/key/key.ts', `const coin = 1; const witnessed = bearWitness();`],
   ['vocabulary', 'src/objects/transaction-desk.ts', ''],
@@ -134,7 +141,7 @@ test.each([
   ['// `askInVain` is stored.', 0],
   [`const codes = ['told', 'voice'];`, 0],
 ])('the rule for words is applied to %s', (text, faults) => {
-  expect(privateProse({ path: 'src/domain/vault.ts', text })).toHaveLength(faults);
+  expect(privateProse({ path: 'src/domain/vault/vault.ts', text })).toHaveLength(faults);
 });
 
 test.each([
@@ -143,7 +150,7 @@ test.each([
   [`const ${'x'.repeat(111)} = 1;`, 1],
   [`const text = '${'x'.repeat(120)}';`, 0],
 ])('the rule for widths is applied to %s', (text, faults) => {
-  expect(tooWide({ path: 'src/domain/vault.ts', text })).toHaveLength(faults);
+  expect(tooWide({ path: 'src/domain/vault/vault.ts', text })).toHaveLength(faults);
 });
 
 /** Hosts that serve packages. A machine installs from the ones that it is configured for. */

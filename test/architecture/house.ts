@@ -1,3 +1,4 @@
+import { foldersInOrder } from './folder-order.ts';
 import { faultsNotStated } from './error-texts.ts';
 import { privateWords } from './vocabulary.ts';
 
@@ -79,6 +80,7 @@ const WHOLE_KEY = /\b(privateKeyToAccount|mnemonicToAccount|hdKeyToAccount|secp2
 
 export const house = {
   floors: onlyDownwards,
+  folders: foldersInOrder,
   wire: overTheWire,
   spelling: noRelativePaths,
   packages: packagesInTheirRooms,

@@ -5,7 +5,7 @@ import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { dissentersIn, agreementsOf } from '#devices/cosigner-agreement.ts';
 import type { StatementVerdict } from '#devices/statement.ts';
 import { verifyStatements } from '#devices/statement.ts';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { accepted } from '#domain/result.ts';

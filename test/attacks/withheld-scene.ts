@@ -2,7 +2,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { addressOn } from '#chains/inspect/address-on.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { generateKey } from '../cosigner/key/generate-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { byDevice, founded } from '../cosigner/policy/device-scene.ts';

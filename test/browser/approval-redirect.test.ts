@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fingerprintOf } from '#devices/pin-fingerprint.ts';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 import type { ApprovalPageServer } from '#local/stack/approval-page.ts';
 import { serveApprovalPage } from '#local/stack/approval-page.ts';
 import { unwrap } from '#cli/api-client.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chainsWithOneNode } from '#chains/client-for.ts';
+import { chainsWithOneNode } from '#chains/clients/client-for.ts';
 
 test('a chain with a single configured RPC node is named', () => {
   const urls = { base: ['https://a.test'], ethereum: ['https://a.test', 'https://b.test'], solana: ['https://c.test'] };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Observation } from '#chains/chain-client.ts';
-import { leavesEndUnknown } from '#chains/observe-attempts.ts';
+import { leavesEndUnknown } from '#chains/clients/observe-attempts.ts';
 import type { UnknownEndReason } from '#domain/transaction/job.ts';
 import { inclusion } from '../domain/cast.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { canonicalAddress } from '#chains/evm/rules/address.ts';
-import { countedFinalDepth } from '#chains/evm/watch/depth.ts';
+import { countedFinalDepth } from '#chains/evm/client/depth.ts';
 import { isPublicKey } from '#chains/solana/rules/address.ts';
 import { listedToken } from '#domain/asset/chain.ts';
-import { chainsFrom, findChain } from '#chains/registry.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
 
 const known = chainsFrom({});
 

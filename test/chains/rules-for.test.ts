@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { clientFor } from '#chains/client-for.ts';
-import { chainsFrom } from '#chains/registry.ts';
-import { rulesFor } from '#chains/rules-for.ts';
+import { clientFor } from '#chains/clients/client-for.ts';
+import { chainsFrom } from '#chains/families/registry.ts';
+import { rulesFor } from '#chains/families/rules-for.ts';
 
 test('the rules of a chain are built once, and its clients have the same', () => {
   for (const chain of chainsFrom({})) {

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import type { BroadcastVerdict, ChainClient, Observation } from '#chains/chain-client.ts';
-import { clientFor } from '#chains/client-for.ts';
-import { chainsFrom, findChain } from '#chains/registry.ts';
+import { clientFor } from '#chains/clients/client-for.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { accepted, refused } from '#domain/result.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { chainFault } from '#cli/verify-history.ts';
-import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
-import type { HistoryEntry } from '#objects/vault/history.ts';
+import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/documents/history.ts';
+import type { HistoryEntry } from '#objects/vault/documents/history.ts';
 import { actor } from '../domain/cast.ts';
 
 type Line = HistoryEntry & { readonly hash: string };

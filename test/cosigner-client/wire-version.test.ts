@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { serve } from '#cosigner/app.ts';
-import type { CosignerEnv } from '#cosigner/object.ts';
+import { serve } from '#cosigner/api/app.ts';
+import type { CosignerEnv } from '#cosigner/api/object.ts';
 import { cosignerClient } from '#cosigner-client/client.ts';
 import { approvedTransfer, newKey } from '../cosigner/cosigners.ts';
 import { cosignersInMemory } from '../cosigner/cosigners-in-memory.ts';

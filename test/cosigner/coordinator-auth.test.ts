@@ -1,8 +1,8 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseClaim, isClaimedBody, isFromCoordinator } from '#cosigner/coordinator-auth.ts';
-import type { CosignerEnv } from '#cosigner/object.ts';
+import { parseClaim, isClaimedBody, isFromCoordinator } from '#cosigner/api/coordinator-auth.ts';
+import type { CosignerEnv } from '#cosigner/api/object.ts';
 import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
 import {
   cosignerRequestBytes,

@@ -1,6 +1,6 @@
 import { streamedRequest } from './streamed-request.ts';
 import { expect, test } from 'vitest';
-import { serve } from '#cosigner/app.ts';
+import { serve } from '#cosigner/api/app.ts';
 import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
 import { publicIdentity } from '#mpc/identity.ts';
 

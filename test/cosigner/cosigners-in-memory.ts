@@ -1,7 +1,7 @@
 import { streamedRequest } from './streamed-request.ts';
-import { serve } from '#cosigner/app.ts';
-import type { CosignerEnv } from '#cosigner/object.ts';
-import { CosignerObject } from '#cosigner/object.ts';
+import { serve } from '#cosigner/api/app.ts';
+import type { CosignerEnv } from '#cosigner/api/object.ts';
+import { CosignerObject } from '#cosigner/api/object.ts';
 import { cosignerClient } from '#cosigner-client/client.ts';
 import { WIRE_VERSIONS } from '#domain/access/cosigner-request.ts';
 import { newCosignerSecrets, peersOf } from '#local/stack/configuration.ts';

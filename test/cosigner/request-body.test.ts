@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { responseOf } from '#cosigner/request-body.ts';
+import { responseOf } from '#cosigner/api/request-body.ts';
 import { declaredLength, readAtMost, readDeclared } from '#domain/bounded-read.ts';
 import { accepted } from '#domain/result.ts';
 

@@ -27,16 +27,16 @@ const checked = (
   signingDigest: new Uint8Array(32).fill(digest),
   bid: {
     nonce: change.nonce ?? 4n,
-    maxFeePerGas: change.fee ?? 1000n,
-    maxPriorityFeePerGas: change.tip ?? 100n,
-    leastRisePercent: 110n,
+    maxFee: change.fee ?? 1000n,
+    maxTip: change.tip ?? 100n,
+    minRisePercent: 110n,
   },
 });
 const bidOf = (fee: bigint) => ({
   nonce: 4n,
-  maxFeePerGas: fee,
-  maxPriorityFeePerGas: fee,
-  leastRisePercent: 110n,
+  maxFee: fee,
+  maxTip: fee,
+  minRisePercent: 110n,
 });
 const message = (digest: number) => ({ ...checked(digest), bid: null });
 const TX = '7.01J9ZK0000000000000000000A';

@@ -36,7 +36,7 @@ async function rowsReadAfter(signatures: number): Promise<number> {
     };
     const storage = new CosignerStorage({ exec } as unknown as SqlStorage);
     const sign = (number: number) => {
-      const bid = { nonce: BigInt(number), maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, leastRisePercent: 110n };
+      const bid = { nonce: BigInt(number), maxFee: 1n, maxTip: 1n, minRisePercent: 110n };
       const signingDigest = new Uint8Array(32);
       new DataView(signingDigest.buffer).setUint32(0, number);
       const what = {

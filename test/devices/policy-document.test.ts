@@ -2,7 +2,7 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import { readPolicy } from '#devices/policy-document.ts';
 import { InvalidDocument } from '#domain/canonical/field-reader.ts';
-import { readMandate } from '#domain/canonical/read-mandate.ts';
+import { readMandate } from '#domain/policy/read-mandate.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { CanonicalField } from '#domain/canonical/bytes.ts';
 import type { Policy } from '#domain/policy/policy.ts';

@@ -6,7 +6,7 @@ import { newPolicyChangeId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { policyBytes } from '#domain/policy/policy.ts';
 import { mandateBytes } from '#domain/policy/policy-change.ts';
-import type { Actor, Approval } from '#domain/transaction/transaction.ts';
+import type { Actor, Approval } from '#domain/access/approval.ts';
 import { laptop, phone } from '../cosigner/policy/device-scene.ts';
 import { alice, bob, NOON_MS } from '../domain/cast.ts';
 

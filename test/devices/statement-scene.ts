@@ -1,6 +1,6 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 import type { PolicyStatement, SignedStatement } from '#domain/policy/statement.ts';
 import { statementBytes } from '#domain/policy/statement.ts';
 

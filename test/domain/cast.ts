@@ -2,7 +2,7 @@ import type { Amount } from '#domain/asset/amount.ts';
 import { parseAmount } from '#domain/asset/amount.ts';
 import type { Valuation } from '#domain/asset/valuation.ts';
 import type { KnownCounterparties } from '#domain/activity/spam.ts';
-import type { Exposure } from '#domain/transaction/exposure.ts';
+import type { Exposure } from '#domain/asset/exposure.ts';
 import type { PreparedAttempt } from '#domain/transaction/event.ts';
 import type { TokenId, UserId, VaultId } from '#domain/id.ts';
 import { newTransactionId, newUserId, parseTokenId, parseVaultId } from '#domain/id.ts';
@@ -10,13 +10,8 @@ import type { MessageIntent, TransferIntent } from '#domain/transaction/intent.t
 import type { Policy } from '#domain/policy/policy.ts';
 import { NO_PREVIOUS_POLICY } from '#domain/policy/policy.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
-import type {
-  Actor,
-  Attempt,
-  ValuedInclusion,
-  Transaction,
-  TransactionState,
-} from '#domain/transaction/transaction.ts';
+import type { Attempt, ValuedInclusion, Transaction, TransactionState } from '#domain/transaction/transaction.ts';
+import type { Actor } from '#domain/access/approval.ts';
 
 /** The people of the tests: alice, bob and carol are signers, and mallory is not. */
 export const alice = actor(1);

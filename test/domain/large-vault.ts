@@ -5,7 +5,7 @@ import { sortedByKeyId } from '#domain/access/device.ts';
 import { newPolicyChangeId, sortedUserIds } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
-import type { Actor, Approval } from '#domain/transaction/transaction.ts';
+import type { Actor, Approval } from '#domain/access/approval.ts';
 import { Authenticator } from '../devices/authenticator.ts';
 import { actor, policy } from './cast.ts';
 import { founded } from '../cosigner/policy/device-scene.ts';

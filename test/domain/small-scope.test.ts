@@ -3,7 +3,8 @@ import type { TransactionEvent } from '#domain/transaction/event.ts';
 import { isAtRest } from '#domain/transaction/inclusion-steps.ts';
 import { outstandingJob } from '#domain/transaction/job.ts';
 import { MAX_IDENTICAL_REJECTIONS } from '#domain/transaction/rpc-rejection.ts';
-import type { Actor, Attempt, Transaction } from '#domain/transaction/transaction.ts';
+import type { Attempt, Transaction } from '#domain/transaction/transaction.ts';
+import type { Actor } from '#domain/access/approval.ts';
 import { isFinal, newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
 import { decide, nextPurpose } from '#domain/transaction/transition.ts';
 import {

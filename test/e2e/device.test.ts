@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fingerprintOf } from '#devices/pin-fingerprint.ts';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 import { parseUserId } from '#domain/id.ts';
 import { unwrap } from '#cli/api-client.ts';
 import type { Person, ReadyVault } from '#local/stack/provision.ts';

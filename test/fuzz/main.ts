@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { commonRefusals } from '#http/encode/common-refusals.ts';
+import { commonRefusals } from '#http/common-refusals.ts';
 import type { Route } from '#http/edge/route.ts';
 import { problemSchema, statusOf } from '#http/encode/problem.ts';
 import { Client } from '#cli/api-client.ts';

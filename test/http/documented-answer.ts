@@ -1,5 +1,5 @@
 import type { Route } from '#http/edge/route.ts';
-import type { commonRefusals } from '#http/encode/common-refusals.ts';
+import type { commonRefusals } from '#http/common-refusals.ts';
 import type { problemSchema, statusOf } from '#http/encode/problem.ts';
 
 /** The parts of the API description that state which responses a route may give. */

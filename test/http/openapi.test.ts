@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openApi } from '#http/encode/openapi.ts';
+import { openApi } from '#http/openapi.ts';
 
 const MAX_COLUMNS = 120;
 

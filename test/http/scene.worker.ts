@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { Promises } from '../worker/main.ts';
 import { expectDocumented } from './documented.worker.ts';
 import { parseKeyId } from '#domain/id.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { vaultOf } from '../objects/vault/vault-of.ts';
 
 export const coordinator = env as unknown as CoordinatorEnv & { readonly TEST_SERVICE_KEY: string };

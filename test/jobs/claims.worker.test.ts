@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { keepClaim, recordHints } from '#jobs/record-hints.ts';
 import { PRUNES } from '#jobs/prune.ts';
 import { asService, coordinator } from '../http/scene.worker.ts';

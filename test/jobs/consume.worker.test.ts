@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { sweep } from '#jobs/sweep.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { listDeadLetters } from '#store/operations/dead-letters.ts';
 import { allocateVault, claimVaultsToWake } from '#store/vaults.ts';
 import { consumed } from '../worker/queue-batch.ts';

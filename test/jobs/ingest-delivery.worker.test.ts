@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { sweep } from '#jobs/sweep.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { insertDelivery, reopenDeliveries } from '#store/deliveries.ts';
 import { consumed as consumedOf } from '../worker/queue-batch.ts';
 import { asService, coordinator } from '../http/scene.worker.ts';

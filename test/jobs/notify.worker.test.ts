@@ -1,12 +1,12 @@
-import type { VaultDoors } from '#objects/vault/doors.ts';
+import type { VaultDoors } from '#objects/vault/doors/doors.ts';
 import { runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseTransactionId, parseVaultId } from '#domain/id.ts';
 import { notify } from '#jobs/notify.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 import { UNPRICED } from '../domain/cast.ts';
 import type { Person, Treasury } from '../http/scene.worker.ts';
 import { call, asService, coordinator, created, foundTreasury, RECIPIENT, WALLET } from '../http/scene.worker.ts';

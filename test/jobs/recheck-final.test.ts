@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { clientFor } from '#chains/client-for.ts';
+import { clientFor } from '#chains/clients/client-for.ts';
 import type { ChainClient, Observation, WatchedAttempts } from '#chains/chain-client.ts';
 import type { ChainMovement } from '#domain/asset/movement.ts';
 import { movementsOf, NATIVE } from '#domain/asset/movement.ts';

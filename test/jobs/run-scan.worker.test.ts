@@ -1,12 +1,12 @@
 import { getAddress } from 'viem/utils';
 import { afterEach, expect, test, vi } from 'vitest';
-import { chainsFrom, findChain } from '#chains/registry.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import { parseVaultId } from '#domain/id.ts';
 import { reconcile } from '#jobs/reconcile.ts';
 import { sweep } from '#jobs/sweep.ts';
 import type { ActivityMessage } from '#objects/configuration.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultDoors } from '#objects/vault/doors.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
+import type { VaultDoors } from '#objects/vault/doors/doors.ts';
 import { scanReports } from '#store/scan-reports.ts';
 import {
   isScanOpen,

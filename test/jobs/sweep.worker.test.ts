@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { SweepStep } from '#jobs/sweep.ts';
 import { sweep } from '#jobs/sweep.ts';
 import type { ActivityMessage } from '#objects/configuration.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { asService, coordinator } from '../http/scene.worker.ts';
 
 /** Covers that a failing step of the sweep stops no other step, and is an alert. */

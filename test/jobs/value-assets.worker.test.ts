@@ -1,11 +1,11 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { chainClientFor } from '#chains/client-for.ts';
-import { chainsFrom, findChain } from '#chains/registry.ts';
+import { chainClientFor } from '#chains/clients/client-for.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { ChainMovement } from '#domain/asset/movement.ts';
 import { valueAssets, valueTokens } from '#jobs/value-assets.ts';
 import { sweep } from '#jobs/sweep.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { amount } from '../domain/cast.ts';
 import { asService, coordinator, WALLET } from '../http/scene.worker.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BUILT_IN_CHAINS } from '#chains/built-in-chains.ts';
+import { BUILT_IN_CHAINS } from '#chains/families/built-in-chains.ts';
 import { monitorOf } from '#monitors/endpoint.ts';
 import { NETWORKS } from '#monitors/networks.ts';
 

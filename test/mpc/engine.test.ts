@@ -55,7 +55,7 @@ test('a hash leaves neither its input nor its output in the WebAssembly memory',
 });
 
 test('a product leaves nothing in the WebAssembly memory, not even after a refusal', async () => {
-  const { combine } = await import('#mpc/wasm/gf208.ts');
+  const { combine } = await import('#mpc/ecdsa/gf208.ts');
   const matrix = new Int32Array(randomBytes(624 * 4 * 4).buffer);
   const challenges = { first: randomBytes(26), second: randomBytes(26) };
   const expected = combine(matrix, 4, challenges);

@@ -37,6 +37,7 @@ const MONITORS = ['endpoint', 'monitor', 'networks', 'report', 'hash-search', ..
 export const CORE: readonly CorePart[] = [
   inDomain('asset/amount', domain('asset/amount')),
   inDomain('transaction/approvals', domain('transaction/approvals')),
+  inDomain('policy/counted-approvals', domain('transaction/approvals')),
   inDomain('policy/policy', domain('policy/policy')),
   inDomain('access/device', domain('access/device')),
   inDomain('canonical/bytes', [...domain('transaction/intent'), ...domain('canonical/read-text')]),

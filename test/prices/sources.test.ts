@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { chainsFrom } from '#chains/registry.ts';
+import { chainsFrom } from '#chains/families/registry.ts';
 import type { FeedRound, Price } from '#domain/asset/price.ts';
 import { contractsByChain } from '#jobs/value-assets.ts';
 import type { FeedReader } from '#prices/chainlink.ts';

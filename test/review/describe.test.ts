@@ -4,7 +4,7 @@ import { describeIntent } from '#review/describe-intent.ts';
 import { visibleText } from '#domain/visible-text.ts';
 import type { ApprovalRequest } from '#domain/access/approval-page-message.ts';
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { readMandate } from '#domain/canonical/read-mandate.ts';
+import { readMandate } from '#domain/policy/read-mandate.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { Intent } from '#domain/transaction/intent.ts';
 import {

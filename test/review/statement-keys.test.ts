@@ -4,7 +4,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import { addressOn } from '#chains/inspect/address-on.ts';
 import type { KeyScheme } from '#domain/asset/chain.ts';
-import { walletKey } from '#mpc/derivation.ts';
+import { walletKey } from '#mpc/derivation/derivation.ts';
 import { keyIdOf } from '#mpc/keygen/confirm.ts';
 import { keyFault } from '#review/statement-keys.ts';
 

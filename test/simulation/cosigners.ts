@@ -12,7 +12,7 @@ import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
 import { refusal, type Refused } from '#cosigner/refusal.ts';
 import type { SignedRecord } from '#cosigner/storage.ts';
 import { signingRequestOf } from '#cosigner/session/signing-request.ts';
-import { parseBody } from '#cosigner/request-body.ts';
+import { parseBody } from '#cosigner/api/request-body.ts';
 import { needsReceipts } from '#domain/policy/policy.ts';
 import { byPartyOf, bytesOf, fieldsOf, policyNameOf } from '#cosigner/request-parser.ts';
 import type { Policy } from '#domain/policy/policy.ts';

@@ -6,7 +6,7 @@ import { addressOn } from '#chains/inspect/address-on.ts';
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { KeyId } from '#domain/id.ts';
 import { parseKeyId } from '#domain/id.ts';
-import { walletShare } from '#mpc/derivation.ts';
+import { walletShare } from '#mpc/derivation/derivation.ts';
 import { encodePartial } from '#mpc/ecdsa/messages.ts';
 import { ED25519 } from '#mpc/ed25519.ts';
 import { inGroupOf } from '#mpc/scheme-group.ts';

@@ -1,5 +1,5 @@
 import worker from '../../src/cosigner-worker.ts';
-import type { CosignerEnv } from '#cosigner/object.ts';
+import type { CosignerEnv } from '#cosigner/api/object.ts';
 
 /** A co-signer of the recording. Number 3 takes new shares, and none of them comes into use. */
 

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, test } from 'vitest';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { historyLines } from '#store/audit.ts';
 import { claimDue, pruneEnded } from '#store/retried-rows.ts';
 import { claimVaultsToWake, membersOf, vaultsOf } from '#store/vaults.ts';

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { replaceMembers, upsertVault, pendingVaults } from '#store/vaults.ts';
 
 const { DB } = env as unknown as CoordinatorEnv;

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, test } from 'vitest';
 import { firstTransactionId, parseVaultId } from '#domain/id.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import type { TransactionQuery } from '#store/transactions.ts';
 import { list } from '#store/transactions.ts';
 

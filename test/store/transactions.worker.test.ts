@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { expect, test } from 'vitest';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { jsonTexts } from '#store/json-rows.ts';
 import { audit, transactions } from '#store/schema.ts';
 import type { AuditRow, ProjectedRow } from '#store/transactions.ts';

@@ -8,7 +8,7 @@ import { GENESIS, networkOf } from '#chains/bitcoin/rules/network.ts';
 import { witnessOf } from '#chains/bitcoin/rules/witness.ts';
 import type { ChainSignature } from '#chains/chain-rules.ts';
 import { suiteOf } from '#mpc/frost/suite.ts';
-import { taprootOf, tweakPoint, tweakScalar } from '#mpc/frost/taproot.ts';
+import { taprootOf, tweakPoint, tweakScalar } from '#mpc/derivation/taproot.ts';
 import { encodePoint, parsePoint, SECRETS, Point } from '#mpc/secp256k1.ts';
 import { messageIntent } from '../domain/cast.ts';
 import bip322 from './bip322.json' with { type: 'json' };

@@ -1,5 +1,5 @@
 import worker from '../../src/worker.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 
 export { AccessTokenObject, PersonObject, SessionObject, VaultObject, WalletNonceObject } from '../../src/worker.ts';
 

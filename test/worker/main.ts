@@ -1,10 +1,10 @@
 import { DurableObject } from 'cloudflare:workers';
 import { app } from '#http/app.ts';
-import { commonRefusals } from '#http/encode/common-refusals.ts';
+import { commonRefusals } from '#http/common-refusals.ts';
 import { problemSchema, statusOf } from '#http/encode/problem.ts';
 import { newSecret, newTokenId } from '#http/edge/credential-value.ts';
 import { ROUTES } from '#http/routes.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { insertAccessToken } from '#store/access-tokens.ts';
 import { insertSession } from '#store/sessions.ts';
 import { findUser } from '#store/users.ts';

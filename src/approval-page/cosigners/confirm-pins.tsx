@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { minThreshold } from '#approval-page/cosigners/confirm.ts';
 import type { Pins } from '#approval-page/cosigners/statement-check.ts';
 import { isFingerprintOf } from '#devices/pin-fingerprint.ts';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 
 /**
  * Lets the person enter the fingerprint of the co-signers' keys once. The page does not show the

@@ -1,8 +1,8 @@
 import type { Confirmation, Pins } from '#approval-page/cosigners/statement-check.ts';
 import { confirmedBy } from '#approval-page/cosigners/statement-check.ts';
 import type { ApprovalRequest } from '#domain/access/approval-page-message.ts';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
-import { arePins } from '#domain/policy/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
+import { arePins } from '#domain/access/cosigner-pin.ts';
 import { InvalidRequest } from '#review/invalid-request.ts';
 import type { ShownPolicy, VerifiedRequest } from '#review/verified-request.ts';
 import { signedUnder } from '#review/verified-request.ts';

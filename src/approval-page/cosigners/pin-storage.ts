@@ -1,6 +1,6 @@
 import { minThreshold } from '#approval-page/cosigners/confirm.ts';
 import type { Pins } from '#approval-page/cosigners/statement-check.ts';
-import { arePins } from '#domain/policy/cosigner-pin.ts';
+import { arePins } from '#domain/access/cosigner-pin.ts';
 
 /**
  * Stores the confirmed co-signer keys on the origin of this page, where no script of the

@@ -2,7 +2,7 @@ import type { CosignerAgreement, ShownPolicies } from '#devices/cosigner-agreeme
 import { dissentersIn, agreementsOf } from '#devices/cosigner-agreement.ts';
 import type { StatementEntry } from '#devices/statement.ts';
 import { verifyStatements } from '#devices/statement.ts';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 
 /**
  * The policy state of a co-signer by its signed statement, or `unknown`. A missing statement never

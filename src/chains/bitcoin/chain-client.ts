@@ -22,7 +22,7 @@ import { scanServers } from '#chains/bitcoin/watch/scan.ts';
 import type { BitcoinFeeEstimate, ChainClient, TokenMetadata } from '#chains/chain-client.ts';
 import type { ChainFault, ChainRules } from '#chains/chain-rules.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
-import { simulatedByQuote } from '#chains/inspect/simulation.ts';
+import { simulatedByQuote } from '#chains/simulation.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 

@@ -28,7 +28,7 @@ import { observeTransaction } from '#chains/evm/watch/observe.ts';
 import { readFeed } from '#chains/evm/client/price-feed.ts';
 import { scanChain } from '#chains/evm/watch/scan.ts';
 import { readToken } from '#chains/evm/client/token.ts';
-import { simulateCall } from '#chains/evm/client/simulate.ts';
+import { simulateCall } from '#chains/evm/watch/simulate.ts';
 import { quoteTransaction } from '#chains/evm/client/quote.ts';
 import { accepted } from '#domain/result.ts';
 

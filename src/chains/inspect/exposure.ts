@@ -5,7 +5,7 @@ import { canonicalIn, tokenAuthorisationOf } from '#chains/evm/rules/token-autho
 import { readTypedData } from '#chains/evm/rules/typed-data.ts';
 import { amountOf, UINT256_MAX } from '#domain/asset/amount.ts';
 import type { Amount } from '#domain/asset/amount.ts';
-import type { Exposure, AssetAmount } from '#domain/transaction/exposure.ts';
+import type { Exposure, AssetAmount } from '#domain/asset/exposure.ts';
 import type { Action } from '#domain/transaction/intent.ts';
 import { unreachable } from '#domain/result.ts';
 

@@ -1,4 +1,4 @@
-import { BITCOIN_MAX_FEE_RATE, BUILT_IN_CHAINS } from '#chains/built-in-chains.ts';
+import { BITCOIN_MAX_FEE_RATE, BUILT_IN_CHAINS } from '#chains/families/built-in-chains.ts';
 import { isKnownChain } from '#chains/inspect/canonical-spelling.ts';
 import type { InspectedPayload } from '#chains/inspect/payload.ts';
 import type { Amount } from '#domain/asset/amount.ts';

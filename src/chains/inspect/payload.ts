@@ -1,6 +1,6 @@
 import type { BitcoinMessage, BitcoinPayload, BitcoinPayloadFault } from '#chains/bitcoin/rules/payload.ts';
 import { inspectBitcoinMessage, inspectBitcoinPayload } from '#chains/bitcoin/rules/payload.ts';
-import { needsAmountProof } from '#chains/bitcoin/client/parent-evidence.ts';
+import { needsAmountProof } from '#chains/bitcoin/rules/amount-proof.ts';
 import type { EvmMessage, EvmPayload, EvmPayloadFault } from '#chains/evm/rules/payload.ts';
 import { inspectEvmMessage, inspectEvmPayload } from '#chains/evm/rules/payload.ts';
 import type { SolanaMessage, SolanaPayload, SolanaPayloadFault } from '#chains/solana/rules/payload.ts';
@@ -64,5 +64,5 @@ export function haveSameNonce(intent: OnChainIntent, one: AttemptBytes, other: A
 
 function nonceOf(intent: OnChainIntent, payload: string): bigint | null {
   const inspected = inspectPayload(intent, payload);
-  return inspected.ok && inspected.value.kind === 'transaction' ? inspected.value.nonce : null;
+  return inspected.ok && inspected.value.kind === 'transaction' ? inspected.value.bid.nonce : null;
 }

@@ -2,7 +2,7 @@ import { parseAddress } from '#chains/evm/rules/address.ts';
 import { decodeCall } from '#chains/evm/rules/decode-call.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import { amountOf, parseAmount, unitsOf } from '#domain/asset/amount.ts';
-import type { AssetAmount } from '#domain/transaction/exposure.ts';
+import type { AssetAmount } from '#domain/asset/exposure.ts';
 import type { OnChainIntent } from '#domain/transaction/intent.ts';
 import { unreachable } from '#domain/result.ts';
 

@@ -1,5 +1,5 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { rulesFor } from '#chains/rules-for.ts';
+import { rulesFor } from '#chains/families/rules-for.ts';
 import { utxosIn } from '#chains/bitcoin/rules/transaction.ts';
 import { outpointText } from '#chains/bitcoin/rules/utxo.ts';
 import type { Chain } from '#domain/asset/chain.ts';

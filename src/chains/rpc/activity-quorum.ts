@@ -9,7 +9,7 @@ import {
   smallestFee,
   textOfMovements,
   tracedAmong,
-} from '#chains/rpc/contents.ts';
+} from '#chains/contents.ts';
 import { denialOf, isUnread, NO_NODE, onEveryNode, reachedByTwo } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { ReadTransaction } from '#chains/chain-client.ts';

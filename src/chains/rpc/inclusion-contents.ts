@@ -1,4 +1,4 @@
-import type { Claim } from '#chains/rpc/contents.ts';
+import type { Claim } from '#chains/contents.ts';
 import {
   alikeOfTwo,
   feeOfTwo,
@@ -7,7 +7,7 @@ import {
   smallestFee,
   textOfMovements,
   tracedAmong,
-} from '#chains/rpc/contents.ts';
+} from '#chains/contents.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { ChainMovement, WalletMovements } from '#domain/asset/movement.ts';
 import { movementsOf } from '#domain/asset/movement.ts';

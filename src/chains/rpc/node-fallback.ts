@@ -5,7 +5,7 @@ import { NO_NODE, onEveryNode, onFirstUsableNode, unusable } from '#chains/rpc/n
 import type { RpcCall, RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { maxLagBlocks } from '#domain/asset/chain.ts';
-import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
+import type { PermanentFault } from '#chains/permanent-fault.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 

@@ -4,7 +4,7 @@ import type { ChainFault } from '#chains/chain-rules.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
 import { denialOf, NO_NODE, onEveryNode, onNode, reachedByTwo } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
-import type { Claim } from '#chains/rpc/contents.ts';
+import type { Claim } from '#chains/contents.ts';
 import type { InclusionStatement } from '#chains/rpc/inclusion-contents.ts';
 import { contentsOfTwo, movedIn, withProven } from '#chains/rpc/inclusion-contents.ts';
 import { amountOf } from '#domain/asset/amount.ts';

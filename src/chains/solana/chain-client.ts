@@ -23,7 +23,7 @@ import { scanCluster } from '#chains/solana/watch/scan.ts';
 import { BLOCK_CALLS } from '#chains/solana/client/rpc-calls.ts';
 import { solanaNodePool } from '#chains/solana/client/node-pool.ts';
 import { readToken } from '#chains/solana/client/token.ts';
-import { simulatedByQuote } from '#chains/inspect/simulation.ts';
+import { simulatedByQuote } from '#chains/simulation.ts';
 import { accepted, refused } from '#domain/result.ts';
 
 /** Returns the client of a Solana cluster. */

@@ -36,7 +36,7 @@ import type { AttestedRecord } from '#cosigner/policy/signed-record.ts';
 import { attestRecords, importRecord } from '#cosigner/policy/signed-record.ts';
 import { type Pairs, prepareSigning } from '#cosigner/session/signing.ts';
 import { bindingContext } from '#cosigner/session/signing-request.ts';
-import { walletKey, walletShare } from '#mpc/derivation.ts';
+import { walletKey, walletShare } from '#mpc/derivation/derivation.ts';
 import { decodePairSetup, type PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import { signAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';

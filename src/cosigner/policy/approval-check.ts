@@ -1,3 +1,4 @@
+import type { Commitment } from '#cosigner/commitment.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { InspectedPayload, PayloadFault } from '#chains/inspect/payload.ts';
@@ -7,7 +8,8 @@ import { exposureOf } from '#chains/inspect/exposure.ts';
 import type { FeeCeilings } from '#chains/inspect/fee-ceiling.ts';
 import { feeCeiling, exceedsSizeCap } from '#chains/inspect/fee-ceiling.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
-import { hasRequiredDevice, countedApprovers, requiredApprovalsFor } from '#domain/transaction/approvals.ts';
+import { requiredApprovalsFor } from '#domain/transaction/approvals.ts';
+import { hasRequiredDevice, countedApprovers } from '#domain/policy/counted-approvals.ts';
 import type { AttemptPurpose, Intent } from '#domain/transaction/intent.ts';
 import { attemptEndsAtMs, actionOfAttempt, intentBytes, livesTooLong } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
@@ -15,7 +17,7 @@ import { thresholdFor } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { ruleViolation } from '#domain/policy/rules.ts';
-import type { Approval } from '#domain/transaction/transaction.ts';
+import type { Approval } from '#domain/access/approval.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
@@ -61,29 +63,9 @@ export interface Pinned {
 export const CREATION_TOLERANCE_MS = 60 * 1000;
 
 /** Bytes that a quorum approved, as the co-signer itself decodes them. */
-export interface CheckedRequest {
-  readonly purpose: AttemptPurpose;
-  readonly intentDigest: string;
-  /**
-   * The signed messages, each with its own signature: a digest for ECDSA, the bytes for Ed25519,
-   * one message for each UTXO for Bitcoin.
-   */
-  readonly signedMessages: readonly Uint8Array[];
-  /** 32 bytes that identify what is signed. */
-  readonly signingDigest: Uint8Array;
-  /** Null for a message, which nothing ever replaces. */
-  readonly bid: Bid | null;
+export interface CheckedRequest extends Commitment {
   /** The policy in force, which the check used. */
   readonly policy: Policy;
-}
-
-/** The nonce that a replacement has to keep, and the fees that it has to raise. */
-interface Bid {
-  readonly nonce: bigint;
-  readonly maxFeePerGas: bigint;
-  readonly maxPriorityFeePerGas: bigint;
-  /** The minimum of both new prices, in percent of the previous attempt. */
-  readonly leastRisePercent: bigint;
 }
 
 /**
@@ -127,7 +109,7 @@ export async function checkRequest(request: SigningRequest, pinned: Pinned): Pro
   if (exceedsSizeCap(intent.chain, payload.value, pinned.feeCeilings)) return refused(refusal('fee-above-ceiling'));
   if (!isEvidenced(payload.value, request.evidence)) return refused(refusal('payload-refused', 'unproven'));
   const { signedMessages, signingDigest } = payload.value;
-  const bid = payload.value.kind === 'message' ? null : bidOf(payload.value);
+  const bid = payload.value.kind === 'message' ? null : payload.value.bid;
   return accepted({ purpose: request.purpose, intentDigest, signedMessages, signingDigest, bid, policy: current });
 }
 
@@ -137,11 +119,6 @@ export async function checkRequest(request: SigningRequest, pinned: Pinned): Pro
  */
 function isTooDear(intent: Intent, ceilings: FeeCeilings): boolean {
   return intent.kind !== 'message' && unitsOf(intent.maxFee) > unitsOf(feeCeiling(intent.chain, ceilings));
-}
-
-/** Returns the bid of inspected bytes of a transaction. */
-export function bidOf({ nonce, fees, leastRisePercent }: Exclude<InspectedPayload, { readonly kind: 'message' }>): Bid {
-  return { nonce, ...fees, leastRisePercent };
 }
 
 /**

@@ -1,7 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { inspectPayload } from '#chains/inspect/payload.ts';
-import { bidOf } from '#cosigner/policy/approval-check.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
 import { bytesOf, fieldsOf, listOf, payloadOf, purposeOf } from '#cosigner/request-parser.ts';
 import { intentOf } from '#cosigner/signed-document.ts';
@@ -65,6 +64,6 @@ export async function rowOfSigned(
   }
   if (!isSigned) return refused(refusal('not-enough-witnesses', 'signature'));
   const intentDigest = bytesToHex(sha256(intentBytes(intent)));
-  const commitment = { purpose, intentDigest, signedMessages, signingDigest, bid: bidOf(inspected.value) };
+  const commitment = { purpose, intentDigest, signedMessages, signingDigest, bid: inspected.value.bid };
   return accepted(recordOf(intent.transactionId, record.attempt, commitment));
 }

@@ -1,5 +1,5 @@
 import type { TokenId, UserId } from '#domain/id.ts';
-import type { Refusal } from '#domain/refusal.ts';
+import type { AccessRefusal } from '#domain/access/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
@@ -58,7 +58,7 @@ export interface TokenManager {
  * Returns the token to its owner. Refuses `access-token-not-found` for a missing token, a deleted
  * token and a token of another user alike.
  */
-export function ownToken(token: AccessToken | null, userId: UserId): Result<AccessToken, Refusal> {
+export function ownToken(token: AccessToken | null, userId: UserId): Result<AccessToken, AccessRefusal> {
   const visible = token !== null && token.deletedAtMs === null && token.user.id === userId;
   return visible ? accepted(token) : refused({ code: 'access-token-not-found' });
 }
@@ -74,7 +74,7 @@ export function updatedToken(
   token: AccessToken | null,
   change: TokenChange,
   by: TokenManager,
-): Result<AccessToken, Refusal> {
+): Result<AccessToken, AccessRefusal> {
   const own = ownToken(token, by.userId);
   if (!own.ok) return own;
   const before = own.value;
@@ -101,7 +101,7 @@ export function rotatedToken(
   token: AccessToken | null,
   secretHash: string,
   by: TokenManager,
-): Result<AccessToken, Refusal> {
+): Result<AccessToken, AccessRefusal> {
   const own = ownToken(token, by.userId);
   if (!own.ok) return own;
   const before = own.value;
@@ -115,7 +115,7 @@ export function rotatedToken(
  * Returns the token after its final deletion (spec part 5 rule 8), which ends all of its secrets.
  * Refuses `access-token-not-found`.
  */
-export function deletedToken(token: AccessToken | null, by: TokenManager): Result<AccessToken, Refusal> {
+export function deletedToken(token: AccessToken | null, by: TokenManager): Result<AccessToken, AccessRefusal> {
   const own = ownToken(token, by.userId);
   if (!own.ok) return own;
   return accepted({ ...own.value, enabled: false, previous: null, updatedAtMs: by.nowMs, deletedAtMs: by.nowMs });

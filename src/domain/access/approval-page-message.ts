@@ -1,6 +1,6 @@
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import { KEY_SCHEMES } from '#domain/asset/chain.ts';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 import type { Passkey } from '#domain/access/device.ts';
 import { CREDENTIAL_ID, MAX_DEVICES } from '#domain/access/device.ts';
 

@@ -1,6 +1,4 @@
 import type { UserId } from '#domain/id.ts';
-import type { Transaction } from '#domain/transaction/transaction.ts';
-import { isReplaceable } from '#domain/transaction/transaction.ts';
 
 /**
  * What a member may do in one vault. A member holds a set of roles: an admin is not automatically a
@@ -46,16 +44,4 @@ export function mayCancel(
   permission: 'create' | 'propose' = 'create',
 ): boolean {
   return hasPermission(member, 'administer') || (member.userId === requestedBy && hasPermission(member, permission));
-}
-
-/**
- * Reports whether a member may cancel a transaction: as in `mayCancel`, and any signer may cancel a
- * transaction that waits to be mined.
- */
-export function mayCancelTransaction(
-  member: Member,
-  transaction: Pick<Transaction, 'state' | 'inclusion' | 'createdBy'>,
-): boolean {
-  const isOnItsWay = isReplaceable(transaction) && hasPermission(member, 'decide');
-  return isOnItsWay || mayCancel(member, transaction.createdBy.userId);
 }

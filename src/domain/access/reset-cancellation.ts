@@ -1,5 +1,5 @@
 import type { Cancellation, CredentialReset } from '#domain/access/credential-reset.ts';
-import type { Refusal } from '#domain/refusal.ts';
+import type { AccessRefusal } from '#domain/access/refusal.ts';
 
 /**
  * Ours: a member who cancels every reset of a person would keep the person out for ever. In this
@@ -18,7 +18,7 @@ export function cancellationRefusal(
   { userId }: Pick<CredentialReset, 'userId'>,
   cancellation: Pick<Cancellation, 'userId'>,
   { lastCancelledAtMs, nowMs }: { readonly lastCancelledAtMs: number | null; readonly nowMs: number },
-): Refusal | null {
+): AccessRefusal | null {
   if (cancellation.userId === userId || lastCancelledAtMs === null) return null;
   const availableAtMs = lastCancelledAtMs + CANCELLATION_INTERVAL_MS;
   return nowMs < availableAtMs ? { code: 'reset-cancellation-used', availableAtMs } : null;

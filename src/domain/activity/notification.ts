@@ -10,7 +10,7 @@ import { unreachable } from '#domain/result.ts';
 import { CONTENTS_CORRECTED, FINAL_BLOCK_GONE, TRANSFER_NOT_LOGGED } from '#domain/transaction/inclusion.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { isPending } from '#domain/transaction/transaction.ts';
-import type { Vault } from '#domain/vault.ts';
+import type { Vault } from '#domain/vault/vault.ts';
 import { isCollectible } from '#domain/asset/movement.ts';
 import { shownPart } from '#domain/activity/shown-part.ts';
 

@@ -1,7 +1,7 @@
 import type { Device } from '#domain/access/device.ts';
 import type { UserId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import type { Approval } from '#domain/transaction/transaction.ts';
+import type { Approval } from '#domain/access/approval.ts';
 
 /**
  * The founding of a vault in device mode. The devices of a policy are what every later approval is

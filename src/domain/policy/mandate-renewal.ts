@@ -4,7 +4,7 @@ import type { PolicyChangeId, UserId } from '#domain/id.ts';
 import { beginsDeviceMode, missingDevices } from '#domain/policy/founding.ts';
 import { missingDeviceFault, signersWithoutDevice } from '#domain/policy/policy.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import type { Refusal } from '#domain/refusal.ts';
+import type { PolicyRefusal } from '#domain/policy/refusal.ts';
 
 /**
  * A mandate expires. A co-signer that was unreachable for longer adopts the policy by the
@@ -42,7 +42,7 @@ export interface NeededRenewal {
 export function renewalRefusal(
   adopted: AdoptedPolicy | null,
   { nowMs, unfounded }: { readonly nowMs: number; readonly unfounded: Unfounded | null },
-): Refusal | null {
+): PolicyRefusal | null {
   if (adopted !== null && adopted.policy.version === unfounded?.version) {
     return missingDeviceFault(adopted.policy) === null ? null : { code: 'founding-incomplete' };
   }

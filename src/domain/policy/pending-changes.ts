@@ -1,7 +1,7 @@
 import type { Policy } from '#domain/policy/policy.ts';
 import type { PolicyChange } from '#domain/policy/policy-change.ts';
 import { isRenewal } from '#domain/policy/policy-change.ts';
-import type { Refusal } from '#domain/refusal.ts';
+import type { PolicyRefusal } from '#domain/policy/refusal.ts';
 
 /**
  * Every signer must read all of them, and the first adopted one ends the others. Renewals have ten
@@ -27,7 +27,7 @@ type Pending = Pick<PolicyChange, 'policy' | 'createdBy' | 'renewsVersion'>;
  * @param pending the pending changes, the oldest first
  * @param inForce the policy in force
  */
-export function slotRefusal(pending: readonly Pending[], candidate: Pending, inForce: Policy): Refusal | null {
+export function slotRefusal(pending: readonly Pending[], candidate: Pending, inForce: Policy): PolicyRefusal | null {
   const all = [...pending, candidate];
   const counted = all.filter((change, i) => needsSlot(change, all.slice(0, i), inForce));
   if (!counted.includes(candidate)) return null;

@@ -7,16 +7,16 @@ import {
   isRequiredDevice,
   countedApprovers,
   lacksDeviceSignature,
-} from '#domain/transaction/approvals.ts';
+} from '#domain/policy/counted-approvals.ts';
 import type { Device, DeviceSignature } from '#domain/access/device.ts';
 import type { PolicyChangeId, UserId } from '#domain/id.ts';
 import type { Member } from '#domain/access/member.ts';
 import { hasPermission } from '#domain/access/member.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import type { Refusal } from '#domain/refusal.ts';
+import type { PolicyRefusal } from '#domain/policy/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Actor, Approval, Rejection } from '#domain/transaction/transaction.ts';
+import type { Actor, Approval, Rejection } from '#domain/access/approval.ts';
 
 /**
  * Ours: how long co-signers can still adopt a policy after the end of the decision. Every co-signer
@@ -130,7 +130,7 @@ export function decideChange(
   change: PolicyChange,
   event: PolicyChangeEvent,
   { current, nowMs }: { readonly current: Policy; readonly nowMs: number },
-): Result<PolicyChange, Refusal> {
+): Result<PolicyChange, PolicyRefusal> {
   const ended = (state: PolicyChangeState): PolicyChange => ({ ...change, state, updatedAtMs: nowMs });
   if (change.state !== 'PENDING') {
     const settled = 'actor' in event ? isRepeated(change, event) : true;

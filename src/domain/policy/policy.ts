@@ -3,9 +3,9 @@ import type { CanonicalField } from '#domain/canonical/bytes.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { ApprovalMode, Device } from '#domain/access/device.ts';
 import { deviceFields, MAX_DEVICES } from '#domain/access/device.ts';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
-import { arePins, isSigningThreshold, pinFields } from '#domain/policy/cosigner-pin.ts';
-import type { Exposure } from '#domain/transaction/exposure.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
+import { arePins, isSigningThreshold, pinFields } from '#domain/access/cosigner-pin.ts';
+import type { Exposure } from '#domain/asset/exposure.ts';
 import type { Rules, RulesFault } from '#domain/policy/rules.ts';
 import { highestThreshold, ruleFields, rulesFault, triggeredThresholds } from '#domain/policy/rules.ts';
 

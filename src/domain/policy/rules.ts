@@ -1,8 +1,8 @@
 import type { Amount } from '#domain/asset/amount.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
 import type { CanonicalField } from '#domain/canonical/bytes.ts';
-import type { AssetRef, Exposure } from '#domain/transaction/exposure.ts';
-import { feeIn, totalOf } from '#domain/transaction/exposure.ts';
+import type { AssetRef, Exposure } from '#domain/asset/exposure.ts';
+import { feeIn, totalOf } from '#domain/asset/exposure.ts';
 import type { OptionalRules, PolicyToken } from '#domain/policy/optional-rules.ts';
 import { feeCapOf, MAX_DECIMALS, optionalRuleFields } from '#domain/policy/optional-rules.ts';
 

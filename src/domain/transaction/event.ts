@@ -4,14 +4,8 @@ import type { TransactionId } from '#domain/id.ts';
 import type { UnknownEndReason } from '#domain/transaction/job.ts';
 import type { AttemptPurpose } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import type {
-  Actor,
-  Inclusion,
-  ValuedInclusion,
-  Attempt,
-  UtxoParent,
-  SendOutcome,
-} from '#domain/transaction/transaction.ts';
+import type { Inclusion, ValuedInclusion, Attempt, UtxoParent, SendOutcome } from '#domain/transaction/transaction.ts';
+import type { Actor } from '#domain/access/approval.ts';
 
 /**
  * Why a transaction failed permanently, as `stateReason`. The set is open to clients and closed

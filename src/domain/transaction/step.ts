@@ -1,7 +1,7 @@
 import type { EventOf, EventType } from '#domain/transaction/event.ts';
-import type { AssetRef } from '#domain/transaction/exposure.ts';
+import type { AssetRef } from '#domain/asset/exposure.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import type { Refusal } from '#domain/refusal.ts';
+import type { Refusal } from '#domain/transaction/refusal.ts';
 import type { Attempt, Transaction } from '#domain/transaction/transaction.ts';
 
 /** The context of a decision, besides the record. */

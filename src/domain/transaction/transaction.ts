@@ -1,8 +1,8 @@
 import type { Amount } from '#domain/asset/amount.ts';
+import type { Actor, Approval, Rejection } from '#domain/access/approval.ts';
 import type { TokenLabel, UsdValue } from '#domain/asset/valuation.ts';
-import type { DeviceSignature } from '#domain/access/device.ts';
-import type { Exposure } from '#domain/transaction/exposure.ts';
-import type { TokenId, TransactionId, UserId, VaultId } from '#domain/id.ts';
+import type { Exposure } from '#domain/asset/exposure.ts';
+import type { TransactionId, VaultId } from '#domain/id.ts';
 import type { AttemptPurpose, Intent } from '#domain/transaction/intent.ts';
 import type { WalletMovements } from '#domain/asset/movement.ts';
 
@@ -41,34 +41,6 @@ export type DisplayType = (typeof DISPLAY_TYPES)[number];
 /** The requested urgency of the inclusion, which the fee pays for. Ours. */
 export const SPEEDS = ['slow', 'normal', 'fast'] as const;
 export type Speed = (typeof SPEEDS)[number];
-
-/** The user who made a decision, and the token of the request. */
-export interface Actor {
-  readonly userId: UserId;
-  readonly tokenId: TokenId;
-  /**
-   * The source address of the request, as the platform reports it. It is stored for the audit and
-   * decides nothing.
-   */
-  readonly address: string | null;
-}
-
-export interface Approval {
-  readonly actor: Actor;
-  /** Lower-case hex digest of the intent that is approved or rejected. */
-  readonly digest: string;
-  /**
-   * The signature of the digest by a device of the user; null for a decision that only the
-   * coordinator vouches for.
-   */
-  readonly device: DeviceSignature | null;
-  readonly atMs: number;
-}
-
-export interface Rejection extends Approval {
-  /** Why, in the words of the person. No device signs it. Absent without a reason. */
-  readonly reason?: string;
-}
 
 /**
  * The RPC nodes' answer to signed bytes that they refuse, and the number of such answers in a row.

@@ -1,12 +1,10 @@
+import { requiredApprovalsNow, currentApprovers, hasApproved } from '#domain/transaction/approvals.ts';
 import {
-  requiredApprovalsNow,
-  currentApprovers,
-  hasApproved,
   hasRequiredDevice,
   isRequiredDevice,
   countsUnder,
   lacksDeviceSignature,
-} from '#domain/transaction/approvals.ts';
+} from '#domain/policy/counted-approvals.ts';
 import { cancelAfterDeadline } from '#domain/transaction/not-after.ts';
 import type { EventType, TransactionEvent } from '#domain/transaction/event.ts';
 import { unsignedAttempt } from '#domain/transaction/event.ts';
@@ -14,10 +12,10 @@ import type { AttemptPurpose } from '#domain/transaction/intent.ts';
 import type { TransactionJob } from '#domain/transaction/job.ts';
 import { needsReplacement, needsCancellation, keepsReservation, outstandingJob } from '#domain/transaction/job.ts';
 import { refuseBroadcast, send } from '#domain/transaction/broadcast-steps.ts';
-import { waitBehind, waitInBroadcast, withoutStaleBlocker } from '#domain/wallet/nonce-wait.ts';
+import { waitBehind, waitInBroadcast, withoutStaleBlocker } from '#domain/transaction/nonce-wait.ts';
 import { markContacted, markNotContacted, replaceUnsigned } from '#domain/transaction/unsigned-attempt.ts';
 import { dailyLimitViolation, ruleViolation } from '#domain/policy/rules.ts';
-import type { Refusal } from '#domain/refusal.ts';
+import type { Refusal } from '#domain/transaction/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Amount } from '#domain/asset/amount.ts';
 import { amountOf, unitsOf } from '#domain/asset/amount.ts';
-import type { AssetAmount } from '#domain/transaction/exposure.ts';
+import type { AssetAmount } from '#domain/asset/exposure.ts';
 
 /**
  * The reason of a transaction that the balance of its wallet covers, but not beside the spending in

@@ -1,5 +1,5 @@
 import { WINDOW_SECONDS } from '#domain/access/rate-limit.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { problem } from '#http/encode/problem.ts';
 
 /**

@@ -6,7 +6,7 @@ import type { RateLimitPolicy } from '#domain/access/rate-limit.ts';
 import { WINDOW_SECONDS } from '#domain/access/rate-limit.ts';
 import type { TokenId } from '#domain/id.ts';
 import { parseCredential } from '#http/edge/credential-value.ts';
-import type { HttpContext, HttpEnv } from '#http/edge/context.ts';
+import type { HttpContext, HttpEnv } from '#http/encode/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import type { ProblemCode } from '#http/encode/problems.ts';
 import { problem } from '#http/encode/problem.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 
 /**
  * A response body with its ETag, so that a poller that already has it gets 304 without a body (RFC

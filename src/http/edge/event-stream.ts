@@ -2,7 +2,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { sessionObject } from '#http/edge/authenticate.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import { problem } from '#http/encode/problem.ts';
 import { MAX_STREAMS, STREAM_MS } from '#objects/person/stream-slots.ts';

@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 
 /** A structured-field string, as in the IETF draft, or the bare token that most clients send. */
 const KEY = /^(?:"([A-Za-z0-9._:/=+-]{1,64})"|([A-Za-z0-9._:/=+-]{1,64}))$/;

@@ -3,7 +3,7 @@ import { declaredLength, readAtMost } from '#domain/bounded-read.ts';
 import type { FieldFault } from '#domain/field-fault.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { duplicateFields } from '#http/edge/duplicate-fields.ts';
 import { pointerTo } from '#http/edge/json-pointer.ts';
 import { readParameters } from '#http/edge/path-parameters.ts';

@@ -1,5 +1,5 @@
 import { createMiddleware } from 'hono/factory';
-import type { HttpEnv } from '#http/edge/context.ts';
+import type { HttpEnv } from '#http/encode/context.ts';
 
 /**
  * The request ids that a caller may choose. Any other id is replaced, so that it cannot forge log

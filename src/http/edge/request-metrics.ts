@@ -1,5 +1,5 @@
 import { createMiddleware } from 'hono/factory';
-import type { HttpEnv } from '#http/edge/context.ts';
+import type { HttpEnv } from '#http/encode/context.ts';
 import { recordMetric } from '#objects/metrics.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { RateLimitPolicy } from '#domain/access/rate-limit.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import type { OperatorParameters, ParameterOf, Parameters } from '#http/edge/path-parameters.ts';
 import { parameterNames } from '#http/edge/path-parameters.ts';
 import { requestReader } from '#http/edge/request-check.ts';

@@ -1,5 +1,5 @@
 import { SESSION_SECONDS } from '#domain/access/session.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 
 /**
  * The `__Host-` prefix (RFC 6265bis) binds the cookie to this host, to the path `/` and to TLS.

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { rulesFor } from '#chains/rules-for.ts';
+import { rulesFor } from '#chains/families/rules-for.ts';
 import type { Activity } from '#domain/activity/activity.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { shownPart } from '#domain/activity/shown-part.ts';

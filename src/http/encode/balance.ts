@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { findChain } from '#chains/registry.ts';
+import { findChain } from '#chains/families/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { ADJUSTMENT_REASONS } from '#domain/asset/balance.ts';
 import { ASSET_KINDS, isCollectible } from '#domain/asset/movement.ts';

@@ -3,7 +3,7 @@ import type { Chain } from '#domain/asset/chain.ts';
 import { isOpen } from '#domain/access/credential-reset.ts';
 import type { CredentialReset } from '#domain/access/credential-reset.ts';
 import { awaitsChangeApprovalOf } from '#domain/policy/policy-change.ts';
-import { countedApprovers } from '#domain/transaction/approvals.ts';
+import { countedApprovers } from '#domain/policy/counted-approvals.ts';
 import { credentialResetRecord, credentialResetSchema } from '#http/encode/credential-reset.ts';
 import { usdSchema } from '#http/encode/asset.ts';
 import { valueRecord } from '#http/encode/balance.ts';

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Chain } from '#domain/asset/chain.ts';
 import { mayCancel } from '#domain/access/member.ts';
 import { awaitsChangeApprovalOf, isExcluded, mandateBytes, mayReject } from '#domain/policy/policy-change.ts';
-import type { Approval } from '#domain/transaction/transaction.ts';
+import type { Approval } from '#domain/access/approval.ts';
 import { POLICY_CHANGE_STATES } from '#domain/policy/change-state.ts';
 import { approvalRecord, rejectionRecord } from '#http/encode/transaction.ts';
 import { approvalSchema, rejectionSchema } from '#http/encode/transaction-schema.ts';

@@ -1,6 +1,6 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import * as z from 'zod';
-import { findChain } from '#chains/registry.ts';
+import { findChain } from '#chains/families/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { Device } from '#domain/access/device.ts';
 import { APPROVAL_MODES, DEVICE_ALGORITHMS } from '#domain/access/device.ts';

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { violationText } from '#http/encode/violation-text.ts';
 import type { FieldFault } from '#domain/field-fault.ts';
-import type { Refusal } from '#domain/refusal.ts';
+import type { Refusal } from '#domain/transaction/refusal.ts';
 import { unreachable } from '#domain/result.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import type { FixedCode, ProblemCode } from '#http/encode/problems.ts';
 import { PROBLEMS } from '#http/encode/problems.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';

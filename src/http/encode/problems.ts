@@ -1,5 +1,5 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { Refusal } from '#domain/refusal.ts';
+import type { Refusal } from '#domain/transaction/refusal.ts';
 
 /** The detail is null when it depends on the request. */
 type Problem = readonly [status: ContentfulStatusCode, title: string, detail: string | null];

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { KEY_SCHEMES } from '#domain/asset/chain.ts';
-import type { VaultKey } from '#domain/vault.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import { policyStatements, signedStatement } from '#cosigner-client/policy-statements.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { deviceSignatureSchema } from '#http/encode/device-signature.ts';
-import { plainText } from '#http/edge/plain-text.ts';
+import { plainText } from '#http/encode/plain-text.ts';
 import { ATTEMPT_PURPOSES, MESSAGE_FORMATS } from '#domain/transaction/intent.ts';
 import { HIDDEN_REASONS } from '#domain/activity/spam.ts';
 import { DISPLAY_TYPES, SEND_OUTCOMES, SPEEDS, TRANSACTION_STATES } from '#domain/transaction/transaction.ts';

@@ -1,19 +1,24 @@
 import type * as z from 'zod';
 import { decodeCall } from '#chains/evm/rules/decode-call.ts';
 import { warningsOf } from '#chains/inspect/warnings.ts';
-import { awaitsApprovalOf, currentApprovers, requiredApprovalsNow } from '#domain/transaction/approvals.ts';
+import {
+  awaitsApprovalOf,
+  currentApprovers,
+  requiredApprovalsNow,
+  mayCancelTransaction,
+} from '#domain/transaction/approvals.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { Intent } from '#domain/transaction/intent.ts';
 import { requiresExtraApproval } from '#domain/transaction/intent.ts';
 import { mayEndUnknown } from '#domain/transaction/job.ts';
 import type { Member } from '#domain/access/member.ts';
-import { hasPermission, mayCancelTransaction } from '#domain/access/member.ts';
+import { hasPermission } from '#domain/access/member.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { thresholdFor } from '#domain/policy/policy.ts';
 import { publicRejection } from '#domain/transaction/rpc-rejection.ts';
 import { unreachable } from '#domain/result.ts';
 import { nameOf, ruleViolation, triggeredThresholds } from '#domain/policy/rules.ts';
-import type { Approval, Rejection } from '#domain/transaction/transaction.ts';
+import type { Approval, Rejection } from '#domain/access/approval.ts';
 import { finalityOf, isPending, isReplaceable, transactionHash } from '#domain/transaction/transaction.ts';
 import type { AssetNames } from '#http/encode/asset.ts';
 import { assetRecord, movementsRecord } from '#http/encode/asset.ts';

@@ -1,4 +1,4 @@
-import type { AssetRef } from '#domain/transaction/exposure.ts';
+import type { AssetRef } from '#domain/asset/exposure.ts';
 import { unreachable } from '#domain/result.ts';
 import type { RuleViolation } from '#domain/policy/rules.ts';
 

@@ -1,4 +1,4 @@
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { randomBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import { newCredentialResetId } from '#domain/id.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { route } from '#http/edge/route.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
 import { listDeadLetters } from '#store/operations/dead-letters.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import type { OperatorInput } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { noSuchVault, vaultOf } from '#http/internal/vault.ts';

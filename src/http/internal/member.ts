@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { parseUserId } from '#domain/id.ts';
 import type { Role } from '#domain/access/member.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import type { OperatorInput } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { noSuchVault, rolesBody, vaultOf, vaultRecord, vaultSchema } from '#http/internal/vault.ts';

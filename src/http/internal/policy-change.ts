@@ -1,4 +1,4 @@
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import type { OperatorInput } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { noSuchVault, vaultOf } from '#http/internal/vault.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import type { Vault } from '#domain/vault.ts';
-import type { HttpContext } from '#http/edge/context.ts';
-import { addressOf } from '#http/edge/context.ts';
+import type { Vault } from '#domain/vault/vault.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { addressOf } from '#http/encode/context.ts';
 import type { OperatorInput } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { noSuchVault, vaultOf } from '#http/internal/vault.ts';

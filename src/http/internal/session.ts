@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { UserProfile } from '#domain/access/access-token.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import type { OperatorInput } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { withUser } from '#http/internal/user-path.ts';

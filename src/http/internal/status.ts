@@ -1,14 +1,14 @@
 import * as z from 'zod';
-import { chainsWithOneNode } from '#chains/client-for.ts';
-import type { ActivityHealth, MonitorEndpoint } from '#domain/alert.ts';
-import { ALERT_CODES, alertsFor, percentOf } from '#domain/alert.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import { chainsWithOneNode } from '#chains/clients/client-for.ts';
+import type { ActivityHealth, MonitorEndpoint } from '#domain/operations/alert.ts';
+import { ALERT_CODES, alertsFor, percentOf } from '#domain/operations/alert.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { route } from '#http/edge/route.ts';
 import { rfc3339, rfc3339OrNull } from '#http/encode/rfc3339.ts';
 import { endpointsFrom } from '#monitors/endpoint.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import { statesOfCosigners } from '#cosigner-client/pair-states.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { readHealth } from '#store/operations/health.ts';
 
 /** The maximum number of transactions in the response. */

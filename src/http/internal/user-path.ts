@@ -1,6 +1,6 @@
 import type { UserProfile } from '#domain/access/access-token.ts';
 import type { CredentialResetId } from '#domain/id.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import type { OperatorInput } from '#http/edge/route.ts';
 import { problem, refusalProblem } from '#http/encode/problem.ts';
 import { findUser } from '#store/users.ts';

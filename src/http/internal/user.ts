@@ -1,11 +1,11 @@
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { randomBytes } from '@noble/hashes/utils.js';
 import type { OperatorInput } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import * as z from 'zod';
 import { newUserId } from '#domain/id.ts';
 import { userSchema } from '#http/user/profile.ts';
-import { plainText } from '#http/edge/plain-text.ts';
+import { plainText } from '#http/encode/plain-text.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { personStub } from '#objects/person/stub.ts';
 import { insertUser, findUserByEmail } from '#store/users.ts';

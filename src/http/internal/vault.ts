@@ -1,6 +1,6 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
-import { chainsFrom, findChain } from '#chains/registry.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import { BITCOIN_ADDRESS_TYPES } from '#domain/asset/chain.ts';
 import { APPROVAL_MODES } from '#domain/access/device.ts';
 import type { UserId, VaultId } from '#domain/id.ts';
@@ -12,15 +12,19 @@ import type { Result } from '#domain/result.ts';
 import { refused } from '#domain/result.ts';
 import { defaultRules } from '#domain/policy/optional-rules.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
-import type { Vault } from '#domain/vault.ts';
-import { DEFAULT_DECISION_PERIOD_SECONDS, DEFAULT_MAX_PENDING, MAX_DECISION_PERIOD_SECONDS } from '#domain/vault.ts';
+import type { Vault } from '#domain/vault/vault.ts';
+import {
+  DEFAULT_DECISION_PERIOD_SECONDS,
+  DEFAULT_MAX_PENDING,
+  MAX_DECISION_PERIOD_SECONDS,
+} from '#domain/vault/vault.ts';
 import { deviceBody, MAX_NEW_DEVICES, readDevices } from '#http/encode/device-signature.ts';
 import { approvalOrigins } from '#devices/approval-origin.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import type { Input, OperatorInput } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { callObject, ObjectUnavailable } from '#http/edge/object-call.ts';
-import { plainText } from '#http/edge/plain-text.ts';
+import { plainText } from '#http/encode/plain-text.ts';
 import type { FieldFault } from '#domain/field-fault.ts';
 import { problem } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
@@ -36,9 +40,9 @@ import { rfc3339OrNull } from '#http/encode/rfc3339.ts';
 import { allocateVault } from '#store/vaults.ts';
 import { minSigners, MAX_PARTY_INDEX } from '#mpc/party.ts';
 import { cosignerEndpoints } from '#cosigner-client/endpoints.ts';
-import type { VaultSpec } from '#domain/new-vault.ts';
-import { initialPolicy } from '#domain/new-vault.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import type { VaultSpec } from '#domain/vault/new-vault.ts';
+import { initialPolicy } from '#domain/vault/new-vault.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 
 export const rolesBody = z.array(z.enum(ROLES)).min(1).max(ROLES.length);
 /**

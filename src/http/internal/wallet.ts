@@ -1,5 +1,5 @@
-import { chainsFrom, findChain } from '#chains/registry.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import type { OperatorInput } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { noSuchVault, vaultOf, vaultRecord, vaultSchema } from '#http/internal/vault.ts';

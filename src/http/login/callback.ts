@@ -1,4 +1,4 @@
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { route } from '#http/edge/route.ts';
 import { attemptOf, endedAttemptCookie, pathOf, redirectUriOf } from '#http/login/attempt-cookie.ts';
 import { callObject } from '#http/edge/object-call.ts';

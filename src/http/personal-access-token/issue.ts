@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { UserProfile } from '#domain/access/access-token.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { newSecret, newTokenId } from '#http/edge/credential-value.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { tokenObject } from '#http/personal-access-token/own-token.ts';

@@ -1,7 +1,7 @@
 import type { TokenId } from '#domain/id.ts';
-import type { Refusal } from '#domain/refusal.ts';
+import type { Refusal } from '#domain/transaction/refusal.ts';
 import type { Result } from '#domain/result.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import type { TokenOwner, TokenView } from '#objects/token/access-token.ts';

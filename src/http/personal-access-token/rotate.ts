@@ -1,5 +1,5 @@
 import { newSecret } from '#http/edge/credential-value.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { withOwnToken } from '#http/personal-access-token/own-token.ts';

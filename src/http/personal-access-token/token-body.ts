@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { plainText } from '#http/edge/plain-text.ts';
+import { plainText } from '#http/encode/plain-text.ts';
 
 /** The name that the owner gives an access token. */
 export const tokenName = plainText(100).refine((name) => name.trim() !== '', 'Must not be empty.');

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { TokenChange } from '#domain/access/access-token.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { withOwnToken } from '#http/personal-access-token/own-token.ts';

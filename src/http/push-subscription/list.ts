@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { route } from '#http/edge/route.ts';
 import { subscriptionRecord, subscriptionSchema } from '#http/push-subscription/record.ts';
 import { pushSettings } from '#push/settings.ts';

@@ -1,7 +1,7 @@
 import type { UserProfile } from '#domain/access/access-token.ts';
 import { SESSION_SECONDS } from '#domain/access/session.ts';
 import { sessionObject } from '#http/edge/authenticate.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { newSecret, newTokenId } from '#http/edge/credential-value.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { sessionCookie } from '#http/edge/session-cookie.ts';

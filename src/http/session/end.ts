@@ -1,5 +1,5 @@
 import { sessionObject } from '#http/edge/authenticate.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { endedSessionCookie } from '#http/edge/session-cookie.ts';

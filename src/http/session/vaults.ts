@@ -3,13 +3,13 @@ import { parseVaultId, parseVaultIdText } from '#domain/id.ts';
 import { APPROVAL_MODES } from '#domain/access/device.ts';
 import { ROLES } from '#domain/access/member.ts';
 import { approvalOrigins } from '#devices/approval-origin.ts';
-import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { pageOf } from '#http/edge/page.ts';
 import { callObject } from '#http/edge/object-call.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 import { membersOf, vaultsOf } from '#store/vaults.ts';
 
 /** The list calls the object of each vault. */

@@ -1,4 +1,4 @@
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { approvalResultSchema } from '#http/encode/transaction-schema.ts';
 import { deviceSignatureBody, deviceSignatureIn } from '#http/encode/device-signature.ts';
 import type { Input } from '#http/edge/route.ts';

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { chainsFrom, findChain } from '#chains/registry.ts';
-import { rulesFor } from '#chains/rules-for.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
+import { rulesFor } from '#chains/families/rules-for.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import { hasPermission } from '#domain/access/member.ts';
-import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { chainClientFor } from '#chains/client-for.ts';
+import { chainClientFor } from '#chains/clients/client-for.ts';
 import type { ChainClient, PreparationFault } from '#chains/chain-client.ts';
 import type { ChainRules } from '#chains/chain-rules.ts';
-import { chainsFrom, findChain } from '#chains/registry.ts';
-import { rulesFor } from '#chains/rules-for.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
+import { rulesFor } from '#chains/families/rules-for.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
@@ -11,13 +11,13 @@ import type { VaultId } from '#domain/id.ts';
 import { parseVaultId } from '#domain/id.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf } from '#http/edge/context.ts';
-import type { FieldReader } from '#chains/field-reader.ts';
-import { fieldReader } from '#chains/field-reader.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { actorOf } from '#http/encode/context.ts';
+import type { FieldReader } from '#chains/families/field-reader.ts';
+import { fieldReader } from '#chains/families/field-reader.ts';
 import { idempotencyOf } from '#http/edge/idempotency.ts';
 import { callObject } from '#http/edge/object-call.ts';
-import { plainText } from '#http/edge/plain-text.ts';
+import { plainText } from '#http/encode/plain-text.ts';
 import type { FieldFault } from '#domain/field-fault.ts';
 import { maxFeeDetails, problem, refusalProblem } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
@@ -29,7 +29,7 @@ import type { Speed } from '#domain/transaction/transaction.ts';
 import { SPEEDS } from '#domain/transaction/transaction.ts';
 import { largestFeeFor } from '#domain/wallet/fee-cap.ts';
 import type { CreationRequest } from '#objects/vault/writes/new-transaction.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 
 /** The vault and the chain, in every body that creates a transaction and in the fee estimate. */
 export const targetFields = {

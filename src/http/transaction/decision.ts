@@ -1,7 +1,7 @@
 import type { DeviceSignature } from '#domain/access/device.ts';
 import type { TransactionId } from '#domain/id.ts';
-import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { actorOf } from '#http/encode/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { recordOf, vaultStubOf } from '#http/transaction/transaction-path.ts';

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import type { FeeTier } from '#chains/chain-client.ts';
 import { assetRecord, assetSchema } from '#http/encode/asset.ts';
-import { chainClientFor } from '#chains/client-for.ts';
+import { chainClientFor } from '#chains/clients/client-for.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import { largestFeeFor, suggestedMaxFee } from '#domain/wallet/fee-cap.ts';
-import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
@@ -22,7 +22,7 @@ import {
 } from '#http/transaction/creation.ts';
 import { lockedUtxosOf } from '#http/transaction/locked-utxos.ts';
 import { readTransfer, paymentFields } from '#http/transaction/transfer.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 
 const estimateBody = z
   .strictObject({

@@ -1,9 +1,9 @@
-import { rulesFor } from '#chains/rules-for.ts';
+import { rulesFor } from '#chains/families/rules-for.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { VaultId } from '#domain/id.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 
 /**
  * Returns the locked UTXOs of a vault on a chain, by name; none on chains with accounts. The caller

@@ -1,14 +1,14 @@
-import { chainsFrom, findChain } from '#chains/registry.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { vaultOfTransaction } from '#domain/id.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { activityRecord } from '#http/encode/activity.ts';
 import type { RecordScope } from '#http/encode/transaction.ts';
 import { transactionRecord } from '#http/encode/transaction.ts';
 import type { ListedRecord } from '#objects/vault/documents/listed-document.ts';
 import { publicTransaction } from '#objects/vault/projection.ts';
 import type { ActivityView, TransactionView } from '#objects/vault/views.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 
 /** Returns the record of a view for its reader. */
 export function recordOf(context: HttpContext, view: TransactionView | ActivityView) {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import type { StreamedEvents, Wait } from '#http/edge/event-stream.ts';

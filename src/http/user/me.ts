@@ -1,4 +1,4 @@
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { userSchema } from '#http/user/profile.ts';
 import { route } from '#http/edge/route.ts';
 

@@ -1,13 +1,13 @@
 import * as z from 'zod';
-import { chainsFrom } from '#chains/registry.ts';
+import { chainsFrom } from '#chains/families/registry.ts';
 import { isOpen } from '#domain/access/credential-reset.ts';
 import type { CredentialReset } from '#domain/access/credential-reset.ts';
 import type { VaultId } from '#domain/id.ts';
 import { parseCredentialResetId, parsePolicyChangeId, parseTransactionId, parseVaultId } from '#domain/id.ts';
-import type { Actor } from '#domain/transaction/transaction.ts';
+import type { Actor } from '#domain/access/approval.ts';
 import { isPending, TRANSACTION_STATES } from '#domain/transaction/transaction.ts';
-import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { callObject, ObjectUnavailable } from '#http/edge/object-call.ts';
@@ -23,7 +23,7 @@ import {
 import { recordOf } from '#http/transaction/transaction-path.ts';
 import { personStub } from '#objects/person/stub.ts';
 import type { PendingDecision } from '#objects/vault/commands/pending.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 import { inGroups } from '#store/batched-query.ts';
 import { logUnreadable } from '#store/document.ts';
 import { unreadableText } from '#store/object-schema.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { chainsFrom } from '#chains/registry.ts';
+import { chainsFrom } from '#chains/families/registry.ts';
 import { respondWithEtag, taggedJson } from '#http/edge/etag.ts';
-import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
@@ -12,7 +12,7 @@ import { invalidRequest } from '#http/edge/request-check.ts';
 import { balanceRecords, balanceSchema } from '#http/encode/balance.ts';
 import type { BalanceView } from '#objects/vault/views.ts';
 import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 
 const MAX_PAGE_SIZE = 100;
 

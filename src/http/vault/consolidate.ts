@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { chainsFrom, findChain } from '#chains/registry.ts';
-import { rulesFor } from '#chains/rules-for.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
+import { rulesFor } from '#chains/families/rules-for.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { problem } from '#http/encode/problem.ts';

@@ -1,6 +1,6 @@
-import { chainsFrom } from '#chains/registry.ts';
-import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf } from '#http/edge/context.ts';
+import { chainsFrom } from '#chains/families/registry.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import type { StreamedEvents } from '#http/edge/event-stream.ts';
@@ -10,7 +10,7 @@ import { refusalProblem } from '#http/encode/problem.ts';
 import { recordOf } from '#http/transaction/transaction-path.ts';
 import { balanceRecords } from '#http/encode/balance.ts';
 import type { VaultChanges } from '#objects/vault/commands/feed.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 
 /**
  * The maximum number of lines of the history that a stream replays. A reader that was away for

@@ -1,6 +1,6 @@
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { ObjectUnavailable } from '#http/edge/object-call.ts';
 import type { FieldFault } from '#domain/field-fault.ts';
 import { cosignerIdentities } from '#cosigner-client/identities.ts';

@@ -1,11 +1,11 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import * as z from 'zod';
-import { chainsFrom } from '#chains/registry.ts';
+import { chainsFrom } from '#chains/families/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { mandateBytes } from '#domain/policy/policy-change.ts';
-import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
@@ -16,7 +16,7 @@ import { approvalRecord } from '#http/encode/transaction.ts';
 import { approvalSchema } from '#http/encode/transaction-schema.ts';
 import { policyRecord, policySchema } from '#http/encode/policy.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 
 const PAGE = 20;
 

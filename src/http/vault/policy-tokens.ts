@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { chainClientFor } from '#chains/client-for.ts';
-import { chainsFrom, findChain } from '#chains/registry.ts';
+import { chainClientFor } from '#chains/clients/client-for.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import { listedToken } from '#domain/asset/chain.ts';
 import type { PolicyToken } from '#domain/policy/optional-rules.ts';
 import { MAX_DECIMALS } from '#domain/policy/optional-rules.ts';
 import { MAX_RULES } from '#domain/policy/rules.ts';
-import type { HttpContext } from '#http/edge/context.ts';
-import { plainText } from '#http/edge/plain-text.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { plainText } from '#http/encode/plain-text.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import type { FieldFault } from '#domain/field-fault.ts';
 import { problem } from '#http/encode/problem.ts';

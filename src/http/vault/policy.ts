@@ -1,14 +1,14 @@
 import * as z from 'zod';
-import { chainsFrom } from '#chains/registry.ts';
-import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf } from '#http/edge/context.ts';
+import { chainsFrom } from '#chains/families/registry.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { foundingRecord, foundingSchema, policyRecord, policySchema } from '#http/encode/policy.ts';
 import { nonceQuery, statementFields, statementRecord } from '#http/encode/statement.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 
 const governanceSchema = z
   .strictObject({

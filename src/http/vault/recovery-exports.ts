@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
@@ -8,7 +8,7 @@ import { refusalProblem } from '#http/encode/problem.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import type { SignedExportList } from '#cosigner-client/export-lists.ts';
 import { exportListOf, exportListSchema } from '#cosigner-client/export-lists.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 
 const exportsQuery = z.strictObject({
   nonce: z.string().regex(/^[0-9a-f]{64}$/, 'Must be 32 bytes in lower-case hex.'),

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { chainsFrom, findChain } from '#chains/registry.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import { parseTransactionId, vaultOfTransaction } from '#domain/id.ts';
 import type { VaultId } from '#domain/id.ts';
 import { DISPLAY_TYPES, TRANSACTION_STATES } from '#domain/transaction/transaction.ts';
-import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { respondWithEtag, taggedJson } from '#http/edge/etag.ts';
@@ -14,7 +14,7 @@ import { invalidRequest } from '#http/edge/request-check.ts';
 import { transactionSchema } from '#http/encode/transaction-schema.ts';
 import { listedRecord } from '#http/transaction/transaction-path.ts';
 import { listedCodec } from '#objects/vault/documents/listed-document.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 import { readableOrNull } from '#store/document.ts';
 import { list } from '#store/transactions.ts';
 

@@ -2,7 +2,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import { limitByAddress } from '#http/edge/address-limit.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { ObjectUnavailable } from '#http/edge/object-call.ts';

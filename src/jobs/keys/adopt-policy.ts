@@ -2,8 +2,8 @@ import type { ExpiredAdoption } from '#domain/policy/mandate-renewal.ts';
 import type { CosignerFault } from '#cosigner-client/client.ts';
 import { cosignersOf, faultText } from '#cosigner-client/client.ts';
 import { bringPolicies } from '#cosigner-client/bring-policies.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultDoors } from '#objects/vault/doors.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
+import type { VaultDoors } from '#objects/vault/doors/doors.ts';
 import { policySource } from '#jobs/signing/policy-source.ts';
 
 /**

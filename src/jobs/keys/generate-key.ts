@@ -3,7 +3,7 @@ import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import { parseKeyId } from '#domain/id.ts';
-import type { KeyCandidate } from '#domain/vault.ts';
+import type { KeyCandidate } from '#domain/vault/vault.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
@@ -17,8 +17,8 @@ import type { PolicySource } from '#cosigner-client/bring-policies.ts';
 import { bringPolicies } from '#cosigner-client/bring-policies.ts';
 import { policySource } from '#jobs/signing/policy-source.ts';
 import { FIRST_EPOCH } from '#mpc/keygen/confirm.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultDoors } from '#objects/vault/doors.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
+import type { VaultDoors } from '#objects/vault/doors/doors.ts';
 import { adoptionOf } from '#objects/vault/views.ts';
 
 export interface KeyRequest {

@@ -1,6 +1,6 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { keyProofDigest } from '#cosigner/key/proof-digest.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { refused } from '#domain/result.ts';
 import type { SigningKey } from '#jobs/signing/combine.ts';
 import { combineSignatures, publicSharesFrom } from '#jobs/signing/combine.ts';

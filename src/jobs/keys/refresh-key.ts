@@ -1,5 +1,5 @@
 import { nameOf } from '#devices/policy-succession.ts';
-import type { KeyRefresh, VaultKey } from '#domain/vault.ts';
+import type { KeyRefresh, VaultKey } from '#domain/vault/vault.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { pairNextCosigners, pairSetups } from '#jobs/keys/pair-cosigners.ts';
@@ -16,8 +16,8 @@ import { agreedShares, sharesHeldBy } from '#cosigner-client/held-shares.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import { MAX_EPOCH_STEP } from '#mpc/keygen/resharing.ts';
 import { storeRefresh } from '#store/operations/key-exports.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultDoors } from '#objects/vault/doors.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
+import type { VaultDoors } from '#objects/vault/doors/doors.ts';
 
 export interface RefreshRequest {
   readonly key: VaultKey;

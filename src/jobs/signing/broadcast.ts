@@ -7,10 +7,10 @@ import { newestAttempt, signedAttempts } from '#domain/transaction/transaction.t
 import type { BroadcastVerdict, ChainClient } from '#chains/chain-client.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { EventOf } from '#domain/transaction/event.ts';
-import { chainClientFor } from '#chains/client-for.ts';
+import { chainClientFor } from '#chains/clients/client-for.ts';
 import { allocatorOf, hasOrderedNonces } from '#jobs/signing/nonce-allocation.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultDoors } from '#objects/vault/doors.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
+import type { VaultDoors } from '#objects/vault/doors/doors.ts';
 
 interface Broadcasting {
   readonly env: CoordinatorEnv;

@@ -1,6 +1,6 @@
 import type { ChainClient, Observation } from '#chains/chain-client.ts';
 import { acceptanceOf } from '#jobs/signing/broadcast.ts';
-import { observeAttempts } from '#chains/observe-attempts.ts';
+import { observeAttempts } from '#chains/clients/observe-attempts.ts';
 import type { FailureReason } from '#domain/transaction/event.ts';
 import { hasWaitedUnshown, isAtRest } from '#domain/transaction/inclusion-steps.ts';
 import { COIN_UNKNOWN, NOT_SHOWN } from '#domain/transaction/job.ts';
@@ -10,14 +10,14 @@ import { isPastNotAfter } from '#domain/transaction/not-after.ts';
 import { isPastNotAfterTime } from '#domain/transaction/intent.ts';
 import type { ValuedInclusion, Inclusion, Transaction } from '#domain/transaction/transaction.ts';
 import { newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
-import { chainClientFor } from '#chains/client-for.ts';
+import { chainClientFor } from '#chains/clients/client-for.ts';
 import { raiseUntraced } from '#jobs/untraced-alert.ts';
 import { valueAssets } from '#jobs/value-assets.ts';
 import { recordBlocker } from '#jobs/signing/nonce-allocation.ts';
 import { reprice } from '#jobs/signing/reprice.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import type { TransactionWork } from '#objects/vault/views.ts';
-import type { VaultDoors } from '#objects/vault/doors.ts';
+import type { VaultDoors } from '#objects/vault/doors/doors.ts';
 import { errorText } from '#store/error-text.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { AccountNonce, ChainClient, PreparationFault } from '#chains/chain-client.ts';
 import type { ChainFault, PaymentOrdering } from '#chains/chain-rules.ts';
-import { rulesFor } from '#chains/rules-for.ts';
+import { rulesFor } from '#chains/families/rules-for.ts';
 import type { Chain } from '#domain/asset/chain.ts';
-import type { AssetAmount } from '#domain/transaction/exposure.ts';
+import type { AssetAmount } from '#domain/asset/exposure.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseTransactionId } from '#domain/id.ts';
 import type { CountTexts } from '#domain/wallet/count-texts.ts';
@@ -13,9 +13,9 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused, unreachable } from '#domain/result.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { signedAttempts } from '#domain/transaction/transaction.ts';
-import { WAITS_FOR_NONCE } from '#domain/wallet/nonce-wait.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultDoors } from '#objects/vault/doors.ts';
+import { WAITS_FOR_NONCE } from '#domain/transaction/nonce-wait.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
+import type { VaultDoors } from '#objects/vault/doors/doors.ts';
 import type { HeldNonceRecord } from '#objects/vault/views.ts';
 import type { AllocationResult, HeldSlot, ReservationFault } from '#objects/wallet-nonce/object.ts';
 

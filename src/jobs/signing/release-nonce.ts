@@ -1,8 +1,8 @@
-import { rulesFor } from '#chains/rules-for.ts';
+import { rulesFor } from '#chains/families/rules-for.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { keepsReservation } from '#domain/transaction/job.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultDoors } from '#objects/vault/doors.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
+import type { VaultDoors } from '#objects/vault/doors/doors.ts';
 
 /**
  * Reports to the nonce allocator how a transaction ended: on chain, or never. A nonce that ended

@@ -5,8 +5,8 @@ import type { Transaction } from '#domain/transaction/transaction.ts';
 import { newestAttempt } from '#domain/transaction/transaction.ts';
 import { nextPurpose, replacementSpeed } from '#domain/transaction/transition.ts';
 import { claimedUtxos, lockedUtxos } from '#jobs/signing/nonce-allocation.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultDoors } from '#objects/vault/doors.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
+import type { VaultDoors } from '#objects/vault/doors/doors.ts';
 
 interface Repricing {
   readonly env: CoordinatorEnv;

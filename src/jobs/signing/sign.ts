@@ -15,8 +15,8 @@ import { accepted, refused, unreachable } from '#domain/result.ts';
 import type { Attempt, Speed, Transaction } from '#domain/transaction/transaction.ts';
 import { isPermanentlyRejected, newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
 import { nextPurpose, replacementSpeed } from '#domain/transaction/transition.ts';
-import { chainClientFor } from '#chains/client-for.ts';
-import { rulesFor } from '#chains/rules-for.ts';
+import { chainClientFor } from '#chains/clients/client-for.ts';
+import { rulesFor } from '#chains/families/rules-for.ts';
 import { haveSameNonce } from '#chains/inspect/payload.ts';
 import { spendingOf } from '#chains/inspect/spending.ts';
 import type { SigningContact } from '#jobs/signing/signing-contact.ts';
@@ -40,8 +40,8 @@ import type { OpenedSessions } from '#jobs/signing/relay.ts';
 import type { Signable } from '#jobs/signing/threshold-sign.ts';
 import { availableHolders, openSessionsAhead, thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { needsReceipts } from '#domain/policy/policy.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultDoors } from '#objects/vault/doors.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
+import type { VaultDoors } from '#objects/vault/doors/doors.ts';
 import type { TransactionWork } from '#objects/vault/views.ts';
 
 /**

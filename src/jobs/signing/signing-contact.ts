@@ -1,7 +1,7 @@
 import type { Attempt, Transaction } from '#domain/transaction/transaction.ts';
 import { newestAttempt } from '#domain/transaction/transaction.ts';
 import { isStale } from '#domain/transaction/unsigned-attempt.ts';
-import type { VaultDoors } from '#objects/vault/doors.ts';
+import type { VaultDoors } from '#objects/vault/doors/doors.ts';
 
 /** How one run of the signing job contacts co-signers for one set of bytes. */
 export interface SigningContact {

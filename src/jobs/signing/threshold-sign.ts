@@ -3,8 +3,9 @@ import type { ChainSignature } from '#chains/chain-rules.ts';
 import { inspectPayload } from '#chains/inspect/payload.ts';
 import type { Intent } from '#domain/transaction/intent.ts';
 import { actionOfAttempt, intentBytes } from '#domain/transaction/intent.ts';
-import type { Attempt, Approval } from '#domain/transaction/transaction.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { Attempt } from '#domain/transaction/transaction.ts';
+import type { Approval } from '#domain/access/approval.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import type { CosignerClient, CosignerFault, GroupFault } from '#cosigner-client/client.ts';
 import { faultText } from '#cosigner-client/client.ts';
 import { pairStatesOf } from '#cosigner-client/pair-states.ts';
@@ -19,7 +20,7 @@ import { openAhead, relay } from '#jobs/signing/relay.ts';
 import { receiptsOf } from '#jobs/signing/receipts.ts';
 import type { PolicySource } from '#cosigner-client/bring-policies.ts';
 import { bringPolicies, encodeApproval } from '#cosigner-client/bring-policies.ts';
-import { walletOf } from '#mpc/derivation.ts';
+import { walletOf } from '#mpc/derivation/derivation.ts';
 import { needsReceipts } from '#domain/policy/policy.ts';
 
 /** What co-signers sign: the bytes, and the hash that they compute themselves. */

@@ -1,4 +1,4 @@
-import { type Challenges, combine } from '#mpc/wasm/gf208.ts';
+import { type Challenges, combine } from '#mpc/ecdsa/gf208.ts';
 import { bitAt, ROW_WORDS } from '#mpc/ecdsa/bit-matrix.ts';
 import { wireBytes } from '#mpc/ecdsa/byte-reader.ts';
 import {

@@ -12,7 +12,7 @@ import {
 import { cancellationRefusal } from '#domain/access/reset-cancellation.ts';
 import type { CredentialResetId, TokenId, UserId } from '#domain/id.ts';
 import { parseCredentialResetId, parseVaultId } from '#domain/id.ts';
-import type { Refusal } from '#domain/refusal.ts';
+import type { Refusal } from '#domain/transaction/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { DAY_MS } from '#domain/policy/rules.ts';
@@ -23,7 +23,7 @@ import { PERSON_SCHEMA, PersonStorage } from '#objects/person/storage.ts';
 import { StreamSlots } from '#objects/person/stream-slots.ts';
 import { upgradeState } from '#store/object-schema.ts';
 import type { NewSession, SessionObject } from '#objects/token/session.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 import { errorText } from '#store/error-text.ts';
 import { deleteIdentities } from '#store/identities.ts';
 import { vaultIdsOf } from '#store/vaults.ts';

@@ -11,7 +11,7 @@ import { admissionFault, deletedToken, ownToken, rotatedToken, updatedToken } fr
 import { constantTimeEqual } from '#domain/constant-time-equal.ts';
 import type { TokenId, UserId } from '#domain/id.ts';
 import type { RateLimitPolicy } from '#domain/access/rate-limit.ts';
-import type { Refusal } from '#domain/refusal.ts';
+import type { Refusal } from '#domain/transaction/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 import type { CoordinatorConfig } from '#objects/configuration.ts';

@@ -1,5 +1,5 @@
 import type { Chain } from '#domain/asset/chain.ts';
-import type { Vault } from '#domain/vault.ts';
+import type { Vault } from '#domain/vault/vault.ts';
 import type { ChangeSignal } from '#objects/vault/change-signal.ts';
 import type { FeedCache } from '#objects/vault/feed-cache.ts';
 import type { VaultCommit } from '#objects/vault/commit.ts';

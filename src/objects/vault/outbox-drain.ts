@@ -1,9 +1,9 @@
-import type { Vault } from '#domain/vault.ts';
+import type { Vault } from '#domain/vault/vault.ts';
 import type { CoordinatorConfig, JobMessage } from '#objects/configuration.ts';
 import { historyCodec } from '#objects/vault/documents/vault-documents.ts';
-import type { HistoryEntry } from '#objects/vault/history.ts';
-import type { JobQueue, OutboxRow } from '#objects/vault/outbox.ts';
-import { isQueuedJob, JOBS, resendDelayMs } from '#objects/vault/outbox.ts';
+import type { HistoryEntry } from '#objects/vault/documents/history.ts';
+import type { JobQueue, OutboxRow } from '#objects/outbox.ts';
+import { isQueuedJob, JOBS, resendDelayMs } from '#objects/outbox.ts';
 import { projectedActivity, projectedTransaction } from '#objects/vault/projection.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { readableOrNull } from '#store/document.ts';

@@ -3,7 +3,7 @@ import type { EarlierTransactions } from '#objects/vault/tables/recipient-table.
 import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';
 import type { Activity, ActivityBlock } from '#domain/activity/activity.ts';
 import type { Chain, KeyScheme } from '#domain/asset/chain.ts';
-import type { AssetAmount } from '#domain/transaction/exposure.ts';
+import type { AssetAmount } from '#domain/asset/exposure.ts';
 import type { Founding, NeededRenewal } from '#domain/policy/mandate-renewal.ts';
 import type { Member } from '#domain/access/member.ts';
 import type { Policy } from '#domain/policy/policy.ts';
@@ -11,7 +11,7 @@ import type { Rules } from '#domain/policy/rules.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import type { PolicyChange } from '#domain/policy/policy-change.ts';
 import type { KeyId, TransactionId } from '#domain/id.ts';
-import type { KeyCandidate, KeyRefresh, Vault, VaultKey } from '#domain/vault.ts';
+import type { KeyCandidate, KeyRefresh, Vault, VaultKey } from '#domain/vault/vault.ts';
 
 /**
  * A transaction with the context for its reader: the policy in force and the reader's own roles.

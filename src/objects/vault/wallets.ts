@@ -2,9 +2,9 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { addressOn } from '#chains/inspect/address-on.ts';
 import type { Chain, KeyScheme } from '#domain/asset/chain.ts';
 import { keySchemeOf } from '#domain/asset/chain.ts';
-import type { Vault, VaultConfiguration, VaultKey } from '#domain/vault.ts';
-import { walletAddress } from '#domain/vault.ts';
-import { walletKey } from '#mpc/derivation.ts';
+import type { Vault, VaultConfiguration, VaultKey } from '#domain/vault/vault.ts';
+import { walletAddress } from '#domain/vault/vault.ts';
+import { walletKey } from '#mpc/derivation/derivation.ts';
 
 /**
  * Returns the vault with a wallet on one more chain. The address follows from the existing key, or

@@ -1,7 +1,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { Amount } from '#domain/asset/amount.ts';
 import { parseAmount, unitsOf } from '#domain/asset/amount.ts';
-import type { AssetAmount } from '#domain/transaction/exposure.ts';
+import type { AssetAmount } from '#domain/asset/exposure.ts';
 import type { InFlight, RecordedSpending, Spending, ReservationDecision } from '#domain/wallet/reservation.ts';
 import type { CountTexts } from '#domain/wallet/count-texts.ts';
 import { countsIn } from '#domain/wallet/count-texts.ts';

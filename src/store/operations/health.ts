@@ -1,7 +1,7 @@
 import { and, asc, count, desc, eq, gt, gte, inArray, isNotNull, max, min, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
-import type { ServiceHealth } from '#domain/alert.ts';
-import { EXPORT_DELAY_MS, UNEXPLAINED_REASONS } from '#domain/alert.ts';
+import type { ServiceHealth } from '#domain/operations/alert.ts';
+import { EXPORT_DELAY_MS, UNEXPLAINED_REASONS } from '#domain/operations/alert.ts';
 import { outdatedKeys } from '#store/operations/key-exports.ts';
 import { claims, deadLetters } from '#store/operations/schema.ts';
 import { deliveries, monitorEndpoints, scans, transactions, vaults } from '#store/schema.ts';

@@ -8,7 +8,7 @@
  *   the co-signer that does not agree.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { generateKey } from '../../cosigner/key/generate-key.ts';
 import { byDevice, founded } from '../../cosigner/policy/device-scene.ts';

@@ -13,7 +13,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { sharesHeldBy } from '#cosigner-client/held-shares.ts';
 import { refused } from '#domain/result.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { relay } from '#jobs/signing/relay.ts';
 import { cosignersInMemory } from '../../cosigner/cosigners-in-memory.ts';
 import { present } from '../../cosigner/cosigners.ts';

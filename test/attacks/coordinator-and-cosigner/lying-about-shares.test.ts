@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import type { HeldShares } from '#cosigner-client/held-shares.ts';
 import { accepted } from '#domain/result.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { relay } from '#jobs/signing/relay.ts';
 import { policy } from '../../domain/cast.ts';
 import type { Cosigners } from '../../cosigner/cosigners.ts';

@@ -9,8 +9,8 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StatementVerdict } from '#devices/statement.ts';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { byDevice, founded } from '../../cosigner/policy/device-scene.ts';
 import type { Cosigners } from '../../cosigner/cosigners.ts';
 import { newKey, startCosigners } from '../../cosigner/cosigners.ts';

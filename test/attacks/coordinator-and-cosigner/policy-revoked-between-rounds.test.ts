@@ -16,7 +16,7 @@ import { newPolicyChangeId } from '#domain/id.ts';
 import { signingEndsAtMs } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { mandateBytes } from '#domain/policy/policy-change.ts';
-import type { Actor, Approval } from '#domain/transaction/transaction.ts';
+import type { Actor, Approval } from '#domain/access/approval.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { alice, bob, carol, NOON_MS, policy } from '../../domain/cast.ts';
 import { digestOf, next, request } from '../../cosigner/policy/check-scene.ts';

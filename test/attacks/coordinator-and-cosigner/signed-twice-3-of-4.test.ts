@@ -12,7 +12,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { addressOn } from '#chains/inspect/address-on.ts';
 import { defaultRules } from '#domain/policy/optional-rules.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { signerGroups } from '#cosigner-client/signer-groups.ts';
 import { thresholdSign } from '../../cosigner/threshold-sign.ts';
 import { generateKey } from '../../cosigner/key/generate-key.ts';

@@ -10,7 +10,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Policy } from '#domain/policy/policy.ts';
 import { generateKey } from '../../cosigner/key/generate-key.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { thresholdSign } from '../../cosigner/threshold-sign.ts';
 import { relay } from '#jobs/signing/relay.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';

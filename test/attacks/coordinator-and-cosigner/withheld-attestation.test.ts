@@ -12,7 +12,7 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { AttemptPurpose } from '#domain/transaction/intent.ts';
 import { actionOfAttempt, intentBytes } from '#domain/transaction/intent.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { accepted } from '#domain/result.ts';
 import type { SignedBytes } from '#jobs/signing/propagate-signed-record.ts';

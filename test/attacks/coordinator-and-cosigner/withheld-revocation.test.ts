@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { addressOn } from '#chains/inspect/address-on.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { generateKey } from '../../cosigner/key/generate-key.ts';
 import { relay } from '#jobs/signing/relay.ts';
 import { thresholdSign } from '../../cosigner/threshold-sign.ts';

@@ -8,7 +8,7 @@
  *   object of the vault, for each key and each signature.
  */
 import { beforeAll, expect, test } from 'vitest';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { policyStatements } from '#cosigner-client/policy-statements.ts';
 import { byDevice } from '../../cosigner/policy/device-scene.ts';
 import { approvedTransfer, newKey } from '../../cosigner/cosigners.ts';

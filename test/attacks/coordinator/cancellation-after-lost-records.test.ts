@@ -11,7 +11,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { AttemptPurpose } from '#domain/transaction/intent.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { propagateSignedRecord } from '#jobs/signing/propagate-signed-record.ts';
 import type { ApprovedTransfer, Cosigners } from '../../cosigner/cosigners.ts';
 import { approvedTransfer, attemptOf, newKey, present, startCosigners } from '../../cosigner/cosigners.ts';

@@ -10,7 +10,7 @@
 import { ed25519, x25519 } from '@noble/curves/ed25519.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { isSignedBy } from '#cli/peers-file.ts';
 import type { RecoveryPackage } from '#mpc/recovery/package.ts';
 import { recoveryPackageBytes, sealForRecovery } from '#mpc/recovery/package.ts';

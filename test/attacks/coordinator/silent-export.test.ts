@@ -10,7 +10,7 @@
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { publicIdentity } from '#mpc/identity.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import type { ExportAudit } from '#cli/verify-exports.ts';
 import { exportFaults } from '#cli/verify-exports.ts';
 import { identitySecretsIn } from '../../cosigner/key/identity-secrets.ts';

@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
 import { parseCredentialResetId, parseVaultId } from '#domain/id.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 import type { Answer, Person, Treasury } from '../../http/scene.worker.ts';
 import { call, asService, coordinator, foundTreasury } from '../../http/scene.worker.ts';
 

@@ -9,7 +9,7 @@
 import { ed25519, x25519 } from '@noble/curves/ed25519.js';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { openRecovery } from '#cli/recovery/rebuild-key.ts';
 import { isSignedPackage } from '#cli/recovery/terms.ts';
 import { recovered } from '#cli/recovery/open.ts';

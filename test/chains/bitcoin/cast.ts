@@ -9,7 +9,7 @@ import type { Utxo } from '#chains/bitcoin/rules/utxo.ts';
 import type { Network } from '#chains/bitcoin/rules/network.ts';
 import { GENESIS, networkOf } from '#chains/bitcoin/rules/network.ts';
 import { inspectPayload } from '#chains/inspect/payload.ts';
-import { chainsFrom, findChain } from '#chains/registry.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';

@@ -1,6 +1,6 @@
 import { getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { clientFor } from '#chains/client-for.ts';
+import { clientFor } from '#chains/clients/client-for.ts';
 import { callOf } from '#chains/evm/rules/call.ts';
 import { spendingOf } from '#chains/inspect/spending.ts';
 import type {

@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem';
 import { getAddress } from 'viem';
 import { evmClient } from '#chains/evm/chain-client.ts';
 import { evmRules } from '#chains/evm/rules/chain-rules.ts';
-import { chainsFrom, findChain } from '#chains/registry.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { ContractFile } from '#local/evm/contracts/compile.ts';
 import { compile, compileDemoDollar } from '#local/evm/contracts/compile.ts';

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem';
 import { getAddress, serializeTransaction } from 'viem';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { clientFor } from '#chains/client-for.ts';
+import { clientFor } from '#chains/clients/client-for.ts';
 import type { WatchedAttempts } from '#chains/chain-client.ts';
 import type { FalseNode } from '../false-node.ts';
 import { startFalseNode } from '../false-node.ts';

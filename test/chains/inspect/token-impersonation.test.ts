@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { impersonatedToken, hasPhishingText } from '#chains/inspect/token-impersonation.ts';
-import { chainsFrom, findChain } from '#chains/registry.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import { present } from '../evm/cast.ts';
 
 /** Covers tokens that imitate others, or whose names contain messages to their readers. */

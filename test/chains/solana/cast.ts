@@ -1,7 +1,7 @@
 import { hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import type { Address } from '@solana/kit';
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { findChain, chainsFrom } from '#chains/registry.ts';
+import { findChain, chainsFrom } from '#chains/families/registry.ts';
 import { solanaClient } from '#chains/solana/chain-client.ts';
 import { solanaRules } from '#chains/solana/rules/chain-rules.ts';
 import { addressOfPublicKey } from '#chains/solana/rules/address.ts';

@@ -7,7 +7,7 @@ import { inspectSolanaPayload } from '#chains/solana/rules/payload.ts';
 import { messageBytes } from '#chains/solana/rules/transaction.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
-import { payloadHex } from '#chains/inspect/payload-hex.ts';
+import { payloadHex } from '#chains/payload-hex.ts';
 import { account, mintTo, newToken } from '#local/solana/tokens.ts';
 import { clientAt, attemptOf, payment, stranger, units, Wallet } from './cast.ts';
 import { startLyingNode } from './lying-node.ts';

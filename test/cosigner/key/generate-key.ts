@@ -2,7 +2,7 @@ import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
-import type { KeyCandidate } from '#domain/vault.ts';
+import type { KeyCandidate } from '#domain/vault/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { nextKeyStep } from '#jobs/keys/generate-key.ts';
 import { policy } from '../../domain/cast.ts';

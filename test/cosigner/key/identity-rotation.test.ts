@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { thresholdSign } from '../threshold-sign.ts';
 import { generateKey } from './generate-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';

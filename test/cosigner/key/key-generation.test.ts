@@ -4,7 +4,7 @@ import { KEY_SCHEMES } from '#domain/asset/chain.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import { parseKeyId, parseVaultId } from '#domain/id.ts';
 import { refused } from '#domain/result.ts';
-import type { KeyCandidate } from '#domain/vault.ts';
+import type { KeyCandidate } from '#domain/vault/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { bringPolicies } from '#cosigner-client/bring-policies.ts';
 import { nextKeyStep } from '#jobs/keys/generate-key.ts';

@@ -1,6 +1,6 @@
 import { nameOf } from '#devices/policy-succession.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { refused } from '#domain/result.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { relay } from '#jobs/signing/relay.ts';

@@ -1,6 +1,6 @@
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import type { KeyRefresh, VaultKey } from '#domain/vault.ts';
+import type { KeyRefresh, VaultKey } from '#domain/vault/vault.ts';
 import { signerGroups } from '#cosigner-client/signer-groups.ts';
 import { proofFault } from '#jobs/keys/prove-key.ts';
 import { nextRefreshStep } from '#jobs/keys/refresh-key.ts';

@@ -3,7 +3,7 @@ import { CREATION_TOLERANCE_MS } from '#cosigner/policy/approval-check.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import { KEY_SCHEMES } from '#domain/asset/chain.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { refused } from '#domain/result.ts';
 import { pairSetups } from '#jobs/keys/pair-cosigners.ts';
 import { relay } from '#jobs/signing/relay.ts';

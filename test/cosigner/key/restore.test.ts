@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { propagateSignedRecord } from '#jobs/signing/propagate-signed-record.ts';
 import { signerGroups } from '#cosigner-client/signer-groups.ts';
 import { thresholdSign } from '../threshold-sign.ts';

@@ -13,7 +13,7 @@ import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { actionOfAttempt, signingEndsAtMs } from '#domain/transaction/intent.ts';
 import type { Rules } from '#domain/policy/rules.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
-import type { Approval } from '#domain/transaction/transaction.ts';
+import type { Approval } from '#domain/access/approval.ts';
 import { BTC, localNetwork, payment, REGTEST, regtest, sourceOf } from '../../chains/bitcoin/cast.ts';
 import { alice, amount, bob, carol, mallory, messageIntent, NOON_MS, policy } from '../../domain/cast.ts';
 import { present } from '../../chains/evm/cast.ts';
@@ -29,7 +29,7 @@ test('an intent with a quorum is signed, and the co-signer computes the digest, 
   const { intentDigest, signingDigest, bid } = checked.value;
   expect(intentDigest).toBe(digestOf(intent));
   expect(`0x${bytesToHex(signingDigest)}`).toBe(composeTransaction(intent, QUOTE, 4n).signingDigest);
-  expect(bid).toEqual({ nonce: 4n, maxFeePerGas: 2000n, maxPriorityFeePerGas: 1000n, leastRisePercent: 110n });
+  expect(bid).toEqual({ nonce: 4n, maxFee: 2000n, maxTip: 1000n, minRisePercent: 110n });
 });
 
 test('the same request gets the same answer, because the check keeps no state', async () => {
@@ -357,7 +357,7 @@ describe('bytes that differ from the intent', () => {
       const checked = await checkRequest(request({ payload }), pinned);
       if (!checked.ok) continue;
       const { bid } = checked.value;
-      allowed.add(`nonce ${bid?.nonce}, at most ${bid?.maxFeePerGas}, tip ${bid?.maxPriorityFeePerGas}`);
+      allowed.add(`nonce ${bid?.nonce}, at most ${bid?.maxFee}, tip ${bid?.maxTip}`);
     }
     expect([...allowed].toSorted()).toEqual([
       'nonce 4, at most 1744, tip 1000',

@@ -7,7 +7,7 @@ import { policyHashOf } from '#devices/policy-succession.ts';
 import type { Intent, OnChainIntent, TransferIntent } from '#domain/transaction/intent.ts';
 import { intentBytes } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import type { Actor, Approval } from '#domain/transaction/transaction.ts';
+import type { Actor, Approval } from '#domain/access/approval.ts';
 import { alice, amount, bob, NOON_MS, policy, transferIntent } from '../../domain/cast.ts';
 
 export const WALLET = '0x1111111111111111111111111111111111111111';

@@ -7,7 +7,7 @@ import { sortedByKeyId } from '#domain/access/device.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
 import type { Intent, OnChainIntent, TransferIntent } from '#domain/transaction/intent.ts';
 import { mandateBytes } from '#domain/policy/policy-change.ts';
-import type { Actor, Approval } from '#domain/transaction/transaction.ts';
+import type { Actor, Approval } from '#domain/access/approval.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { Authenticator } from '../../devices/authenticator.ts';
 import { alice, amount, bob, carol, NOON_MS } from '../../domain/cast.ts';

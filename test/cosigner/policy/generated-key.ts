@@ -2,7 +2,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { addressOn } from '#chains/inspect/address-on.ts';
 import type { PolicySource } from '#cosigner-client/bring-policies.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { nextKeyStep } from '#jobs/keys/generate-key.ts';
 import { anvilRules, present } from '../cosigners.ts';
 

@@ -6,7 +6,7 @@ import { mandateDigest, policyHashOf } from '#devices/policy-succession.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
-import type { KeyRefresh, VaultKey } from '#domain/vault.ts';
+import type { KeyRefresh, VaultKey } from '#domain/vault/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { nextRefreshStep } from '#jobs/keys/refresh-key.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';

@@ -6,7 +6,7 @@ import { newPolicyChangeId, parseVaultId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { mandateBytes } from '#domain/policy/policy-change.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
-import type { Actor, Approval } from '#domain/transaction/transaction.ts';
+import type { Actor, Approval } from '#domain/access/approval.ts';
 import { present } from '../../chains/evm/cast.ts';
 import { alice, bob, carol, mallory, NOON_MS, policy } from '../../domain/cast.ts';
 import { next } from './check-scene.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accepted, refused } from '#domain/result.ts';
 import type { SignedStatement } from '#domain/policy/statement.ts';
 import { statementBytes } from '#domain/policy/statement.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { policyStatements } from '#cosigner-client/policy-statements.ts';
 import { policy } from '../../domain/cast.ts';

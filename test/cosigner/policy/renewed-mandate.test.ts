@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { thresholdSign } from '../threshold-sign.ts';
 import { generateKey } from '../key/generate-key.ts';
 import { bringPolicies } from '#cosigner-client/bring-policies.ts';

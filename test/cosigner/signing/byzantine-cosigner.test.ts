@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { generateKey } from '../key/generate-key.ts';
 import { thresholdSign } from '../threshold-sign.ts';
 import { policy } from '../../domain/cast.ts';

@@ -183,16 +183,16 @@ export class Puppet implements CosignerClient {
     const intent = intentOf(request.intent);
     const inspected = inspectPayload(intent.kind === 'message' ? intent : actionOfAttempt(intent, purpose), payload);
     if (!inspected.ok) throw new Error(inspected.refusal);
-    const { nonce, fees } = inspected.value.kind === 'message' ? { nonce: null, fees: null } : inspected.value;
+    const bid = inspected.value.kind === 'message' ? null : inspected.value.bid;
     return {
       transactionId: intent.transactionId,
       attempt,
       purpose,
       intentDigest: bytesToHex(sha256(intentBytes(intent))),
       signingDigest: bytesToHex(inspected.value.signingDigest),
-      nonce: nonce?.toString() ?? null,
-      maxFee: fees?.maxFeePerGas.toString() ?? null,
-      maxTip: fees?.maxPriorityFeePerGas.toString() ?? null,
+      nonce: bid?.nonce.toString() ?? null,
+      maxFee: bid?.maxFee.toString() ?? null,
+      maxTip: bid?.maxTip.toString() ?? null,
     };
   }
 

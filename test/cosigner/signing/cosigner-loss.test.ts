@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { thresholdSign } from '../threshold-sign.ts';
 import type { Cosigners } from '../cosigners.ts';
 import { approvedTransfer, newKey, present, startCosigners } from '../cosigners.ts';

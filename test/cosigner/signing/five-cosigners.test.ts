@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { cosignerClient } from '#cosigner-client/client.ts';
 import { signerGroups } from '#cosigner-client/signer-groups.ts';

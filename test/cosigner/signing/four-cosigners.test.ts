@@ -7,7 +7,7 @@ import { policyHashOf } from '#devices/policy-succession.ts';
 import { defaultRules } from '#domain/policy/optional-rules.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { thresholdSign } from '../threshold-sign.ts';
 import { generateKey } from '../key/generate-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';

@@ -5,7 +5,7 @@ import { encodeFunctionData, erc20Abi, parseTransaction, recoverMessageAddress }
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Intent } from '#domain/transaction/intent.ts';
 import { actionOfAttempt, intentBytes } from '#domain/transaction/intent.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { thresholdSign } from '../threshold-sign.ts';
 import { present } from '../../chains/evm/cast.ts';
 import { alice, amount, bob } from '../../domain/cast.ts';

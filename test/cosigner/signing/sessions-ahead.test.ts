@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { refused } from '#domain/result.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { openSessionsAhead, thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { approvedTransfer, newKey } from '../cosigners.ts';
 import { cosignersInMemory } from '../cosigners-in-memory.ts';

@@ -2,14 +2,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { decide } from '#domain/transaction/transition.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { sign } from '#jobs/signing/sign.ts';
 import type { Anvil } from '#local/evm/anvil.ts';
 import { startAnvil } from '#local/evm/anvil.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import type { AllocationRequest } from '#objects/wallet-nonce/object.ts';
-import { parseBody, responseOf } from '#cosigner/request-body.ts';
+import { parseBody, responseOf } from '#cosigner/api/request-body.ts';
 import { refused } from '#domain/result.ts';
 import { party } from '../../mpc/dealt-key.ts';
 import { anvilClient } from '../../chains/evm/anvil-client.ts';

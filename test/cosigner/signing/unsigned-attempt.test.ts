@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { thresholdSign } from '../threshold-sign.ts';
 import type { Cosigners } from '../cosigners.ts';
 import { approvedTransfer, attemptOf, newKey, startCosigners } from '../cosigners.ts';

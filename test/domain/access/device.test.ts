@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countedApprovers } from '#domain/transaction/approvals.ts';
+import { countedApprovers } from '#domain/policy/counted-approvals.ts';
 import type { Device, DeviceSignature } from '#domain/access/device.ts';
 import {
   APPROVAL_MODES,
@@ -20,7 +20,7 @@ import {
 } from '#domain/policy/policy.ts';
 import { readCanonical } from '#domain/canonical/read-text.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
-import type { Actor } from '#domain/transaction/transaction.ts';
+import type { Actor } from '#domain/access/approval.ts';
 import { decide } from '#domain/transaction/transition.ts';
 import { alice, bob, carol, DIGEST, mallory, NOON_MS, policy, transactionIn, UNSPENT, approvalBy } from '../cast.ts';
 

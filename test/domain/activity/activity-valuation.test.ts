@@ -4,7 +4,7 @@ import { newActivity, isWatched, updatedActivity } from '#domain/activity/activi
 import type { Valuation, TokenProfile } from '#domain/asset/valuation.ts';
 import { newTransactionId } from '#domain/id.ts';
 import type { Price } from '#domain/asset/price.ts';
-import { chainsFrom, findChain } from '#chains/registry.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { amount, NO_COUNTERPARTIES, NOON_MS, UNPRICED, vaultId } from '../cast.ts';
 

@@ -4,7 +4,7 @@ import type { Activity, ChainTransaction } from '#domain/activity/activity.ts';
 import type { ChainMovement } from '#domain/asset/movement.ts';
 import { newActivity, isWatched, updatedActivity, viewFor } from '#domain/activity/activity.ts';
 import { newTransactionId } from '#domain/id.ts';
-import { chainsFrom, findChain } from '#chains/registry.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { amount, NO_COUNTERPARTIES, NOON_MS, UNPRICED, vaultId } from '../cast.ts';
 

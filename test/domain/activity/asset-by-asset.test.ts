@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { chainsFrom, findChain } from '#chains/registry.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import type { Activity, ChainTransaction } from '#domain/activity/activity.ts';
 import { newActivity, shown, updatedActivity } from '#domain/activity/activity.ts';
 import type { ChainMovement } from '#domain/asset/movement.ts';
@@ -14,7 +14,7 @@ import { MIN_SHOWN_VALUE } from '#domain/asset/price.ts';
 import type { TokenProfile, Valuation } from '#domain/asset/valuation.ts';
 import { marketValueOf } from '#domain/asset/valuation.ts';
 import { newTransactionId } from '#domain/id.ts';
-import type { Vault } from '#domain/vault.ts';
+import type { Vault } from '#domain/vault/vault.ts';
 import { alice, amount, NO_COUNTERPARTIES, NOON_MS, policy, vaultId } from '../cast.ts';
 
 /** Covers records of which a rule hides some assets and shows the others. */

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { chainsFrom, findChain } from '#chains/registry.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import type { Activity } from '#domain/activity/activity.ts';
 import { decimalText, signedAmountOf } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { BalanceChange } from '#domain/asset/movement.ts';
 import { NATIVE } from '#domain/asset/movement.ts';
 import { notificationOf, notificationOfActivity } from '#domain/activity/notification.ts';
-import type { Vault } from '#domain/vault.ts';
+import type { Vault } from '#domain/vault/vault.ts';
 import {
   alice,
   amount,

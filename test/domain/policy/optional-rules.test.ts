@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { describe, expect, test } from 'vitest';
-import { hasRequiredDevice } from '#domain/transaction/approvals.ts';
+import { hasRequiredDevice } from '#domain/policy/counted-approvals.ts';
 import { sortedByKeyId } from '#domain/access/device.ts';
 import type { OptionalRules } from '#domain/policy/optional-rules.ts';
 import { defaultRules } from '#domain/policy/optional-rules.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { MAX_OWN_PENDING_CHANGES, MAX_PENDING_CHANGES, slotRefusal } from '#domain/policy/pending-changes.ts';
-import type { Actor } from '#domain/transaction/transaction.ts';
-import { maxOwnPending } from '#domain/vault.ts';
+import type { Actor } from '#domain/access/approval.ts';
+import { maxOwnPending } from '#domain/vault/vault.ts';
 import { actor, alice, bob, carol, mallory, policy } from '../cast.ts';
 
 /** Covers how many pending changes and transactions one person and one vault have. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import { InvalidDocument } from '#domain/canonical/field-reader.ts';
-import { readMandate } from '#domain/canonical/read-mandate.ts';
-import { readRejection } from '#domain/canonical/read-rejection.ts';
+import { readMandate } from '#domain/policy/read-mandate.ts';
+import { readRejection } from '#domain/policy/read-rejection.ts';
 import { readCanonical } from '#domain/canonical/read-text.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
 import { mandateBytes } from '#domain/policy/policy-change.ts';

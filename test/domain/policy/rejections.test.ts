@@ -5,8 +5,8 @@ import type { Policy } from '#domain/policy/policy.ts';
 import type { PolicyChange } from '#domain/policy/policy-change.ts';
 import { decideChange, isExcluded } from '#domain/policy/policy-change.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
-import { countedApprovers } from '#domain/transaction/approvals.ts';
-import type { Actor } from '#domain/transaction/transaction.ts';
+import { countedApprovers } from '#domain/policy/counted-approvals.ts';
+import type { Actor } from '#domain/access/approval.ts';
 import { actor, CREATED_AT_MS, DIGEST, EXPIRES_AT_MS, NOON_MS, policy } from '../cast.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Exposure } from '#domain/transaction/exposure.ts';
-import { totalOf } from '#domain/transaction/exposure.ts';
+import type { Exposure } from '#domain/asset/exposure.ts';
+import { totalOf } from '#domain/asset/exposure.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { policyFault, thresholdFor, thresholdForChange } from '#domain/policy/policy.ts';
 import type { Rules } from '#domain/policy/rules.ts';

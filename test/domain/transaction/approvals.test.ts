@@ -7,7 +7,8 @@ import {
   requiredApprovalsFor,
 } from '#domain/transaction/approvals.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
-import type { Actor, TransactionState } from '#domain/transaction/transaction.ts';
+import type { TransactionState } from '#domain/transaction/transaction.ts';
+import type { Actor } from '#domain/access/approval.ts';
 import {
   alice,
   bob,

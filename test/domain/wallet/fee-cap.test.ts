@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chainsFrom, findChain } from '#chains/registry.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import { feeCapFor, largestFeeFor, suggestedMaxFee, waitsForPrice } from '#domain/wallet/fee-cap.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { amountOf, unitsOf } from '#domain/asset/amount.ts';
-import type { AssetAmount } from '#domain/transaction/exposure.ts';
+import type { AssetAmount } from '#domain/asset/exposure.ts';
 import type { Funds, InFlight, ReservationDecision } from '#domain/wallet/reservation.ts';
 import { maxPerAsset, mayBeReorged, sumOf, decideReservation } from '#domain/wallet/reservation.ts';
 import type { NonceAllocations } from '#domain/wallet/wallet-nonce.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chainsFrom, findChain } from '#chains/registry.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import type { Activity } from '#domain/activity/activity.ts';
 import { newActivity, shown } from '#domain/activity/activity.ts';
 import { newTransactionId } from '#domain/id.ts';

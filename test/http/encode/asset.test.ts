@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BUILT_IN_CHAINS } from '#chains/built-in-chains.ts';
+import { BUILT_IN_CHAINS } from '#chains/families/built-in-chains.ts';
 import { assetRecord } from '#http/encode/asset.ts';
 
 /** Covers where the name of an asset comes from, and which tokens imitate another asset. */

@@ -1,7 +1,7 @@
 import { createMessageBatch } from 'cloudflare:test';
 import { expect, test } from 'vitest';
 import { consume } from '#jobs/consume.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { recordMetric } from '#objects/metrics.ts';
 import { call, coordinator, foundTreasury, payment } from '../scene.worker.ts';
 

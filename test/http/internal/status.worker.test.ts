@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
 import { sweep } from '#jobs/sweep.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { exportsOfKeys, storeExport, storeKey, storeRefresh } from '#store/operations/key-exports.ts';
 import { asService, call, created, foundTreasury, PATIENCE_MS } from '../scene.worker.ts';
 
-/** Covers the numbers of pending jobs. test/domain/alert.test.ts covers the alerts. */
+/** Covers the numbers of pending jobs. test/domain/operations/alert.test.ts covers the alerts. */
 
 const coordinator = env as CoordinatorEnv;
 

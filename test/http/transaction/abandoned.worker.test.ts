@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseTransactionId, parseVaultId } from '#domain/id.ts';
 import { amountOf } from '#domain/asset/amount.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 import { HASH, inclusion, PREPARED, UNPRICED } from '../../domain/cast.ts';
 import { anotherToken, call, coordinator, created, foundTreasury, RECIPIENT, WALLET } from '../scene.worker.ts';
 

@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import type { Answer, Treasury } from '../scene.worker.ts';
-import type { HistoryEntry } from '#objects/vault/history.ts';
+import type { HistoryEntry } from '#objects/vault/documents/history.ts';
 import { call, changePolicy, coordinator, created, foundTreasury, RECIPIENT, stored } from '../scene.worker.ts';
 
 /** Covers reads, challenges, approvals and rejections over the API. */

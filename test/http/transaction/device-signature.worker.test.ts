@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { parseUserId } from '#domain/id.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { readDevices } from '#http/encode/device-signature.ts';
 import { Authenticator } from '../../devices/authenticator.ts';
 import type { Answer, RequestOptions, Person, Treasury } from '../scene.worker.ts';

@@ -1,6 +1,6 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { expect, test, vi } from 'vitest';
-import type { VaultObject } from '#objects/vault/object.ts';
+import type { VaultObject } from '#objects/vault/doors/object.ts';
 import type { Answer, Treasury } from '../scene.worker.ts';
 import { call, asService, coordinator, created, foundTreasury, PATIENCE_MS } from '../scene.worker.ts';
 import { vaultOf } from '../../objects/vault/vault-of.ts';

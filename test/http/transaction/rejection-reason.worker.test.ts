@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ScriptDevice } from '#cli/device/script-device.ts';
-import type { HistoryEntry } from '#objects/vault/history.ts';
+import type { HistoryEntry } from '#objects/vault/documents/history.ts';
 import type { Answer, Person } from '../scene.worker.ts';
 import { anotherToken, call, created, foundTreasury, stored } from '../scene.worker.ts';
 

@@ -3,7 +3,7 @@ import { call, created, foundTreasury } from '../scene.worker.ts';
 
 /**
  * Covers the simulation of a transaction. These tests have no RPC node.
- * test/chains/evm/client/simulate.test.ts uses a real one.
+ * test/chains/evm/watch/simulate.test.ts uses a real one.
  */
 
 test('a simulation without an RPC node has the outcome unknown, and no balance changes', async () => {

@@ -1,6 +1,6 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
-import { chainsFrom } from '#chains/registry.ts';
+import { chainsFrom } from '#chains/families/registry.ts';
 import type { Answer, Person, Treasury } from '../scene.worker.ts';
 import { anotherToken, asService, call, coordinator, created, enter, foundTreasury } from '../scene.worker.ts';
 import { vaultOf } from '../../objects/vault/vault-of.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseTransactionId, parseVaultId } from '#domain/id.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import { UNPRICED } from '../../domain/cast.ts';
 import type { Treasury } from '../scene.worker.ts';

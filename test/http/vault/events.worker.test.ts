@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { amountOf } from '#domain/asset/amount.ts';
 import { parseTokenId, parseVaultId } from '#domain/id.ts';
 import { STREAM_MS } from '#objects/person/stream-slots.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 import { UNPRICED } from '../../domain/cast.ts';
 import { connectTo, keepOpen, listenTo } from '../event-reader.worker.ts';
 import type { Treasury } from '../scene.worker.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ScriptDevice } from '#cli/device/script-device.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 import { parseVaultId } from '#domain/id.ts';
 import type { Answer, Person } from '../scene.worker.ts';
 import { anotherToken, asService, call, coordinator, enter } from '../scene.worker.ts';

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import type { HistoryEntry } from '#objects/vault/history.ts';
-import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
+import type { HistoryEntry } from '#objects/vault/documents/history.ts';
+import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/documents/history.ts';
 import { anotherToken, call, coordinator, created, foundTreasury } from '../scene.worker.ts';
 
 /** Covers the history of approvals, as an auditor reads it a year later. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseKeyId } from '#domain/id.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { call, asService, changePolicy, coordinator, created, foundTreasury } from '../scene.worker.ts';
 import { vaultOf } from '../../objects/vault/vault-of.ts';
 

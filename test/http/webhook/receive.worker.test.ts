@@ -5,7 +5,7 @@ import { bytesToNumberLE, numberToBytesLE } from '@noble/curves/utils.js';
 import { sha512 } from '@noble/hashes/sha2.js';
 import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { expect, test, vi } from 'vitest';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import type { Promises } from '../../worker/main.ts';
 import type { Answer } from '../scene.worker.ts';
 import { call, coordinator } from '../scene.worker.ts';

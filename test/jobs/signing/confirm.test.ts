@@ -1,10 +1,10 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { clientFor } from '#chains/client-for.ts';
+import { clientFor } from '#chains/clients/client-for.ts';
 import type { ChainClient, Observation } from '#chains/chain-client.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { isDecided, observeAndAct } from '#jobs/signing/confirm.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { anvilChain } from '../../chains/evm/local-chain.ts';
 import { sentWith } from '../../domain/transaction/step.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';

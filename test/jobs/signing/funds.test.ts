@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { clientFor } from '#chains/client-for.ts';
-import { permanent, shortOf } from '#chains/inspect/permanent-fault.ts';
+import { clientFor } from '#chains/clients/client-for.ts';
+import { permanent, shortOf } from '#chains/permanent-fault.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
-import type { AssetAmount } from '#domain/transaction/exposure.ts';
+import type { AssetAmount } from '#domain/asset/exposure.ts';
 import { newTransactionId } from '#domain/id.ts';
 import type { Spending } from '#domain/wallet/reservation.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -11,7 +11,7 @@ import type { Transaction } from '#domain/transaction/transaction.ts';
 import type { NonceFault } from '#jobs/signing/nonce-allocation.ts';
 import { allocateNonce, reserveFor, fundsFault } from '#jobs/signing/nonce-allocation.ts';
 import { releaseNonce } from '#jobs/signing/release-nonce.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import type {
   AllocationResult,
   AllocationRequest,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ChainClient } from '#chains/chain-client.ts';
-import { clientFor } from '#chains/client-for.ts';
+import { clientFor } from '#chains/clients/client-for.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import { newTransactionId } from '#domain/id.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -10,7 +10,7 @@ import { countsIn } from '#domain/wallet/count-texts.ts';
 import type { ChainCounts, NonceAllocations } from '#domain/wallet/wallet-nonce.ts';
 import { restoreHeld, allocate, blockerOf, lowerFloor, NO_ALLOCATIONS, release } from '#domain/wallet/wallet-nonce.ts';
 import { allocateNonce, recordBlocker } from '#jobs/signing/nonce-allocation.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import type { AllocationRequest } from '#objects/wallet-nonce/object.ts';
 import { anvilChain } from '../../chains/evm/local-chain.ts';
 import { NOON_MS, sentAttempt, transactionIn, vaultId } from '../../domain/cast.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { wordsOf } from '#mpc/ecdsa/scalar-words.ts';
 import { bitAt } from '#mpc/ecdsa/bit-matrix.ts';
 import { wireBytes } from '#mpc/ecdsa/byte-reader.ts';
-import { combine, type Challenges } from '#mpc/wasm/gf208.ts';
+import { combine, type Challenges } from '#mpc/ecdsa/gf208.ts';
 import { gadget } from '#mpc/ecdsa/gadget.ts';
 import { decodeRound1, decodeRound2, encodeRound1, encodeRound2 } from '#mpc/ecdsa/messages.ts';
 import {

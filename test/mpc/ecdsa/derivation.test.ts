@@ -4,7 +4,7 @@ import { bytesToHex, concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes
 import { expect, test } from 'vitest';
 import { GENESIS } from '#chains/bitcoin/rules/network.ts';
 import { isBitcoinTestNetwork } from '#domain/asset/chain.ts';
-import { walletKey } from '#mpc/derivation.ts';
+import { walletKey } from '#mpc/derivation/derivation.ts';
 import { modOrder, ORDER } from '#curve/scalar.ts';
 import { parsePoint, Point } from '#mpc/secp256k1.ts';
 import { taggedHash } from '#mpc/transcript.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import type { RoundResult } from '#mpc/abort.ts';
-import { walletOf, walletShare } from '#mpc/derivation.ts';
+import { walletOf, walletShare } from '#mpc/derivation/derivation.ts';
 import { combinePartials, type EcdsaSignature } from '#mpc/ecdsa/combine.ts';
 import type { SignSession } from '#mpc/ecdsa/session.ts';
 import { signRound1, type Round1State } from '#mpc/ecdsa/sign-round1.ts';

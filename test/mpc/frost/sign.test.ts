@@ -7,7 +7,7 @@ import { commitToNonces } from '#mpc/frost/commit.ts';
 import { signShare } from '#mpc/frost/sign.ts';
 import type { FrostScheme } from '#mpc/frost/suite.ts';
 import { identifierOf, suiteOf } from '#mpc/frost/suite.ts';
-import { taprootOf, tweakPoint, tweakScalar } from '#mpc/frost/taproot.ts';
+import { taprootOf, tweakPoint, tweakScalar } from '#mpc/derivation/taproot.ts';
 import { ORDER } from '#curve/scalar.ts';
 import { encodePoint, parsePoint, SECRETS, Point } from '#mpc/secp256k1.ts';
 import { inGroupOf } from '#mpc/scheme-group.ts';

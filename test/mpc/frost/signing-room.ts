@@ -1,6 +1,6 @@
 import type { RoundResult } from '#mpc/abort.ts';
 import { completed } from '#mpc/abort.ts';
-import { walletOf, walletShare } from '#mpc/derivation.ts';
+import { walletOf, walletShare } from '#mpc/derivation/derivation.ts';
 import { aggregate } from '#mpc/frost/aggregate.ts';
 import { commitToNonces } from '#mpc/frost/commit.ts';
 import { signShare } from '#mpc/frost/sign.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import { combine, MODULUS_TAIL } from '#mpc/wasm/gf208.ts';
+import { combine, MODULUS_TAIL } from '#mpc/ecdsa/gf208.ts';
 
 /** Polynomials over GF(2) as BigInt, with bit i for X^i, in a slow and obvious implementation. */
 const MODULUS = MODULUS_TAIL.reduce((sum, degree) => sum | (1n << BigInt(degree)), 1n << 208n);

@@ -1,6 +1,6 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { VaultStub } from '#objects/vault/stub.ts';
+import type { VaultStub } from '#objects/vault/doors/stub.ts';
 import { alice, bob } from '../../domain/cast.ts';
 import { approve, coordinator, created, rows, stateOf, vaultWithWallet } from './object-scene.worker.ts';
 

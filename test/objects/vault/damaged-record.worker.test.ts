@@ -1,8 +1,8 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { TransactionId } from '#domain/id.ts';
-import type { VaultDoors } from '#objects/vault/doors.ts';
-import type { VaultStub } from '#objects/vault/stub.ts';
+import type { VaultDoors } from '#objects/vault/doors/doors.ts';
+import type { VaultStub } from '#objects/vault/doors/stub.ts';
 import { alice, bob } from '../../domain/cast.ts';
 import { approve, changePolicy, created, rows, stateOf, vaultWithWallet } from './object-scene.worker.ts';
 

@@ -4,8 +4,8 @@ import type { ChainTransaction } from '#domain/activity/activity.ts';
 import { NATIVE } from '#domain/asset/movement.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { TransactionId } from '#domain/id.ts';
-import type { VaultDoors } from '#objects/vault/doors.ts';
-import type { VaultStub } from '#objects/vault/stub.ts';
+import type { VaultDoors } from '#objects/vault/doors/doors.ts';
+import type { VaultStub } from '#objects/vault/doors/stub.ts';
 import { alice, bob, carol, UNPRICED } from '../../domain/cast.ts';
 import {
   approve,

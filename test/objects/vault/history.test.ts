@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { HistoryEntry } from '#objects/vault/history.ts';
-import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
+import type { HistoryEntry } from '#objects/vault/documents/history.ts';
+import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/documents/history.ts';
 import { actor } from '../../domain/cast.ts';
 
 const entry: HistoryEntry = {

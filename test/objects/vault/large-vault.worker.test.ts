@@ -1,13 +1,13 @@
 import { env } from 'cloudflare:workers';
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { afterAll, expect, test } from 'vitest';
-import { BUILT_IN_CHAINS } from '#chains/built-in-chains.ts';
+import { BUILT_IN_CHAINS } from '#chains/families/built-in-chains.ts';
 import { mandateDigest, policyHashOf } from '#devices/policy-succession.ts';
-import { withPolicy } from '#domain/access/membership.ts';
+import { withPolicy } from '#domain/vault/membership.ts';
 import { parseKeyId } from '#domain/id.ts';
 import type { PolicyChange } from '#domain/policy/policy-change.ts';
 import { VaultStorage } from '#objects/vault/storage.ts';
-import type { VaultStub } from '#objects/vault/stub.ts';
+import type { VaultStub } from '#objects/vault/doors/stub.ts';
 import { actor } from '../../domain/cast.ts';
 import { approvalsOf, changeOf, devices, POLICIES, signers } from '../../domain/large-vault.ts';
 import type { RequestOptions } from '../../http/scene.worker.ts';

@@ -6,13 +6,13 @@ import type { TransactionId } from '#domain/id.ts';
 import { parseKeyId, parseVaultId } from '#domain/id.ts';
 import type { Role } from '#domain/access/member.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
-import type { Actor } from '#domain/transaction/transaction.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { Actor } from '#domain/access/approval.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 
-import type { PolicyPatch } from '#domain/policy/next-policy.ts';
+import type { PolicyPatch } from '#domain/vault/next-policy.ts';
 import type { CreationRequest } from '#objects/vault/writes/new-transaction.ts';
-import type { VaultDoors } from '#objects/vault/doors.ts';
-import type { VaultStub } from '#objects/vault/stub.ts';
+import type { VaultDoors } from '#objects/vault/doors/doors.ts';
+import type { VaultStub } from '#objects/vault/doors/stub.ts';
 import { alice, bob, BY_TOKEN, carol } from '../../domain/cast.ts';
 import { vaultOf } from './vault-of.ts';
 

@@ -1,10 +1,10 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
 import { parseKeyId, parseTransactionId } from '#domain/id.ts';
-import type { HistoryEntry } from '#objects/vault/history.ts';
-import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
+import type { HistoryEntry } from '#objects/vault/documents/history.ts';
+import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/documents/history.ts';
 import { alice, bob, carol, mallory, PREPARED, HASH, inclusion } from '../../domain/cast.ts';
-import type { VaultDoors } from '#objects/vault/doors.ts';
+import type { VaultDoors } from '#objects/vault/doors/doors.ts';
 import { vaultOf } from './vault-of.ts';
 
 import {

@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import type { JobMessage } from '#objects/configuration.ts';
-import type { OutboxJob } from '#objects/vault/outbox.ts';
-import { JOB_QUEUES } from '#objects/vault/outbox.ts';
+import type { OutboxJob } from '#objects/outbox.ts';
+import { JOB_QUEUES } from '#objects/outbox.ts';
 import { drainDue, drainProjection } from '#objects/vault/outbox-drain.ts';
 import { SimulatedD1 } from '../../simulation/platform/d1.ts';
 import type { Schedule } from '../../simulation/schedule.ts';

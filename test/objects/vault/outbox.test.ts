@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { OutboxJob } from '#objects/vault/outbox.ts';
-import { pollDelayMs, resendDelayMs, retryDelayMs } from '#objects/vault/outbox.ts';
+import type { OutboxJob } from '#objects/outbox.ts';
+import { pollDelayMs, resendDelayMs, retryDelayMs } from '#objects/outbox.ts';
 import { CREATED_AT_MS, transactionIn } from '../../domain/cast.ts';
 
 test('a message without an effect is sent again without end, at intervals of up to two minutes', () => {

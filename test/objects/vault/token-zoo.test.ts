@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { KnownTransaction, Log, Receipt } from '#chains/evm/client/rpc-calls.ts';
 import { movementsIn } from '#chains/evm/watch/movements.ts';
 import { DEPOSIT, TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE, WITHDRAWAL } from '#chains/evm/rules/transfer-topics.ts';
-import { chainsFrom } from '#chains/registry.ts';
+import { chainsFrom } from '#chains/families/registry.ts';
 import { amountOf, unitsOf } from '#domain/asset/amount.ts';
 import { DAILY_LIMITS } from '#domain/activity/daily-limit.ts';
 import { assetKey } from '#domain/asset/movement.ts';

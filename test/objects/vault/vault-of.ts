@@ -1,6 +1,6 @@
 import { parseVaultId } from '#domain/id.ts';
-import type { VaultStub } from '#objects/vault/stub.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import type { VaultStub } from '#objects/vault/doors/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 
 /** Returns the object of the vault with this number. */
 export function vaultOf(env: { readonly VAULT: DurableObjectNamespace }, number: number): VaultStub {

@@ -1,10 +1,10 @@
-import { chainsFrom } from '#chains/registry.ts';
+import { chainsFrom } from '#chains/families/registry.ts';
 import { parseKeyId, parseVaultId } from '#domain/id.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
 import { ChangeSignal } from '#objects/vault/change-signal.ts';
 import { FeedCache } from '#objects/vault/feed-cache.ts';
-import type { Vault } from '#domain/vault.ts';
-import { vaultFromSpec } from '#domain/new-vault.ts';
+import type { Vault } from '#domain/vault/vault.ts';
+import { vaultFromSpec } from '#domain/vault/new-vault.ts';
 import { VaultCommit } from '#objects/vault/commit.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import { VaultStorage } from '#objects/vault/storage.ts';

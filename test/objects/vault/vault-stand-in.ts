@@ -1,4 +1,4 @@
-import type { VaultDoors } from '#objects/vault/doors.ts';
+import type { VaultDoors } from '#objects/vault/doors/doors.ts';
 
 /**
  * Returns a stand-in of a vault that answers consumers and takes reports, by their type. Any other

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Amount } from '#domain/asset/amount.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { Spending } from '#domain/wallet/reservation.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import type { AllocationRequest } from '#objects/wallet-nonce/object.ts';
 
 /**

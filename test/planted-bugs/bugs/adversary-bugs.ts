@@ -77,7 +77,7 @@ export const ADVERSARY_BUGS: readonly Bug[] = [
   },
   {
     name: 'games: P2WPKH has one key on all networks (2.4)',
-    file: 'src/mpc/derivation.ts',
+    file: 'src/mpc/derivation/derivation.ts',
     was: "if (scheme === 'ecdsa-secp256k1' && !isBitcoinTestNetwork(chain)) return null;",
     is: "if (scheme === 'ecdsa-secp256k1') return null;",
     caughtBy: ADVERSARY,

@@ -7,14 +7,14 @@ import { domain, type Bug } from '../bug.ts';
 export const APPROVAL_BUGS: readonly Bug[] = [
   {
     name: 'two tokens of one person are two approvals',
-    file: 'src/domain/transaction/approvals.ts',
+    file: 'src/domain/policy/counted-approvals.ts',
     was: 'return new Set(countedApprovals(digest, approvals, policy).map(({ actor }) => actor.userId));',
     is: 'return new Set(countedApprovals(digest, approvals, policy).map(({ actor }) => `${actor.userId}${actor.tokenId}` as never));',
     caughtBy: ['test/domain/transaction/transition.test.ts', 'test/cosigner/policy/approval-check.test.ts'],
   },
   {
     name: 'an approval of other bytes counts',
-    file: 'src/domain/transaction/approvals.ts',
+    file: 'src/domain/policy/counted-approvals.ts',
     was: 'approval.digest === digest && countsUnder(approval, policy)',
     is: 'countsUnder(approval, policy)',
     caughtBy: ['test/cosigner/policy/approval-check.test.ts'],

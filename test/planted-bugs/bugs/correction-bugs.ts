@@ -35,7 +35,7 @@ export const CORRECTION_BUGS: readonly Bug[] = [
   },
   {
     name: 'corrections: a node that leaves out a payment by a contract removes it from a final record',
-    file: 'src/chains/rpc/contents.ts',
+    file: 'src/chains/contents.ts',
     was: 'return traced.length > 1 && texts.size === 1;',
     is: 'return traced.length > 1;',
     caughtBy: ['test/chains/rpc/activity-quorum.test.ts'],

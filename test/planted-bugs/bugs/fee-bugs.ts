@@ -173,7 +173,7 @@ export const FEE_BUGS: readonly Bug[] = [
   },
   {
     name: 'the final depth of a row is not heeded',
-    file: 'src/chains/evm/watch/depth.ts',
+    file: 'src/chains/evm/client/depth.ts',
     was: 'return finalDepth === undefined ? FINAL_AFTER_TIMES * BigInt(confirmations) : BigInt(finalDepth);',
     is: 'return FINAL_AFTER_TIMES * BigInt(confirmations);',
     caughtBy: ['test/chains/registry.test.ts'],

@@ -112,7 +112,7 @@ export const FLOW_BUGS: readonly Bug[] = [
   },
   {
     name: 'a blocker is named when nothing is waited for any more',
-    file: 'src/domain/wallet/nonce-wait.ts',
+    file: 'src/domain/transaction/nonce-wait.ts',
     was: 'return isStale ? { ...change, waitsFor: null } : change;',
     is: 'return change;',
     caughtBy: domain('wallet/fill-nonce'),
@@ -210,7 +210,7 @@ export const FLOW_BUGS: readonly Bug[] = [
   },
   {
     name: 'the sweep wakes a vault and sets no alarm',
-    file: 'src/objects/vault/object.ts',
+    file: 'src/objects/vault/doors/object.ts',
     was: `      this.#commits.disarm();
       await this.#commits.arm();`,
     is: '',
@@ -225,7 +225,7 @@ export const FLOW_BUGS: readonly Bug[] = [
   },
   {
     name: 'a failing alarm repeats each second',
-    file: 'src/objects/vault/object.ts',
+    file: 'src/objects/vault/doors/object.ts',
     was: 'tries: failures - 1 });',
     is: 'tries: 0 });',
     caughtBy: ['test/objects/vault/alarm.worker.test.ts'],

@@ -192,7 +192,7 @@ export const MEMBER_BUGS: readonly Bug[] = [
   },
   {
     name: 'one member alone moves a vault that is being founded to token mode',
-    file: 'src/domain/policy/next-policy.ts',
+    file: 'src/domain/vault/next-policy.ts',
     was: "if (patched.value.approvalMode === 'token') return refused('token-mode-before-founding');",
     is: '',
     caughtBy: ['test/http/vault/founding.worker.test.ts'],

@@ -7,7 +7,7 @@ import type { Bug } from '../bug.ts';
 export const NETWORK_BUGS: readonly Bug[] = [
   {
     name: 'networks: P2WPKH has one key on all of them',
-    file: 'src/mpc/derivation.ts',
+    file: 'src/mpc/derivation/derivation.ts',
     was: "if (scheme === 'ecdsa-secp256k1' && !isBitcoinTestNetwork(chain)) return null;",
     is: "if (scheme === 'ecdsa-secp256k1') return null;",
     caughtBy: ['test/cosigner/signing/networks.test.ts'],
@@ -21,7 +21,7 @@ export const NETWORK_BUGS: readonly Bug[] = [
   },
   {
     name: 'networks: the derived key goes through the tweak of taproot',
-    file: 'src/mpc/derivation.ts',
+    file: 'src/mpc/derivation/derivation.ts',
     was: "return scheme === 'frost-secp256k1-tr' ? throughTaproot(child, publicKey) : child;",
     is: "return scheme === 'frost-ed25519' ? child : throughTaproot(child, publicKey);",
     caughtBy: ['test/mpc/ecdsa/derivation.test.ts'],

@@ -32,7 +32,7 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   },
   {
     name: 'a node that is unwell makes a block final',
-    file: 'src/chains/evm/watch/depth.ts',
+    file: 'src/chains/evm/client/depth.ts',
     was: "if (refusal.kind === 'no-answer') return false;",
     is: 'return true;',
     caughtBy: evm('watch/observe'),
@@ -186,7 +186,7 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   },
   {
     name: 'a line of the history does not name the one before',
-    file: 'src/objects/vault/history.ts',
+    file: 'src/objects/vault/documents/history.ts',
     was: "['previousHash', entry.previousHash],",
     is: '',
     caughtBy: ['test/objects/vault/history.test.ts'],

@@ -246,7 +246,7 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
   },
   {
     name: 'observations: a person ends a payment by an earlier statement of the nodes',
-    file: 'src/chains/observe-attempts.ts',
+    file: 'src/chains/clients/observe-attempts.ts',
     was: 'return isUnexplained || nonceTaken;',
     is: 'return true;',
     caughtBy: ['test/chains/observe-attempts.test.ts'],

@@ -131,14 +131,14 @@ export const VAULT_BUGS: readonly Bug[] = [
   },
   {
     name: 'state: the name of an object changes',
-    file: 'src/objects/vault/stub.ts',
+    file: 'src/objects/vault/doors/stub.ts',
     was: 'env.VAULT.getByName(`vault:${id}`)',
     is: 'env.VAULT.getByName(`vault-${id}`)',
     caughtBy: ['test/e2e/operations/golden-state.test.ts'],
   },
   {
     name: 'a co-signer serves requests of a version that it does not speak',
-    file: 'src/cosigner/app.ts',
+    file: 'src/cosigner/api/app.ts',
     was: 'WIRE_VERSIONS.find((one) => version === `v${one}`)',
     is: 'WIRE_VERSIONS.find((one) => one > 0)',
     caughtBy: ['test/cosigner-client/wire-version.test.ts'],

@@ -6,8 +6,8 @@ import { maxInputsOf } from '#chains/bitcoin/rules/script-type.ts';
 import type { Utxo } from '#chains/bitcoin/rules/utxo.ts';
 import { totalOf } from '#chains/bitcoin/rules/utxo.ts';
 import type { Payment } from '#chains/bitcoin/rules/transaction.ts';
-import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
-import { permanent } from '#chains/inspect/permanent-fault.ts';
+import type { PermanentFault } from '#chains/permanent-fault.ts';
+import { permanent } from '#chains/permanent-fault.ts';
 
 /** What a wallet could pay with. */
 interface WalletFunds {

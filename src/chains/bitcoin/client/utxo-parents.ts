@@ -1,8 +1,8 @@
 import type { BlockRef } from '#chains/bitcoin/rules/depth.ts';
 import { depthOf } from '#chains/bitcoin/rules/depth.ts';
 import { getTransaction } from '#chains/bitcoin/client/rpc-calls.ts';
-import type { RawTransaction } from '#chains/bitcoin/client/raw-transaction.ts';
-import { getProvenTransaction } from '#chains/bitcoin/client/raw-transaction.ts';
+import type { RawTransaction } from '#chains/bitcoin/rules/raw-transaction.ts';
+import { getProvenTransaction } from '#chains/bitcoin/client/proven-transaction.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { UtxoParent } from '#domain/transaction/transaction.ts';

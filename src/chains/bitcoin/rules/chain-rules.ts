@@ -3,7 +3,7 @@ import type { BitcoinQuote } from '#chains/bitcoin/rules/compose.ts';
 import { composeMessage, composeTransaction } from '#chains/bitcoin/rules/compose.ts';
 import { readMessage } from '#chains/bitcoin/rules/message.ts';
 import type { ChainRules } from '#chains/chain-rules.ts';
-import { fieldRulesFor } from '#chains/field-rules.ts';
+import { bitcoinFields } from '#chains/bitcoin/rules/field-rules.ts';
 import { NO_MEMO } from '#chains/chain-rules.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 
@@ -17,7 +17,7 @@ const MAX_IN_FLIGHT = 25;
 export function bitcoinRules(chain: Chain): ChainRules<BitcoinQuote, bigint> {
   return {
     chain,
-    ...fieldRulesFor(chain),
+    ...bitcoinFields(chain.caip2),
     kinds: ['transfer', 'message'],
     ordering: { by: 'utxos', maxInFlight: MAX_IN_FLIGHT },
     parseKeylessRecipient: () => null,

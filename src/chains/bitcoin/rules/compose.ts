@@ -3,7 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import type { Quote } from '#chains/chain-rules.ts';
 import { signedMessage } from '#chains/bitcoin/rules/message.ts';
 import { inspectBitcoinPayload } from '#chains/bitcoin/rules/payload.ts';
-import { payloadHex } from '#chains/inspect/payload-hex.ts';
+import { payloadHex } from '#chains/payload-hex.ts';
 import type { SpendPlan } from '#chains/bitcoin/rules/utxo.ts';
 import { paymentOf, psbtOf, transactionOf } from '#chains/bitcoin/rules/transaction.ts';
 import { amountOf } from '#domain/asset/amount.ts';

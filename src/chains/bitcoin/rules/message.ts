@@ -2,7 +2,7 @@ import { Transaction, RawTx } from '@scure/btc-signer';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { ChainSignature, MessageText } from '#chains/chain-rules.ts';
-import { encodingFault } from '#chains/inspect/message-text.ts';
+import { encodingFault } from '#chains/message-text.ts';
 import { scriptOf } from '#chains/bitcoin/rules/address.ts';
 import type { ScriptType } from '#chains/bitcoin/rules/script-type.ts';
 import { scriptTypeOf } from '#chains/bitcoin/rules/script-type.ts';

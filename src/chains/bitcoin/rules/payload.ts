@@ -1,10 +1,11 @@
+import type { Bid } from '#chains/bid.ts';
 import { isHash, dustOf, MAX_SATOSHI, outpointText, totalOf } from '#chains/bitcoin/rules/utxo.ts';
-import { memoised } from '#chains/inspect/memoised-inspection.ts';
+import { memoised } from '#chains/memoised-inspection.ts';
 import { equalBytes } from '@noble/curves/utils.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { scriptTypeOf, maxInputsOf } from '#chains/bitcoin/rules/script-type.ts';
 import { signedMessage } from '#chains/bitcoin/rules/message.ts';
-import { bytesOfPayload } from '#chains/inspect/payload-hex.ts';
+import { bytesOfPayload } from '#chains/payload-hex.ts';
 import type { Utxo, SpendPlan } from '#chains/bitcoin/rules/utxo.ts';
 import type { Payment } from '#chains/bitcoin/rules/transaction.ts';
 import {
@@ -40,19 +41,12 @@ export interface BitcoinPayload {
   readonly signedMessages: readonly Uint8Array[];
   readonly terms: SpendPlan;
   readonly payment: Payment;
-  /** The resource that only one transaction can ever spend: the first UTXO. */
-  readonly nonce: bigint;
   /** The size of the signed transaction (BIP-141). */
   readonly virtualSize: bigint;
   /** Satoshi: the exact fee. */
   readonly maxFee: bigint;
-  /** The whole fee, because a fee bid of Bitcoin is a total. */
-  readonly fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint };
-  /**
-   * Of the transactions that spend the same UTXO only one is included, whatever they pay. So a
-   * replacement must only not pay less.
-   */
-  readonly leastRisePercent: bigint;
+  /** Its nonce is the first UTXO, and its price the whole fee. */
+  readonly bid: Bid;
 }
 
 /** A message that was proven to be the one of its intent. */
@@ -99,11 +93,9 @@ export const inspectBitcoinPayload = memoised(
       ),
       terms,
       payment,
-      nonce: outpointOf(terms),
       virtualSize: sizeOfShape(payment, { utxos: terms.utxos.length, hasChange: terms.change > 0n }),
       maxFee: fee,
-      fees: { maxFeePerGas: fee, maxPriorityFeePerGas: fee },
-      leastRisePercent: 100n,
+      bid: { nonce: outpointOf(terms), maxFee: fee, maxTip: fee, minRisePercent: 100n },
     });
   },
 );

@@ -3,7 +3,7 @@ import { transactionOf } from '#chains/bitcoin/client/utxo-parents.ts';
 import { depthOf } from '#chains/bitcoin/rules/depth.ts';
 import type { Spend } from '#chains/bitcoin/client/rpc-calls.ts';
 import { getOutspend, getTip, getTransaction } from '#chains/bitcoin/client/rpc-calls.ts';
-import { getProvenTransaction } from '#chains/bitcoin/client/raw-transaction.ts';
+import { getProvenTransaction } from '#chains/bitcoin/client/proven-transaction.ts';
 import { outpointText } from '#chains/bitcoin/rules/utxo.ts';
 import { utxosIn } from '#chains/bitcoin/rules/transaction.ts';
 import type { WatchedAttempts } from '#chains/chain-client.ts';

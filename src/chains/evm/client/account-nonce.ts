@@ -1,7 +1,7 @@
 import { readFromPool, asChainFault } from '#chains/rpc/node-fallback.ts';
 import type { AccountNonce } from '#chains/chain-client.ts';
 import type { ChainFault } from '#chains/chain-rules.ts';
-import { countedFinalDepth } from '#chains/evm/watch/depth.ts';
+import { countedFinalDepth } from '#chains/evm/client/depth.ts';
 import { getBlock, getNonce } from '#chains/evm/client/rpc-calls.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
 import { NO_NODE, onEveryNode, reachedByTwo, unusable } from '#chains/rpc/node-pool.ts';

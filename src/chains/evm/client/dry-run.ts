@@ -1,8 +1,8 @@
 import type { Hex } from 'viem';
 import { canonicalAddress } from '#chains/evm/rules/address.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
-import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
-import { permanent, shortOf } from '#chains/inspect/permanent-fault.ts';
+import type { PermanentFault } from '#chains/permanent-fault.ts';
+import { permanent, shortOf } from '#chains/permanent-fault.ts';
 import { word } from '#chains/evm/rules/hex.ts';
 import type { NodeFault, RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { BlockTag } from '#chains/evm/client/rpc-calls.ts';
@@ -12,7 +12,7 @@ import type { Call } from '#chains/evm/rules/call.ts';
 import { BALANCE_OF_SELECTOR, callOf } from '#chains/evm/rules/call.ts';
 import { tokenTransferIn } from '#chains/inspect/spending.ts';
 import { amountOf } from '#domain/asset/amount.ts';
-import type { AssetAmount } from '#domain/transaction/exposure.ts';
+import type { AssetAmount } from '#domain/asset/exposure.ts';
 import type {
   ContractInteractionIntent,
   Erc20ApproveIntent,

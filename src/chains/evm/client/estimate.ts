@@ -1,6 +1,6 @@
 import type { EvmFeeEstimate } from '#chains/chain-client.ts';
 import { callOf } from '#chains/evm/rules/call.ts';
-import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
+import type { PermanentFault } from '#chains/permanent-fault.ts';
 import { tokensHeld } from '#chains/evm/client/dry-run.ts';
 import type { Fees } from '#chains/evm/client/fees.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';

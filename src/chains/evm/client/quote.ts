@@ -1,9 +1,9 @@
 import { chainIdOf } from '#chains/evm/rules/chain-id.ts';
 import type { DataFee } from '#chains/evm/client/data-fee.ts';
 import { dataFee, operatorFee } from '#chains/evm/client/data-fee.ts';
-import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
+import type { PermanentFault } from '#chains/permanent-fault.ts';
 import { callFault, dryRunFault, tokensHeld } from '#chains/evm/client/dry-run.ts';
-import { permanent, shortOf } from '#chains/inspect/permanent-fault.ts';
+import { permanent, shortOf } from '#chains/permanent-fault.ts';
 import type { Fees, TipRow } from '#chains/evm/client/fees.ts';
 import {
   feeTiers,

@@ -28,10 +28,10 @@ export function assembleTransaction(
   if (signature === undefined || 'bytes' in signature) return refused({ detail: 'a signature of another scheme' });
   const inspected = inspectEvmPayload(intent, attempt.payload);
   if (!inspected.ok) return refused({ detail: `the payload does not fit the intent: ${inspected.refusal}` });
-  const { signingDigest, nonce, maxFee } = inspected.value;
+  const { signingDigest, bid, maxFee } = inspected.value;
   if (bytesToHex(signingDigest) !== attempt.signingDigest)
     return refused({ detail: 'another digest was to be signed' });
-  if (nonce.toString() !== attempt.nonce) return refused({ detail: 'the payload has another nonce' });
+  if (bid.nonce.toString() !== attempt.nonce) return refused({ detail: 'the payload has another nonce' });
   if (maxFee.toString() !== attempt.maxFee) return refused({ detail: 'the payload has another fee' });
   const unsigned = parseUnsigned(attempt.payload);
   if (!unsigned.ok) return refused({ detail: unsigned.refusal });

@@ -1,5 +1,5 @@
 import type { ChainRules } from '#chains/chain-rules.ts';
-import { fieldRulesFor } from '#chains/field-rules.ts';
+import { EVM_FIELDS } from '#chains/evm/rules/field-rules.ts';
 import { NO_MEMO } from '#chains/chain-rules.ts';
 import { assembleTransaction, signaturesIn } from '#chains/evm/rules/assemble.ts';
 import { isCalldata } from '#chains/evm/rules/call.ts';
@@ -12,7 +12,7 @@ import type { Chain } from '#domain/asset/chain.ts';
 export function evmRules(chain: Chain): ChainRules<EvmQuote, bigint> {
   return {
     chain,
-    ...fieldRulesFor(chain),
+    ...EVM_FIELDS,
     kinds: ['transfer', 'contract-interaction', 'erc20-approve', 'message'],
     ordering: { by: 'account-nonce' },
     parseKeylessRecipient: () => null,

@@ -2,7 +2,7 @@ import type { Hex } from 'viem';
 import { bytesToHex, concatHex, hexToBytes, keccak256, stringToHex } from 'viem/utils';
 import { signerOf } from '#curve/signatures.ts';
 import type { ChainFault, ChainSignature, MessageOptions, MessageText } from '#chains/chain-rules.ts';
-import { plainTextFault } from '#chains/inspect/message-text.ts';
+import { plainTextFault } from '#chains/message-text.ts';
 import { addressOfPoint } from '#chains/evm/rules/address.ts';
 import { chainIdOf } from '#chains/evm/rules/chain-id.ts';
 import { isHexBytes } from '#chains/evm/rules/hex.ts';

@@ -1,4 +1,5 @@
-import { memoised } from '#chains/inspect/memoised-inspection.ts';
+import type { Bid } from '#chains/bid.ts';
+import { memoised } from '#chains/memoised-inspection.ts';
 import { hexToBytes, keccak256 } from 'viem/utils';
 import { canonicalAddress } from '#chains/evm/rules/address.ts';
 import { chainIdOf } from '#chains/evm/rules/chain-id.ts';
@@ -31,18 +32,12 @@ export interface EvmPayload {
   readonly signingDigest: Uint8Array;
   /** The same digest as a list of one, because ECDSA signs a digest. */
   readonly signedMessages: readonly [Uint8Array];
-  readonly nonce: bigint;
   /**
    * Wei: gas limit times the highest price per gas. On an OP-stack chain the data fee is added; no
    * bytes can limit it.
    */
   readonly maxFee: bigint;
-  readonly fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint };
-  /**
-   * The minimum of both prices for a further attempt at the same nonce, in percent. RPC nodes
-   * refuse a smaller rise, so it would only be a second signature.
-   */
-  readonly leastRisePercent: bigint;
+  readonly bid: Bid;
 }
 
 /** A message that was proven to be the one of its intent. */
@@ -82,10 +77,8 @@ export const inspectEvmPayload = memoised(
       kind: 'transaction',
       signingDigest,
       signedMessages: [signingDigest],
-      nonce,
       maxFee: gasLimit * maxFeePerGas,
-      fees: { maxFeePerGas, maxPriorityFeePerGas },
-      leastRisePercent: 110n,
+      bid: { nonce, maxFee: maxFeePerGas, maxTip: maxPriorityFeePerGas, minRisePercent: 110n },
     });
   },
 );

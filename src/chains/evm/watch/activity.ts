@@ -1,7 +1,7 @@
 import { getAddress } from 'viem/utils';
 import { checkAbsence } from '#chains/rpc/absence-check.ts';
 import { BLOCK_CALLS } from '#chains/evm/client/block-calls.ts';
-import { depthOf } from '#chains/evm/watch/depth.ts';
+import { depthOf } from '#chains/evm/client/depth.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
 import { feeOf } from '#chains/evm/watch/execution.ts';

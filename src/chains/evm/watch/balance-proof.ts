@@ -1,7 +1,7 @@
 import { getBlockPayments } from '#chains/evm/client/block-contents.ts';
 import { getBalanceAt, getBlock } from '#chains/evm/client/rpc-calls.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
-import type { Claim } from '#chains/rpc/contents.ts';
+import type { Claim } from '#chains/contents.ts';
 import type { NodePool } from '#chains/rpc/node-pool.ts';
 import type { ChainMovement } from '#domain/asset/movement.ts';
 import { concerns } from '#domain/asset/movement.ts';

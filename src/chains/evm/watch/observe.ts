@@ -1,12 +1,12 @@
 import { checkOwnAbsence, denial } from '#chains/rpc/absence-check.ts';
-import { isByContract, isUnlogged } from '#chains/rpc/contents.ts';
+import { isByContract, isUnlogged } from '#chains/contents.ts';
 import { movedIn } from '#chains/rpc/inclusion-contents.ts';
 import type { Observation, WatchedAttempts } from '#chains/chain-client.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { BLOCK_CALLS } from '#chains/evm/client/block-calls.ts';
-import { depthOf } from '#chains/evm/watch/depth.ts';
+import { depthOf } from '#chains/evm/client/depth.ts';
 import { executionFailure, feeOf } from '#chains/evm/watch/execution.ts';
 import { withCollectibles } from '#chains/evm/watch/collectibles.ts';
 import { movementsIn } from '#chains/evm/watch/movements.ts';

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import { getAddress } from 'viem/utils';
 import type { TokenPayment } from '#chains/chain-client.ts';
-import { UNLOGGED_UID } from '#chains/rpc/contents.ts';
+import { UNLOGGED_UID } from '#chains/contents.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Log, Receipt } from '#chains/evm/client/rpc-calls.ts';
 import { ethCall, getBlock } from '#chains/evm/client/rpc-calls.ts';

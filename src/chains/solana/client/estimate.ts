@@ -1,7 +1,7 @@
 import type { SolanaFeeEstimate } from '#chains/chain-client.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
-import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
+import type { PermanentFault } from '#chains/permanent-fault.ts';
 import { priceTiers } from '#chains/solana/client/price.ts';
 import { costAt, planPayment } from '#chains/solana/client/quote.ts';
 import { accountRentOf } from '#chains/solana/rules/payment-terms.ts';

@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit';
 import { blockhash } from '@solana/kit';
-import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
-import { permanent, shortOf } from '#chains/inspect/permanent-fault.ts';
+import type { PermanentFault } from '#chains/permanent-fault.ts';
+import { permanent, shortOf } from '#chains/permanent-fault.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { SolanaQuote } from '#chains/solana/rules/compose.ts';
@@ -25,7 +25,7 @@ import type { Payment } from '#chains/solana/rules/transaction.ts';
 import { paymentOf, simulationMessage } from '#chains/solana/rules/transaction.ts';
 import { spendingOf } from '#chains/inspect/spending.ts';
 import { amountOf } from '#domain/asset/amount.ts';
-import type { AssetAmount } from '#domain/transaction/exposure.ts';
+import type { AssetAmount } from '#domain/asset/exposure.ts';
 import type { OnChainIntent, TransferIntent } from '#domain/transaction/intent.ts';
 import type { Funds } from '#domain/wallet/reservation.ts';
 import type { Result } from '#domain/result.ts';

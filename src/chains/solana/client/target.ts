@@ -1,6 +1,6 @@
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
-import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
-import { permanent, shortOf } from '#chains/inspect/permanent-fault.ts';
+import type { PermanentFault } from '#chains/permanent-fault.ts';
+import { permanent, shortOf } from '#chains/permanent-fault.ts';
 import { mintIn, tokenAccountIn } from '#chains/solana/client/accounts.ts';
 import { accountFault, mintFault, withheldAt } from '#chains/solana/client/token-extensions.ts';
 import type { PaymentAccounts } from '#chains/solana/client/payment-accounts.ts';

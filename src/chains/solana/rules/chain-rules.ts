@@ -1,5 +1,5 @@
 import type { ChainRules } from '#chains/chain-rules.ts';
-import { fieldRulesFor } from '#chains/field-rules.ts';
+import { SOLANA_FIELDS } from '#chains/solana/rules/field-rules.ts';
 import { parseRecipient } from '#chains/solana/rules/address.ts';
 import { assembleMessage, assembleTransaction, signaturesIn } from '#chains/solana/rules/assemble.ts';
 import type { CurrentNonce, SolanaQuote } from '#chains/solana/rules/compose.ts';
@@ -13,7 +13,7 @@ import type { Chain } from '#domain/asset/chain.ts';
 export function solanaRules(chain: Chain): ChainRules<SolanaQuote, CurrentNonce> {
   return {
     chain,
-    ...fieldRulesFor(chain),
+    ...SOLANA_FIELDS,
     kinds: ['transfer', 'message'],
     ordering: { by: 'nonce-slots', slots: NONCE_SLOTS },
     parseKeylessRecipient: (text) => {

@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Quote } from '#chains/chain-rules.ts';
 import { offchainMessage } from '#chains/solana/rules/message.ts';
-import { payloadHex } from '#chains/inspect/payload-hex.ts';
+import { payloadHex } from '#chains/payload-hex.ts';
 import { inspectSolanaPayload } from '#chains/solana/rules/payload.ts';
 import type { DurableNonce, Terms } from '#chains/solana/rules/payment-terms.ts';
 import { messageBytes } from '#chains/solana/rules/transaction.ts';

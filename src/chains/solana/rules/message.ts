@@ -1,6 +1,6 @@
 import { compileOffchainMessageV1Envelope } from '@solana/kit';
 import type { MessageText } from '#chains/chain-rules.ts';
-import { plainTextFault } from '#chains/inspect/message-text.ts';
+import { plainTextFault } from '#chains/message-text.ts';
 import { parseWallet } from '#chains/solana/rules/address.ts';
 import { clusterOf } from '#chains/solana/rules/cluster.ts';
 import type { MessageExtras, MessageIntent } from '#domain/transaction/intent.ts';

@@ -1,9 +1,10 @@
-import { memoised } from '#chains/inspect/memoised-inspection.ts';
+import type { Bid } from '#chains/bid.ts';
+import { memoised } from '#chains/memoised-inspection.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes } from '@noble/hashes/utils.js';
 import { isPublicKey, parseMint, parseRecipient, bytesOf } from '#chains/solana/rules/address.ts';
 import { clusterOf } from '#chains/solana/rules/cluster.ts';
-import { bytesOfPayload } from '#chains/inspect/payload-hex.ts';
+import { bytesOfPayload } from '#chains/payload-hex.ts';
 import { memoFault } from '#chains/solana/rules/memo.ts';
 import { offchainMessage } from '#chains/solana/rules/message.ts';
 import type { DurableNonce } from '#chains/solana/rules/payment-terms.ts';
@@ -35,20 +36,10 @@ export interface SolanaPayload {
    */
   readonly signingDigest: Uint8Array;
   readonly signedMessages: readonly [Uint8Array];
-  /**
-   * The resource that only one transaction can ever use: the value of the durable nonce, or the
-   * address of the account that is opened.
-   */
-  readonly nonce: bigint;
   /** Lamports. */
   readonly maxFee: bigint;
-  /** Millionths of a lamport for each compute unit; Solana has only one price. */
-  readonly fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint };
-  /**
-   * A further attempt need not pay more: of those that use the same nonce one is executed, whatever
-   * they pay.
-   */
-  readonly leastRisePercent: bigint;
+  /** Its nonce is the value of the durable nonce, or the address of the account that is opened. */
+  readonly bid: Bid;
 }
 
 /** A message that was proven to be the one of its intent. */
@@ -98,10 +89,13 @@ export const inspectSolanaPayload = memoised(
       kind: 'transaction',
       signingDigest: sha256(bytes),
       signedMessages: [bytes],
-      nonce: usedUpBy(terms.anchor, wallet),
       maxFee: cost,
-      fees: { maxFeePerGas: terms.unitPrice, maxPriorityFeePerGas: terms.unitPrice },
-      leastRisePercent: 100n,
+      bid: {
+        nonce: usedUpBy(terms.anchor, wallet),
+        maxFee: terms.unitPrice,
+        maxTip: terms.unitPrice,
+        minRisePercent: 100n,
+      },
     });
   },
 );

@@ -1,13 +1,13 @@
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { credentialResetSchema } from '#http/encode/credential-reset.ts';
 import { deviceSignatureBody, deviceSignatureIn } from '#http/encode/device-signature.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { limitByAddress } from '#http/edge/address-limit.ts';
 import { cancelled } from '#http/vault/credential-reset/cancel.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 
 /**
  * POST /vault/{vaultId}/credential-reset/{resetId}/cancel-by-device: cancels the reset of a user

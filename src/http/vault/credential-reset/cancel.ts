@@ -1,13 +1,13 @@
 import type { Cancellation, CredentialReset } from '#domain/access/credential-reset.ts';
-import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { credentialResetRecord, credentialResetSchema } from '#http/encode/credential-reset.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { personStub } from '#objects/person/stub.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 
 /**
  * POST /vault/{vaultId}/credential-reset/{resetId}/cancel: cancels the reset of a user. Any member

@@ -1,5 +1,5 @@
 import type { ChangePath } from '#http/vault/policy-change/decision.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { deviceSignatureBody, deviceSignatureIn } from '#http/encode/device-signature.ts';
 import { decideOnChange, SIGNED_DECISION_REFUSALS } from '#http/vault/policy-change/decision.ts';
 import type { Input } from '#http/edge/route.ts';

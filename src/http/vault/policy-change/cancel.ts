@@ -1,5 +1,5 @@
 import type { ChangePath } from '#http/vault/policy-change/decision.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { decideOnChange } from '#http/vault/policy-change/decision.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';

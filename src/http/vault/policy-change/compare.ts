@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { parsePolicyChangeId } from '#domain/id.ts';
 import type { FieldFault } from '#domain/field-fault.ts';
-import type { PolicyDecision } from '#domain/policy/policy-comparison.ts';
+import type { PolicyDecision } from '#domain/transaction/policy-comparison.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
@@ -14,7 +14,7 @@ import { invalidRequest } from '#http/edge/request-check.ts';
 import { violationText } from '#http/encode/violation-text.ts';
 import { policyPatchBody, readPolicyPatch } from '#http/vault/policy-body.ts';
 import type { ComparedPolicy } from '#objects/vault/commands/policy-comparison.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 import { PATCH_FAULTS } from '#review/patch-fault.ts';
 
 const changeIdField = z

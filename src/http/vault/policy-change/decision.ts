@@ -1,17 +1,17 @@
-import { chainsFrom } from '#chains/registry.ts';
-import type { Refusal } from '#domain/refusal.ts';
+import { chainsFrom } from '#chains/families/registry.ts';
+import type { Refusal } from '#domain/transaction/refusal.ts';
 import type { Result } from '#domain/result.ts';
-import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { policyProblem } from '#http/vault/policy-body.ts';
 import { policyChangeRecord } from '#http/encode/policy-change.ts';
-import type { PolicyPatchFault } from '#domain/policy/next-policy.ts';
+import type { PolicyPatchFault } from '#domain/vault/next-policy.ts';
 import type { ChangeDecision } from '#objects/vault/commands/policy.ts';
 import type { PolicyChangeView } from '#objects/vault/views.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 
 /** The parameters in the path of a policy change. */
 export type ChangePath = 'vaultId' | 'changeId';

@@ -1,15 +1,15 @@
 import * as z from 'zod';
-import { chainsFrom } from '#chains/registry.ts';
+import { chainsFrom } from '#chains/families/registry.ts';
 import { parsePolicyChangeId } from '#domain/id.ts';
-import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { pageOf } from '#http/edge/page.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { policyChangeRecord, policyChangeSchema } from '#http/encode/policy-change.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 
 const PAGE = 20;
 

@@ -1,5 +1,5 @@
-import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
@@ -10,7 +10,7 @@ import { respondWithChange } from '#http/vault/policy-change/decision.ts';
 import { policyChangeSchema } from '#http/encode/policy-change.ts';
 import { pinnedKeysFault, pinsForChange } from '#http/vault/pinned-keys.ts';
 import { newTokensProblem } from '#http/vault/policy-tokens.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 
 /**
  * POST /vault/{vaultId}/policy-change: proposes the next policy of a vault. Fields that are absent

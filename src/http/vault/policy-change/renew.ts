@@ -1,13 +1,13 @@
 import * as z from 'zod';
-import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
-import { plainText } from '#http/edge/plain-text.ts';
+import { plainText } from '#http/encode/plain-text.ts';
 import { respondWithChange } from '#http/vault/policy-change/decision.ts';
 import { policyChangeSchema } from '#http/encode/policy-change.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 
 const renewalBody = z.strictObject({ note: plainText(500).nullish() });
 

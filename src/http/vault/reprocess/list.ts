@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { memberReports } from '#http/vault/reprocess/member-reports.ts';

@@ -1,15 +1,15 @@
 import type * as z from 'zod';
-import { chainsFrom } from '#chains/registry.ts';
+import { chainsFrom } from '#chains/families/registry.ts';
 import type { VaultId } from '#domain/id.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { actorOf } from '#http/encode/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import type { reportSchema } from '#http/vault/reprocess/record.ts';
 import { reportRecord } from '#http/vault/reprocess/record.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 import { scanReports } from '#store/scan-reports.ts';
 
 /**

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { findChain } from '#chains/registry.ts';
+import { findChain } from '#chains/families/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
 import type { ScanCounts, ScanCoverage, ScanReport } from '#store/scan-reports.ts';

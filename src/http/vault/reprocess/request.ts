@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { chainClientFor } from '#chains/client-for.ts';
-import { chainsFrom, findChain } from '#chains/registry.ts';
-import type { HttpContext } from '#http/edge/context.ts';
-import { actorOf } from '#http/edge/context.ts';
+import { chainClientFor } from '#chains/clients/client-for.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
@@ -10,7 +10,7 @@ import { refusalProblem } from '#http/encode/problem.ts';
 import { reportIdOf } from '#http/vault/reprocess/record.ts';
 import { delaySecondsTo, reopenDeliveries } from '#store/deliveries.ts';
 import { reopenScans, requestRescan } from '#store/scans.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 
 const acknowledgement = z
   .strictObject({

@@ -1,15 +1,15 @@
 import * as z from 'zod';
 import type { WalletUtxo } from '#chains/wallet-utxo.ts';
-import { chainClientFor } from '#chains/client-for.ts';
-import { actorOf } from '#http/edge/context.ts';
+import { chainClientFor } from '#chains/clients/client-for.ts';
+import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { pageOf } from '#http/edge/page.ts';
 import { problem, refusalProblem } from '#http/encode/problem.ts';
 import { lockRecord, lockSchema, utxoChainOf } from '#http/vault/utxo/record.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 
 const MAX_PAGE_SIZE = 100;
 

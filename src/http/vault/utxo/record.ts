@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { UtxoLock, WalletOutpoint } from '#domain/wallet/utxo-lock.ts';
-import { chainsFrom, findChain } from '#chains/registry.ts';
-import { rulesFor } from '#chains/rules-for.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
+import { rulesFor } from '#chains/families/rules-for.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import { problem } from '#http/encode/problem.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';

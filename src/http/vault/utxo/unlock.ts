@@ -1,11 +1,11 @@
-import { actorOf } from '#http/edge/context.ts';
+import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
-import type { HttpContext } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/encode/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { outpointBody, outpointOf } from '#http/vault/utxo/record.ts';
-import { vaultStub } from '#objects/vault/stub.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
 
 /**
  * POST /vault/{vaultId}/utxos/unlock: unlocks a UTXO of a Bitcoin wallet. A repeated request

@@ -1,8 +1,8 @@
-import { authorize } from '#domain/access/membership.ts';
+import { authorize } from '#domain/vault/membership.ts';
 import { randomBytes } from '@noble/hashes/utils.js';
 import type { Valuation } from '#domain/asset/valuation.ts';
 import { knownCounterparties } from '#objects/vault/writes/known-counterparties.ts';
-import { findChain } from '#chains/registry.ts';
+import { findChain } from '#chains/families/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { Activity, ChainTransaction } from '#domain/activity/activity.ts';
 import {
@@ -18,14 +18,14 @@ import { isCorrected, isFinalRecord, UNPROVEN } from '#domain/activity/correctio
 import type { TransactionId } from '#domain/id.ts';
 import { newTransactionId } from '#domain/id.ts';
 import type { Permission } from '#domain/access/member.ts';
-import type { Refusal } from '#domain/refusal.ts';
+import type { Refusal } from '#domain/transaction/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Actor } from '#domain/transaction/transaction.ts';
+import type { Actor } from '#domain/access/approval.ts';
 import type { LimitedKind } from '#domain/activity/daily-limit.ts';
 import { limitedKind, postedAlone } from '#domain/activity/daily-limit.ts';
-import type { Vault } from '#domain/vault.ts';
-import { walletAddress } from '#domain/vault.ts';
+import type { Vault } from '#domain/vault/vault.ts';
+import { walletAddress } from '#domain/vault/vault.ts';
 import { recordEvent } from '#objects/vault/commands/transaction.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type { ActivityView, FollowWork } from '#objects/vault/views.ts';

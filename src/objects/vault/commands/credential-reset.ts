@@ -1,4 +1,4 @@
-import { authorize } from '#domain/access/membership.ts';
+import { authorize } from '#domain/vault/membership.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { signatureFault } from '#devices/device-signature.ts';
@@ -6,11 +6,11 @@ import type { CredentialReset } from '#domain/access/credential-reset.ts';
 import { announcedAtMs, cancellationBytes } from '#domain/access/credential-reset.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
 import type { CredentialResetId } from '#domain/id.ts';
-import type { Refusal } from '#domain/refusal.ts';
+import type { Refusal } from '#domain/transaction/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Actor } from '#domain/transaction/transaction.ts';
-import { PROJECTION_DELAY_MS } from '#objects/vault/outbox.ts';
+import type { Actor } from '#domain/access/approval.ts';
+import { PROJECTION_DELAY_MS } from '#objects/outbox.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 

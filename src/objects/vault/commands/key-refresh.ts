@@ -1,12 +1,12 @@
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { KeyRefresh, Vault, VaultKey } from '#domain/vault.ts';
-import { epochReached } from '#domain/vault.ts';
+import type { KeyRefresh, Vault, VaultKey } from '#domain/vault/vault.ts';
+import { epochReached } from '#domain/vault/vault.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type { RefreshWork } from '#objects/vault/views.ts';
 import { adoptionOf } from '#objects/vault/views.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
-import { updateVault } from '#objects/vault/update-vault.ts';
+import { updateVault } from '#objects/vault/writes/update-vault.ts';
 import { enqueueNextStep } from '#objects/vault/writes/key-jobs.ts';
 import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 

@@ -1,11 +1,11 @@
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import { neededRenewals } from '#domain/policy/mandate-renewal.ts';
-import type { KeyCandidate, VaultKey } from '#domain/vault.ts';
+import type { KeyCandidate, VaultKey } from '#domain/vault/vault.ts';
 import { enqueueAdoption } from '#objects/vault/writes/policy-change-writes.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import { unfoundedOf } from '#objects/vault/writes/mandate-renewal.ts';
 import type { KeyWork } from '#objects/vault/views.ts';
-import { updateVault } from '#objects/vault/update-vault.ts';
+import { updateVault } from '#objects/vault/writes/update-vault.ts';
 import { enqueueNextStep } from '#objects/vault/writes/key-jobs.ts';
 import { missingSchemes, withKey } from '#objects/vault/wallets.ts';
 

@@ -1,4 +1,4 @@
-import { findChain } from '#chains/registry.ts';
+import { findChain } from '#chains/families/registry.ts';
 import type { CredentialResetId, TransactionId, VaultId } from '#domain/id.ts';
 import { parseCredentialResetId } from '#domain/id.ts';
 import type { Notification } from '#domain/activity/notification.ts';
@@ -8,8 +8,8 @@ import {
   notificationOfExport,
   notificationOfReset,
 } from '#domain/activity/notification.ts';
-import type { Vault } from '#domain/vault.ts';
-import { NOTIFICATION_MS } from '#objects/vault/outbox.ts';
+import type { Vault } from '#domain/vault/vault.ts';
+import { NOTIFICATION_MS } from '#objects/outbox.ts';
 import { EXPORT_REQUESTED } from '#objects/vault/writes/recovery-exports.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 

@@ -1,15 +1,15 @@
-import { authorize } from '#domain/access/membership.ts';
+import { authorize } from '#domain/vault/membership.ts';
 import { isOpen } from '#domain/access/credential-reset.ts';
 import type { CredentialReset } from '#domain/access/credential-reset.ts';
 import type { Member } from '#domain/access/member.ts';
 import { cancellationRefusal } from '#domain/access/reset-cancellation.ts';
 import type { CredentialResetId, PolicyChangeId, TransactionId } from '#domain/id.ts';
 import { awaitsChangeApprovalOf } from '#domain/policy/policy-change.ts';
-import type { Refusal } from '#domain/refusal.ts';
+import type { Refusal } from '#domain/transaction/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 import { awaitsApprovalOf } from '#domain/transaction/approvals.ts';
-import type { Actor } from '#domain/transaction/transaction.ts';
+import type { Actor } from '#domain/access/approval.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 
 /** Something that waits for the decision of one member. */

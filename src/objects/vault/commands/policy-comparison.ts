@@ -1,17 +1,17 @@
 import { policyHashOf } from '#devices/policy-succession.ts';
-import { authorize } from '#domain/access/membership.ts';
+import { authorize } from '#domain/vault/membership.ts';
 import type { PolicyChangeId } from '#domain/id.ts';
-import type { PolicyPatch, PolicyPatchFault } from '#domain/policy/next-policy.ts';
-import { nextDraft, nextPolicy } from '#domain/policy/next-policy.ts';
+import type { PolicyPatch, PolicyPatchFault } from '#domain/vault/next-policy.ts';
+import { nextDraft, nextPolicy } from '#domain/vault/next-policy.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { isRenewal } from '#domain/policy/policy-change.ts';
-import type { DecidedDifferently } from '#domain/policy/policy-comparison.ts';
-import { comparePolicies } from '#domain/policy/policy-comparison.ts';
-import type { Refusal } from '#domain/refusal.ts';
+import type { DecidedDifferently } from '#domain/transaction/policy-comparison.ts';
+import { comparePolicies } from '#domain/transaction/policy-comparison.ts';
+import type { Refusal } from '#domain/transaction/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Actor } from '#domain/transaction/transaction.ts';
-import type { Vault } from '#domain/vault.ts';
+import type { Actor } from '#domain/access/approval.ts';
+import type { Vault } from '#domain/vault/vault.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import { isDraft } from '#objects/vault/writes/founding-draft.ts';
 

@@ -1,4 +1,4 @@
-import { authorize } from '#domain/access/membership.ts';
+import { authorize } from '#domain/vault/membership.ts';
 import { deviceSignatureRefusal } from '#devices/device-signature.ts';
 import { rejectionOf } from '#devices/policy-rejection.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
@@ -8,14 +8,14 @@ import type { Member } from '#domain/access/member.ts';
 import { hasPermission, mayCancel } from '#domain/access/member.ts';
 import type { AdoptedPolicy, PolicyChange } from '#domain/policy/policy-change.ts';
 import { decideChange, judgeOf, mayApprove, mayReject } from '#domain/policy/policy-change.ts';
-import type { Refusal } from '#domain/refusal.ts';
+import type { Refusal } from '#domain/transaction/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Actor } from '#domain/transaction/transaction.ts';
-import type { Vault } from '#domain/vault.ts';
+import type { Actor } from '#domain/access/approval.ts';
+import type { Vault } from '#domain/vault/vault.ts';
 import { isDraft, newDraft, writeDraft } from '#objects/vault/writes/founding-draft.ts';
 import { foundingOf, newRenewal, renewalsNeededBy } from '#objects/vault/writes/mandate-renewal.ts';
-import type { PolicyPatchFault } from '#domain/policy/next-policy.ts';
+import type { PolicyPatchFault } from '#domain/vault/next-policy.ts';
 import type { Proposal, RenewalRequest } from '#objects/vault/writes/policy-change-writes.ts';
 import type { DecidedChange } from '#objects/vault/writes/policy-change-writes.ts';
 import {

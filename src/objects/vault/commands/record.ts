@@ -1,7 +1,7 @@
 import type { TransactionId } from '#domain/id.ts';
-import type { Refusal } from '#domain/refusal.ts';
+import type { Refusal } from '#domain/transaction/refusal.ts';
 import { accepted, type Result } from '#domain/result.ts';
-import type { Actor } from '#domain/transaction/transaction.ts';
+import type { Actor } from '#domain/access/approval.ts';
 import { findActivity, setActivityVisibility } from '#objects/vault/commands/activity.ts';
 import { findTransaction, setTransactionVisibility } from '#objects/vault/commands/transaction.ts';
 import type { VaultContext } from '#objects/vault/context.ts';

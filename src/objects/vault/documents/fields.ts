@@ -15,7 +15,7 @@ import {
   parseUserId,
   parseVaultId,
 } from '#domain/id.ts';
-import type { Actor, Approval, Rejection } from '#domain/transaction/transaction.ts';
+import type { Actor, Approval, Rejection } from '#domain/access/approval.ts';
 import { DISPLAY_TYPES } from '#domain/transaction/transaction.ts';
 import { exactly, parsed } from '#store/document.ts';
 

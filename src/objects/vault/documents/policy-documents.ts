@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { APPROVAL_MODES } from '#domain/access/device.ts';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 import { POLICY_CHANGE_STATES } from '#domain/policy/change-state.ts';
 import type { FeeCap, PolicyToken } from '#domain/policy/optional-rules.ts';
 import { REQUIRED_DEVICES, SIGN_ONCE_MODES, UNBOUND_MESSAGE_RULES } from '#domain/policy/optional-rules.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { AssetAmount, Exposure } from '#domain/transaction/exposure.ts';
+import type { AssetAmount, Exposure } from '#domain/asset/exposure.ts';
 import type {
   ContractInteractionIntent,
   Erc20ApproveIntent,

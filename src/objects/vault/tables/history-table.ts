@@ -1,6 +1,6 @@
 import { historyCodec } from '#objects/vault/documents/vault-documents.ts';
-import type { HistoryEntry } from '#objects/vault/history.ts';
-import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
+import type { HistoryEntry } from '#objects/vault/documents/history.ts';
+import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/documents/history.ts';
 import { readableOrNull } from '#store/document.ts';
 
 export interface HistoryLine {

@@ -1,6 +1,6 @@
 import { adoptedPolicyCodec, policyChangeCodec } from '#objects/vault/documents/policy-documents.ts';
-import type { AssetRef } from '#domain/transaction/exposure.ts';
-import { feeIn } from '#domain/transaction/exposure.ts';
+import type { AssetRef } from '#domain/asset/exposure.ts';
+import { feeIn } from '#domain/asset/exposure.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy, PolicyChange } from '#domain/policy/policy-change.ts';
 import { MAX_POLICIES_AT_ONCE } from '#domain/policy/policy-change.ts';

@@ -2,7 +2,7 @@ import type { LimitedKind } from '#domain/activity/daily-limit.ts';
 import { DAILY_LIMITS } from '#domain/activity/daily-limit.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { DAY_MS } from '#domain/policy/rules.ts';
-import type { Vault } from '#domain/vault.ts';
+import type { Vault } from '#domain/vault/vault.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 

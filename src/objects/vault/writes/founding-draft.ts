@@ -1,12 +1,12 @@
-import { withPolicy } from '#domain/access/membership.ts';
+import { withPolicy } from '#domain/vault/membership.ts';
 import { missingDeviceFault } from '#domain/policy/policy.ts';
-import type { PolicyPatchFault } from '#domain/policy/next-policy.ts';
-import { nextDraft } from '#domain/policy/next-policy.ts';
+import type { PolicyPatchFault } from '#domain/vault/next-policy.ts';
+import { nextDraft } from '#domain/vault/next-policy.ts';
 import type { PolicyChange } from '#domain/policy/policy-change.ts';
-import type { Refusal } from '#domain/refusal.ts';
+import type { Refusal } from '#domain/transaction/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Vault } from '#domain/vault.ts';
+import type { Vault } from '#domain/vault/vault.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import { hasKeyCandidate, unfoundedOf } from '#objects/vault/writes/mandate-renewal.ts';
 import type { Proposal } from '#objects/vault/writes/policy-change-writes.ts';

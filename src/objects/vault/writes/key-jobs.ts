@@ -1,6 +1,6 @@
 import type { Chain } from '#domain/asset/chain.ts';
-import type { Vault } from '#domain/vault.ts';
-import { retryDelayMs } from '#objects/vault/outbox.ts';
+import type { Vault } from '#domain/vault/vault.ts';
+import { retryDelayMs } from '#objects/outbox.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { missingSchemes } from '#objects/vault/wallets.ts';
 

@@ -4,8 +4,8 @@ import { findLookalike, shapeOf } from '#domain/activity/lookalike.ts';
 import type { KnownCounterparties } from '#domain/activity/spam.ts';
 import { policyToken, policyTokensOn } from '#domain/policy/optional-rules.ts';
 import { nameOf } from '#domain/policy/rules.ts';
-import type { Vault } from '#domain/vault.ts';
-import { walletAddress } from '#domain/vault.ts';
+import type { Vault } from '#domain/vault/vault.ts';
+import { walletAddress } from '#domain/vault/vault.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 
 /**

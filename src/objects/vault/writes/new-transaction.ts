@@ -11,8 +11,9 @@ import { newTransactionId } from '#domain/id.ts';
 import type { Action, Intent } from '#domain/transaction/intent.ts';
 import { intentBytes } from '#domain/transaction/intent.ts';
 import { thresholdFor } from '#domain/policy/policy.ts';
-import type { Actor, Speed, Transaction } from '#domain/transaction/transaction.ts';
-import type { Vault } from '#domain/vault.ts';
+import type { Speed, Transaction } from '#domain/transaction/transaction.ts';
+import type { Actor } from '#domain/access/approval.ts';
+import type { Vault } from '#domain/vault/vault.ts';
 
 export interface CreationRequest {
   /** Canonical chain name. */

@@ -1,7 +1,7 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import { newTransactionId } from '#domain/id.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
-import { PROJECTION_DELAY_MS } from '#objects/vault/outbox.ts';
+import { PROJECTION_DELAY_MS } from '#objects/outbox.ts';
 import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 
 /**

@@ -7,20 +7,21 @@ import type { Chain } from '#domain/asset/chain.ts';
 import { listedToken } from '#domain/asset/chain.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import { isWatchedAfterFailure, outstandingJob } from '#domain/transaction/job.ts';
-import type { Actor, Inclusion, Transaction } from '#domain/transaction/transaction.ts';
+import type { Inclusion, Transaction } from '#domain/transaction/transaction.ts';
+import type { Actor } from '#domain/access/approval.ts';
 import { CONTENTS_CORRECTED, FINAL_BLOCK_GONE } from '#domain/transaction/inclusion.ts';
 import { isFinal, newestAttempt, spends } from '#domain/transaction/transaction.ts';
 import type { Decision, Effect } from '#domain/transaction/transition.ts';
 import { effectsOfCreation } from '#domain/transaction/transition.ts';
 import type { Rules } from '#domain/policy/rules.ts';
-import type { Vault } from '#domain/vault.ts';
+import type { Vault } from '#domain/vault/vault.ts';
 import type { Posting } from '#domain/asset/balance.ts';
 import { balanceLines } from '#domain/asset/balance.ts';
 import type { Asset } from '#domain/asset/movement.ts';
 import { NATIVE } from '#domain/asset/movement.ts';
 import { enqueueMissingKeys } from '#objects/vault/writes/key-jobs.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
-import type { OutboxJob } from '#objects/vault/outbox.ts';
+import type { OutboxJob } from '#objects/outbox.ts';
 import {
   OMITTED_PAUSE_MS,
   OMITTED_POLL_MS,
@@ -29,7 +30,7 @@ import {
   PROJECTION_DELAY_MS,
   retryDelayMs,
   watchDelayMs,
-} from '#objects/vault/outbox.ts';
+} from '#objects/outbox.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { walletsOf } from '#objects/vault/wallets.ts';
 

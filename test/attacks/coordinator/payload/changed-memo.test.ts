@@ -8,12 +8,12 @@
  *   exactly this memo.
  */
 import { describe, expect, test } from 'vitest';
-import { payloadHex } from '#chains/inspect/payload-hex.ts';
+import { payloadHex } from '#chains/payload-hex.ts';
 import { messageBytes } from '#chains/solana/rules/transaction.ts';
 import { inspectPayload } from '#chains/inspect/payload.ts';
 import { InvalidDocument } from '#domain/canonical/field-reader.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
-import { readIntent } from '#domain/canonical/read-intent.ts';
+import { readIntent } from '#domain/transaction/read-intent.ts';
 import { readCanonical } from '#domain/canonical/read-text.ts';
 import { intentBytes } from '#domain/transaction/intent.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';

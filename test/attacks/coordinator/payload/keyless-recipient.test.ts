@@ -9,13 +9,13 @@
  */
 import { describe, expect, test } from 'vitest';
 import { describeIntent } from '#review/describe-intent.ts';
-import { payloadHex } from '#chains/inspect/payload-hex.ts';
+import { payloadHex } from '#chains/payload-hex.ts';
 import { bytesOf, derivedAddress, tokenAccountOf } from '#chains/solana/rules/address.ts';
 import { messageBytes } from '#chains/solana/rules/transaction.ts';
 import { warningsOf } from '#chains/inspect/warnings.ts';
 import { InvalidDocument } from '#domain/canonical/field-reader.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
-import { readIntent } from '#domain/canonical/read-intent.ts';
+import { readIntent } from '#domain/transaction/read-intent.ts';
 import { readCanonical } from '#domain/canonical/read-text.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { intentBytes } from '#domain/transaction/intent.ts';

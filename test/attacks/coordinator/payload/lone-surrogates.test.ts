@@ -9,7 +9,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { intentBytes } from '#domain/transaction/intent.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { digestOf } from '../../../cosigner/policy/check-scene.ts';
 import { byDevice, laptop, phone, founded } from '../../../cosigner/policy/device-scene.ts';
 import type { Cosigners } from '../../../cosigner/cosigners.ts';

@@ -9,7 +9,7 @@
  */
 import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { relay } from '#jobs/signing/relay.ts';
 import { thresholdSign } from '../../../cosigner/threshold-sign.ts';
 import type { Cosigners } from '../../../cosigner/cosigners.ts';

@@ -77,8 +77,7 @@ test('a co-signer that has signed at one nonce account signs no attempt at anoth
   const attempt = (number: number, nonceSlot: number) => {
     const inspected = inspectSolanaPayload(intent, `0x${bytesToHex(bytesAt({ kind: 'nonce', nonceSlot, value }))}`);
     if (!inspected.ok) throw new Error(inspected.refusal);
-    const { nonce, fees, leastRisePercent, signedMessages, signingDigest } = inspected.value;
-    const bid = { nonce, ...fees, leastRisePercent };
+    const { bid, signedMessages, signingDigest } = inspected.value;
     const checked = { purpose: 'intent', intentDigest: 'ab'.repeat(32), signedMessages, signingDigest, bid } as const;
     const written = storage.signOnce(intent.transactionId, number, { ...checked, record: true });
     return written.ok ? 'signs' : written.refusal.code;

@@ -8,11 +8,11 @@
  *   verify the statement with pinned keys.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 import type { SignedStatement } from '#domain/policy/statement.ts';
 import { STATEMENT_TTL_MS } from '#domain/policy/statement.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import type { DeliveredStatement } from '#cosigner-client/policy-statements.ts';
 import { policyStatements } from '#cosigner-client/policy-statements.ts';
 import { byDevice, founded } from '../../../cosigner/policy/device-scene.ts';

@@ -10,7 +10,7 @@ import { nameOf } from '#devices/policy-succession.ts';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { sortedByKeyId } from '#domain/access/device.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { byDevice, founded } from '../../../cosigner/policy/device-scene.ts';
 import { opening } from '../../../cosigner/rejected-requests.ts';

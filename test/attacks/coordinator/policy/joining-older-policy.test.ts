@@ -10,7 +10,7 @@
 import { nameOf } from '#devices/policy-succession.ts';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
-import type { KeyRefresh } from '#domain/vault.ts';
+import type { KeyRefresh } from '#domain/vault/vault.ts';
 import { nextRefreshStep } from '#jobs/keys/refresh-key.ts';
 import { generateKey } from '../../../cosigner/key/generate-key.ts';
 import type { Policy } from '#domain/policy/policy.ts';

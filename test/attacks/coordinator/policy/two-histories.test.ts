@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { VaultKey } from '#domain/vault/vault.ts';
 import { byDevice, founded } from '../../../cosigner/policy/device-scene.ts';
 import type { Cosigners } from '../../../cosigner/cosigners.ts';
 import { approvedTransfer, inVault, newKey, startCosigners } from '../../../cosigner/cosigners.ts';

@@ -3,7 +3,7 @@ import { readFeeRates } from '#chains/bitcoin/client/fee-rates.ts';
 import { rateTiers } from '#chains/bitcoin/rules/fee-rate.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { noAnswer } from '#chains/rpc/json-rpc.ts';
-import { chainsFrom, findChain } from '#chains/registry.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { accepted } from '#domain/result.ts';
 import type { BitcoinNode } from '#local/bitcoin/node.ts';

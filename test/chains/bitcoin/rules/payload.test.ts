@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { scriptOf } from '#chains/bitcoin/rules/address.ts';
 import { inspectBitcoinPayload } from '#chains/bitcoin/rules/payload.ts';
-import { payloadHex } from '#chains/inspect/payload-hex.ts';
+import { payloadHex } from '#chains/payload-hex.ts';
 import type { Utxo, SpendPlan } from '#chains/bitcoin/rules/utxo.ts';
 import { maxInputsOf } from '#chains/bitcoin/rules/script-type.ts';
 import { paymentOf, psbtOf, transactionOf } from '#chains/bitcoin/rules/transaction.ts';
@@ -32,10 +32,10 @@ const verdict = (of: TransferIntent, text: string) => {
 test('an honest payment passes, with a hash for each UTXO, its fee, and the UTXO that identifies the payment', () => {
   const inspected = inspectPayload(intent, payload(intent, HONEST));
   if (!inspected.ok || inspected.value.kind !== 'transaction') throw new Error('it is honest');
-  const { signedMessages, maxFee, nonce, leastRisePercent } = inspected.value;
-  expect([signedMessages.length, maxFee, leastRisePercent]).toEqual([2, 1_000n, 100n]);
+  const { signedMessages, maxFee, bid } = inspected.value;
+  expect([signedMessages.length, maxFee, bid.minRisePercent]).toEqual([2, 1_000n, 100n]);
   expect(new Set(signedMessages.map(bytesToHex)).size).toBe(2);
-  expect(nonce).toBe((BigInt(`0x${present(HONEST.utxos[0]).txid}`) << 32n) + 1n);
+  expect(bid.nonce).toBe((BigInt(`0x${present(HONEST.utxos[0]).txid}`) << 32n) + 1n);
 });
 
 test('a cancellation returns all UTXOs to the wallet', () => {

@@ -15,7 +15,7 @@ import {
 } from '#chains/evm/client/fees.ts';
 import { callOf } from '#chains/evm/rules/call.ts';
 import { amountOf } from '#domain/asset/amount.ts';
-import { chainsFrom, findChain } from '#chains/registry.ts';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { Attempt } from '#domain/transaction/transaction.ts';
 import { BOB, DOLLAR, present, TOKEN } from '../cast.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { clientFor } from '#chains/client-for.ts';
+import { clientFor } from '#chains/clients/client-for.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { amount, NATIVE } from '../cast.ts';
 import type { FalseNode } from '../../false-node.ts';

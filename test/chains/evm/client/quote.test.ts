@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import { getAddress, parseAbi, parseEther } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { clientFor } from '#chains/client-for.ts';
+import { clientFor } from '#chains/clients/client-for.ts';
 import { callOf } from '#chains/evm/rules/call.ts';
 import { inspectPayload } from '#chains/inspect/payload.ts';
 import { amountOf } from '#domain/asset/amount.ts';

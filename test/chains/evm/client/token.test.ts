@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
 import { encodeAbiParameters, getAddress, stringToHex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { clientFor } from '#chains/client-for.ts';
+import { clientFor } from '#chains/clients/client-for.ts';
 import type { FalseNode, Rule } from '../../false-node.ts';
 import { startFalseNode } from '../../false-node.ts';
 import type { LocalChain } from '../local-chain.ts';

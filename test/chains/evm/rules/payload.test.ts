@@ -45,10 +45,8 @@ test('an honest payment passes, and its fields are those that viem reads', () =>
       kind: 'transaction',
       signingDigest: toBytes(keccak256(hex(payload))),
       signedMessages: [toBytes(keccak256(hex(payload)))],
-      nonce: 4n,
       maxFee: 120_000_000_000_000n,
-      fees: { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000n },
-      leastRisePercent: 110n,
+      bid: { nonce: 4n, maxFee: 2_000_000_000n, maxTip: 1_000_000n, minRisePercent: 110n },
     },
   });
   expect(signingDigest).toBe(keccak256(hex(payload)));
@@ -90,7 +88,7 @@ test('composed bytes equal those of viem, for every amount and nonce', () => {
       const fees = { maxFeePerGas: fee, maxPriorityFeePerGas: tip, gas: gasLimit };
       expect(composed.payload).toBe(serializeTransaction({ type: 'eip1559', chainId: 31337, nonce, ...fees, ...call }));
       const inspected = inspectPayload(intent, composed.payload);
-      expect(inspected).toMatchObject({ ok: true, value: { kind: 'transaction', nonce: BigInt(nonce) } });
+      expect(inspected).toMatchObject({ ok: true, value: { kind: 'transaction', bid: { nonce: BigInt(nonce) } } });
     }),
   );
 });
@@ -249,7 +247,7 @@ test('a mutated payload that still passes has the same effect, for no more than 
       });
       expect(effect(after)).toEqual(effect(before));
       expect((after.gas ?? 0n) * (after.maxFeePerGas ?? 0n)).toBeLessThanOrEqual(BigInt(intent.maxFee));
-      expect(inspected.value).toMatchObject({ nonce: BigInt(after.nonce ?? 0) });
+      expect(inspected.value).toMatchObject({ bid: { nonce: BigInt(after.nonce ?? 0) } });
     }),
     { numRuns: 5000 },
   );

@@ -1,7 +1,7 @@
 import type { Abi, Address, Hex } from 'viem';
 import { erc20Abi, getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { clientFor } from '#chains/client-for.ts';
+import { clientFor } from '#chains/clients/client-for.ts';
 import type { ReadTransaction } from '#chains/chain-client.ts';
 import type { Inclusion } from '#domain/transaction/transaction.ts';
 import { compile } from '#local/evm/contracts/compile.ts';

@@ -1,6 +1,6 @@
 import { keccak256 } from 'viem';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { clientFor } from '#chains/client-for.ts';
+import { clientFor } from '#chains/clients/client-for.ts';
 import type { FalseNode, Rule } from '../../false-node.ts';
 import { startFalseNode } from '../../false-node.ts';
 import type { LocalChain } from '../local-chain.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { clientFor } from '#chains/client-for.ts';
+import { clientFor } from '#chains/clients/client-for.ts';
 import type { Inclusion } from '#domain/transaction/transaction.ts';
 import type { FalseNode } from '../../false-node.ts';
 import { startFalseNode } from '../../false-node.ts';

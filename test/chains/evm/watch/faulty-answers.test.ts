@@ -1,6 +1,6 @@
 import { getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { clientFor } from '#chains/client-for.ts';
+import { clientFor } from '#chains/clients/client-for.ts';
 import { activityCodec } from '#objects/vault/documents/activity-documents.ts';
 import { newActivity } from '#domain/activity/activity.ts';
 import { newTransactionId } from '#domain/id.ts';

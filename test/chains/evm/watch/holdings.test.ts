@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
 import { encodeFunctionData, erc20Abi, getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { clientFor } from '#chains/client-for.ts';
+import { clientFor } from '#chains/clients/client-for.ts';
 import { evmClient } from '#chains/evm/chain-client.ts';
 import { evmRules } from '#chains/evm/rules/chain-rules.ts';
 import type { Asset } from '#domain/asset/movement.ts';

@@ -1,7 +1,7 @@
 import type { Abi, Address, Hex } from 'viem';
 import { getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { clientFor } from '#chains/client-for.ts';
+import { clientFor } from '#chains/clients/client-for.ts';
 import type { ChainClient, Scan } from '#chains/chain-client.ts';
 import { compile } from '#local/evm/contracts/compile.ts';
 import { present } from '../cast.ts';

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem';
 import { getAddress, parseAbi } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { clientFor } from '#chains/client-for.ts';
+import { clientFor } from '#chains/clients/client-for.ts';
 import { displayTypeOfCall } from '#domain/transaction/classification.ts';
 import { movementsOf } from '#domain/asset/movement.ts';
 import type { Chain } from '#domain/asset/chain.ts';

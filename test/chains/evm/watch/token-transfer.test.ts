@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem';
 import { encodeFunctionData, erc20Abi, getAddress, parseAbi } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { clientFor } from '#chains/client-for.ts';
+import { clientFor } from '#chains/clients/client-for.ts';
 import type { ChainClient, WatchedAttempts } from '#chains/chain-client.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { Inclusion } from '#domain/transaction/transaction.ts';

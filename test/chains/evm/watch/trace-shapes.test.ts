@@ -1,6 +1,6 @@
 import { getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { clientFor } from '#chains/client-for.ts';
+import { clientFor } from '#chains/clients/client-for.ts';
 import type { FalseNode, Rule } from '../../false-node.ts';
 import { startFalseNode } from '../../false-node.ts';
 import { anvilChain } from '../local-chain.ts';

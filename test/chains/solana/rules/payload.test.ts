@@ -70,12 +70,12 @@ test.each<[string, TransferIntent, Terms]>([
   const payload = hex(messageBytes(intent, terms));
   const inspected = inspectPayload(intent, payload);
   if (!inspected.ok || inspected.value.kind !== 'transaction') throw new Error('it is honest');
-  const { signedMessages, maxFee, nonce, leastRisePercent } = inspected.value;
-  expect([...signedMessages.map(hex), maxFee, leastRisePercent]).toEqual([payload, costOf(terms), 100n]);
+  const { signedMessages, maxFee, bid } = inspected.value;
+  expect([...signedMessages.map(hex), maxFee, bid.minRisePercent]).toEqual([payload, costOf(terms), 100n]);
   // The identifier includes the account, because several nonce accounts may have the same value.
   const account = bytesOf(nonceAccountOf(wallet, 3));
   const used = terms.anchor.kind === 'nonce' ? sha256(concatBytes(account, bytesOf(VALUE))) : account;
-  expect(nonce).toBe(BigInt(hex(used)));
+  expect(bid.nonce).toBe(BigInt(hex(used)));
 });
 
 test('an opening costs the rent of its account, and every signature costs its fee', () => {

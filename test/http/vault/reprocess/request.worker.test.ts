@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import type { ActivityMessage } from '#objects/configuration.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { asService, call, coordinator, enter, foundTreasury } from '../../scene.worker.ts';
 
 /** Covers the messages that a request sends. test/e2e covers what they come to. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { chainsFrom } from '#chains/registry.ts';
+import { chainsFrom } from '#chains/families/registry.ts';
 import type { ChainTransaction } from '#domain/activity/activity.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { ChainMovement } from '#domain/asset/movement.ts';

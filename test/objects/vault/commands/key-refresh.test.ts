@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { parseKeyId } from '#domain/id.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { KeyRefresh } from '#domain/vault.ts';
+import type { KeyRefresh } from '#domain/vault/vault.ts';
 import type { RefreshReport } from '#objects/vault/commands/key-refresh.ts';
 import { giveUpRefresh, refreshWork, reportRefresh, requestRefresh } from '#objects/vault/commands/key-refresh.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';

@@ -3,10 +3,10 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { expect, test, vi } from 'vitest';
 import { parseKeyId } from '#domain/id.ts';
-import type { KeyCandidate } from '#domain/vault.ts';
+import type { KeyCandidate } from '#domain/vault/vault.ts';
 import type { KeyProgress } from '#objects/vault/commands/key.ts';
 import { keyWork, progressKey, recordKey } from '#objects/vault/commands/key.ts';
-import { resendDelayMs } from '#objects/vault/outbox.ts';
+import { resendDelayMs } from '#objects/outbox.ts';
 import { present } from '../../../chains/evm/cast.ts';
 import { newVaultScene } from '../vault-scene.ts';
 

@@ -4,7 +4,7 @@ import { policyHashOf } from '#devices/policy-succession.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { PolicyChange } from '#domain/policy/policy-change.ts';
-import type { Actor } from '#domain/transaction/transaction.ts';
+import type { Actor } from '#domain/access/approval.ts';
 import { decidePolicyChange, proposePolicy } from '#objects/vault/commands/policy.ts';
 import type { Signs } from '../../../attacks/policy-scene.ts';
 import { LAPTOP, NEW_LAPTOP, PHONE, revoked } from '../../../attacks/policy-scene.ts';

@@ -4,7 +4,7 @@ import { policyHashOf } from '#devices/policy-succession.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
 import { generateVaultKey } from '#jobs/keys/generate-key.ts';
 import { adoptPolicy } from '#jobs/keys/adopt-policy.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import type { AdoptionReport } from '#objects/vault/commands/policy.ts';
 import { CREATED_AT_MS, EXPIRES_AT_MS, policy } from '../../../domain/cast.ts';
 import { vaultStandIn } from '../vault-stand-in.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { chainsFrom } from '#chains/registry.ts';
+import { chainsFrom } from '#chains/families/registry.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import { NATIVE } from '#domain/asset/movement.ts';
 import type { Transaction, TransactionState } from '#domain/transaction/transaction.ts';

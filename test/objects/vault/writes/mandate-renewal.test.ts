@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Member, Role } from '#domain/access/member.ts';
-import type { Actor } from '#domain/transaction/transaction.ts';
-import type { PolicyPatch } from '#domain/policy/next-policy.ts';
+import type { Actor } from '#domain/access/approval.ts';
+import type { PolicyPatch } from '#domain/vault/next-policy.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import {
   adoptionWork,

@@ -1,0 +1,121 @@
+import { parseClaim, isClaimedBody, isFromCoordinator } from '#cosigner/api/coordinator-auth.ts';
+import type { CosignerEnv } from '#cosigner/api/object.ts';
+import type { CosignerSet } from '#cosigner/cosigner-set.ts';
+import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
+import { publicIdentity } from '#mpc/identity.ts';
+import { COSIGNER_ACTIONS, objectName, type ObjectRef } from '#cosigner/api/object.ts';
+import { refusal, type Refused } from '#cosigner/refusal.ts';
+import { jsonResponse, parseBody, responseOf } from '#cosigner/api/request-body.ts';
+import { declaredLength, readAtMost, readDeclared } from '#domain/bounded-read.ts';
+import { WIRE_VERSIONS } from '#domain/access/cosigner-request.ts';
+import { parseKeyId, parseVaultIdText } from '#domain/id.ts';
+import { parsePartyIndex } from '#mpc/party.ts';
+import { logUnreadable } from '#store/document.ts';
+
+/** What a co-signer states about itself, and not about a key, a vault or a pair. */
+const OWN_STATES = ['pairs/status', 'recovery/status'] as const;
+
+/** Leaves room for the largest message of any round and for all evidence. */
+const MAX_BODY_BYTES = 4_000_000;
+
+/**
+ * Serves the interface of a co-signer, which only its coordinator may call:
+ *
+ *     POST /v2/key/{keyId}/{action}   POST /v2/proof/{keyId}/{action}
+ *     POST /v2/reshare/{keyId}/{action}   POST /v2/keygen/{run}/{action}
+ *     POST /v2/vault/{id}/{action}   POST /v2/pair/{peer}/{action}
+ *     POST /v2/pairs/status   POST /v2/recovery/status   GET /identity
+ *
+ * The interface is the same over a service binding and over HTTPS, where the coordinator signs each
+ * request (`isFromCoordinator`). Returns 200 with `{ ok, value }`, with the bytes of a round
+ * (round-body.ts), or with `{ ok, refusal }`, since a refusal is an answer. Refuses, in order: 404
+ * `wire-mismatch`, 404 `malformed` (path), 401 `not-my-coordinator` (form of the headers), 413
+ * `body-too-large` (declared length), 401 `not-my-coordinator` (signature), 413 `body-too-large`
+ * (actual length), 401 `not-my-coordinator` (the body is not the signed one), 400 `malformed` (the
+ * body is neither JSON nor a round), 500 `state-unreadable` (this release cannot open the object).
+ */
+export async function serve(request: Request, env: CosignerEnv): Promise<Response> {
+  const [, version = '', kind, name, actionText, ...rest] = new URL(request.url).pathname.split('/');
+  if (request.method === 'GET' && version === 'identity' && kind === undefined) {
+    return jsonResponse({ index: Number.parseInt(env.NODE_INDEX, 10), ...publicIdentity(env.IDENTITY_SECRET) });
+  }
+  const question = actionText === undefined ? OWN_STATES.find((known) => `${kind}/${name}` === known) : undefined;
+  const ref = refOf(kind, name ?? '');
+  const action = COSIGNER_ACTIONS.find((known) => known === actionText);
+  const isAimed = ref !== null && action !== undefined && rest.length === 0;
+  const spoken = WIRE_VERSIONS.find((one) => version === `v${one}`);
+  if (spoken === undefined && /^v[1-9][0-9]{0,3}$/.test(version)) {
+    return answer(404, refusal('wire-mismatch', WIRE_VERSIONS.join(' ')));
+  }
+  if (request.method !== 'POST' || spoken === undefined || !(question !== undefined || isAimed)) {
+    return answer(404, refusal('malformed', 'path'));
+  }
+  const claim = parseClaim(request, { env, nowMs: Date.now() });
+  if (claim === null) return answer(401, refusal('not-my-coordinator'));
+  const declared = declaredLength(request);
+  if (declared !== null && declared > MAX_BODY_BYTES) return answer(413, refusal('body-too-large'));
+  // The check precedes the body, so that a stranger cannot make a co-signer hold a body in memory.
+  if (!(await isFromCoordinator(claim, { request, env }))) return answer(401, refusal('not-my-coordinator'));
+  const { body: stream } = request;
+  const bytes = await (declared === null ? readAtMost(stream, MAX_BODY_BYTES) : readDeclared(stream, declared));
+  if (bytes === null) return answer(413, refusal('body-too-large'));
+  if (!(await isClaimedBody(claim, bytes))) return answer(401, refusal('not-my-coordinator'));
+  const body = parseBody(request, bytes);
+  if (body === undefined) return answer(400, refusal('malformed', 'body'));
+  if (!isAimed) {
+    // A co-signer with wrong settings signs nothing. This answer informs the operator before a
+    // payment waits for the co-signer.
+    const cosigners = await cosignerSetOrNull(env);
+    if (cosigners === null) return answer(500, refusal('misconfigured'));
+    const { recoveryKey } = cosigners;
+    const value = question === 'recovery/status' ? { recoveryKey } : await pairStates(env, cosigners);
+    return jsonResponse({ ok: true, value });
+  }
+  try {
+    return responseOf(await env.NODE.getByName(objectName(ref)).serve(ref, action, body), spoken);
+  } catch (error) {
+    return answer(500, refusal('state-unreadable', logUnreadable(error, { object: objectName(ref) })));
+  }
+}
+
+async function cosignerSetOrNull(env: CosignerEnv): Promise<CosignerSet | null> {
+  try {
+    return await loadCosignerSet(env);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Returns for every peer whether it is banned, and the id of the set-up with it. One response
+ * covers all peers, because the number of subrequests of a coordinator is limited.
+ */
+async function pairStates(env: CosignerEnv, { peers }: CosignerSet): Promise<Readonly<Record<string, unknown>>> {
+  const states: Record<string, unknown> = {};
+  for (const peer of peers.keys()) {
+    const pair = env.NODE.getByName(objectName({ kind: 'pair', peer }));
+    const { banned, setupId } = await pair.pairState(peer, null);
+    states[peer] = { banned, setupId };
+  }
+  return states;
+}
+
+function refOf(kind: string | undefined, name: string): ObjectRef | null {
+  if (kind === 'key' || kind === 'proof' || kind === 'reshare') {
+    const keyId = parseKeyId(name);
+    return keyId === null ? null : { kind, keyId };
+  }
+  if (kind === 'vault') {
+    const vaultId = parseVaultIdText(name);
+    return vaultId === null ? null : { kind, vaultId };
+  }
+  if (kind === 'pair') {
+    const peer = /^[1-5]$/.test(name) ? parsePartyIndex(Number.parseInt(name, 10)) : null;
+    return peer === null ? null : { kind, peer };
+  }
+  return kind === 'keygen' && /^[0-9a-f]{32}$/.test(name) ? { kind, run: name } : null;
+}
+
+function answer(status: number, why: Refused): Response {
+  return jsonResponse({ ok: false, refusal: why }, status);
+}

@@ -1,0 +1,28 @@
+import type { CredentialResetState } from '#domain/access/credential-reset.ts';
+
+/** What Conclave can refuse of a person, a device, a token or a credential reset. */
+export type AccessRefusal =
+  /**
+   * The caller is not a member of the vault, the role is insufficient, or the vault does not exist:
+   * one answer for all.
+   */
+  | { readonly code: 'forbidden' }
+  /** The vault counts only approvals with a device signature. */
+  | { readonly code: 'device-signature-required' }
+  | { readonly code: 'device-signature-refused'; readonly fault: string }
+  /** Unknown, deleted, or another user's token: one answer for all. */
+  | { readonly code: 'access-token-not-found' }
+  /**
+   * The user already had a credential, so an operator issues another one only after a credential
+   * reset.
+   */
+  | { readonly code: 'credential-reset-required' }
+  | { readonly code: 'credential-reset-not-found' }
+  /** The delay has not passed, or a vault could not be informed of the reset yet. */
+  | { readonly code: 'credential-reset-not-ready'; readonly effectiveAtMs: number | null }
+  | { readonly code: 'credential-reset-not-pending'; readonly state: CredentialResetState }
+  | { readonly code: 'too-many-credential-resets'; readonly limit: number }
+  /** The caller has cancelled an earlier reset of the same person. */
+  | { readonly code: 'reset-cancellation-used'; readonly availableAtMs: number }
+  | { readonly code: 'access-token-own-expiry' }
+  | { readonly code: 'access-token-inactive'; readonly reason: 'disabled' | 'expired' };

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import type { Role } from '#domain/access/member.ts';
+import type { Result } from '#domain/result.ts';
+import { NO_RULES } from '#domain/policy/rules.ts';
+import type { Vault } from '#domain/vault/vault.ts';
+import { vaultFromSpec } from '#domain/vault/new-vault.ts';
+import { nextPolicy } from '#domain/vault/next-policy.ts';
+import { withMember, withPolicy } from '#domain/vault/membership.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
+import { alice, bob, BY_TOKEN, carol, mallory, vaultId } from '../cast.ts';
+
+const configuration = {
+  name: 'Treasury',
+  initialState: 'SUBMITTED',
+  decisionPeriodSeconds: 60,
+  mostPending: 10,
+  chains: ['anvil'],
+} as const;
+
+const signer: readonly Role[] = ['signer'];
+const members = [carol, alice, bob].map(({ userId }) => ({ userId, roles: signer }));
+
+function value(result: Result<Vault, string>): Vault {
+  if (!result.ok) throw new Error(result.refusal);
+  return result.value;
+}
+
+const creation = { id: vaultId, reference: 'treasury', foundedAtMs: 1, configuration, members };
+const vault = value(vaultFromSpec({ ...creation, threshold: 2, ...BY_TOKEN, rules: NO_RULES }));
+
+test('a new vault has policy version 1 with its signers in order', () => {
+  expect(vault.policy).toMatchObject({
+    version: 1,
+    threshold: 2,
+    ...BY_TOKEN,
+    signers: [alice, bob, carol].map((one) => one.userId),
+  });
+});
+
+test('adding or removing a viewer makes no new policy', () => {
+  const withViewer = value(withMember(vault, mallory.userId, ['viewer']));
+  expect(withViewer.members).toHaveLength(4);
+  expect(withViewer.policy).toEqual(vault.policy);
+  expect(value(withMember(withViewer, mallory.userId, [])).members).toHaveLength(3);
+});
+
+test('a change of the members cannot change the signers', () => {
+  const refusal = { ok: false, refusal: 'needs-quorum' };
+  expect(withMember(vault, mallory.userId, ['signer'])).toEqual(refusal);
+  expect(withMember(vault, carol.userId, ['viewer'])).toEqual(refusal);
+  expect(withMember(vault, carol.userId, [])).toEqual(refusal);
+  expect(value(withMember(vault, carol.userId, ['signer', 'admin'])).policy).toEqual(vault.policy);
+});
+
+function next(from: Vault, patch: Parameters<typeof nextPolicy>[1]) {
+  const policy = nextPolicy(from, patch, policyHashOf(from.policy));
+  if (!policy.ok) throw new Error(policy.refusal);
+  return withPolicy(from, policy.value);
+}
+
+test('a change of the signers or of the threshold makes a policy version that names its predecessor', () => {
+  const everyone = [alice, bob, carol, mallory].map(({ userId }) => userId);
+  const four = next(vault, { signers: everyone.toReversed(), rules: {} });
+  expect(four.policy).toMatchObject({ version: 2, signers: everyone, previousHash: policyHashOf(vault.policy) });
+  expect(four.members.at(-1)).toEqual({ userId: mallory.userId, roles: ['signer'] });
+  const three = next(four, { threshold: 3, rules: {} });
+  expect(three.policy).toMatchObject({ version: 3, threshold: 3, previousHash: policyHashOf(four.policy) });
+});
+
+test('a removed signer keeps other roles, and leaves the vault if there are none', () => {
+  const admin = value(withMember(vault, carol.userId, ['signer', 'admin']));
+  const two = next(admin, { signers: [alice.userId], threshold: 1, rules: {} });
+  expect(two.members).toEqual([
+    { userId: alice.userId, roles: ['signer'] },
+    { userId: carol.userId, roles: ['admin'] },
+  ]);
+});
+
+test('a vault cannot lose so many signers that its threshold is out of reach', () => {
+  const one = { signers: [alice.userId], rules: {} };
+  expect(nextPolicy(vault, one, policyHashOf(vault.policy))).toEqual({ ok: false, refusal: 'threshold-out-of-range' });
+  expect(nextPolicy(vault, { threshold: 4, rules: {} }, policyHashOf(vault.policy))).toEqual({
+    ok: false,
+    refusal: 'threshold-out-of-range',
+  });
+  expect(nextPolicy(vault, { signers: [alice.userId, alice.userId], rules: {} }, policyHashOf(vault.policy)).ok).toBe(
+    false,
+  );
+});
