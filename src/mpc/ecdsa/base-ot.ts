@@ -14,6 +14,9 @@ import { taggedHash } from '#mpc/transcript.ts';
  *
  * One y serves all 128 instances (0xCarbon does the same, eprint 2022/1525 page 18): each key is
  * hashed with its index.
+ *
+ * These are the base OTs of the initialisation in KOS15 figure 10. DKLs23 suggests another endemic
+ * OT: docs/adr/protocol-departures.md, number 2.
  */
 export const OFFER_BYTES = POINT_BYTES;
 export const CHOICE_BYTES = BASE_OTS * 2 * POINT_BYTES;
@@ -32,23 +35,28 @@ export interface ChosenOts {
   readonly message: Uint8Array;
 }
 
-/** Sender: y random, Y = y G. */
+/** Masny-Rindal, message of the sender: y random, Y = y G. */
 export function offerOts(): OfferedOts {
   const secret = SECRETS.random();
   return { secret, message: encodePoint(Point.multiple(secret)) };
 }
 
 /**
- * Receiver: for choice bit c, r_(1-c) is a random point and r_c = t G - H_c(r_(1-c)). So (r_0, r_1)
- * has the same distribution for both c, and by CDH no party knows the logarithms behind both keys.
+ * Masny-Rindal, message of the receiver: for choice bit c, r_(1-c) is a random point and
+ * r_c = t G - H_c(r_(1-c)). So (r_0, r_1) has the same distribution for both c, and by CDH no party
+ * knows the logarithms behind both keys.
  */
 export function chooseOts(sid: Uint8Array): ChosenOts {
+  // KOS15 figure 10, initialisation: the extension sender draws Delta as its choice bits.
   const choices = freshBytes(BASE_OTS / 8);
+  // Masny-Rindal: for each OT draw t and the other point, whose mask then hides t G.
   const secrets = Array.from({ length: BASE_OTS }, SECRETS.random);
   const others = secrets.map(() => encodePoint(Point.multiple(SECRETS.random())));
   const mine = secrets.map((t, i) =>
     encodePoint(Point.multiple(t).subtract(maskPoint(sid, [i, bitAt(choices, i)], others[i]!))),
   );
+  // Masny-Rindal: send both points in the order of their slots. The exchange is by masks, so its
+  // time does not depend on Delta.
   const message = new Uint8Array(CHOICE_BYTES);
   for (let i = 0; i < BASE_OTS; i++) {
     const mask = -bitAt(choices, i);
@@ -63,14 +71,15 @@ export function chooseOts(sid: Uint8Array): ChosenOts {
 }
 
 /**
- * Sender: both seeds of each OT, y (r_s + H_s(r_(1-s))). Null when a point is malformed or a sum is
- * the identity.
+ * Masny-Rindal, output of the sender: both seeds of each OT, y (r_s + H_s(r_(1-s))). Null when a
+ * point is malformed or a sum is the identity.
  */
 export function seedsOfSender(sid: Uint8Array, offered: OfferedOts, choice: Uint8Array): ReceiverSeeds | null {
   if (choice.length !== CHOICE_BYTES) return null;
   const zeros = new Int32Array(BASE_OTS * WORDS);
   const ones = new Int32Array(BASE_OTS * WORDS);
   for (let i = 0; i < BASE_OTS; i++) {
+    // Remove from each point the mask that the other one gives, and multiply by y.
     const encoded = [0, 1].map((slot) => slotOf(choice, i, slot));
     const keys = [0, 1].map((slot) => {
       const point = parsePoint(encoded[slot]!);
@@ -80,6 +89,7 @@ export function seedsOfSender(sid: Uint8Array, offered: OfferedOts, choice: Uint
     });
     const [first, second] = keys;
     if (first == null || second == null) return null;
+    // The seed is a hash of the key. Ours: it also binds the messages of both parties.
     const transcript = [offered.message, choice.subarray(i * 2 * POINT_BYTES, (i + 1) * 2 * POINT_BYTES)] as const;
     putSeed(zeros, i, seedOf(sid, [i, 0], [...transcript, encodePoint(first)]));
     putSeed(ones, i, seedOf(sid, [i, 1], [...transcript, encodePoint(second)]));
@@ -87,7 +97,10 @@ export function seedsOfSender(sid: Uint8Array, offered: OfferedOts, choice: Uint
   return { zeros, ones };
 }
 
-/** Receiver: the one seed that it chose of each OT, t Y. Null when Y is malformed. */
+/**
+ * Masny-Rindal, output of the receiver: the one seed that it chose of each OT, t Y. Null when Y is
+ * malformed.
+ */
 export function seedsOfReceiver(sid: Uint8Array, chosen: ChosenOts, offer: Uint8Array): SenderSeeds | null {
   const offered = parsePoint(offer);
   if (offered === null) return null;
@@ -97,6 +110,7 @@ export function seedsOfReceiver(sid: Uint8Array, chosen: ChosenOts, offer: Uint8
     const points = chosen.message.subarray(i * 2 * POINT_BYTES, (i + 1) * 2 * POINT_BYTES);
     putSeed(seeds, i, seedOf(sid, [i, bitAt(chosen.choices, i)], [offer, points, keys[i]!]));
   }
+  // KOS15 figure 10, initialisation: Delta and the 128 chosen seeds are the state of the sender.
   const delta = new Int32Array(LANES);
   for (let i = 0; i < BASE_OTS; i++) delta[i >> 5]! |= bitAt(chosen.choices, i) << (i & 31);
   return { delta, chosen: seeds };

@@ -29,6 +29,7 @@ export function combinePartials(input: {
   const { publicKey, digest, partials } = input;
   if (digest.length !== DIGEST_BYTES) throw new Error('a digest does not have 32 bytes');
   if (partials.size < 2) throw new Error('a signature has fewer than two partials');
+  // Step 9, the message of each signer. Ours: it carries R, which all signers must have equally.
   const signers = [...partials.keys()];
   const parsed: PartialSignature[] = [];
   for (const [signer, bytes] of partials) {
@@ -40,6 +41,7 @@ export function combinePartials(input: {
   if (!parsed.every((partial) => equalBytes(partial.encodedR, encodedR)))
     return abortedByOneOf(signers, 'combine/nonce');
 
+  // Step 10: s = sum w_i / sum u_i.
   let u = 0n;
   let w = 0n;
   for (const partial of parsed) {
@@ -54,10 +56,11 @@ export function combinePartials(input: {
   const s = modOrder(w * invertScalar(u));
   if (s === 0n) return abortedByOneOf(signers, 'combine/degenerate');
 
-  // Low s (BIP-62, EIP-2): n - s belongs to -R, so the parity flips with it.
+  // Ours. Low s (BIP-62, EIP-2): n - s belongs to -R, so the parity flips with it.
   const high = s > ORDER >> 1n;
   const lowS = high ? ORDER - s : s;
   const yParity = (y & 1n) === (high ? 1n : 0n) ? 0 : 1;
+  // Step 10, end: the signature must verify.
   const signer = recovered(R, { r: x, s }, digest);
   if (signer.is0() || !equalBytes(encodePoint(signer), publicKey)) return abortedByOneOf(signers, 'combine/signature');
   return completed({ r: encodeScalar(x), s: encodeScalar(lowS), yParity });

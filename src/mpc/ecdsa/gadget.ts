@@ -8,8 +8,8 @@ let vector: readonly bigint[] | null = null;
 /**
  * Returns the public gadget vector g of Protocol 5.2, uniform in Z_q^416. It carries no secret, so
  * it is one constant for all pairs. It comes from the random oracle, so no party can have chosen it
- * (a per-session nonce, as elsewhere, lets a peer try many). It is computed once per isolate and
- * lazily, because the start-up time of a Worker is bounded.
+ * (a nonce of one party, as elsewhere, lets that party try many). It is computed once per isolate
+ * and lazily, because the start-up time of a Worker is bounded.
  */
 export function gadget(): readonly bigint[] {
   vector ??= Array.from({ length: OT_INSTANCES }, (_, j) =>

@@ -62,24 +62,27 @@ export interface SenderExtension {
 }
 
 /**
- * Returns the receiver's only message.
- *
- * Extend, steps 1 to 3: sample the choice bits x in {0,1}^(416 + 208); t0 and t1 are the seeds
- * expanded; u = t0 + t1 + x. Check, steps 1 and 2: chi = H(sid, u); x' = sum chi_i x_i + x_mask, t'
- * = sum chi_i t_i + t_mask.
+ * Returns the receiver's only message: KOS15 figure 10, its part of 'Extend' and of the consistency
+ * check ('Check' here).
  */
 export function extendAsReceiver(sid: Uint8Array, seeds: ReceiverSeeds): ReceiverExtension {
+  // Extend, step 1: sample the choice bits x in {0,1}^(416 + 208); the last 208 are a mask. DKLs23
+  // Protocol 5.2: the first 416 are Bob's beta.
   const choices = freshBytes(EXTENDED_INSTANCES / 8);
+  // Extend, step 2: expand both seeds of each base OT, to t0 and t1.
   const vectors = expand(sid, seeds.zeros);
   const u = expand(sid, seeds.ones);
+  // Extend, step 3: u = t0 + t1 + x.
   const choiceBits = new Int32Array(EXTENDED_INSTANCES);
   for (let j = 0; j < EXTENDED_INSTANCES; j++) {
     const bit = bitAt(choices, j);
     choiceBits[j] = bit;
     for (let lane = j * LANES; lane < (j + 1) * LANES; lane++) u[lane]! ^= vectors[lane]! ^ -bit;
   }
+  // Check, step 1: the challenges chi = H(sid, u). The figure lets the sender draw them.
   const bound = taggedHash('ecdsa/ot-extension/u', sid, wireBytes(u));
   const challenges = challengesOf(bound);
+  // Check, step 2: x' = sum chi_i x_i + x_mask, t' = sum chi_i t_i + t_mask.
   const x = packBits(combine(choiceBits, 1, challenges));
   const t = combine(vectors, LANES, challenges);
   choiceBits.fill(0);
@@ -88,17 +91,19 @@ export function extendAsReceiver(sid: Uint8Array, seeds: ReceiverSeeds): Receive
 
 /**
  * Returns the sender's side: the vectors q_j = t_j + x_j Delta; or null when the check fails. NULL
- * MEANS BAN.
- *
- * Extend, step 4: q_i = t_(Delta_i) + Delta_i u_i. Check, step 3: q' must be t' + x' Delta. All 208
- * x 128 bits are compared before the answer, so its time does not show where a difference is.
+ * MEANS BAN. KOS15 figure 10, the sender's part of 'Extend' and of the consistency check.
  */
 export function extendAsSender(sid: Uint8Array, seeds: SenderSeeds, message: ExtensionMessage): SenderExtension | null {
   const { delta } = seeds;
+  // Extend, step 2: expand the one seed that it knows of each base OT, to t_(Delta_i).
   const q = expand(sid, seeds.chosen);
+  // Extend, step 4: q_i = t_(Delta_i) + Delta_i u_i.
   for (let j = 0; j < q.length; j++) q[j]! ^= delta[j % LANES]! & message.u[j]!;
+  // Check, step 1: the same challenges from the same u.
   const bound = taggedHash('ecdsa/ot-extension/u', sid, wireBytes(message.u));
   const sum = combine(q, LANES, challengesOf(bound));
+  // Check, step 3: q' must be t' + x' Delta. All 208 x 128 bits are compared before the answer, so
+  // its time does not show where a difference is.
   let difference = 0;
   for (let bit = 0; bit < CHECK_BITS; bit++) {
     const mask = -bitAt(message.x, bit);
@@ -109,7 +114,10 @@ export function extendAsSender(sid: Uint8Array, seeds: SenderSeeds, message: Ext
   return difference === 0 ? { vectors: q, transcript: transcriptOf(bound, message.x, message.t) } : null;
 }
 
-/** Returns the vectors of the other choice: q_j + Delta. */
+/**
+ * Returns the vectors of the other choice, q_j + Delta, which the sender hashes in step 3 of
+ * 'Transpose and randomise' (KOS15 figure 10).
+ */
 export function otherChoice(q: Int32Array, delta: Int32Array): Int32Array {
   const other = new Int32Array(OT_INSTANCES * LANES);
   for (let j = 0; j < other.length; j++) other[j] = q[j]! ^ delta[j % LANES]!;
@@ -117,7 +125,9 @@ export function otherChoice(q: Int32Array, delta: Int32Array): Int32Array {
 }
 
 /**
- * Randomise: the pads H(sid, j, k, q_j) as scalars, 4 per instance, for the first 416 instances.
+ * KOS15 figure 10, 'Transpose and randomise', step 2 for the receiver and step 3 for the sender:
+ * the pads H(sid, j, k, q_j) as scalars, 4 per instance, for the first 416 instances.
+ *
  * 'Forced reuse' of DKLs23 section 5.1: one batch of choice bits serves all inputs, each with its
  * own oracle k. The receiver's pad equals the sender's pad of its choice, because t_j = q_j +
  * beta_j Delta.
@@ -134,8 +144,9 @@ export function padsOf(sid: Uint8Array, vectors: Int32Array): Uint32Array {
 }
 
 /**
- * The PRG of the extension: four digests per seed, of which 624 bits are used, bound to the
- * session; then one vector per instance.
+ * KOS15 figure 10, Extend, step 2: the PRG, four digests per seed, of which 624 bits are used,
+ * bound to the session. Then 'Transpose and randomise', step 1: one vector per instance. The figure
+ * transposes after the check; here the check is on the transposed matrix (gf208.ts).
  */
 function expand(sid: Uint8Array, seeds: Int32Array): Int32Array {
   const rows = hashFourfold(midstate(oraclePrefix('ecdsa/ot-extension/prg', sid)), seeds, WORDS);
@@ -145,13 +156,17 @@ function expand(sid: Uint8Array, seeds: Int32Array): Int32Array {
   return vectors;
 }
 
-/** chi_1 and chi_2 = H(sid, u), 208 bits each, from the digest that binds both. */
+/**
+ * KOS15 figure 10, Check, step 1, by Fiat-Shamir: chi_1 and chi_2 = H(sid, u), 208 bits each, from
+ * the digest that binds both.
+ */
 function challengesOf(bound: Uint8Array): Challenges {
   const first = taggedHash('ecdsa/ot-extension/chi-1', bound).subarray(0, ELEMENT_BYTES);
   const second = taggedHash('ecdsa/ot-extension/chi-2', bound).subarray(0, ELEMENT_BYTES);
   return { first, second };
 }
 
+/** Ours: the digest of the whole message, which the vector OLE binds in its challenges. */
 function transcriptOf(bound: Uint8Array, x: Uint8Array, t: Int32Array): Uint8Array {
   return taggedHash('ecdsa/ot-extension/transcript', bound, x, wireBytes(t));
 }

@@ -23,6 +23,8 @@ import { DIGEST_BYTES, equalBytes, taggedHash } from '#mpc/transcript.ts';
  * What one pair of co-signers shares before it can sign, whatever the key: base OTs in both
  * directions and a seed for zero shares (DKLs23 Protocol 3.6, set-up steps 1 to 3). It is bound to
  * no key, made once per pair and epoch, and deleted by a ban. Every field but the ids is secret.
+ *
+ * docs/adr/protocol-departures.md lists where this and the signing rounds depart from the papers.
  */
 export interface PairSetup {
   /** 32 bytes, public, the same on both sides. */
@@ -86,9 +88,13 @@ export function pairRound1(pair: Pair): RoundResult<{ state: PairRound1State; me
   const { sid, self, peer } = pair;
   if (sid.length !== DIGEST_BYTES) throw new Error('the sid of a pair set-up does not have 32 bytes');
   if (self === peer) throw new Error('the two parties of a pair are the same');
+  // DKLs23, Functionality 3.4, set-up: draw the own contribution to the seed of the zero shares.
   const own = { seed: freshBytes(SEED_BYTES), blinding: freshBytes(SEED_BYTES) };
+  // DKLs23, Functionality 3.5, set-up: base OTs (KOS15 figure 10, initialisation). In the sessions
+  // where a party is Bob it was their sender, and where it is Alice their receiver.
   const offered = offerOts();
   const chosen = chooseOts(directionSid(pair, 'self chooses'));
+  // Functionality 3.4, set-up: commit to the contribution. Ours: all of this is one message.
   const message = concatBytes(contextOf(sid, 1, [self, peer]), commit(sid, self, own), offered.message, chosen.message);
   return completed({ state: new SingleUse({ sid, self, peer, own, offered, chosen, message }), message });
 }
@@ -110,9 +116,11 @@ export function pairRound2(input: {
   if (!equalBytes(reader.bytes(DIGEST_BYTES), contextOf(sid, 1, [peer, self])))
     return abortedBy(peer, 'pair-2/context');
   const peerCommitment = reader.bytes(DIGEST_BYTES);
+  // DKLs23, Functionality 3.5, set-up: end the base OTs of both directions.
   const asAlice = seedsOfReceiver(directionSid(before, 'self chooses'), before.chosen, reader.bytes(OFFER_BYTES));
   const asBob = seedsOfSender(directionSid(before, 'peer chooses'), before.offered, reader.bytes(CHOICE_BYTES));
   if (asAlice === null || asBob === null) return abortedBy(peer, 'pair-2/point');
+  // Ours: one id for the set-up. Each later message and each vector OLE names it.
   const [lower, higher] = self < peer ? [before.message, input.message] : [input.message, before.message];
   const setupId = taggedHash(
     'ecdsa/pair/setup-id',
@@ -121,6 +129,7 @@ export function pairRound2(input: {
     lower,
     higher,
   );
+  // Functionality 3.4, set-up: open the commitment.
   const message = concatBytes(contextOf(setupId, 2, [self, peer]), own.seed, own.blinding);
   return completed({
     state: new SingleUse({ sid, self, peer, own, setupId, peerCommitment, asBob, asAlice }),
@@ -143,8 +152,10 @@ export function pairRound3(input: {
   const reader = new ByteReader(input.message);
   if (!equalBytes(reader.bytes(DIGEST_BYTES), contextOf(setupId, 2, [peer, self])))
     return abortedBy(peer, 'pair-3/context');
+  // Functionality 3.4, set-up: check the opening of the peer.
   const theirs = { seed: reader.bytes(SEED_BYTES), blinding: reader.bytes(SEED_BYTES) };
   if (!equalBytes(commit(sid, peer, theirs), peerCommitment)) return abortedBy(peer, 'pair-3/commitment');
+  // Functionality 3.4, set-up: the common seed. Ours: a hash of both contributions, not a sum.
   const [lower, higher] = self < peer ? [own.seed, theirs.seed] : [theirs.seed, own.seed];
   const zeroSeed = taggedHash('ecdsa/pair/zero-seed', setupId, lower, higher);
   const setup: PairSetup = { setupId, self, peer, asBob, asAlice, zeroSeed };
@@ -152,8 +163,8 @@ export function pairRound3(input: {
 }
 
 /**
- * Last step: confirms that the peer has the same set-up. Refuses: malformed message; another
- * confirmation.
+ * Last step, which is ours: confirms that the peer has the same set-up. Refuses: malformed message;
+ * another confirmation.
  */
 export function pairRound4(input: { state: PairRound3State; message: Uint8Array }): RoundResult<{ setup: PairSetup }> {
   const { setup } = input.state.take();

@@ -36,6 +36,7 @@ export interface CheckedSession extends SignSession {
 }
 
 /**
+ * Protocol 3.6, step 4: the signers, their key and their set-ups are those of one signature.
  * Returns a checked session. All of its data comes from this co-signer, not from the wire: a fault
  * here is a bug and throws.
  */
@@ -59,6 +60,7 @@ export function checkSession(session: SignSession): CheckedSession {
   if (tweakedKey.is0()) throw new Error('the tweaked key must not be the identity');
   const shares = signers.map((signer) => publicShares.get(signer));
   if (!shares.every((share) => share !== undefined)) throw new Error('a signer has no public share');
+  // Ours: one digest of all terms. The sid of each sub-protocol is derived from it.
   const digest = taggedHash('ecdsa/session', sid, publicKey, encodeScalar(tweak), Uint8Array.from(signers), ...shares);
   return { ...session, digest, peers, tweakedKey };
 }
@@ -70,10 +72,10 @@ export function pairWith(session: SignSession, peer: PartyIndex): PairSetup {
 }
 
 /**
- * Returns the first field of each message. It is compared before any secret is used: a message of
- * another session, key, tweak, signer set, epoch, pair set-up, round or direction ends the session
- * WITHOUT a ban, so that a relay that swaps messages cannot make two honest co-signers ban each
- * other.
+ * Returns the first field of each message, which is ours. It is compared before any secret is used:
+ * a message of another session, key, tweak, signer set, epoch, pair set-up, round or direction ends
+ * the session WITHOUT a ban, so that a relay that swaps messages cannot make two honest co-signers
+ * ban each other.
  */
 export function messageContext(
   session: CheckedSession,
@@ -84,15 +86,18 @@ export function messageContext(
   return taggedHash('ecdsa/message', session.digest, setupId, Uint8Array.of(round, from, to));
 }
 
-/** Returns the sid of one vector OLE: its direction is (Bob, Alice). */
+/**
+ * Returns the sid of one vector OLE (Protocol 3.6, steps 6 to 8): its direction is (Bob, Alice).
+ * The paper puts the indices of both parties into it, too.
+ */
 export function voleSid(session: CheckedSession, [bob, alice]: readonly [PartyIndex, PartyIndex]): Uint8Array {
   const { setupId } = pairWith(session, bob === session.self ? alice : bob);
   return taggedHash('ecdsa/vole', session.digest, setupId, Uint8Array.of(bob, alice));
 }
 
 /**
- * Com of Protocol 3.6 in the random oracle model: H(session, opener, salt, R). It names the opener,
- * so it cannot be copied.
+ * Com of Protocol 3.6, step 6, in the random oracle model: H(session, opener, salt, R). It names
+ * the opener, so it cannot be copied.
  */
 export function commitToNonce(
   session: CheckedSession,
@@ -102,14 +107,14 @@ export function commitToNonce(
   return taggedHash('ecdsa/nonce-commitment', session.digest, Uint8Array.of(opener), opening.salt, opening.encodedR);
 }
 
-/** Returns the Lagrange coefficient of self at zero over the signers. */
+/** Returns the Lagrange coefficient of self at zero over the signers (Protocol 3.6, step 7). */
 export function lagrange({ self, peers }: CheckedSession): bigint {
   return lagrangeAtZero(ORDER, self, peers);
 }
 
 /**
- * zeta of Functionality 3.4: one hash per pair, added by the lower party and subtracted by the
- * higher. All zetas sum to 0.
+ * zeta of Functionality 3.4, for step 7 of Protocol 3.6: one hash per pair, added by the lower
+ * party and subtracted by the higher. All zetas sum to 0.
  */
 export function zeroShare(session: CheckedSession): SecretScalar {
   const fragments = session.peers.map((peer) => {
@@ -119,7 +124,10 @@ export function zeroShare(session: CheckedSession): SecretScalar {
   return sumSecrets(SECRETS, fragments);
 }
 
-/** H(all nonce commitments of the session): what each signer received in round 1. */
+/**
+ * Ours, against a signer that commits to different nonces: H(all nonce commitments of the session),
+ * which is what each signer received in round 1.
+ */
 export function echoOf(session: CheckedSession, commitments: ReadonlyMap<PartyIndex, Uint8Array>): Uint8Array {
   const inOrder = session.signers.map((signer) => {
     const commitment = commitments.get(signer);

@@ -35,8 +35,8 @@ export interface AfterRound1 {
 export type Round1State = SingleUse<AfterRound1>;
 
 /**
- * Round 1: one message for each other signer. Throws on an inconsistent session, since all of it is
- * data of this co-signer.
+ * Round 1, Protocol 3.6, steps 4 to 6: one message for each other signer. Throws on an inconsistent
+ * session, since all of it is data of this co-signer.
  */
 export function signRound1(session: SignSession): {
   state: Round1State;

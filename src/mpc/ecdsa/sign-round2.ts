@@ -49,8 +49,8 @@ interface CheckedRound1 {
 export type CheckedRound1State = SingleUse<CheckedRound1>;
 
 /**
- * Round 2: answer each peer's vector OLE and open the nonce. No answer leaves before every peer's
- * message passed. Refuses what `checkRound1` does.
+ * Round 2, Protocol 3.6, step 7: answer each peer's vector OLE and open the nonce. No answer leaves
+ * before every peer's message passed. Refuses what `checkRound1` does.
  */
 export function signRound2(
   state: Round1State,
@@ -76,8 +76,11 @@ export function checkRound1(
 ): RoundResult<CheckedRound1State> {
   const before = state.take();
   const { session } = before;
+  // Ours: terms and framing first. Nothing here is secret.
   const received = receiveRound1(session, inbox);
   if (!received.ok) return received;
+  // Functionality 3.5 with P_j as Bob, its first message: the check of the OT extension (KOS15
+  // figure 10, step 3 of its check).
   const extensions = new Map<PartyIndex, SenderExtension>();
   for (const [peer, { extension: message }] of received.value) {
     const extension = extendAsSender(voleSid(session, [peer, session.self]), pairWith(session, peer).asAlice, message);
@@ -101,6 +104,7 @@ export function answerRound1(checked: CheckedRound1State): {
   const tweaked = addSecrets(SECRETS, session.secretShare, SECRETS.of(session.tweak));
   const keyShare = SECRETS.multiplyAdd(SECRETS.of(lagrange(session)), tweaked, zeroShare(session));
   const publicShare = Point.multiple(keyShare);
+  // Ours: the echo of what every signer sent in step 6.
   const commitments = new Map([[session.self, before.commitment]]);
   for (const [peer, { commitment }] of received) commitments.set(peer, commitment);
   const echo = echoOf(session, commitments);

@@ -10,8 +10,8 @@ import { addSecrets, multiplySecrets, type SecretScalar, sumSecrets } from '#mpc
 import { DIGEST_BYTES, equalBytes } from '#mpc/transcript.ts';
 
 /**
- * Round 3: check every peer's opening and products, then return the partial signature R (33) || u
- * (32) || w (32).
+ * Round 3, Protocol 3.6, steps 8 and 9: check every peer's opening and products, then return the
+ * partial signature R (33) || u (32) || w (32).
  *
  * THE STATE SIGNS ONE DIGEST. Two partials of one state on two digests reveal the private key. The
  * caller computes the digest itself, before round 1 (a digest chosen after R is known makes the
@@ -47,6 +47,7 @@ function partialOf(
   digest: Uint8Array,
 ): RoundResult<Uint8Array> {
   const { session, r, phi, keyShare } = own;
+  // Before a product is computed: every opening. (0xCarbon counts it to 'steps 8 and 9'.)
   const received = receiveRound2(own, inbox);
   if (!received.ok) return received;
 
@@ -64,6 +65,7 @@ function partialOf(
     const failed = failedGammaCheck(kept.chi, d, message);
     if (failed !== null) return bannedBy(peer, failed);
 
+    // Step 9, the sums: R, the key, phi_i + sum psi_j,i, and c + d of every peer.
     R = R.add(message.R);
     key = key.add(message.publicShare);
     mask = addSecrets(SECRETS, mask, message.psi);
@@ -134,6 +136,7 @@ function receiveRound2(
     // them are indistinguishable.
     if (!equalBytes(message.echo, own.echo))
       return abortedByOneOf([peer, ...session.peers.filter((other) => other !== peer)], 'sign-3/echo');
+    // The opening of the commitment of step 6: R_j was fixed before any R was shown.
     if (!equalBytes(commitToNonce(session, peer, message), keptFor(own, peer).commitment))
       return abortedBy(peer, 'sign-3/commitment');
     received.set(peer, message);
