@@ -8,8 +8,8 @@ import type { AdoptionContext, AttestationAnswer } from '#cosigner/policy/adopti
 import { adopt, attest } from '#cosigner/policy/adoption.ts';
 import { VaultPolicies } from '#cosigner/policy/vault-policies.ts';
 import { attestationKeysOf, type AttestationStage } from '#cosigner/policy/attestation.ts';
-import type { StoredShare } from '#cosigner/storage.ts';
-import { CosignerStorage } from '#cosigner/storage.ts';
+import type { StoredShare } from '#cosigner/tables/sealed-table.ts';
+import { CosignerStorage } from '#cosigner/tables/storage.ts';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
 import { statePolicy } from '#cosigner/policy/policy-statement.ts';

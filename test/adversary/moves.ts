@@ -1,5 +1,5 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
-import type { SignedRecord } from '#cosigner/storage.ts';
+import type { SignedRecord } from '#cosigner/tables/signed-table.ts';
 import type { AttemptPurpose } from '#domain/transaction/intent.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import { signAsCosigner } from '#mpc/envelope.ts';

@@ -2,7 +2,7 @@ import { intentBytes } from '#domain/transaction/intent.ts';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { inspectPayload } from '#chains/inspect/payload.ts';
 import type { SigningRequest } from '#cosigner/policy/approval-check.ts';
-import { recordOf } from '#cosigner/storage.ts';
+import { recordOf } from '#cosigner/tables/signed-table.ts';
 import type { SessionPlan } from '#cosigner/session/protocol.ts';
 import { recordBytes } from '#cosigner/policy/signed-record.ts';
 import { signingRequestOf } from '#cosigner/session/signing-request.ts';

@@ -32,7 +32,7 @@ const FOLDER_ORDERS: Readonly<Record<string, readonly string[]>> = {
     'wallet-nonce',
     'bindings',
   ],
-  cosigner: ['', 'policy', 'session', 'key', 'api'],
+  cosigner: ['', 'tables', 'policy', 'session', 'key', 'api'],
   http: [
     'encode',
     'edge',

@@ -56,7 +56,11 @@ test.each<[keyof typeof house, string, string]>([
   ['folders', 'src/domain/policy/policy.ts', `import { isFinal } from '#domain/transaction/transaction.ts';`],
   ['folders', 'src/chains/chain-rules.ts', `import type { Bid } from '#chains/inspect/payload.ts';`],
   ['folders', 'src/objects/configuration.ts', `const door = await import('#objects/vault/doors/object.ts');`],
-  ['folders', 'src/cosigner/storage.ts', `import type { CheckedRequest } from '#cosigner/policy/approval-check.ts';`],
+  [
+    'folders',
+    'src/cosigner/tables/storage.ts',
+    `import type { CheckedRequest } from '#cosigner/policy/approval-check.ts';`,
+  ],
   ['folders', 'src/http/encode/problem.ts', `import type { Route } from '#http/edge/route.ts';`],
   ['folders', 'src/mpc/group.ts', `import { taprootOf } from '#mpc/derivation/taproot.ts';`],
   ['folders', 'src/domain/drawer/policy.ts', ''],
@@ -70,6 +74,7 @@ test.each<[keyof typeof house, string, string]>([
   ['packages', 'src/mpc/share.ts', `import { env } from 'cloudflare:workers';`],
   ['packages', 'src/mpc/share.ts', `import { randomBytes } from 'node:crypto';`],
   ['length', 'src/mpc/share.ts', '\n'.repeat(401)],
+  ['functions', 'src/mpc/share.ts', `const f = () => {${'\n  g();'.repeat(60)}\n};`],
   ['drawers', 'src/mpc/utils.ts', ''],
   ['drawers', 'test/helpers/cast.ts', ''],
   ['barrels', 'src/mpc/index.ts', `export * from '#mpc/share.ts';`],
@@ -104,6 +109,20 @@ test.each<[keyof typeof house, string, string]>([
   ['vocabulary', 'src/objects/transaction-desk.ts', ''],
 ])('rule %s refuses it in %s', (name, path, text) => {
   expect(house[name]({ path, text })).not.toEqual([]);
+});
+
+test('a function is as long as its lines without switches and JSX', () => {
+  const calls = '\n  g();'.repeat(58);
+  const cases = '\n    case 1:\n      g();'.repeat(60);
+  const form = '\n      <p>one</p>'.repeat(100);
+  const path = 'src/dashboard/pages/home.tsx';
+  const faults = (text: string) => house.functions({ path, text });
+  expect(faults(`function f() {${calls}\n}`)).toEqual([]);
+  expect(faults(`function f() {\n  switch (a) {${cases}\n  }\n}`)).toEqual([]);
+  expect(faults(`function F() {\n  return (\n    <main>${form}\n    </main>\n  );\n}`)).toEqual([]);
+  expect(faults(`function f() {\n  switch (a) {${cases}\n  }${calls}\n}`)).toEqual([
+    'line 1 begins a function of 61 lines',
+  ]);
 });
 
 test('no file imports itself through other files, type imports included', () => {

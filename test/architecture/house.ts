@@ -1,5 +1,6 @@
 import { foldersInOrder } from './folder-order.ts';
 import { faultsNotStated } from './error-texts.ts';
+import { notTooLongFunctions } from './function-lines.ts';
 import { privateWords } from './vocabulary.ts';
 
 /**
@@ -85,6 +86,7 @@ export const house = {
   spelling: noRelativePaths,
   packages: packagesInTheirRooms,
   length: notTooLong,
+  functions: notTooLongFunctions,
   drawers: noDrawers,
   barrels: noBarrels,
   brands: brandsByTheirParser,

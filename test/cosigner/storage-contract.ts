@@ -1,7 +1,8 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { describe, expect, test } from 'vitest';
 import type { CheckedRequest as Checked } from '#cosigner/policy/approval-check.ts';
-import type { CosignerStorage, SignedRecord } from '#cosigner/storage.ts';
+import type { CosignerStorage } from '#cosigner/tables/storage.ts';
+import type { SignedRecord } from '#cosigner/tables/signed-table.ts';
 import { parseVaultId } from '#domain/id.ts';
 import { present } from '../chains/evm/cast.ts';
 import { policy } from '../domain/cast.ts';
@@ -47,7 +48,7 @@ const OTHER_TX = '7.01J9ZK0000000000000000000B';
  * refusal.
  */
 function request(storage: CosignerStorage, transactionId: string, attempt: number, what: CheckedRequest): string {
-  const answer = storage.signOnce(transactionId, attempt, { ...what, record: true });
+  const answer = storage.signed.signOnce(transactionId, attempt, { ...what, record: true });
   return answer.ok ? 'signs' : answer.refusal.code;
 }
 
@@ -97,7 +98,7 @@ export function describeStorage(book: () => Book): void {
 
     test('a check without a record does not restrict later signatures', async () => {
       const { open } = book();
-      const answer = await open((storage) => storage.signOnce(TX, 1, { ...checked(1), record: false }).ok);
+      const answer = await open((storage) => storage.signed.signOnce(TX, 1, { ...checked(1), record: false }).ok);
       expect([answer, await open((storage) => request(storage, TX, 1, checked(2)))]).toEqual([true, 'signs']);
     });
 
@@ -174,9 +175,9 @@ export function describeStorage(book: () => Book): void {
 
     test('an attested record counts as if this co-signer had signed it', async () => {
       const { open, restart } = book();
-      expect(await open((storage) => storage.remember(record(1)))).toBe(true);
+      expect(await open((storage) => storage.signed.remember(record(1)))).toBe(true);
       await restart();
-      expect(await open((storage) => storage.signedFor(TX))).toEqual([record(1)]);
+      expect(await open((storage) => storage.signed.recordsOf(TX))).toEqual([record(1)]);
       expect(
         await open((storage) => [request(storage, TX, 1, checked(2)), request(storage, TX, 1, checked(1))]),
       ).toEqual(['second-digest', 'signs']);
@@ -188,16 +189,16 @@ export function describeStorage(book: () => Book): void {
       const response = await open((storage) => {
         request(storage, TX, 1, checked(1));
         return [
-          storage.remember(record(1)),
-          storage.remember(record(2)),
-          storage.remember(second),
-          storage.remember(record(1)),
-          storage.remember(record(1, { attempt: 2 })),
-          storage.remember(record(3)),
+          storage.signed.remember(record(1)),
+          storage.signed.remember(record(2)),
+          storage.signed.remember(second),
+          storage.signed.remember(record(1)),
+          storage.signed.remember(record(1, { attempt: 2 })),
+          storage.signed.remember(record(3)),
         ];
       });
       expect(response).toEqual([true, false, true, true, false, false]);
-      expect(await open((storage) => storage.signedFor(TX))).toEqual([record(1), second]);
+      expect(await open((storage) => storage.signed.recordsOf(TX))).toEqual([record(1), second]);
     });
 
     test('a record with another nonce or intent than a row, or with the bytes of another transaction, changes nothing', async () => {
@@ -209,20 +210,25 @@ export function describeStorage(book: () => Book): void {
         record(1, { transactionId: OTHER_TX }),
         record(1, { transactionId: OTHER_TX }),
       ];
-      expect(await open((storage) => others.map((one) => storage.remember(one)))).toEqual([false, false, false, false]);
-      expect(await open((storage) => storage.signedFor(TX))).toEqual([record(1)]);
-      expect(await open((storage) => storage.signedFor(OTHER_TX))).toEqual([]);
+      expect(await open((storage) => others.map((one) => storage.signed.remember(one)))).toEqual([
+        false,
+        false,
+        false,
+        false,
+      ]);
+      expect(await open((storage) => storage.signed.recordsOf(TX))).toEqual([record(1)]);
+      expect(await open((storage) => storage.signed.recordsOf(OTHER_TX))).toEqual([]);
     });
 
     test('an attested record has no replacement when its fees or nonce are missing', async () => {
       const { open } = book();
       for (const change of [{ maxFee: null }, { maxTip: null }, { nonce: null }]) {
         const { open: another } = book();
-        await another((storage) => storage.remember(record(1, change)));
+        await another((storage) => storage.signed.remember(record(1, change)));
         const answer = await another((storage) => request(storage, TX, 2, checked(2, { fee: 9999n, tip: 9999n })));
         expect([change, answer]).toEqual([change, 'second-digest']);
       }
-      await open((storage) => storage.remember(record(1)));
+      await open((storage) => storage.signed.remember(record(1)));
       expect(await open((storage) => request(storage, TX, 2, checked(2, { fee: 9999n, tip: 9999n })))).toBe('signs');
     });
   });
@@ -273,10 +279,10 @@ export function describeStorage(book: () => Book): void {
     const { open, restart } = book();
     const record = (number: number) => ({ kekId: 'k', salt: sid(number), iv: sid(9), ciphertext: sid(number) });
     const pair = (number: number) => ({ epoch: 1, madeAtMs: number, label: `setup ${number}`, record: record(number) });
-    await open((storage) => storage.putSealed({ ...pair(1), baseEpoch: 0, isActive: true }));
-    await open((storage) => storage.putSealed({ ...pair(2), baseEpoch: 0, isActive: true }));
+    await open((storage) => storage.sealed.put({ ...pair(1), baseEpoch: 0, isActive: true }));
+    await open((storage) => storage.sealed.put({ ...pair(2), baseEpoch: 0, isActive: true }));
     await restart();
-    expect(await open((storage) => storage.allSealed())).toEqual([{ ...pair(2), isActive: true, receipts: {} }]);
+    expect(await open((storage) => storage.sealed.all())).toEqual([{ ...pair(2), isActive: true, receipts: {} }]);
   });
 
   test('shares of later epochs wait beside the active share, and activating one of them deletes older shares', async () => {
@@ -285,22 +291,22 @@ export function describeStorage(book: () => Book): void {
     const share = (epoch: number, baseEpoch: number, isActive: boolean) => {
       return { epoch, baseEpoch, isActive, madeAtMs: epoch, label: `statement ${epoch}`, record };
     };
-    await open((storage) => storage.putSealed(share(1, 0, true)));
-    await open((storage) => storage.putSealed(share(2, 1, false)));
-    await open((storage) => storage.putSealed(share(4, 1, false)));
-    expect(await open((storage) => storage.sealed()?.epoch)).toBe(1);
-    await open((storage) => storage.activate(2, { receipts: { 1: 'aa' }, nowMs: 1000 }));
+    await open((storage) => storage.sealed.put(share(1, 0, true)));
+    await open((storage) => storage.sealed.put(share(2, 1, false)));
+    await open((storage) => storage.sealed.put(share(4, 1, false)));
+    expect(await open((storage) => storage.sealed.inUse()?.epoch)).toBe(1);
+    await open((storage) => storage.sealed.activate(2, { receipts: { 1: 'aa' }, nowMs: 1000 }));
     await restart();
     const epochs = () =>
-      open((storage) => storage.allSealed().map(({ epoch, isActive, receipts }) => [epoch, isActive, receipts]));
+      open((storage) => storage.sealed.all().map(({ epoch, isActive, receipts }) => [epoch, isActive, receipts]));
     expect(await epochs()).toEqual([
       [2, true, { 1: 'aa' }],
       [4, false, {}],
     ]);
     // Epoch 4 was dealt before epoch 2 was activated, but it is the newest share.
-    await open((storage) => storage.activate(4, { receipts: { 1: 'bb' }, nowMs: 2000 }));
+    await open((storage) => storage.sealed.activate(4, { receipts: { 1: 'bb' }, nowMs: 2000 }));
     expect(await epochs()).toEqual([[4, true, { 1: 'bb' }]]);
-    expect(await open((storage) => storage.remembersSinceMs())).toBe(0);
+    expect(await open((storage) => storage.sealed.remembersSinceMs())).toBe(0);
   });
 
   test('a co-signer without an active share before the dealt one remembers records only from its activation', async () => {
@@ -308,11 +314,11 @@ export function describeStorage(book: () => Book): void {
     const dealt = { epoch: 3, baseEpoch: 2, isActive: false, madeAtMs: 3, label: 'statement', record };
     for (const before of [[], [{ ...dealt, epoch: 1, baseEpoch: 0, isActive: true }]]) {
       const { open, restart } = book();
-      for (const one of before) await open((storage) => storage.putSealed(one));
-      await open((storage) => storage.putSealed(dealt));
-      await open((storage) => storage.activate(3, { receipts: {}, nowMs: 1000 }));
+      for (const one of before) await open((storage) => storage.sealed.put(one));
+      await open((storage) => storage.sealed.put(dealt));
+      await open((storage) => storage.sealed.activate(3, { receipts: {}, nowMs: 1000 }));
       await restart();
-      expect(await open((storage) => storage.remembersSinceMs())).toBe(1000);
+      expect(await open((storage) => storage.sealed.remembersSinceMs())).toBe(1000);
     }
   });
 
@@ -323,15 +329,15 @@ export function describeStorage(book: () => Book): void {
       return { epoch, baseEpoch: epoch - 1, isActive, madeAtMs: epoch, label: `statement ${epoch}`, record };
     };
     const seen = await open((storage) => {
-      const epochs = () => storage.allSealed().map(({ epoch, isActive }) => [epoch, isActive]);
-      const observations: unknown[] = [epochs(), storage.remembersSinceMs(), storage.vaultId()];
-      storage.putSealed(share(1, false));
+      const epochs = () => storage.sealed.all().map(({ epoch, isActive }) => [epoch, isActive]);
+      const observations: unknown[] = [epochs(), storage.sealed.remembersSinceMs(), storage.vaultId()];
+      storage.sealed.put(share(1, false));
       storage.putVaultId(policy.vaultId);
       observations.push(epochs(), storage.vaultId());
-      storage.putSealed(share(3, false));
+      storage.sealed.put(share(3, false));
       observations.push(epochs());
-      storage.activate(3, { receipts: {}, nowMs: 1000 });
-      observations.push(epochs(), storage.remembersSinceMs());
+      storage.sealed.activate(3, { receipts: {}, nowMs: 1000 });
+      observations.push(epochs(), storage.sealed.remembersSinceMs());
       return observations;
     });
     const both = [
@@ -362,10 +368,10 @@ export function describeStorage(book: () => Book): void {
     const { open } = book();
     const tables = await open((storage, sql) => {
       const before = sql.exec('SELECT name FROM sqlite_master').toArray().length;
-      storage.sealed();
+      storage.sealed.inUse();
       storage.vaultId();
       storage.ban('aa');
-      storage.signOnce(TX, 1, { ...checked(1), record: false });
+      storage.signed.signOnce(TX, 1, { ...checked(1), record: false });
       return sql.exec('SELECT name FROM sqlite_master').toArray().length - before;
     });
     expect(tables).toBe(0);

@@ -1,4 +1,4 @@
-import { CosignerStorage } from '#cosigner/storage.ts';
+import { CosignerStorage } from '#cosigner/tables/storage.ts';
 import { memorySql } from '../objects/memory-sql.ts';
 import type { Book } from './storage-contract.ts';
 import { describeStorage } from './storage-contract.ts';

@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
-import { CosignerStorage } from '#cosigner/storage.ts';
+import { CosignerStorage } from '#cosigner/tables/storage.ts';
 import type { Book } from './storage-contract.ts';
 import { describeStorage } from './storage-contract.ts';
 import { describeSessions } from './session/session-contract.ts';
@@ -47,7 +47,7 @@ async function rowsReadAfter(signatures: number): Promise<number> {
         bid,
         record: true,
       } as const;
-      expect(storage.signOnce(`1.${number}`, 1, what).ok).toBe(true);
+      expect(storage.signed.signOnce(`1.${number}`, 1, what).ok).toBe(true);
     };
     for (let number = 0; number < signatures; number++) sign(number);
     cursors.length = 0;

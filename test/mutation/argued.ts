@@ -211,13 +211,18 @@ export const ARGUED: readonly Argued[] = [
     why: 'what is not there is not read either, and the next line refuses it by the same name',
   },
   {
-    file: 'src/cosigner/storage.ts',
+    file: 'src/cosigner/tables/lazy-tables.ts',
     was: 'if (!this.#created) createState(this.#sql, COSIGNER_SCHEMA);',
     is: 'if (true) createState(this.#sql, COSIGNER_SCHEMA);',
     why: MADE_ONCE,
   },
-  { file: 'src/cosigner/storage.ts', was: 'this.#created = true;', is: ';', why: MADE_ONCE },
-  { file: 'src/cosigner/storage.ts', was: 'this.#created = true;', is: 'this.#created = false;', why: MADE_ONCE },
+  { file: 'src/cosigner/tables/lazy-tables.ts', was: 'this.#created = true;', is: ';', why: MADE_ONCE },
+  {
+    file: 'src/cosigner/tables/lazy-tables.ts',
+    was: 'this.#created = true;',
+    is: 'this.#created = false;',
+    why: MADE_ONCE,
+  },
   {
     file: 'src/monitors/monitor.ts',
     was: 'seconds !== null && /^[0-9]{1,12}$/.test(seconds) &&',

@@ -61,6 +61,9 @@ export const CORE: readonly CorePart[] = [
     'test/cosigner/policy/approval-check.test.ts',
     'test/cosigner/policy/device-check.test.ts',
   ]),
-  outside('cosigner/storage', ['test/cosigner/storage.test.ts']),
+  outside('cosigner/tables/signed-table', ['test/cosigner/storage.test.ts']),
+  outside('cosigner/tables/sealed-table', ['test/cosigner/storage.test.ts']),
+  outside('cosigner/tables/storage', ['test/cosigner/storage.test.ts']),
+  outside('cosigner/tables/lazy-tables', ['test/cosigner/storage.test.ts']),
   ...MONITORS.map((name) => outside(`monitors/${name}`, MONITOR_TESTS)),
 ];

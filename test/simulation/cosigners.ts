@@ -7,10 +7,11 @@ import { adopt, attest } from '#cosigner/policy/adoption.ts';
 import { VaultPolicies } from '#cosigner/policy/vault-policies.ts';
 import type { Attested } from '#cosigner/policy/attestation.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
-import { CosignerStorage, recordOf } from '#cosigner/storage.ts';
+import { CosignerStorage } from '#cosigner/tables/storage.ts';
+import { recordOf } from '#cosigner/tables/signed-table.ts';
 import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
 import { refusal, type Refused } from '#cosigner/refusal.ts';
-import type { SignedRecord } from '#cosigner/storage.ts';
+import type { SignedRecord } from '#cosigner/tables/signed-table.ts';
 import { signingRequestOf } from '#cosigner/session/signing-request.ts';
 import { parseBody } from '#cosigner/api/request-body.ts';
 import { needsReceipts } from '#domain/policy/policy.ts';
@@ -186,7 +187,7 @@ export class SimulatedCosigner {
       named: view.named,
       nowMs,
       feeCeilings: new Map(),
-      isRecorded: (id, digest) => this.chain.isRecorded(id, digest),
+      isRecorded: (id, digest) => this.chain.signed.isRecorded(id, digest),
     });
   }
 
@@ -207,7 +208,7 @@ export class SimulatedCosigner {
     const request = signingRequestOf(sent);
     const checked = await this.#check(dealer, request);
     if (!checked.ok) return checked;
-    const free = this.chain.signOnce(request.intent.transactionId, request.attempt, {
+    const free = this.chain.signed.signOnce(request.intent.transactionId, request.attempt, {
       ...checked.value,
       record: false,
     });
@@ -228,7 +229,10 @@ export class SimulatedCosigner {
     const { request, checked } = session;
     if (this.#lacksReceipt(session, receipts)) return refused(refusal('receipt-missing'));
     if (!this.#isInForce(checked.policy)) return refused(refusal('session-over', 'policy'));
-    const written = this.chain.signOnce(request.intent.transactionId, request.attempt, { ...checked, record: true });
+    const written = this.chain.signed.signOnce(request.intent.transactionId, request.attempt, {
+      ...checked,
+      record: true,
+    });
     // A request for another digest was recorded first. A real co-signer throws here, so the
     // coordinator gets no valid answer.
     if (!written.ok) throw new LostCall('another digest was committed to in between (simulated)');
@@ -269,7 +273,7 @@ export class SimulatedCosigner {
     const checked = await this.#check(dealer, request);
     if (!checked.ok) return checked;
     const { transactionId } = request.intent;
-    const written = this.chain.signOnce(transactionId, request.attempt, { ...checked.value, record: true });
+    const written = this.chain.signed.signOnce(transactionId, request.attempt, { ...checked.value, record: true });
     if (!written.ok) return written;
     return accepted({
       receipt: this.#receiptOf(recordOf(transactionId, request.attempt, checked.value), checked.value),
@@ -291,7 +295,9 @@ export class SimulatedCosigner {
   }
 
   #signedFor(transactionId: string) {
-    return this.chain.signedFor(transactionId).map((record) => ({ record, signature: this.#signatureOf(record) }));
+    return this.chain.signed
+      .recordsOf(transactionId)
+      .map((record) => ({ record, signature: this.#signatureOf(record) }));
   }
 
   /**
@@ -311,6 +317,6 @@ export class SimulatedCosigner {
   }): Result<null, Refused> {
     const proven = this.#peers.filter((peer) => peer.#signatureOf(record) === witnesses[String(peer.index)]);
     if (proven.length < this.#terms.threshold) return refused(refusal('not-enough-witnesses'));
-    return this.chain.remember(record) ? accepted(null) : refused(refusal('second-digest'));
+    return this.chain.signed.remember(record) ? accepted(null) : refused(refusal('second-digest'));
   }
 }

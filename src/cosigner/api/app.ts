@@ -3,7 +3,7 @@ import type { CosignerEnv } from '#cosigner/api/object.ts';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
 import { publicIdentity } from '#mpc/identity.ts';
-import { COSIGNER_ACTIONS, objectName, type ObjectRef } from '#cosigner/api/object.ts';
+import { COSIGNER_ACTIONS, objectName, type ObjectRef } from '#cosigner/api/object-ref.ts';
 import { refusal, type Refused } from '#cosigner/refusal.ts';
 import { jsonResponse, parseBody, responseOf } from '#cosigner/api/request-body.ts';
 import { declaredLength, readAtMost, readDeclared } from '#domain/bounded-read.ts';

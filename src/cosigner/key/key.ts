@@ -16,7 +16,9 @@ import {
 } from '#cosigner/policy/approval-check.ts';
 import type { ExportLog } from '#cosigner/key/export-log.ts';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
-import { type CosignerStorage, recordOf, type StoredShare } from '#cosigner/storage.ts';
+import { type CosignerStorage } from '#cosigner/tables/storage.ts';
+import { recordOf } from '#cosigner/tables/signed-table.ts';
+import { type StoredShare } from '#cosigner/tables/sealed-table.ts';
 import type { CosignerVault, VaultView } from '#cosigner/policy/vault-policies.ts';
 import { pairContext } from '#cosigner/session/pair-store.ts';
 import type { SessionPeers } from '#cosigner/session/session-peers.ts';
@@ -105,7 +107,7 @@ export class CosignerKey {
         return fault ?? ((await this.#isInForce(policy)) ? null : refusal('session-over', 'policy'));
       },
       commitTo: () => {
-        const written = storage.signOnce(transactionId, request.attempt, { ...checked, record: true });
+        const written = storage.signed.signOnce(transactionId, request.attempt, { ...checked, record: true });
         return written.ok ? null : written.refusal;
       },
       stillAllowed: async () => {
@@ -129,7 +131,7 @@ export class CosignerKey {
     // The check awaits, so a policy change can land meanwhile.
     if (!(await this.#isInForce(checked.policy))) return this.receipt(keyId, request);
     const { transactionId } = request.intent;
-    const written = storage.signOnce(transactionId, request.attempt, { ...checked, record: true });
+    const written = storage.signed.signOnce(transactionId, request.attempt, { ...checked, record: true });
     if (!written.ok) return written;
     const record = recordOf(transactionId, request.attempt, checked);
     return accepted({
@@ -156,7 +158,7 @@ export class CosignerKey {
     if (!checked.ok) return checked;
     const { transactionId } = request.intent;
     if (this.#mayHaveLostRow(request.intent)) return refused(refusal('before-its-time'));
-    const free = storage.signOnce(transactionId, request.attempt, { ...checked.value, record: false });
+    const free = storage.signed.signOnce(transactionId, request.attempt, { ...checked.value, record: false });
     if (!free.ok) return free;
     return accepted({ share, wallet, checked: checked.value });
   }
@@ -168,11 +170,11 @@ export class CosignerKey {
    */
   #mayHaveLostRow({ transactionId, createdAtMs }: Intent): boolean {
     const { storage } = this.#context;
-    const sinceMs = storage.remembersSinceMs();
+    const sinceMs = storage.sealed.remembersSinceMs();
     // `checkRequest` bounds how far an intent can be dated ahead of its signature, so intents that
     // were signed before the loss are older than this.
     const isOlder = createdAtMs < sinceMs + CREATION_TOLERANCE_MS;
-    return sinceMs > 0 && isOlder && storage.signedFor(transactionId).length === 0;
+    return sinceMs > 0 && isOlder && storage.signed.recordsOf(transactionId).length === 0;
   }
 
   /**
@@ -272,9 +274,9 @@ export class CosignerKey {
   /** Stores a new share once, with the vault whose object has the policies. */
   install(stored: StoredShare, vaultId: VaultId): void {
     const { storage } = this.#context;
-    if (storage.sealed() !== null) return;
+    if (storage.sealed.inUse() !== null) return;
     storage.putVaultId(vaultId);
-    storage.putSealed({ ...stored, baseEpoch: 0, isActive: true });
+    storage.sealed.put({ ...stored, baseEpoch: 0, isActive: true });
   }
 
   /** Refuses `policy-behind`, and what `checkRequest` refuses. */
@@ -287,7 +289,7 @@ export class CosignerKey {
       wallet: address,
       nowMs: Date.now(),
       feeCeilings: membership.feeCeilings,
-      isRecorded: (transactionId, intentDigest) => storage.isRecorded(transactionId, intentDigest),
+      isRecorded: (transactionId, intentDigest) => storage.signed.isRecorded(transactionId, intentDigest),
     });
   }
 

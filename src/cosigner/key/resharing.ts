@@ -1,7 +1,7 @@
 import { hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Origin } from '#cosigner/key/dealing.ts';
 import { prepareDealing } from '#cosigner/key/dealing.ts';
-import type { CosignerStorage } from '#cosigner/storage.ts';
+import type { CosignerStorage } from '#cosigner/tables/storage.ts';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import { pinsMatch, policyInForce } from '#cosigner/policy/policy-statement.ts';
 import type { CosignerVault } from '#cosigner/policy/vault-policies.ts';
@@ -94,7 +94,7 @@ export async function prepareResharing(
   const stale = await pairFault(context, request);
   if (stale !== null) return refused(stale);
   const { scheme, baseEpoch, epoch, dealers, publicShares, policy } = request;
-  const confirming = () => storage.confirmEpoch(epoch);
+  const confirming = () => storage.sealed.confirmEpoch(epoch);
   const origin: Origin = { keyId, epoch, dealers, publicShares, share: share.value, confirming };
   const store = async (dealt: KeyShare, statement: Uint8Array) => {
     const unpinned = await vaultOf(policy.vaultId).pin(policy);
@@ -158,7 +158,7 @@ async function shareBefore(
   const deals = dealers.includes(membership.own.index);
   const active = shares.activeEpoch();
   const newest = shares.newestEpoch();
-  const known = Math.max(newest, baseEpoch, storage.confirmedEpoch());
+  const known = Math.max(newest, baseEpoch, storage.sealed.confirmedEpoch());
   if (active >= baseEpoch && epoch > known + MAX_EPOCH_STEP) return refused(refusal('malformed', 'epoch'));
   if (active > baseEpoch || newest >= epoch) {
     return refused(refusal('other-epoch', String(newest)));
@@ -210,7 +210,7 @@ async function pairFault(
     const { banned, setupId, madeAtMs } = await peers.state(peer, null);
     if (banned) return refusal('peer-banned', null, peer);
     if (setupId === null) return refusal('not-paired', null, peer);
-    if (madeAtMs < (storage.sealed()?.madeAtMs ?? 0)) return refusal('pair-too-old', null, peer);
+    if (madeAtMs < (storage.sealed.inUse()?.madeAtMs ?? 0)) return refusal('pair-too-old', null, peer);
   }
   return null;
 }

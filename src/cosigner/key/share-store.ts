@@ -2,7 +2,8 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { CosignerStorage, StoredShare } from '#cosigner/storage.ts';
+import type { CosignerStorage } from '#cosigner/tables/storage.ts';
+import type { StoredShare } from '#cosigner/tables/sealed-table.ts';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
@@ -61,7 +62,7 @@ export class ShareStore {
    * operator set).
    */
   async current(keyId: string): Promise<Result<KeyShare, Refused>> {
-    const stored = this.#storage.sealed();
+    const stored = this.#storage.sealed.inUse();
     if (stored === null) return refused(refusal('unknown-key'));
     if (stored.madeAtMs < this.#membership.sharesSinceMs) return refused(refusal('share-too-old'));
     return accepted(await this.#open(keyId, stored));
@@ -69,26 +70,26 @@ export class ShareStore {
 
   /** Returns the share of an epoch, in use or waiting. Refuses `unknown-key`, `other-epoch`. */
   async ofEpoch(keyId: string, epoch: number): Promise<Result<KeyShare, Refused>> {
-    const active = this.#storage.sealed();
+    const active = this.#storage.sealed.inUse();
     if (active?.epoch === epoch) return this.current(keyId);
-    const stored = this.#storage.allSealed().find((one) => one.epoch === epoch);
+    const stored = this.#storage.sealed.all().find((one) => one.epoch === epoch);
     if (stored !== undefined) return accepted(await this.#open(keyId, stored));
     return refused(active === null ? refusal('unknown-key') : refusal('other-epoch', String(active.epoch)));
   }
 
   /** Returns the epoch of the share in use, or 0. */
   activeEpoch(): number {
-    return this.#storage.sealed()?.epoch ?? 0;
+    return this.#storage.sealed.inUse()?.epoch ?? 0;
   }
 
   /** Returns the newest epoch of which this co-signer has a share, or 0. */
   newestEpoch(): number {
-    return Math.max(0, ...this.#storage.allSealed().map(({ epoch }) => epoch));
+    return Math.max(0, ...this.#storage.sealed.all().map(({ epoch }) => epoch));
   }
 
   /** Reports whether too many shares wait for this co-signer to take part in a dealing now. */
   isFull(nowMs: number): boolean {
-    const waiting = this.#storage.allSealed().filter(({ isActive }) => !isActive);
+    const waiting = this.#storage.sealed.all().filter(({ isActive }) => !isActive);
     const sinceMs = nowMs - (waiting.at(-1)?.madeAtMs ?? 0);
     return waiting.length >= MAX_WAITING && Math.abs(sinceMs) < DEALING_INTERVAL_MS;
   }
@@ -100,7 +101,7 @@ export class ShareStore {
   async hold(share: KeyShare, { base, statement }: { readonly base: number; readonly statement: Uint8Array }) {
     const stored = await sealedShare(this.#membership, share, statement);
     if (share.epoch <= this.newestEpoch()) throw new Error('the epoch of a share is not newer than every stored one');
-    this.#storage.putSealed({ ...stored, baseEpoch: base, isActive: false });
+    this.#storage.sealed.put({ ...stored, baseEpoch: base, isActive: false });
   }
 
   /**
@@ -109,7 +110,7 @@ export class ShareStore {
    */
   async held(keyId: string): Promise<readonly HeldShare[]> {
     const all: HeldShare[] = [];
-    const stored = this.#storage.allSealed();
+    const stored = this.#storage.sealed.all();
     for (const one of stored.filter(({ isActive }, i) => isActive || i >= stored.length - MAX_WAITING)) {
       const { epoch, label: statement, isActive } = one;
       const { publicShares } = await this.#open(keyId, one);
@@ -136,7 +137,7 @@ export class ShareStore {
     { epoch, receipts }: { readonly epoch: number; readonly receipts: ReadonlyMap<PartyIndex, Uint8Array> },
   ): Promise<Result<null, Refused>> {
     if (this.activeEpoch() >= epoch) return accepted(null);
-    const stored = this.#storage.allSealed().find((one) => one.epoch === epoch);
+    const stored = this.#storage.sealed.all().find((one) => one.epoch === epoch);
     if (stored === undefined) return refused(refusal('unknown-key'));
     const believed: Record<string, string> = {};
     for (const [party, peer] of this.#membership.peers) {
@@ -145,7 +146,7 @@ export class ShareStore {
       if (!(await verifyAsCosigner(peer, bytes, receipt))) return refused(refusal('not-enough-witnesses', null, party));
       believed[String(party)] = bytesToHex(receipt);
     }
-    this.#storage.activate(epoch, { receipts: believed, nowMs: Date.now() });
+    this.#storage.sealed.activate(epoch, { receipts: believed, nowMs: Date.now() });
     for (const old of this.#opened.keys()) if (old < epoch) this.#opened.delete(old);
     return accepted(null);
   }

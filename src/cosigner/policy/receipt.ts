@@ -2,7 +2,7 @@ import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
 import { recordFields } from '#cosigner/policy/signed-record.ts';
-import type { SignedRecord } from '#cosigner/storage.ts';
+import type { SignedRecord } from '#cosigner/tables/signed-table.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { verifyAsCosigner } from '#mpc/envelope.ts';

@@ -4,7 +4,7 @@ import { inspectPayload } from '#chains/inspect/payload.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
 import { bytesOf, fieldsOf, listOf, payloadOf, purposeOf } from '#cosigner/request-parser.ts';
 import { intentOf } from '#cosigner/signed-document.ts';
-import { recordOf, type SignedRecord } from '#cosigner/storage.ts';
+import { recordOf, type SignedRecord } from '#cosigner/tables/signed-table.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Intent } from '#domain/transaction/intent.ts';

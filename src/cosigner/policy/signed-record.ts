@@ -2,7 +2,8 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CanonicalField } from '#domain/canonical/bytes.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
-import type { CosignerStorage, SignedRecord } from '#cosigner/storage.ts';
+import type { CosignerStorage } from '#cosigner/tables/storage.ts';
+import type { SignedRecord } from '#cosigner/tables/signed-table.ts';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
@@ -49,7 +50,7 @@ export async function attestRecords(
   transactionId: string,
 ) {
   const attestedRecords: { readonly record: SignedRecord; readonly signature: string }[] = [];
-  for (const record of storage.signedFor(transactionId)) {
+  for (const record of storage.signed.recordsOf(transactionId)) {
     const signature = await signAsCosigner(membership.own, recordBytes(keyId, record));
     attestedRecords.push({ record, signature: Buffer.from(signature).toString('hex') });
   }
@@ -91,7 +92,7 @@ export async function importRecord(
     if (peer !== undefined && (await verifyAsCosigner(peer, bytes, signature))) proven += 1;
   }
   if (proven < (signed === undefined ? threshold : 1)) return refused(refusal('not-enough-witnesses'));
-  return storage.remember(record) ? accepted(null) : refused(refusal('second-digest'));
+  return storage.signed.remember(record) ? accepted(null) : refused(refusal('second-digest'));
 }
 
 /** Parses a nonce. The first UTXO of Bitcoin has 36 bytes, more than any amount. */

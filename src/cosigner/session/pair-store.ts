@@ -1,4 +1,4 @@
-import type { CosignerStorage } from '#cosigner/storage.ts';
+import type { CosignerStorage } from '#cosigner/tables/storage.ts';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { encodePairSetup, type PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import type { PartyIndex } from '#mpc/party.ts';
@@ -40,7 +40,7 @@ export class PairStore {
   }
 
   state(peer: PartyIndex, known: string | null): PairState {
-    const stored = this.#storage.sealed();
+    const stored = this.#storage.sealed.inUse();
     const setupId = stored?.label ?? null;
     return {
       banned: this.isBanned(peer),
@@ -78,14 +78,14 @@ export class PairStore {
    */
   ban(peer: PartyIndex, step: string, atMs: number): void {
     this.#storage.putBan(this.#identityOf(peer), step, atMs);
-    this.#storage.forgetSealed();
+    this.#storage.sealed.deleteAll();
   }
 
   async store(setup: PairSetup, secrets: readonly KeyEncryptionSecret[]): Promise<void> {
     const madeAtMs = Date.now();
     const record = await seal(secrets, pairContext(setup.self, setup.peer, madeAtMs), encodePairSetup(setup));
     const label = bytesToHex(setup.setupId);
-    this.#storage.putSealed({ epoch: PAIR_EPOCH, baseEpoch: 0, isActive: true, madeAtMs, label, record });
+    this.#storage.sealed.put({ epoch: PAIR_EPOCH, baseEpoch: 0, isActive: true, madeAtMs, label, record });
   }
 }
 

@@ -1,4 +1,4 @@
-import type { CosignerStorage } from '#cosigner/storage.ts';
+import type { CosignerStorage } from '#cosigner/tables/storage.ts';
 import type { PairState } from '#cosigner/session/pair-store.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 

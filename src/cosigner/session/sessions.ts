@@ -1,7 +1,7 @@
 import { bytesToHex, concatBytes } from '@noble/hashes/utils.js';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import type { SessionPeers } from '#cosigner/session/session-peers.ts';
-import type { CosignerStorage } from '#cosigner/storage.ts';
+import type { CosignerStorage } from '#cosigner/tables/storage.ts';
 import type { Opened, Openings } from '#cosigner/session/opening.ts';
 import { openingStatement, protocolPart, saidBy, sessionId, verifiedOpenings } from '#cosigner/session/opening.ts';
 import type { PeerMessages, SessionPlan, Round, Step } from '#cosigner/session/protocol.ts';

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Person, Token } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
+import type { Confirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { useConfirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { CopyButton } from '#dashboard/forms/copy-button.tsx';
 import { isExpired, typedExpiry } from '#dashboard/forms/token-expiry.ts';
@@ -10,6 +11,24 @@ import { announce } from '#dashboard/shell/announcement.tsx';
 import { useTextDraft } from '#dashboard/shell/draft.ts';
 import { PageHeading, useTitle } from '#dashboard/shell/page-heading.tsx';
 import { Time } from '#dashboard/pages/record-fields.tsx';
+
+const disabling = (name: string): Confirmation => ({
+  heading: `Disable “${name}”?`,
+  warning: 'Every request with the token is refused until you enable it again.',
+  action: 'Disable',
+});
+
+const rotation = (name: string): Confirmation => ({
+  heading: `Rotate “${name}”?`,
+  warning: 'The present value is refused after five more minutes, and cannot be restored.',
+  action: 'Rotate',
+});
+
+const deletion = (name: string): Confirmation => ({
+  heading: `Delete “${name}”?`,
+  warning: 'Every request with the token is refused from now on. You cannot undo this.',
+  action: 'Delete',
+});
 
 /**
  * Lists the reader's tokens. The value of a new token is shown until the reader leaves the page,
@@ -46,33 +65,12 @@ export function TokensPage({ me }: { readonly me: Person }) {
   const { confirm, dialog } = useConfirmation();
   const setEnabled = ({ id }: Token, enabled: boolean) =>
     attempt(good(line.$patch({ param: { id }, json: { enabled } })));
-  const disable = (token: Token) =>
-    confirm(
-      {
-        heading: `Disable “${token.name}”?`,
-        warning: 'Every request with the token is refused until you enable it again.',
-        action: 'Disable',
-      },
-      () => setEnabled(token, false),
-    );
+  const disable = (token: Token) => confirm(disabling(token.name), () => setEnabled(token, false));
   const rotate = ({ id, name }: Token) =>
-    confirm(
-      {
-        heading: `Rotate “${name}”?`,
-        warning: 'The present value is refused after five more minutes, and cannot be restored.',
-        action: 'Rotate',
-      },
-      () => attempt(good(line.rotate.$post({ param: { id } })).then(({ token }) => show({ name, value: token }))),
+    confirm(rotation(name), () =>
+      attempt(good(line.rotate.$post({ param: { id } })).then(({ token }) => show({ name, value: token }))),
     );
-  const remove = ({ id, name }: Token) =>
-    confirm(
-      {
-        heading: `Delete “${name}”?`,
-        warning: 'Every request with the token is refused from now on. You cannot undo this.',
-        action: 'Delete',
-      },
-      () => attempt(good(line.$delete({ param: { id } }))),
-    );
+  const remove = ({ id, name }: Token) => confirm(deletion(name), () => attempt(good(line.$delete({ param: { id } }))));
   return (
     <main id="main">
       <PageHeading>API tokens</PageHeading>

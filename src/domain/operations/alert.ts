@@ -209,21 +209,32 @@ export function alertsFor(
 
 /** Returns the alerts of pending work, in the order of ALERT_CODES. */
 export function alertsOfWork(condition: ServiceHealth, nowMs: number): readonly Alert[] {
-  const { quietest, newestDeadLetterAtMs, longestUnsweptAtMs, outdatedKeys: outdated } = condition;
-  const isBefore = (atMs: number | null, ageMs: number) => atMs !== null && atMs < nowMs - ageMs;
-  const isSince = (atMs: number | null, ageMs: number) => atMs !== null && atMs >= nowMs - ageMs;
-  const minutes = (atMs: number | null) => Math.floor((nowMs - (atMs ?? nowMs)) / MINUTE_MS);
-  const stuck = quietest.filter(({ updatedAtMs }) => isBefore(updatedAtMs, STUCK_MS));
+  const times = timesAt(nowMs);
+  const found = [
+    ...alertsOfTransactions(condition, times),
+    ...alertsOfActivity(condition, times),
+    ...alertsOfStores(condition, times),
+  ];
+  return found.filter((one) => one !== null);
+}
+
+/** Comparisons of times with the present one. A time of null was never reached. */
+function timesAt(nowMs: number) {
+  return {
+    isBefore: (atMs: number | null, ageMs: number) => atMs !== null && atMs < nowMs - ageMs,
+    isSince: (atMs: number | null, ageMs: number) => atMs !== null && atMs >= nowMs - ageMs,
+    minutes: (atMs: number | null) => Math.floor((nowMs - (atMs ?? nowMs)) / MINUTE_MS),
+  };
+}
+
+type Times = ReturnType<typeof timesAt>;
+
+function alertsOfTransactions(condition: ServiceHealth, { isBefore, minutes }: Times): readonly (Alert | null)[] {
+  const stuck = condition.quietest.filter(({ updatedAtMs }) => isBefore(updatedAtMs, STUCK_MS));
   const quiet = condition.unexplained.filter(({ updatedAtMs }) => isBefore(updatedAtMs, UNEXPLAINED_MS));
   const unexplained = quiet.filter(({ stateReason }) => UNEXPLAINED.some((reason) => reason === stateReason));
   const unknown = quiet.filter(({ stateReason }) => stateReason === COIN_UNKNOWN);
-  const unproven = condition.claims.filter(({ firstAtMs }) => isBefore(firstAtMs, UNEXPLAINED_MS));
-  // A single one may be a test of the provider. Three in a day are an error in the configuration.
-  const misread = condition.monitors.filter(({ thirdUnreadAtMs }) => isSince(thirdUnreadAtMs, REPORTED_FOR_MS));
-  const filling = condition.stores.filter((store) => percentOf(store) >= FILLING_PERCENT);
-  const { endpoints, oldestUntriedAtMs } = condition.hints;
-  const openParts = endpoints.reduce((sum, one) => sum + one.openParts, 0);
-  const found: (Alert | null)[] = [
+  return [
     stuck.length === 0
       ? null
       : {
@@ -246,6 +257,16 @@ export function alertsOfWork(condition: ServiceHealth, nowMs: number): readonly 
             `Transactions with unknown UTXOs: ${numberOf(unknown)}. The RPC nodes do not show a UTXO that they ` +
             'spend.',
         },
+  ];
+}
+
+function alertsOfActivity(condition: ServiceHealth, { isBefore, isSince, minutes }: Times): readonly (Alert | null)[] {
+  const unproven = condition.claims.filter(({ firstAtMs }) => isBefore(firstAtMs, UNEXPLAINED_MS));
+  // A single one may be a test of the provider. Three in a day are an error in the configuration.
+  const misread = condition.monitors.filter(({ thirdUnreadAtMs }) => isSince(thirdUnreadAtMs, REPORTED_FOR_MS));
+  const { endpoints, oldestUntriedAtMs } = condition.hints;
+  const openParts = endpoints.reduce((sum, one) => sum + one.openParts, 0);
+  return [
     ...(['deliveries', 'scans'] as const).flatMap((kind): readonly (Alert | null)[] => {
       const { open, oldestDueAtMs, failed, newestFailureAtMs } = condition[kind];
       const late = `Open ${kind}: ${open}. The oldest is overdue by ${minutes(oldestDueAtMs)} minutes.`;
@@ -279,6 +300,13 @@ export function alertsOfWork(condition: ServiceHealth, nowMs: number): readonly 
             `Transactions that one RPC node alone states: at least ${unproven.length}. The oldest is claimed for ` +
             `${minutes(unproven[0]?.firstAtMs ?? null)} minutes.`,
         },
+  ];
+}
+
+function alertsOfStores(condition: ServiceHealth, { isBefore, isSince, minutes }: Times): readonly (Alert | null)[] {
+  const { newestDeadLetterAtMs, longestUnsweptAtMs, outdatedKeys: outdated } = condition;
+  const filling = condition.stores.filter((store) => percentOf(store) >= FILLING_PERCENT);
+  return [
     isSince(newestDeadLetterAtMs, REPORTED_FOR_MS)
       ? {
           code: 'dead-letters',
@@ -306,7 +334,6 @@ export function alertsOfWork(condition: ServiceHealth, nowMs: number): readonly 
             `${Math.floor(minutes(outdated.oldestSinceMs) / 60)} hours.`,
         },
   ];
-  return found.filter((one) => one !== null);
 }
 
 /** Returns how full a store is, in whole percent. */

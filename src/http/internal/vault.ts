@@ -3,13 +3,14 @@ import * as z from 'zod';
 import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import { BITCOIN_ADDRESS_TYPES } from '#domain/asset/chain.ts';
 import { APPROVAL_MODES } from '#domain/access/device.ts';
-import type { UserId, VaultId } from '#domain/id.ts';
+import type { VaultId } from '#domain/id.ts';
 import { parseUserId, parseVaultId, ulid } from '#domain/id.ts';
+import type { Member } from '#domain/access/member.ts';
 import { ROLES } from '#domain/access/member.ts';
 import type { PolicyFault } from '#domain/policy/policy.ts';
 import { draftFault } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
-import { refused } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
 import { defaultRules } from '#domain/policy/optional-rules.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
 import type { Vault } from '#domain/vault/vault.ts';
@@ -166,25 +167,15 @@ async function found(context: HttpContext, { body }: Input<{ body: typeof vaultB
   const chains = body.chains.map((name) => findChain(chainsFrom(context.env), name)?.name ?? null);
   const unknown = chains.indexOf(null);
   if (unknown >= 0) return fault(context, `/chains/${unknown}`, 'The chain is not known.');
-  const userIds = body.members.map((member) => parseUserId(member.userId));
-  if (new Set(userIds).size < userIds.length) return fault(context, '/members', 'Must not contain a user twice.');
-  const users = await knownUserIds(
-    context.env.DB,
-    userIds.filter((id) => id !== null),
-  );
-  const absent = userIds.findIndex((id) => id === null || !users.has(id));
-  if (absent >= 0) return fault(context, `/members/${absent}/userId`, 'There is no user with this id.');
+  const members = await readMembers(context, body.members);
+  if (!members.ok) return invalidRequest(context, [members.refusal]);
   const signers = body.members.filter((member) => member.roles.includes('signer')).length;
   if (body.threshold > signers)
     return fault(context, '/threshold', `Must be at most the number of signers (${signers}).`);
   const cosigners = cosignerEndpoints(context.env).length;
   const { signingThreshold = minSigners(cosigners) } = body;
-  if (signingThreshold < minSigners(cosigners) || signingThreshold > cosigners) {
-    const detail =
-      `Must be from ${minSigners(cosigners)} to ${cosigners}, so that any two groups of co-signers that can sign ` +
-      'share one.';
-    return fault(context, '/signingThreshold', detail);
-  }
+  const unsafe = thresholdFault(signingThreshold, cosigners);
+  if (unsafe !== null) return invalidRequest(context, [unsafe]);
   const rules = readRules(chainsFrom(context.env), body.rules ?? {});
   if (!rules.ok) return invalidRequest(context, under('/rules', rules.refusal));
   const unproven = await newTokensProblem(context, rules.value.tokens ?? [], { known: [], pointer: '/rules' });
@@ -205,7 +196,7 @@ async function found(context: HttpContext, { body }: Input<{ body: typeof vaultB
       chains: chains.filter((name) => name !== null),
       bitcoinAddressType: body.bitcoinAddressType ?? 'p2tr',
     },
-    members: body.members.flatMap(({ roles }, i) => withUser(userIds[i] ?? null, roles)),
+    members: members.value,
     threshold: body.threshold,
     signingThreshold,
     approvalMode,
@@ -255,8 +246,21 @@ async function underNextNumber(context: HttpContext, spec: Omit<VaultSpec, 'id'>
   throw new ObjectUnavailable(`no free vault number: ${MAX_TAKEN_NUMBERS} in a row were taken`);
 }
 
-function withUser<R>(userId: UserId | null, roles: R) {
-  return userId === null ? [] : [{ userId, roles }];
+/** Returns the members of a new vault, or the fault of the first one that is no user. */
+async function readMembers(
+  context: HttpContext,
+  members: z.output<typeof vaultBody>['members'],
+): Promise<Result<readonly Member[], FieldFault>> {
+  const read = members.map(({ userId, roles }) => ({ userId: parseUserId(userId), roles }));
+  const ids = read.map(({ userId }) => userId);
+  if (new Set(ids).size < ids.length) return refused(faultAt('/members', 'Must not contain a user twice.'));
+  const users = await knownUserIds(
+    context.env.DB,
+    ids.filter((id) => id !== null),
+  );
+  const absent = ids.findIndex((id) => id === null || !users.has(id));
+  if (absent >= 0) return refused(faultAt(`/members/${absent}/userId`, 'There is no user with this id.'));
+  return accepted(read.flatMap(({ userId, roles }) => (userId === null ? [] : [{ userId, roles }])));
 }
 
 /** Returns the object of a vault, or null without an id. */
@@ -310,7 +314,18 @@ function recoveryRecord(exported: KeyExport | undefined) {
 }
 
 function fault(context: HttpContext, pointer: string, detail: string): Response {
-  return invalidRequest(context, [{ pointer, code: 'invalid', detail }]);
+  return invalidRequest(context, [faultAt(pointer, detail)]);
+}
+
+function thresholdFault(signingThreshold: number, cosigners: number): FieldFault | null {
+  const fewest = minSigners(cosigners);
+  if (signingThreshold >= fewest && signingThreshold <= cosigners) return null;
+  const detail = `Must be from ${fewest} to ${cosigners}, so that any two groups of co-signers that can sign share one.`;
+  return faultAt('/signingThreshold', detail);
+}
+
+function faultAt(pointer: string, detail: string): FieldFault {
+  return { pointer, code: 'invalid', detail };
 }
 
 /** Returns the same faults with pointers inside a part of the body. */

@@ -47,7 +47,7 @@ export async function broadcastNewest({ env, vault, client, transaction }: Broad
   const keepsCoins = client.rules.ordering.by === 'utxos';
   const mayEnd = hasOrderedNonces(chain) && signedAttempts(transaction).length === 1;
   // An earlier run may have stopped while it was ending the transaction.
-  if (mayEnd && verdict.outcome !== 'refused') await allocatorOf(env, transaction).stay({ transactionId: id });
+  if (mayEnd && verdict.outcome !== 'refused') await allocatorOf(env, transaction).cancelRelease({ transactionId: id });
   switch (verdict.outcome) {
     case 'accepted':
       await vault.report({
@@ -117,12 +117,12 @@ async function endOrFill(
 ): Promise<void> {
   const { id } = transaction;
   const allocator = allocatorOf(env, transaction);
-  const blocksOthers = !(await allocator.leave({ transactionId: id }));
+  const blocksOthers = !(await allocator.reserveRelease({ transactionId: id }));
   const after = await vault.report({
     type: 'recordEvent',
     id,
     event: { type: 'refuseBroadcast', ...refusal, blocksOthers },
   });
   // Another consumer was faster, and the transaction continues.
-  if (!blocksOthers && after?.state !== 'FAILED') await allocator.stay({ transactionId: id });
+  if (!blocksOthers && after?.state !== 'FAILED') await allocator.cancelRelease({ transactionId: id });
 }

@@ -264,7 +264,7 @@ export class WalletNonceObject extends DurableObject<CoordinatorConfig> {
    * Reports whether a transaction that signed nothing may end without using its nonce (see
    * `reserveRelease`). Idempotent.
    */
-  leave(request: { readonly transactionId: string }): boolean {
+  reserveRelease(request: { readonly transactionId: string }): boolean {
     const before = this.#load();
     const { book, mayGo } = reserveRelease(before, request.transactionId);
     if (book !== before) this.#store(book);
@@ -272,7 +272,7 @@ export class WalletNonceObject extends DurableObject<CoordinatorConfig> {
   }
 
   /** Continues a transaction after all. Idempotent. */
-  stay(request: { readonly transactionId: string }): void {
+  cancelRelease(request: { readonly transactionId: string }): void {
     const before = this.#load();
     const book = cancelRelease(before, request.transactionId);
     if (book !== before) this.#store(book);

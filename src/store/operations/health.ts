@@ -18,20 +18,13 @@ const CLAIMED_STILL_MS = 15 * 60_000;
 /** The number of vault objects whose size is reported. */
 const MAX_SIZES = 3;
 
-/**
- * Returns the state of all pending work by the read model, which may lag behind by the changes that
- * a vault is about to write.
- *
- * @param limit the number of transactions and of claims that are named
- */
-export async function readHealth(
-  db: D1Database,
-  { limit, nowMs }: { readonly limit: number; readonly nowMs: number },
-): Promise<ServiceHealth> {
-  const orm = drizzle(db);
+type Database = ReturnType<typeof drizzle>;
+
+/** The statements about transactions that are not finished. */
+function queriesOfTransactions(orm: Database, limit: number) {
   const watched = isNotNull(transactions.dueAtMs);
   const moving = and(watched, inArray(transactions.state, MOVING));
-  const results = await orm.batch([
+  return [
     orm
       .select({ state: transactions.state, number: count() })
       .from(transactions)
@@ -59,6 +52,12 @@ export async function readHealth(
       .from(transactions)
       .where(and(moving, inArray(transactions.stateReason, UNEXPLAINED_REASONS)))
       .groupBy(transactions.stateReason),
+  ] as const;
+}
+
+/** The statements about deliveries, scans, and jobs that were given up. */
+function queriesOfWork(orm: Database) {
+  return [
     orm
       .select({ number: count(), dueAtMs: min(deliveries.dueAtMs) })
       .from(deliveries)
@@ -76,16 +75,16 @@ export async function readHealth(
       .from(scans)
       .where(eq(scans.state, 'failed')),
     orm.select({ number: count(), atMs: max(deadLetters.atMs) }).from(deadLetters),
-    // A new vault was never swept, and need not have been.
     orm
-      .select({ number: count(), atMs: sql<number | null>`min(max(${vaults.nudgedAtMs}, ${vaults.createdAtMs}))` })
-      .from(vaults),
-    orm
-      .select({ id: vaults.id, bytes: vaults.sizeBytes })
-      .from(vaults)
-      .where(isNotNull(vaults.sizeBytes))
-      .orderBy(desc(vaults.sizeBytes))
-      .limit(MAX_SIZES),
+      .select({ atMs: min(deliveries.receivedAtMs) })
+      .from(deliveries)
+      .where(and(eq(deliveries.state, 'open'), eq(deliveries.tries, 0))),
+  ] as const;
+}
+
+/** The statements about what monitors and RPC nodes claim. */
+function queriesOfClaims(orm: Database, { limit, nowMs }: { readonly limit: number; readonly nowMs: number }) {
+  return [
     orm
       .select()
       .from(claims)
@@ -101,10 +100,41 @@ export async function readHealth(
       .groupBy(deliveries.endpointId)
       .orderBy(desc(sql`sum(${deliveries.parts})`))
       .limit(limit),
+  ] as const;
+}
+
+/** The statements about vaults. */
+function queriesOfVaults(orm: Database) {
+  return [
+    // A new vault was never swept, and need not have been.
     orm
-      .select({ atMs: min(deliveries.receivedAtMs) })
-      .from(deliveries)
-      .where(and(eq(deliveries.state, 'open'), eq(deliveries.tries, 0))),
+      .select({ number: count(), atMs: sql<number | null>`min(max(${vaults.nudgedAtMs}, ${vaults.createdAtMs}))` })
+      .from(vaults),
+    orm
+      .select({ id: vaults.id, bytes: vaults.sizeBytes })
+      .from(vaults)
+      .where(isNotNull(vaults.sizeBytes))
+      .orderBy(desc(vaults.sizeBytes))
+      .limit(MAX_SIZES),
+  ] as const;
+}
+
+/**
+ * Returns the state of all pending work by the read model, which may lag behind by the changes that
+ * a vault is about to write.
+ *
+ * @param limit the number of transactions and of claims that are named
+ */
+export async function readHealth(
+  db: D1Database,
+  { limit, nowMs }: { readonly limit: number; readonly nowMs: number },
+): Promise<ServiceHealth> {
+  const orm = drizzle(db);
+  const results = await orm.batch([
+    ...queriesOfTransactions(orm, limit),
+    ...queriesOfWork(orm),
+    ...queriesOfClaims(orm, { limit, nowMs }),
+    ...queriesOfVaults(orm),
     ...outdatedKeys(orm, { beforeMs: nowMs - EXPORT_DELAY_MS, limit }),
   ]);
   const { meta } = await db.prepare('SELECT 1').run();
@@ -117,12 +147,12 @@ export async function readHealth(
     [openScans],
     [failedScans],
     [dead],
-    [swept],
-    largest,
+    [untried],
     unproven,
     monitors,
     endpoints,
-    [untried],
+    [swept],
+    largest,
     [outdated],
     longest,
   ] = results;
@@ -130,18 +160,8 @@ export async function readHealth(
     outstanding: Object.fromEntries(states.map(({ state, number }) => [state, number])),
     quietest,
     unexplained,
-    deliveries: {
-      open: open?.number ?? 0,
-      oldestDueAtMs: open?.dueAtMs ?? null,
-      failed: failed?.number ?? 0,
-      newestFailureAtMs: failed?.atMs ?? null,
-    },
-    scans: {
-      open: openScans?.number ?? 0,
-      oldestDueAtMs: openScans?.dueAtMs ?? null,
-      failed: failedScans?.number ?? 0,
-      newestFailureAtMs: failedScans?.atMs ?? null,
-    },
+    deliveries: backlog(open, failed),
+    scans: backlog(openScans, failedScans),
     hints: { endpoints, oldestUntriedAtMs: untried?.atMs ?? null },
     claims: unproven,
     monitors,
@@ -154,5 +174,17 @@ export async function readHealth(
       ...largest.map(({ id, bytes }) => ({ store: `vault ${id}`, bytes: bytes ?? 0 })),
     ],
     outdatedKeys: { number: outdated?.number ?? 0, oldestSinceMs: outdated?.sinceMs ?? null, longest },
+  };
+}
+
+function backlog(
+  open: { readonly number: number; readonly dueAtMs: number | null } | undefined,
+  failed: { readonly number: number; readonly atMs: number | null } | undefined,
+) {
+  return {
+    open: open?.number ?? 0,
+    oldestDueAtMs: open?.dueAtMs ?? null,
+    failed: failed?.number ?? 0,
+    newestFailureAtMs: failed?.atMs ?? null,
   };
 }

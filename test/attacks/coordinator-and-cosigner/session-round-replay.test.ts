@@ -8,7 +8,7 @@
  *   used once.
  */
 import { expect, test } from 'vitest';
-import { CosignerStorage } from '#cosigner/storage.ts';
+import { CosignerStorage } from '#cosigner/tables/storage.ts';
 import { ecdsaKey, signatureOf } from '../../cosigner/signing/ecdsa-scene.ts';
 import type { Begun, Pair } from '../../cosigner/session/sessions-scene.ts';
 import { begin, goOn, MALLORY, nextFor, twoCosigners, writtenRound } from '../../cosigner/session/sessions-scene.ts';

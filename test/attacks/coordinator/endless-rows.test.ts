@@ -8,7 +8,7 @@
  *   that is not a valid successor.
  */
 import { expect, test } from 'vitest';
-import { CosignerStorage } from '#cosigner/storage.ts';
+import { CosignerStorage } from '#cosigner/tables/storage.ts';
 import type { PolicyWithMandate } from '#cosigner/signed-document.ts';
 import { newPolicies } from '#cosigner/policy/policy-chain.ts';
 import { VaultPolicies } from '#cosigner/policy/vault-policies.ts';

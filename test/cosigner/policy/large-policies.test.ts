@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { PolicySource } from '#cosigner-client/bring-policies.ts';
 import { bringPolicies } from '#cosigner-client/bring-policies.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
-import { objectName } from '#cosigner/api/object.ts';
+import { objectName } from '#cosigner/api/object-ref.ts';
 import { VaultPolicies } from '#cosigner/policy/vault-policies.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import type { Policy } from '#domain/policy/policy.ts';

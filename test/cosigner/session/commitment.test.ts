@@ -28,7 +28,7 @@ async function scene() {
     if (!prepared.ok) throw new Error(prepared.refusal.code);
     return prepared.value;
   };
-  const rows = () => storage.signedFor(intent.transactionId).map(({ nonce }) => nonce);
+  const rows = () => storage.signed.recordsOf(intent.transactionId).map(({ nonce }) => nonce);
   return { vault, at, opened, rows };
 }
 

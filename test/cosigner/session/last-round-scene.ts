@@ -6,7 +6,7 @@ import { ExportLog } from '#cosigner/key/export-log.ts';
 import type { CosignerConfig } from '#cosigner/configuration.ts';
 import { CosignerKey } from '#cosigner/key/key.ts';
 import type { VaultPolicies } from '#cosigner/policy/vault-policies.ts';
-import { CosignerStorage } from '#cosigner/storage.ts';
+import { CosignerStorage } from '#cosigner/tables/storage.ts';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
 import { pairContext } from '#cosigner/session/pair-store.ts';
@@ -54,7 +54,7 @@ export async function pausedSignature(governedBy: Policy, vault = pinnedPolicies
   const storage = new CosignerStorage(sql);
   const keep = async (epoch: number, isActive: boolean) => {
     const share = { ...key.share(HONEST), epoch };
-    storage.putSealed({
+    storage.sealed.put({
       ...(await sealedShare(membership, share, new Uint8Array(32))),
       baseEpoch: epoch - 1,
       isActive,
@@ -89,7 +89,7 @@ export async function pausedSignature(governedBy: Policy, vault = pinnedPolicies
     },
     refresh: async () => {
       await keep(2, false);
-      storage.activate(2, { receipts: {}, nowMs: Date.now() });
+      storage.sealed.activate(2, { receipts: {}, nowMs: Date.now() });
     },
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CosignerStorage } from '#cosigner/storage.ts';
+import { CosignerStorage } from '#cosigner/tables/storage.ts';
 import { PairStore } from '#cosigner/session/pair-store.ts';
 import { NOON_MS } from '../../domain/cast.ts';
 import { party } from '../../mpc/dealt-key.ts';

@@ -1,5 +1,5 @@
 import { bytesToHex, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { CosignerStorage } from '#cosigner/storage.ts';
+import { CosignerStorage } from '#cosigner/tables/storage.ts';
 import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
 import type { SessionPlan, Round } from '#cosigner/session/protocol.ts';
 import { aborted, finished, sent } from '#cosigner/session/protocol.ts';

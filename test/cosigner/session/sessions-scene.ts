@@ -1,6 +1,6 @@
 import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import type { CosignerConfig } from '#cosigner/configuration.ts';
-import { CosignerStorage } from '#cosigner/storage.ts';
+import { CosignerStorage } from '#cosigner/tables/storage.ts';
 import { loadCosignerSet, pinnedSigningKeys } from '#cosigner/cosigner-set.ts';
 import { PairStore } from '#cosigner/session/pair-store.ts';
 import type { PairObject } from '#cosigner/session/session-peers.ts';

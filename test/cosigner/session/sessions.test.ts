@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CosignerStorage } from '#cosigner/storage.ts';
+import { CosignerStorage } from '#cosigner/tables/storage.ts';
 import type { SessionPlan, Round } from '#cosigner/session/protocol.ts';
 import { aborted, finished, sent } from '#cosigner/session/protocol.ts';
 import type { PartyIndex } from '#mpc/party.ts';

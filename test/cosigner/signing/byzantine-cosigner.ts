@@ -13,7 +13,7 @@ import { intentOf } from '#cosigner/signed-document.ts';
 import { resharingContext, resharingRequestOf } from '#cosigner/key/resharing.ts';
 import type { AttestationStage } from '#cosigner/policy/attestation.ts';
 import { attestationKeysOf } from '#cosigner/policy/attestation.ts';
-import type { SignedRecord } from '#cosigner/storage.ts';
+import type { SignedRecord } from '#cosigner/tables/signed-table.ts';
 import { nameOf, policyHashOf } from '#devices/policy-succession.ts';
 import { recordBytes } from '#cosigner/policy/signed-record.ts';
 import { receiptBytes } from '#cosigner/policy/receipt.ts';

@@ -89,8 +89,8 @@ async function approvedAt(nonce: string, isGuarded = false) {
     },
     allocate: async ({ spending }: AllocationRequest) => ({ nonce, reserved: spending?.amounts ?? [] }),
     reserve: async () => null,
-    stay: async () => {},
-    leave: async () => true,
+    cancelRelease: async () => {},
+    reserveRelease: async () => true,
   };
   const envOf = (there: readonly CosignerClient[]) =>
     ({

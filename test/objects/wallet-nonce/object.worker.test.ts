@@ -75,15 +75,15 @@ test('a pending release survives an eviction, and no transaction gets a nonce ab
   const object = wallet();
   await object.allocate({ transactionId: 'a', ...FRESH });
   await object.allocate({ transactionId: 'b', ...FRESH });
-  expect(await object.leave({ transactionId: 'a' })).toBe(false);
-  expect(await object.leave({ transactionId: 'b' })).toBe(true);
+  expect(await object.reserveRelease({ transactionId: 'a' })).toBe(false);
+  expect(await object.reserveRelease({ transactionId: 'b' })).toBe(true);
   await evictDurableObject(object);
   expect(await object.allocate({ transactionId: 'c', ...FRESH })).toEqual({
     nonce: null,
     why: 'behind',
     waitsFor: 'b',
   });
-  await object.stay({ transactionId: 'b' });
+  await object.cancelRelease({ transactionId: 'b' });
   expect(await object.allocate({ transactionId: 'c', ...FRESH })).toEqual({ nonce: '2' });
 });
 

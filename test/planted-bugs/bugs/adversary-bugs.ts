@@ -43,7 +43,7 @@ export const ADVERSARY_BUGS: readonly Bug[] = [
   {
     name: 'games: the bound of epochs ignores what a co-signer confirmed (F8)',
     file: 'src/cosigner/key/resharing.ts',
-    was: 'const known = Math.max(newest, baseEpoch, storage.confirmedEpoch());',
+    was: 'const known = Math.max(newest, baseEpoch, storage.sealed.confirmedEpoch());',
     is: 'const known = Math.max(newest, baseEpoch);',
     caughtBy: ADVERSARY,
   },
@@ -63,7 +63,7 @@ export const ADVERSARY_BUGS: readonly Bug[] = [
   },
   {
     name: 'games: a row that others attested opens a cancellation (F4)',
-    file: 'src/cosigner/storage.ts',
+    file: 'src/cosigner/tables/signed-table.ts',
     was: 'row.intentDigest === intentDigest && !attested.has(row.attempt)',
     is: 'row.intentDigest === intentDigest && attested.size >= 0',
     caughtBy: ADVERSARY,

@@ -317,7 +317,7 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
   {
     name: 'a banned co-signer with another identity goes on with the set-up that it cheated with',
     file: 'src/cosigner/session/pair-store.ts',
-    was: 'this.#storage.forgetSealed();',
+    was: 'this.#storage.sealed.deleteAll();',
     is: '',
     caughtBy: ['test/cosigner/key/identity-rotation.test.ts'],
   },
@@ -372,14 +372,14 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
   },
   {
     name: 'a record with another nonce than the own row is taken',
-    file: 'src/cosigner/storage.ts',
+    file: 'src/cosigner/tables/signed-table.ts',
     was: 'if (rows.some((row) => row.intentDigest !== intentDigest || row.nonce !== nonce)) return false;',
     is: "if (rows.some((row) => row.intentDigest !== intentDigest && nonce === '')) return false;",
     caughtBy: ['test/cosigner/storage.test.ts'],
   },
   {
     name: 'an attested record of the bytes of another transaction fails in the storage',
-    file: 'src/cosigner/storage.ts',
+    file: 'src/cosigner/tables/signed-table.ts',
     was: "    if (nonce !== null && this.#records('signing_digest = ?', signingDigest).length > 0) return false;\n",
     is: '',
     caughtBy: ['test/cosigner/storage.test.ts'],

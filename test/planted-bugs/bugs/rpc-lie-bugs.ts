@@ -85,14 +85,14 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
   },
   {
     name: 'observations: a settled block that never was stays for ever',
-    file: 'src/jobs/signing/sign.ts',
+    file: 'src/jobs/signing/prepare.ts',
     was: 'if (isFalse) await allocator.lowerSettledBlock',
     is: 'if (isFalse && settled < 0n) await allocator.lowerSettledBlock',
     caughtBy: ['test/cosigner/signing/stale-attempt.test.ts'],
   },
   {
     name: 'observations: a settled block is lowered to a node that is behind it',
-    file: 'src/jobs/signing/sign.ts',
+    file: 'src/jobs/signing/prepare.ts',
     was: 'settled - head.value > maxLagBlocks(client.chain)',
     is: 'settled > head.value',
     caughtBy: ['test/cosigner/signing/stale-attempt.test.ts'],

@@ -147,7 +147,7 @@ export const STATEMENT_BUGS: readonly Bug[] = [
   },
   {
     name: 'a key is generated with any signing threshold',
-    file: 'src/cosigner/api/object.ts',
+    file: 'src/cosigner/api/session-plans.ts',
     was: 'if (threshold < minSigners(parties.length) || threshold > parties.length)',
     is: 'if (threshold > parties.length)',
     caughtBy: ['test/cosigner/signing/five-cosigners.test.ts'],

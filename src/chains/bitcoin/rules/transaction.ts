@@ -112,21 +112,24 @@ export function scriptCodeOf(keyHash: Uint8Array): Uint8Array {
  * transaction again proves that they are. Returns null for bytes that match no terms.
  */
 export function readSpendPlan(psbt: Uint8Array, { to }: Payment): SpendPlan | null {
-  const transaction = parsed(psbt);
-  const utxos = transaction === null ? null : utxosOf(transaction);
-  if (transaction === null || utxos === null || utxos.length === 0) return null;
+  const opened = openPsbt(psbt);
+  if (opened === null) return null;
+  const { transaction, utxos } = opened;
   const rest = transaction.outputsLength - (to === null ? 0 : 1);
   if (rest < 0 || rest > 1) return null;
   const change = rest === 0 ? 0n : transaction.getOutput(transaction.outputsLength - 1).amount;
   return change === undefined ? null : { utxos, change };
 }
 
+/** A stored payload that was read. */
+interface OpenedPsbt {
+  readonly transaction: Transaction;
+  readonly utxos: readonly Utxo[];
+}
+
 /** Returns what a stored payload spends. Throws for a damaged payload. */
 export function utxosIn(psbt: Uint8Array): readonly Utxo[] {
-  const transaction = parsed(psbt);
-  const utxos = transaction === null ? null : utxosOf(transaction);
-  if (utxos === null) throw new Error('a stored payload cannot be read');
-  return utxos;
+  return storedPsbt(psbt).utxos;
 }
 
 /**
@@ -134,9 +137,7 @@ export function utxosIn(psbt: Uint8Array): readonly Utxo[] {
  * payload.
  */
 export function ownScriptIn(psbt: Uint8Array): Uint8Array {
-  const script = parsed(psbt)?.getInput(0).witnessUtxo?.script;
-  if (script === undefined) throw new Error('a stored payload cannot be read');
-  return Uint8Array.from(script);
+  return Uint8Array.from(intact(storedPsbt(psbt).transaction.getInput(0).witnessUtxo?.script));
 }
 
 /**
@@ -144,15 +145,33 @@ export function ownScriptIn(psbt: Uint8Array): Uint8Array {
  * payload.
  */
 export function virtualSizeIn(psbt: Uint8Array): bigint {
-  const transaction = parsed(psbt);
-  if (transaction === null) throw new Error('a stored payload cannot be read');
-  const scripts = Array.from({ length: transaction.outputsLength }, (_, i) => transaction.getOutput(i).script);
-  return virtualSizeOf(ownScriptIn(psbt), transaction.inputsLength, scripts.map(scriptIn));
+  const { transaction } = storedPsbt(psbt);
+  const own = intact(transaction.getInput(0).witnessUtxo?.script);
+  const scripts = Array.from({ length: transaction.outputsLength }, (_, i) => intact(transaction.getOutput(i).script));
+  return virtualSizeOf(own, transaction.inputsLength, scripts);
 }
 
-function scriptIn(script: Uint8Array | undefined): Uint8Array {
-  if (script === undefined) throw new Error('a stored payload cannot be read');
-  return script;
+function storedPsbt(psbt: Uint8Array): OpenedPsbt {
+  return intact(openPsbt(psbt) ?? undefined);
+}
+
+/** Throws for a part of a stored payload that is missing. */
+function intact<T>(part: T | undefined): T {
+  if (part === undefined) throw new Error('a stored payload cannot be read');
+  return part;
+}
+
+/** Returns the transaction of a PSBT with what it spends; null for bytes that are not one. */
+function openPsbt(psbt: Uint8Array): OpenedPsbt | null {
+  const transaction = parsed(psbt);
+  if (transaction === null) return null;
+  const utxos: Utxo[] = [];
+  for (let i = 0; i < transaction.inputsLength; i++) {
+    const { txid, index, witnessUtxo } = transaction.getInput(i);
+    if (txid === undefined || index === undefined || witnessUtxo === undefined) return null;
+    utxos.push({ txid: bytesToHex(Uint8Array.from(txid)), vout: index, amount: witnessUtxo.amount });
+  }
+  return utxos.length === 0 ? null : { transaction, utxos };
 }
 
 function parsed(psbt: Uint8Array): Transaction | null {
@@ -162,14 +181,4 @@ function parsed(psbt: Uint8Array): Transaction | null {
     // btc-signer throws for bytes that are not a valid encoding.
     return null;
   }
-}
-
-function utxosOf(transaction: Transaction): readonly Utxo[] | null {
-  const utxos: Utxo[] = [];
-  for (let i = 0; i < transaction.inputsLength; i++) {
-    const { txid, index, witnessUtxo } = transaction.getInput(i);
-    if (txid === undefined || index === undefined || witnessUtxo === undefined) return null;
-    utxos.push({ txid: bytesToHex(Uint8Array.from(txid)), vout: index, amount: witnessUtxo.amount });
-  }
-  return utxos;
 }

@@ -165,21 +165,12 @@ export async function planPayment(
   if (!target.ok) return target;
   const { token, announcedFee } = target.value;
   const balance = named.wallet?.lamports ?? 0n;
-  const sent = payment.mint === null ? payment.units : 0n;
-  const least = sent + SIGNATURE_FEE;
-  if (balance < least) {
-    return refused(
-      shortOf(
-        null,
-        least - balance,
-        `The wallet holds ${balance} lamports. The transaction requires at least ${least} lamports.`,
-      ),
-    );
-  }
-  if (payment.mint === null && named.recipient === null && sent > 0n && sent < leastBalance.value) {
-    const detail = `${payment.to} has no account yet. It must receive at least ${leastBalance.value} lamports.`;
-    return refused(permanent('RECIPIENT_REFUSED', detail));
-  }
+  const poor = lamportsFault(payment, {
+    balance,
+    leastBalance: leastBalance.value,
+    hasRecipient: named.recipient !== null,
+  });
+  if (poor !== null) return refused(poor);
   const units = await unitsOf(node, intent, token);
   if (!units.ok) return units;
   return accepted({
@@ -200,6 +191,26 @@ export async function planPayment(
     // Without them the floors apply.
     paid: prices.map((answer) => (answer.ok ? answer.value : [])),
   });
+}
+
+/**
+ * Returns why the lamports of a wallet do not suffice for a payment, or do not open the account of
+ * its recipient; null when they do.
+ */
+function lamportsFault(
+  payment: Payment,
+  known: { readonly balance: bigint; readonly leastBalance: bigint; readonly hasRecipient: boolean },
+): PermanentFault | null {
+  const { balance, leastBalance, hasRecipient } = known;
+  const sent = payment.mint === null ? payment.units : 0n;
+  const least = sent + SIGNATURE_FEE;
+  if (balance < least) {
+    const detail = `The wallet holds ${balance} lamports. The transaction requires at least ${least} lamports.`;
+    return shortOf(null, least - balance, detail);
+  }
+  if (sent === 0n || hasRecipient || sent >= leastBalance) return null;
+  const detail = `${payment.to} has no account yet. It must receive at least ${leastBalance} lamports.`;
+  return permanent('RECIPIENT_REFUSED', detail);
 }
 
 /** Returns the nonce slots whose accounts hold a nonce that the wallet can use. */

@@ -16,7 +16,7 @@ import { storedNonce } from '#chains/solana/client/accounts.ts';
 import { inspectSolanaPayload } from '#chains/solana/rules/payload.ts';
 import { type DurableNonce, nonceAccountOf } from '#chains/solana/rules/payment-terms.ts';
 import { messageBytes } from '#chains/solana/rules/transaction.ts';
-import { CosignerStorage } from '#cosigner/storage.ts';
+import { CosignerStorage } from '#cosigner/tables/storage.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { localCluster } from '../../../chains/solana/cast.ts';
 import { present } from '../../../chains/evm/cast.ts';
@@ -79,7 +79,7 @@ test('a co-signer that has signed at one nonce account signs no attempt at anoth
     if (!inspected.ok) throw new Error(inspected.refusal);
     const { bid, signedMessages, signingDigest } = inspected.value;
     const checked = { purpose: 'intent', intentDigest: 'ab'.repeat(32), signedMessages, signingDigest, bid } as const;
-    const written = storage.signOnce(intent.transactionId, number, { ...checked, record: true });
+    const written = storage.signed.signOnce(intent.transactionId, number, { ...checked, record: true });
     return written.ok ? 'signs' : written.refusal.code;
   };
   expect(attempt(1, 0)).toBe('signs');

@@ -79,7 +79,7 @@ test('a payment is quoted at twice the base fee, with exactly the gas of a payme
   });
   if (!quote.ok) throw new Error('no quote');
   const composed = chain.chainClient().rules.compose(native, quote.value, 3n);
-  expect(inspectPayload(native, composed.payload)).toMatchObject({ ok: true, value: { nonce: 3n } });
+  expect(inspectPayload(native, composed.payload)).toMatchObject({ ok: true, value: { bid: { nonce: 3n } } });
   expect(composed.maxFee).toBe(quote.value.maxFee);
 });
 
