@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { isJsonObject, jsonIn } from '#domain/untrusted-json.ts';
 import type { Command } from './command-line.ts';
 import { clientOf, commandNamed, EXIT_CODES, jsonText, missingCommand, UsageError, usageOf } from './command-line.ts';
 
@@ -216,7 +217,7 @@ function approvalMode(args: Arguments): string {
 
 /** Parses devices as `device show` prints them. Returns nothing when the option is absent. */
 function devices(args: Arguments, field: string): Record<string, readonly unknown[]> {
-  return args.values['device'] === undefined ? {} : { [field]: many(args, 'device').map(parsedJson) };
+  return args.values['device'] === undefined ? {} : { [field]: many(args, 'device').map(jsonIn) };
 }
 
 /**
@@ -226,7 +227,7 @@ function devices(args: Arguments, field: string): Record<string, readonly unknow
 function cosigners(args: Arguments): Readonly<Record<string, unknown>> {
   if (args.values['cosigners'] === undefined) return {};
   const text = one(args, 'cosigners');
-  const value = parsedJson(text);
+  const value = jsonIn(text);
   if (!Array.isArray(value) && text !== 'null')
     throw new UsageError('Option --cosigners must be a JSON list of { index, signing }, or null.');
   return { cosigners: value };
@@ -238,18 +239,9 @@ function cosigners(args: Arguments): Readonly<Record<string, unknown>> {
  */
 function rules(args: Arguments): Readonly<Record<string, unknown>> {
   if (args.values['rules'] === undefined) return {};
-  const value = parsedJson(one(args, 'rules'));
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new UsageError('Option --rules must be a JSON object.');
-  return value as Readonly<Record<string, unknown>>;
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return null;
-  }
+  const value = jsonIn(one(args, 'rules'));
+  if (!isJsonObject(value)) throw new UsageError('Option --rules must be a JSON object.');
+  return value;
 }
 
 function memberOf(text: string): { readonly userId: string; readonly roles: readonly string[] } {

@@ -13,6 +13,7 @@ import {
 import { decodeRoundAnswer, encodeRoundRequest, hasRoundBodies, ROUND_TYPE } from '#domain/access/round-body.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
+import { jsonIn } from '#domain/untrusted-json.ts';
 import { importPrivate } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { CosignerEndpoint, CosignerSettings } from '#cosigner-client/endpoints.ts';
@@ -119,7 +120,10 @@ export function cosignerClient(
     const request = { method: 'POST', body, headers: { 'content-type': type, ...signature } };
     const answer = await boundedBytes(`${door.origin}/${versioned}`, request, { timeoutMs: timeoutOf(path), ...door });
     if ('fault' in answer) return unreachable(answer.fault);
-    const parsed = reply.safeParse(answer.type === ROUND_TYPE ? roundOf(answer.bytes) : jsonOf(answer.bytes));
+    const { type: answerType, bytes } = answer;
+    const parsed = reply.safeParse(
+      answerType === ROUND_TYPE ? roundOf(bytes) : jsonIn(new TextDecoder().decode(bytes)),
+    );
     if (!parsed.success) return unreachable(`answered ${answer.status} with something else`);
     return parsed.data.ok ? accepted(parsed.data.value) : refused({ cosigner: index, ...parsed.data.refusal });
   };
@@ -193,12 +197,4 @@ function signingKey(secret: string): Promise<CryptoKey> {
   const key = KEYS.get(secret) ?? importPrivate('Ed25519', identitySecrets(secret).signing, ['sign']);
   KEYS.set(secret, key);
   return key;
-}
-
-function jsonOf(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes)) as unknown;
-  } catch {
-    return null;
-  }
 }

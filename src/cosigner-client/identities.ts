@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { boundedFetch } from '#chains/rpc/bounded-fetch.ts';
 import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 import { arePins } from '#domain/access/cosigner-pin.ts';
+import { jsonIn } from '#domain/untrusted-json.ts';
 import { transportOf } from '#cosigner-client/client.ts';
 import type { CosignerSettings } from '#cosigner-client/endpoints.ts';
 import { cosignerEndpoints } from '#cosigner-client/endpoints.ts';
@@ -21,17 +22,8 @@ export async function cosignerIdentities(env: CosignerSettings): Promise<readonl
     const { origin, ...fetcher } = transportOf(endpoint);
     const bounds = { timeoutMs: IDENTITY_TIMEOUT_MS, ...fetcher };
     const answer = await boundedFetch(`${origin}/identity`, { method: 'GET' }, bounds);
-    return 'fault' in answer ? null : identityIn(answer.text);
+    return 'fault' in answer ? null : (identity.safeParse(jsonIn(answer.text)).data ?? null);
   });
   const pins = (await Promise.all(request)).filter((pin) => pin !== null);
   return pins.length === request.length && arePins(pins) ? pins : null;
-}
-
-function identityIn(text: string): CosignerPin | null {
-  try {
-    const { index, signing } = identity.parse(JSON.parse(text));
-    return { index, signing };
-  } catch {
-    return null;
-  }
 }

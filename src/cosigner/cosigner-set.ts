@@ -7,9 +7,9 @@ import { isRecoveryKey } from '#mpc/recovery/package.ts';
 import type { KeyEncryptionSecret } from '#mpc/share.ts';
 import type { FeeCeilings } from '#chains/inspect/fee-ceiling.ts';
 import { parseFeeCeilings } from '#chains/inspect/fee-ceiling.ts';
-import { isObject } from '#chains/rpc/is-object.ts';
 import type { CosignerConfig } from '#cosigner/configuration.ts';
 import { parseJsonSetting } from '#domain/json-setting.ts';
+import { isJsonObject } from '#domain/untrusted-json.ts';
 import type { PublicIdentity } from '#mpc/identity.ts';
 import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
 
@@ -83,11 +83,11 @@ export function pinnedSigningKeys({ PEERS }: Pick<CosignerConfig, 'PEERS'>): (pa
 
 function pinnedPeers(text: string): ReadonlyMap<PartyIndex, PublicIdentity> {
   const setting = parseJsonSetting('PEERS', text);
-  const entries = isObject(setting) ? Object.entries(setting) : [];
+  const entries = typeof setting === 'object' && setting !== null ? Object.entries(setting) : [];
   const peers = new Map<PartyIndex, PublicIdentity>();
   for (const [i, [name, keys]] of entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).entries()) {
     const party = parsePartyIndex(i + 1);
-    const { signing, exchange } = isObject(keys) ? keys : {};
+    const { signing, exchange } = isJsonObject(keys) ? keys : {};
     if (party === null || name !== String(party) || !isHex32(signing) || !isHex32(exchange))
       throw new Error('PEERS must name co-signers 1 to n with two keys each');
     peers.set(party, { signing, exchange });
@@ -143,5 +143,5 @@ function isZero(secret: string): boolean {
 }
 
 function isKeyEncryptionSecret(value: unknown): value is KeyEncryptionSecret {
-  return isObject(value) && typeof value['id'] === 'string' && isHex32(value['secret']);
+  return isJsonObject(value) && typeof value['id'] === 'string' && isHex32(value['secret']);
 }

@@ -8,6 +8,7 @@ import type { TransactionId } from '#domain/id.ts';
 import { parseDeviceKeyId, parseTokenId, parseTransactionId, parseUserId, parseVaultId } from '#domain/id.ts';
 import type { AttemptPurpose } from '#domain/transaction/intent.ts';
 import { ATTEMPT_PURPOSES } from '#domain/transaction/intent.ts';
+import { isJsonObject } from '#domain/untrusted-json.ts';
 import type { Approval } from '#domain/access/approval.ts';
 import { type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
 
@@ -22,13 +23,12 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 /** Returns the object itself, which has exactly these fields, and may have the optional ones. */
 export function fieldsOf(value: unknown, names: readonly string[], optional: readonly string[] = []): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Malformed('not an object');
-  const fields = value as Fields;
-  const extra = Object.keys(fields).filter((name) => !names.includes(name) && !optional.includes(name));
-  const missing = names.filter((name) => !Object.hasOwn(fields, name));
+  if (!isJsonObject(value)) throw new Malformed('not an object');
+  const extra = Object.keys(value).filter((name) => !names.includes(name) && !optional.includes(name));
+  const missing = names.filter((name) => !Object.hasOwn(value, name));
   if (extra.length > 0 || missing.length > 0)
     throw new Malformed(`missing or unknown fields: ${[...extra, ...missing].join()}`);
-  return fields;
+  return value;
 }
 
 /**
@@ -76,8 +76,8 @@ export function partyOf(value: unknown): PartyIndex {
 
 /** Parses a map from co-signer number to values: `{ "1": ..., "3": ... }`. */
 export function byPartyOf<T>(value: unknown, read: (item: unknown) => T): ReadonlyMap<PartyIndex, T> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Malformed('not an object');
-  const entries = Object.entries(value as Fields).map(([name, item]) => {
+  if (!isJsonObject(value)) throw new Malformed('not an object');
+  const entries = Object.entries(value).map(([name, item]) => {
     if (!/^[1-5]$/.test(name)) throw new Malformed('not a co-signer');
     return [partyOf(Number.parseInt(name, 10)), read(item)] as const;
   });

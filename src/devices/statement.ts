@@ -3,6 +3,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 import type { SignedStatement, StatementFault } from '#domain/policy/statement.ts';
 import { statementBytes, statementFault } from '#domain/policy/statement.ts';
+import { isJsonObject } from '#domain/untrusted-json.ts';
 
 /** The coordinator's delivery for one co-signer and one key. All of it is untrusted. */
 export interface StatementEntry {
@@ -106,7 +107,7 @@ const HEX_BYTES = { policyHash: 32, nonce: 32, signature: 64 } as const;
 
 /** Reports whether an untrusted value has the fields of a statement, each in its one spelling. */
 function isSignedStatement(value: unknown): value is SignedStatement {
-  if (typeof value !== 'object' || value === null) return false;
+  if (!isJsonObject(value)) return false;
   const fields = new Map<string, unknown>(Object.entries(value));
   const hasNumbers = WHOLE_NUMBERS.every((name) => Number.isSafeInteger(fields.get(name)));
   const hasHex = Object.entries(HEX_BYTES).every(([name, bytes]) => isHexOf(fields.get(name), bytes));

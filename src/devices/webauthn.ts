@@ -2,6 +2,7 @@ import { p256 } from '@noble/curves/nist.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { DeviceSignature, Passkey } from '#domain/access/device.ts';
+import { jsonIn } from '#domain/untrusted-json.ts';
 import { bytesOfText } from '#devices/base64url.ts';
 import { verifyDeviceSignature } from '#devices/verify-signature.ts';
 
@@ -83,10 +84,6 @@ function compactOf(der: Uint8Array): Uint8Array | null {
  * which removes a byte order mark, parsed as JSON.
  */
 function clientDataOf(bytes: Uint8Array): Readonly<Record<string, unknown>> | null {
-  try {
-    const said: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return typeof said === 'object' && said !== null ? { ...said } : null;
-  } catch {
-    return null;
-  }
+  const said = jsonIn(new TextDecoder().decode(bytes));
+  return typeof said === 'object' && said !== null ? { ...said } : null;
 }

@@ -1,12 +1,12 @@
 import type { ChainClient, ReadTransaction } from '#chains/chain-client.ts';
 import { chainClientFor, chainClients } from '#chains/clients/client-for.ts';
 import { transactionIn } from '#chains/rpc/activity-quorum.ts';
-import { isObject } from '#chains/rpc/is-object.ts';
 import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import type { ChainTransaction } from '#domain/activity/activity.ts';
 import { concerns } from '#domain/asset/movement.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { parseVaultId } from '#domain/id.ts';
+import { isJsonObject } from '#domain/untrusted-json.ts';
 import { raiseUntraced } from '#jobs/untraced-alert.ts';
 import { valueAssets } from '#jobs/value-assets.ts';
 import type { Hint } from '#monitors/monitor.ts';
@@ -224,5 +224,5 @@ function countsOf(outcomes: readonly HintOutcome[]): Readonly<Record<string, num
 /** Reports whether the chain was unreachable in the last try. */
 function wasUnreachable({ outcome }: TriedBefore): boolean {
   const counts: unknown = outcome === null ? null : JSON.parse(outcome);
-  return isObject(counts) && counts['away'] !== undefined;
+  return isJsonObject(counts) && counts['away'] !== undefined;
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from '#domain/untrusted-json.ts';
 import { isHexDigest, isHexHmac } from '#monitors/hmac.ts';
 import type { Monitor } from '#monitors/monitor.ts';
 import { field, items } from '#monitors/monitor.ts';
@@ -73,10 +74,9 @@ export const alchemy: Monitor = {
 function rowsIn(event: unknown): readonly unknown[] | null {
   const transaction = field(event, 'transaction');
   const block = field(field(event, 'data'), 'block');
-  const isOne = typeof transaction === 'object' && transaction !== null && !Array.isArray(transaction);
   const lists = [
     field(event, 'activity'),
-    isOne ? [transaction] : transaction,
+    isJsonObject(transaction) ? [transaction] : transaction,
     ...BLOCK_LISTS.map((name) => field(block, name)),
   ].filter((list) => Array.isArray(list));
   return lists.length === 0 ? null : lists.flatMap(items);

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { parseJsonSetting } from '#domain/json-setting.ts';
+import { jsonIn } from '#domain/untrusted-json.ts';
 import { alchemy } from '#monitors/alchemy.ts';
 import { helius } from '#monitors/helius.ts';
 import type { BodyCheck, HeaderOf, Monitor, Report } from '#monitors/monitor.ts';
@@ -34,15 +35,7 @@ export function monitorOf(provider: string): Monitor | null {
 
 /** Returns what a delivery reports. The signature does not prove that its text is JSON. */
 export function readDelivery(provider: string, body: string): Report {
-  return monitorOf(provider)?.read(parsedJson(body)) ?? { ...EMPTY_REPORT, alarm: 'there is no such monitor' };
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return null;
-  }
+  return monitorOf(provider)?.read(jsonIn(body) ?? null) ?? { ...EMPTY_REPORT, alarm: 'there is no such monitor' };
 }
 
 /** Returns the endpoints of the setting by their id. Throws for an invalid setting. */

@@ -1,3 +1,5 @@
+import { isJsonObject } from '#domain/untrusted-json.ts';
+
 /** Returns a header of a delivery by its lower-case name; null when it is absent. */
 export type HeaderOf = (name: string) => string | null;
 
@@ -65,9 +67,7 @@ export function isRecent(seconds: string | null, nowMs: number): boolean {
 
 /** Returns a field of an unknown value. */
 export function field(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Readonly<Record<string, unknown>>)[name]
-    : undefined;
+  return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 /** Returns the list, or an empty one for any other value. */

@@ -21,6 +21,7 @@ import type { OptionalRules } from '#domain/policy/optional-rules.ts';
 import { nameOf } from '#domain/policy/rules.ts';
 import type { AssetRef } from '#domain/asset/exposure.ts';
 import { findLookalike, shapeOf } from '#domain/activity/lookalike.ts';
+import { isJsonObject, jsonIn } from '#domain/untrusted-json.ts';
 import { visibleText } from '#domain/visible-text.ts';
 
 /** What an approval does, in words, and every field that the approval binds. */
@@ -256,12 +257,8 @@ function messageExtraFacts({ foreignChainId, droppedKeys }: MessageExtras): read
 }
 
 function typedDataIn(message: string): TypedData | null {
-  try {
-    const read = readTypedData(JSON.parse(message));
-    return read.ok && typedDataText(read.value) === message ? read.value : null;
-  } catch {
-    return null;
-  }
+  const read = readTypedData(jsonIn(message));
+  return read.ok && typedDataText(read.value) === message ? read.value : null;
 }
 
 /** Returns every value of nested data with its path. No value is left out or folded. */
@@ -275,7 +272,7 @@ function leavesOf(
     const element = arrayOf(type)?.element ?? '';
     return value.flatMap((item: unknown, i) => leavesOf(types, { path: `${path}[${i}]`, type: element, value: item }));
   }
-  if (typeof value === 'object' && value !== null) {
+  if (isJsonObject(value)) {
     const entries = Object.entries(value);
     // A domain without fields binds the signature to no application, chain or contract.
     if (entries.length === 0) return [{ label, text: 'Empty' }];

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { STATE_UNREADABLE } from '#domain/operations/alert.ts';
+import { isJsonObject, jsonIn } from '#domain/untrusted-json.ts';
 import { UnreadableState, unreadableText } from '#store/object-schema.ts';
 
 /** The text of a stored document of one kind, and back. */
@@ -97,18 +98,10 @@ export function logUnreadable(error: unknown, ids: Readonly<Record<string, unkno
   return detail;
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function objectIn(name: string, text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isRecord(value)) return value;
-  } catch {
-    // The text of the error contains a part of the document.
-  }
-  throw new UnreadableState(`a stored ${name} is damaged`);
+  const value = jsonIn(text);
+  if (!isJsonObject(value)) throw new UnreadableState(`a stored ${name} is damaged`);
+  return value;
 }
 
 /**

@@ -6,6 +6,7 @@ import { clusterOf } from '#chains/solana/rules/cluster.ts';
 import { parseAmount } from '#domain/asset/amount.ts';
 import type { Chain, ChainFamily, ListedToken } from '#domain/asset/chain.ts';
 import { DATA_FEE_KINDS, GAS_ESTIMATE_KINDS } from '#domain/asset/chain.ts';
+import { isJsonObject } from '#domain/untrusted-json.ts';
 
 type Reader = (value: unknown) => boolean;
 
@@ -18,8 +19,8 @@ const isWholeNumber =
 const MAX_TOKENS = 500;
 
 function isListedToken(value: unknown): value is ListedToken {
-  if (typeof value !== 'object' || value === null) return false;
-  const { address, symbol, decimals, isCash, ...rest } = value as Partial<Record<string, unknown>>;
+  if (!isJsonObject(value)) return false;
+  const { address, symbol, decimals, isCash, ...rest } = value;
   if (Object.keys(rest).length > 0 || typeof isCash !== 'boolean' || typeof address !== 'string') return false;
   return isText(symbol, /^[!-~]{1,32}$/) && isWholeNumber(0, 77)(decimals);
 }
@@ -61,8 +62,7 @@ const REQUIRED = Object.keys(FIELDS).filter((field) => !OPTIONAL.has(field));
  * the field, in the order above.
  */
 export function parseChainRow(row: unknown, known: readonly Chain[]): Chain {
-  if (typeof row !== 'object' || row === null || Array.isArray(row))
-    throw new Error('CHAINS: Each row must be an object.');
+  if (!isJsonObject(row)) throw new Error('CHAINS: Each row must be an object.');
   const fields = new Map<string, unknown>(Object.entries(row));
   const name = fields.get('name');
   const before = known.find((chain) => chain.name === name);

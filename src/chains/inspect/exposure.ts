@@ -8,6 +8,7 @@ import type { Amount } from '#domain/asset/amount.ts';
 import type { Exposure, AssetAmount } from '#domain/asset/exposure.ts';
 import type { Action } from '#domain/transaction/intent.ts';
 import { unreachable } from '#domain/result.ts';
+import { jsonIn } from '#domain/untrusted-json.ts';
 
 type SpentAssets = Omit<Exposure, 'chain'>;
 
@@ -119,7 +120,7 @@ function spentByCall(token: string, call: DecodedCall | null): SpentAssets {
  * that names no chain.
  */
 function typedStake(message: string, wallet: string): SignedAssets {
-  const read = readTypedData(parsedJson(message));
+  const read = readTypedData(jsonIn(message));
   if (!read.ok) return unreadable();
   const chainId = signedChainId(read.value);
   // The rules of the chain on which the signature is valid apply. Those of the vault's chain would
@@ -146,15 +147,6 @@ function spentByMessage(
 ): SignedAssets {
   if (format === 'eip712') return typedStake(message, wallet);
   return format === 'eip191-hex' ? unreadable() : NOTHING;
-}
-
-/** Text that is no JSON is no typed data either. */
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return null;
-  }
 }
 
 function parsed(text: string): Amount {

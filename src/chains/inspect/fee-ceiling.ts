@@ -4,6 +4,7 @@ import type { InspectedPayload } from '#chains/inspect/payload.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import { amountOf, parseAmount } from '#domain/asset/amount.ts';
 import { parseJsonSetting } from '#domain/json-setting.ts';
+import { isJsonObject } from '#domain/untrusted-json.ts';
 import { capBySize } from '#domain/wallet/fee-cap.ts';
 
 /**
@@ -22,8 +23,7 @@ export type FeeCeilings = ReadonlyMap<string, Amount>;
 export function parseFeeCeilings(text: string): FeeCeilings {
   const ceilings = new Map<string, Amount>();
   const read = text === '' ? {} : parseJsonSetting('MAX_FEES', text);
-  if (typeof read !== 'object' || read === null || Array.isArray(read))
-    throw new Error('MAX_FEES must be a JSON object.');
+  if (!isJsonObject(read)) throw new Error('MAX_FEES must be a JSON object.');
   for (const [chain, value] of Object.entries(read)) {
     const amount = typeof value === 'string' ? parseAmount(value) : null;
     if (!isKnownChain(chain) || amount === null) {

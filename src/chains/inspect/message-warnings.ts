@@ -5,6 +5,7 @@ import type { TypedData } from '#chains/evm/rules/typed-data.ts';
 import { readTypedData } from '#chains/evm/rules/typed-data.ts';
 import type { Warning } from '#chains/inspect/warning.ts';
 import type { MessageIntent } from '#domain/transaction/intent.ts';
+import { jsonIn } from '#domain/untrusted-json.ts';
 
 /** Types of typed data that allow another account to spend tokens: ERC-2612 and Permit2. */
 export const PERMITS: ReadonlySet<string> = new Set([
@@ -28,7 +29,7 @@ export function messageWarnings(intent: MessageIntent): Warning[] {
 function contentWarnings({ format, message, chain }: MessageIntent): Warning[] {
   switch (format) {
     case 'eip712': {
-      const typed = readTypedData(parsedJson(message));
+      const typed = readTypedData(jsonIn(message));
       return typed.ok ? [...authorisation(typed.value), ...foreignChain(typed.value, chain)] : [];
     }
     case 'eip191-hex': {
@@ -89,12 +90,4 @@ function unbound(intent: MessageIntent): Warning[] {
   const detail =
     'The signature names no chain. It is valid on every EVM chain, including chains that the vault does not use.';
   return [{ code: 'valid-on-every-chain', detail }];
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return null;
-  }
 }

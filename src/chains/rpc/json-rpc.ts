@@ -1,8 +1,8 @@
 import type { Pruning } from '#chains/rpc/pruned-answer.ts';
-import { isObject } from '#chains/rpc/is-object.ts';
 import { redacted } from '#chains/rpc/redact.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
+import { isJsonObject } from '#domain/untrusted-json.ts';
 
 /**
  * A JSON-RPC call together with the only accepted shape of its answer. `read` returns undefined for
@@ -63,10 +63,10 @@ export function readAnswer(
   secrets: readonly string[],
   { nullWords, requestsLess }: Pick<RpcCall<unknown>, 'nullWords' | 'requestsLess'> = {},
 ): Result<unknown, NodeFault> {
-  if (!isObject(answer)) return noAnswer('The response is not JSON-RPC.');
-  const { error, result } = answer;
+  if (typeof answer !== 'object' || answer === null) return noAnswer('The response is not JSON-RPC.');
+  const { error, result }: { readonly error?: unknown; readonly result?: unknown } = answer;
   if (error === undefined || error === null) return accepted(result);
-  const { code, message, data = null } = isObject(error) ? error : {};
+  const { code, message, data = null } = isJsonObject(error) ? error : {};
   if (typeof message === 'string' && nullWords?.test(message) === true) return accepted(null);
   const detail = redacted(
     typeof message === 'string' ? message : 'The RPC node returned an error without a message.',

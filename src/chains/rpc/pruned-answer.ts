@@ -1,7 +1,7 @@
 import { JSONParser, TokenType } from '@streamparser/json';
-import { isObject } from '#chains/rpc/is-object.ts';
 import { SkippedFields } from '#chains/rpc/skipped-fields.ts';
 import { declaredLength } from '#domain/bounded-read.ts';
+import { isJsonObject } from '#domain/untrusted-json.ts';
 
 /** What to keep of a long answer while it arrives. */
 export interface Pruning {
@@ -163,7 +163,7 @@ class PrunedValue {
   }
 
   #takeItem(value: unknown, { parent, list }: { readonly parent: unknown[]; readonly list: string }): void {
-    if (!isObject(value) || Array.isArray(value)) return;
+    if (!isJsonObject(value)) return;
     const kept = this.#pruning.keptItem(value, list);
     if (kept === undefined) parent.pop();
     else parent[parent.length - 1] = kept;
@@ -174,7 +174,7 @@ class PrunedValue {
 /** Returns an estimate of the memory of one value, without the objects in it. */
 function sizeOf(value: unknown): number {
   if (Array.isArray(value)) return OBJECT_BYTES + ITEM_BYTES * value.length;
-  if (!isObject(value)) return 0;
+  if (!isJsonObject(value)) return 0;
   const texts = Object.values(value).filter((one) => typeof one === 'string');
   return texts.reduce((sum, one) => sum + one.length, OBJECT_BYTES);
 }

@@ -3,6 +3,7 @@ import { KEY_SCHEMES } from '#domain/asset/chain.ts';
 import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 import type { Passkey } from '#domain/access/device.ts';
 import { CREDENTIAL_ID, MAX_DEVICES } from '#domain/access/device.ts';
+import { isJsonObject } from '#domain/untrusted-json.ts';
 
 /**
  * The protocol between the dashboard and the approval page, by `postMessage` or in the fragment of
@@ -156,7 +157,7 @@ const MAX_STATEMENTS = MAX_KEYS * MAX_COSIGNERS;
 
 /** Returns the request in a message, or null for any message that is not exactly a request. */
 export function parseApprovalRequest(message: unknown): DashboardRequest | null {
-  if (!isObject(message) || message['version'] !== APPROVAL_PROTOCOL) return null;
+  if (!isJsonObject(message) || message['version'] !== APPROVAL_PROTOCOL) return null;
   if (message['type'] === 'conclave/approval/policy-view') return isPolicyView(message) ? message : null;
   if (message['type'] === 'conclave/approval/enrolment') return isEnrolment(message) ? message : null;
   return isRequest(message) ? message : null;
@@ -169,7 +170,7 @@ export function pageReadyMessage(nonce: string): PageReady {
 
 /** Returns the nonce of a page that is ready, or null for any other message. */
 export function nonceOfPageReady(message: unknown): string | null {
-  if (!isObject(message) || !hasExactly(message, ['type', 'version', 'nonce'])) return null;
+  if (!isJsonObject(message) || !hasExactly(message, ['type', 'version', 'nonce'])) return null;
   const { type, version, nonce } = message;
   const isHello = type === 'conclave/approval/hello' && version === APPROVAL_PROTOCOL;
   return isHello && typeof nonce === 'string' && NONCE.test(nonce) ? nonce : null;
@@ -180,18 +181,19 @@ export function nonceOfPageReady(message: unknown): string | null {
  * in it.
  */
 export function parseApprovalAnswer(message: unknown, requestId: string): ApprovalAnswer | EnrolmentAnswer | null {
-  if (!isObject(message) || message['version'] !== APPROVAL_PROTOCOL || message['requestId'] !== requestId) return null;
+  if (!isJsonObject(message) || message['version'] !== APPROVAL_PROTOCOL || message['requestId'] !== requestId)
+    return null;
   const isAnswer = message['type'] === 'conclave/approval/answer' && hasExactly(message, ANSWER_FIELDS);
   if (isAnswer && ANSWER_FIELDS.every((name) => name === 'version' || typeof message[name] === 'string')) {
     return message as unknown as ApprovalAnswer;
   }
-  const isEnrolled = message['type'] === 'conclave/approval/enrolled' && isObject(message['device']);
+  const isEnrolled = message['type'] === 'conclave/approval/enrolled' && isJsonObject(message['device']);
   return isEnrolled ? (message as unknown as EnrolmentAnswer) : null;
 }
 
 /** Reports whether a message declines this request, so that there is no signature. */
 export function isDecline(message: unknown, requestId: string): boolean {
-  if (!isObject(message) || !hasExactly(message, ['type', 'version', 'requestId'])) return false;
+  if (!isJsonObject(message) || !hasExactly(message, ['type', 'version', 'requestId'])) return false;
   const { type, version } = message;
   return type === 'conclave/approval/declined' && version === APPROVAL_PROTOCOL && message['requestId'] === requestId;
 }
@@ -227,7 +229,7 @@ const POLICY_VIEW_FIELDS = ['type', 'version', 'requestId', 'policy', 'keys', 's
 type Fields = Readonly<Record<string, unknown>>;
 
 function isRequest(message: unknown): message is ApprovalRequest {
-  if (!isObject(message) || !hasExactly(message, REQUEST_FIELDS)) return false;
+  if (!isJsonObject(message) || !hasExactly(message, REQUEST_FIELDS)) return false;
   const { type, requestId, userId, canonical, policy, proposed, mandate } = message;
   const { keys, statements, cosigners, remarks } = message;
   return (
@@ -243,7 +245,7 @@ function isRequest(message: unknown): message is ApprovalRequest {
 }
 
 function isEnrolment(message: unknown): message is EnrolmentRequest {
-  if (!isObject(message)) return false;
+  if (!isJsonObject(message)) return false;
   const texts = ['requestId', 'userId', 'userName'];
   const hasFields = hasExactly(message, ['type', 'version', 'credentialIds', ...texts]);
   return (
@@ -254,7 +256,7 @@ function isEnrolment(message: unknown): message is EnrolmentRequest {
 }
 
 function isPolicyView(message: unknown): message is PolicyViewRequest {
-  if (!isObject(message) || !hasExactly(message, POLICY_VIEW_FIELDS)) return false;
+  if (!isJsonObject(message) || !hasExactly(message, POLICY_VIEW_FIELDS)) return false;
   const { requestId, policy, keys, statements, cosigners } = message;
   return (
     isText(requestId) &&
@@ -266,30 +268,26 @@ function isPolicyView(message: unknown): message is PolicyViewRequest {
 }
 
 function isShownStatement(shown: unknown): boolean {
-  if (!isObject(shown) || !hasExactly(shown, ['cosigner', 'keyId', 'statement'])) return false;
+  if (!isJsonObject(shown) || !hasExactly(shown, ['cosigner', 'keyId', 'statement'])) return false;
   return isCount(shown['cosigner']) && isText(shown['keyId']);
 }
 
 function isKey(key: unknown): boolean {
-  if (!isObject(key) || !hasExactly(key, ['keyId', 'scheme', 'publicKey'])) return false;
+  if (!isJsonObject(key) || !hasExactly(key, ['keyId', 'scheme', 'publicKey'])) return false;
   const { keyId, scheme, publicKey } = key;
   const isScheme = KEY_SCHEMES.some((one) => one === scheme);
   return isText(keyId) && isScheme && typeof publicKey === 'string' && PUBLIC_KEY.test(publicKey);
 }
 
 function isPin(pin: unknown): boolean {
-  return isObject(pin) && hasExactly(pin, ['index', 'signing']) && isCount(pin['index']) && isText(pin['signing']);
+  return isJsonObject(pin) && hasExactly(pin, ['index', 'signing']) && isCount(pin['index']) && isText(pin['signing']);
 }
 
 function isRemark(remark: unknown): boolean {
   const isShort = (text: unknown) => isText(text) && text.length <= MAX_REMARK_LENGTH;
   return (
-    isObject(remark) && hasExactly(remark, ['label', 'text']) && isShort(remark['label']) && isShort(remark['text'])
+    isJsonObject(remark) && hasExactly(remark, ['label', 'text']) && isShort(remark['label']) && isShort(remark['text'])
   );
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function hasExactly(value: Fields, names: readonly string[]): boolean {

@@ -5,6 +5,7 @@ import type {
   PageReady,
   EnrolmentAnswer,
 } from '#domain/access/approval-page-message.ts';
+import { jsonIn } from '#domain/untrusted-json.ts';
 
 /**
  * The addresses by which the dashboard and the approval page communicate where no window opens, as
@@ -67,7 +68,7 @@ export function parseRedirectRequest(fragment: string): RedirectRequest | null {
   const fields = new URLSearchParams(fragment.replace(/^#/, ''));
   const [dashboard, requestId, request] = ['dashboard', 'redirect', 'request'].map((name) => fields.get(name));
   if (dashboard == null || requestId == null || !REQUEST_ID.test(requestId)) return null;
-  return { dashboard, requestId, request: request == null ? null : jsonOf(request) };
+  return { dashboard, requestId, request: request == null ? null : messageIn(request) };
 }
 
 /** Returns the return address to a dashboard whose origin is allowed. */
@@ -89,7 +90,7 @@ export function parseRedirectResult(fragment: string): RedirectResult | null {
   const path = fragment.replace(/^#/, '');
   if (!path.startsWith(RETURN_PATH)) return null;
   const [requestId = '', ...rest] = path.slice(RETURN_PATH.length).split('/');
-  return { requestId, message: jsonOf(decoded(rest.join('/'))) };
+  return { requestId, message: messageIn(decoded(rest.join('/'))) };
 }
 
 const REQUEST_ID = /^[-0-9A-Za-z]{1,64}$/;
@@ -106,10 +107,7 @@ function decoded(text: string): string {
  * Returns the parsed value, or the empty text for invalid JSON: it is not a message of the
  * protocol.
  */
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return '';
-  }
+function messageIn(text: string): unknown {
+  const value = jsonIn(text);
+  return value === undefined ? '' : value;
 }

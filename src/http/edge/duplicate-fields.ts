@@ -1,5 +1,6 @@
 import { pointerTo } from '#http/edge/json-pointer.ts';
 import type { FieldFault } from '#domain/field-fault.ts';
+import { jsonIn } from '#domain/untrusted-json.ts';
 
 const MAX_FAULTS = 10;
 
@@ -61,7 +62,7 @@ export function duplicateFields(body: string): readonly FieldFault[] {
       default:
     }
   }
-  return faults.size > 0 && isJson(body) ? [...faults.values()] : [];
+  return faults.size > 0 && jsonIn(body) !== undefined ? [...faults.values()] : [];
 }
 
 /** Returns the index of the quotation mark that ends a text; the last index without one. */
@@ -77,18 +78,6 @@ function endOfText(body: string, start: number): number {
 /** Returns the name in its quotation marks without escapes; unchanged when it is not JSON. */
 function nameOf(quoted: string): string {
   if (!quoted.includes('\\')) return quoted.slice(1, -1);
-  try {
-    return String(JSON.parse(quoted));
-  } catch {
-    return quoted;
-  }
-}
-
-function isJson(body: string): boolean {
-  try {
-    JSON.parse(body);
-    return true;
-  } catch {
-    return false;
-  }
+  const name = jsonIn(quoted);
+  return typeof name === 'string' ? name : quoted;
 }

@@ -3,6 +3,7 @@ import { declaredLength, readAtMost } from '#domain/bounded-read.ts';
 import type { FieldFault } from '#domain/field-fault.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
+import { jsonIn } from '#domain/untrusted-json.ts';
 import type { HttpContext } from '#http/encode/context.ts';
 import { duplicateFields } from '#http/edge/duplicate-fields.ts';
 import { pointerTo } from '#http/edge/json-pointer.ts';
@@ -91,7 +92,7 @@ async function readBody(
   if (text === null) return refused(problem(context, 'malformed-json', { detail: 'The body is not valid UTF-8.' }));
   const faults = [...illFormedTexts(text), ...duplicateFields(text)];
   if (faults.length > 0) return refused(invalidRequest(context, faults));
-  const json = jsonOf(text);
+  const json = jsonIn(text);
   if (json === undefined) {
     return refused(problem(context, 'malformed-json', { detail: 'The body is not valid JSON.' }));
   }
@@ -104,15 +105,6 @@ async function bytesOf({ req: { raw } }: HttpContext): Promise<Uint8Array<ArrayB
   if (declared === null) return readAtMost(raw.body, MAX_BODY_BYTES);
   // HTTP ends a body at its declared length.
   return declared > MAX_BODY_BYTES ? null : new Uint8Array(await raw.arrayBuffer());
-}
-
-/** Returns the value of a JSON text, or undefined for any other text. */
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 function bySchema(context: HttpContext, schema: z.ZodType, value: unknown): Result<unknown, Response> {

@@ -1,5 +1,6 @@
 import { pointerTo } from '#http/edge/json-pointer.ts';
 import type { FieldFault } from '#domain/field-fault.ts';
+import { jsonIn } from '#domain/untrusted-json.ts';
 
 /** A body is UTF-8, so a surrogate can only enter as an escape. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
@@ -24,7 +25,7 @@ interface Position {
 export function illFormedTexts(body: string): readonly FieldFault[] {
   if (!SURROGATE_ESCAPE.test(body)) return [];
   const faults: FieldFault[] = [];
-  const open: Position[] = [{ value: parsed(body), name: '', parent: null }];
+  const open: Position[] = [{ value: jsonIn(body), name: '', parent: null }];
   for (let position = open.pop(); position !== undefined && faults.length < MAX_FAULTS; position = open.pop()) {
     const { value } = position;
     if (typeof value === 'string' && !value.isWellFormed())
@@ -43,12 +44,4 @@ function faultAt(position: Position, detail: string): FieldFault {
   const path: string[] = [];
   for (let at: Position = position; at.parent !== null; at = at.parent) path.push(at.name);
   return { pointer: pointerTo(path.toReversed()), code: 'ill-formed-text', detail };
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body) as unknown;
-  } catch {
-    return null;
-  }
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { jsonIn } from '#domain/untrusted-json.ts';
 import type { HttpContext } from '#http/encode/context.ts';
 import { cookieValue, hostCookie } from '#http/edge/session-cookie.ts';
 import type { LoginAttempt } from '#login/openid.ts';
@@ -34,12 +35,7 @@ export function endedAttemptCookie(): string {
 export function attemptOf(context: HttpContext): StoredAttempt | null {
   const value = cookieValue(context, NAME, 2048);
   if (value === null) return null;
-  try {
-    const parsed = kept.safeParse(JSON.parse(Buffer.from(value, 'base64url').toString('utf8')));
-    return parsed.success ? parsed.data : null;
-  } catch {
-    return null;
-  }
+  return kept.safeParse(jsonIn(Buffer.from(value, 'base64url').toString('utf8'))).data ?? null;
 }
 
 /** Returns a path of this service. Any other target in a link becomes `/`. */

@@ -4,9 +4,9 @@ import type { FeeRates } from '#chains/bitcoin/rules/fee-rate.ts';
 import type { BlockCalls } from '#chains/rpc/absence-check.ts';
 import type { Utxo } from '#chains/bitcoin/rules/utxo.ts';
 import { SEND } from '#chains/bitcoin/client/rpc-node.ts';
-import { isObject } from '#chains/rpc/is-object.ts';
 import type { RpcCall } from '#chains/rpc/json-rpc.ts';
 import type { Pruning } from '#chains/rpc/pruned-answer.ts';
+import { isJsonObject } from '#domain/untrusted-json.ts';
 
 export interface UnspentOutput extends Utxo {
   readonly block: BlockRef;
@@ -175,7 +175,7 @@ function walletPage(path: string, address: string): RpcCall<readonly WalletTrans
  */
 export const getFeeRates: RpcCall<FeeRates> = esplora('fee-estimates', (answer) => {
   if (answer === null) return new Map();
-  if (!isObject(answer)) return undefined;
+  if (typeof answer !== 'object') return undefined;
   const rates = new Map<number, bigint>();
   for (const [blocks, rate] of Object.entries(answer)) {
     const found = /^[0-9]{1,4}$/.test(blocks) ? rateIn(rate) : undefined;
@@ -224,7 +224,7 @@ function transferIn(value: unknown): ChainTransfer | undefined {
 function walletTransferIn(value: unknown, address: string): WalletTransfer | undefined {
   const [hash, block] = [hashIn(fieldOf(value, 'txid')), blockIn(fieldOf(value, 'status'))];
   const own = <T extends object>(item: unknown, read: (item: unknown) => T | null | undefined) =>
-    isObject(item) && addressOf(item) === address ? read(item) : null;
+    isJsonObject(item) && addressOf(item) === address ? read(item) : null;
   const inputs = listIn(fieldOf(value, 'vin'), (item) => own(item, inputIn));
   const outputs = listIn(fieldOf(value, 'vout'), (item) => own(item, outputIn));
   if (hash === undefined || block === undefined || inputs === undefined || outputs === undefined) return undefined;
@@ -270,7 +270,7 @@ function listIn<T>(value: unknown, read: (item: unknown) => T | undefined): read
 }
 
 function fieldOf(value: unknown, name: string): unknown {
-  return isObject(value) ? value[name] : undefined;
+  return isJsonObject(value) ? value[name] : undefined;
 }
 
 function hashIn(value: unknown): string | undefined {

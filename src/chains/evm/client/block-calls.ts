@@ -1,7 +1,7 @@
 import { getBlock } from '#chains/evm/client/rpc-calls.ts';
 import { parseHash } from '#chains/evm/rules/hex.ts';
 import type { BlockCalls } from '#chains/rpc/absence-check.ts';
-import { isObject } from '#chains/rpc/is-object.ts';
+import { isJsonObject } from '#domain/untrusted-json.ts';
 
 const getHead = getBlock('latest');
 
@@ -20,7 +20,7 @@ export const BLOCK_CALLS: BlockCalls = {
 
 /** Returns null when another block has replaced the one with this hash. */
 function readTransactionHashes(block: unknown, hash: string): readonly string[] | null | undefined {
-  if (!isObject(block) || !Array.isArray(block['transactions'])) return undefined;
+  if (!isJsonObject(block) || !Array.isArray(block['transactions'])) return undefined;
   if (parseHash(block['hash']) !== hash) return null;
   const read = block['transactions'].map((one: unknown) => parseHash(one));
   return read.includes(null) ? undefined : read.flatMap((one) => one ?? []);

@@ -2,9 +2,9 @@ import type { Hex } from 'viem';
 import type { KnownTransaction, Receipt } from '#chains/evm/client/rpc-calls.ts';
 import { ANSWER_FIELDS, RECEIPT_PRUNING, readReceipt, readTransaction, tagOf } from '#chains/evm/client/rpc-calls.ts';
 import { parseAddressBytes, parseHash, parseQuantity } from '#chains/evm/rules/hex.ts';
-import { isObject } from '#chains/rpc/is-object.ts';
 import type { RpcCall } from '#chains/rpc/json-rpc.ts';
 import type { Pruning } from '#chains/rpc/pruned-answer.ts';
+import { isJsonObject } from '#domain/untrusted-json.ts';
 
 /** A transaction in a block, with the account nonce that it used. */
 export interface BlockTransaction extends KnownTransaction {
@@ -51,7 +51,7 @@ export const getBlockOf = (number: bigint, account: string): RpcCall<WholeBlock 
   },
   read: (answer) => {
     if (answer === null) return null;
-    if (!isObject(answer) || !Array.isArray(answer['transactions'])) return undefined;
+    if (!isJsonObject(answer) || !Array.isArray(answer['transactions'])) return undefined;
     const timestamp = parseQuantity(answer['timestamp']);
     if (timestamp === null || parseQuantity(answer['number']) !== number) return undefined;
     const rows: readonly unknown[] = answer['transactions'];
@@ -61,11 +61,11 @@ export const getBlockOf = (number: bigint, account: string): RpcCall<WholeBlock 
 });
 
 function isBy(account: string, row: unknown): boolean {
-  return isObject(row) && parseAddressBytes(row['from']) === account.toLowerCase();
+  return isJsonObject(row) && parseAddressBytes(row['from']) === account.toLowerCase();
 }
 
 function readBlockTransaction(row: unknown): BlockTransaction | null {
-  if (!isObject(row)) return null;
+  if (!isJsonObject(row)) return null;
   const [hash, nonce] = [parseHash(row['hash']), parseQuantity(row['nonce'])];
   const known = hash === null ? undefined : readTransaction(row, hash);
   return hash === null || nonce === null || known === undefined ? null : { ...known, hash, nonce };
@@ -81,14 +81,14 @@ export const getBlockPayments = (number: bigint): RpcCall<readonly (DirectPaymen
   pruning: PAYMENTS_PRUNING,
   read: (answer) => {
     if (answer === null) return null;
-    if (!isObject(answer) || !Array.isArray(answer['transactions'])) return undefined;
+    if (!isJsonObject(answer) || !Array.isArray(answer['transactions'])) return undefined;
     const rows: readonly unknown[] = answer['transactions'];
     return rows.map(readPayment);
   },
 });
 
 function readPayment(row: unknown): DirectPayment | null {
-  if (!isObject(row)) return null;
+  if (!isJsonObject(row)) return null;
   const [hash, from, value] = [parseHash(row['hash']), parseAddressBytes(row['from']), parseQuantity(row['value'])];
   const to = row['to'] == null ? null : parseAddressBytes(row['to']);
   return hash === null || from === null || value === null ? null : { hash, from, to, value };
@@ -96,7 +96,7 @@ function readPayment(row: unknown): DirectPayment | null {
 
 /** Returns the receipt of a transaction in this block; null when the RPC node lacks it. */
 export const getReceiptInBlock = (number: bigint, hash: string): RpcCall<Receipt | null> => {
-  const isOf = (row: unknown) => isObject(row) && parseHash(row['transactionHash']) === hash;
+  const isOf = (row: unknown) => isJsonObject(row) && parseHash(row['transactionHash']) === hash;
   return {
     method: 'eth_getBlockReceipts',
     params: [tagOf(number)],

@@ -1,8 +1,8 @@
 import type { Hex } from 'viem';
 import { ANSWER_FIELDS, tagOf } from '#chains/evm/client/rpc-calls.ts';
 import { parseHash } from '#chains/evm/rules/hex.ts';
-import { isObject } from '#chains/rpc/is-object.ts';
 import type { RpcCall } from '#chains/rpc/json-rpc.ts';
+import { isJsonObject } from '#domain/untrusted-json.ts';
 
 /** Blocks, both ends included. */
 export interface BlockRange {
@@ -29,7 +29,7 @@ export const getLogTransactionHashes = (range: BlockRange, topics: LogTopics): R
   read: (answer) => {
     if (!Array.isArray(answer)) return undefined;
     const rows: readonly unknown[] = answer;
-    return rows.flatMap((row) => (isObject(row) ? (parseHash(row['transactionHash']) ?? []) : []));
+    return rows.flatMap((row) => (isJsonObject(row) ? (parseHash(row['transactionHash']) ?? []) : []));
   },
 });
 
@@ -51,15 +51,15 @@ export const getLogTransactionHashesInBlock = (
     if (!Array.isArray(answer)) return undefined;
     const rows: readonly unknown[] = answer;
     return rows.flatMap((row) => {
-      const logs: readonly unknown[] = isObject(row) && Array.isArray(row['logs']) ? row['logs'] : [];
-      const hash = isObject(row) ? parseHash(row['transactionHash']) : null;
+      const logs: readonly unknown[] = isJsonObject(row) && Array.isArray(row['logs']) ? row['logs'] : [];
+      const hash = isJsonObject(row) ? parseHash(row['transactionHash']) : null;
       return hash !== null && logs.some((log) => matches(log, queries)) ? [hash] : [];
     });
   },
 });
 
 function matches(log: unknown, queries: readonly LogTopics[]): boolean {
-  const topics: readonly unknown[] = isObject(log) && Array.isArray(log['topics']) ? log['topics'] : [];
+  const topics: readonly unknown[] = isJsonObject(log) && Array.isArray(log['topics']) ? log['topics'] : [];
   const has = (query: LogTopics[number], at: number) => {
     const topic = parseHash(topics[at]);
     return query === null ? topic !== null : topic !== null && [query].flat().includes(topic);

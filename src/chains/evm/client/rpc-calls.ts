@@ -3,11 +3,11 @@ import { numberToHex } from 'viem/utils';
 import { parseAddressBytes, parseHash, parseHexBytes, parseQuantity } from '#chains/evm/rules/hex.ts';
 import { operatorFeeIn } from '#chains/evm/client/operator-fee.ts';
 import { MOVEMENT_TOPICS } from '#chains/evm/rules/transfer-topics.ts';
-import { isObject } from '#chains/rpc/is-object.ts';
 import type { NodeFault, RpcCall } from '#chains/rpc/json-rpc.ts';
 import type { Pruning } from '#chains/rpc/pruned-answer.ts';
 import { redacted } from '#chains/rpc/redact.ts';
 import type { Call } from '#chains/evm/rules/call.ts';
+import { isJsonObject } from '#domain/untrusted-json.ts';
 
 export type BlockTag = 'latest' | 'pending' | 'finalized' | bigint;
 
@@ -72,7 +72,7 @@ export const estimateGas = (from: string, call: Call): RpcCall<bigint> =>
 export const getLineaTip = (from: string, call: Call): RpcCall<bigint> => ({
   method: 'linea_estimateGas',
   params: [callOf(from, call)],
-  read: (answer) => (isObject(answer) ? parseQuantity(answer['priorityFeePerGas']) : null) ?? undefined,
+  read: (answer) => (isJsonObject(answer) ? parseQuantity(answer['priorityFeePerGas']) : null) ?? undefined,
 });
 
 /** Returns the return data of a call in the state after a block. */
@@ -153,7 +153,7 @@ export const getBlockTimestamp = (tag: BlockTag): RpcCall<bigint | null> => ({
   params: [tagOf(tag), false],
   read: (answer) => {
     if (answer === null) return null;
-    return (isObject(answer) ? parseQuantity(answer['timestamp']) : null) ?? undefined;
+    return (isJsonObject(answer) ? parseQuantity(answer['timestamp']) : null) ?? undefined;
   },
 });
 
@@ -175,9 +175,9 @@ export const ethSimulate = (from: string, call: Call): RpcCall<SimulatedCall> =>
   ],
   read: (answer) => {
     const [block, ...others] = Array.isArray(answer) ? (answer as readonly unknown[]) : [];
-    const calls = isObject(block) ? block['calls'] : undefined;
+    const calls = isJsonObject(block) ? block['calls'] : undefined;
     const [first, ...rest] = Array.isArray(calls) ? (calls as readonly unknown[]) : [];
-    if (others.length > 0 || rest.length > 0 || !isObject(first)) return undefined;
+    if (others.length > 0 || rest.length > 0 || !isJsonObject(first)) return undefined;
     const logs = Array.isArray(first['logs']) ? every(first['logs'].map(readLog)) : undefined;
     const status = parseQuantity(first['status']);
     if (logs === undefined || (status !== 0n && status !== 1n)) return undefined;
@@ -186,7 +186,7 @@ export const ethSimulate = (from: string, call: Call): RpcCall<SimulatedCall> =>
 });
 
 function faultIn({ error, returnData }: Readonly<Record<string, unknown>>): NodeFault {
-  const { message, data } = isObject(error) ? error : {};
+  const { message, data } = isJsonObject(error) ? error : {};
   const detail = redacted(typeof message === 'string' ? message : 'execution reverted');
   return { kind: 'error-answer', code: REVERT_CODE, detail, data: data ?? returnData };
 }
@@ -209,7 +209,7 @@ export const getFeeHistory: RpcCall<readonly PaidTips[]> = {
   method: 'eth_feeHistory',
   params: ['0xa', 'latest', [10, 50, 90]],
   read: (answer) => {
-    const reward = isObject(answer) ? answer['reward'] : undefined;
+    const reward = isJsonObject(answer) ? answer['reward'] : undefined;
     if (!Array.isArray(reward)) return undefined;
     return reward.map(readTips).filter((tips) => tips !== null);
   },
@@ -222,7 +222,7 @@ function readTips(answer: unknown): PaidTips | null {
 }
 
 function readBlock(answer: unknown): Block | undefined {
-  if (!isObject(answer)) return undefined;
+  if (!isJsonObject(answer)) return undefined;
   const [number, hash] = [parseQuantity(answer['number']), parseHash(answer['hash'])];
   const base = answer['baseFeePerGas'];
   const baseFeePerGas = base === undefined || base === null ? null : (parseQuantity(base) ?? undefined);
@@ -231,7 +231,7 @@ function readBlock(answer: unknown): Block | undefined {
 
 /** Returns undefined for a receipt that cannot be read, or is of another transaction. */
 export function readReceipt(answer: unknown, hash: string): Receipt | undefined {
-  if (!isObject(answer) || parseHash(answer['transactionHash']) !== hash) return undefined;
+  if (!isJsonObject(answer) || parseHash(answer['transactionHash']) !== hash) return undefined;
   const [blockNumber, blockHash] = [parseQuantity(answer['blockNumber']), parseHash(answer['blockHash'])];
   const [gasUsed, effectiveGasPrice] = [parseQuantity(answer['gasUsed']), parseQuantity(answer['effectiveGasPrice'])];
   const status = parseQuantity(answer['status']);
@@ -250,7 +250,7 @@ export function readReceipt(answer: unknown, hash: string): Receipt | undefined 
 }
 
 function readLog(answer: unknown): Log | null {
-  if (!isObject(answer) || !Array.isArray(answer['topics'])) return null;
+  if (!isJsonObject(answer) || !Array.isArray(answer['topics'])) return null;
   const [address, data] = [parseAddressBytes(answer['address']), parseHexBytes(answer['data'])];
   const topics = every(answer['topics'].map(parseHash));
   const index = parseQuantity(answer['logIndex']);
@@ -273,7 +273,7 @@ const UNSIGNED_TYPES: ReadonlySet<bigint> = new Set([ARBITRUM_DEPOSIT, 0x68n, 0x
 
 /** Returns undefined for a transaction that cannot be read, or has another hash. */
 export function readTransaction(answer: unknown, hash: string): KnownTransaction | undefined {
-  if (!isObject(answer) || parseHash(answer['hash']) !== hash) return undefined;
+  if (!isJsonObject(answer) || parseHash(answer['hash']) !== hash) return undefined;
   const [from, data] = [parseAddressBytes(answer['from']), parseHexBytes(answer['input'])];
   const to = answer['to'] == null ? null : parseAddressBytes(answer['to']);
   const [value, gasLimit] = [parseQuantity(answer['value']), parseQuantity(answer['gas'])];

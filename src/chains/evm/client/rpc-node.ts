@@ -1,6 +1,5 @@
 import { createClient, http, rpcSchema } from 'viem';
 import { parseHexBytes } from '#chains/evm/rules/hex.ts';
-import { isObject } from '#chains/rpc/is-object.ts';
 import type { NodeFault, RpcNode } from '#chains/rpc/json-rpc.ts';
 import { MAX_RESPONSE_BYTES, noAnswer, readAnswer, TIMEOUT_MS } from '#chains/rpc/json-rpc.ts';
 import type { ParsingBudget, Pruning } from '#chains/rpc/pruned-answer.ts';
@@ -8,6 +7,7 @@ import { optionalBudget, prunedResponse } from '#chains/rpc/pruned-answer.ts';
 import { redacted, secretsOf } from '#chains/rpc/redact.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
+import { isJsonObject } from '#domain/untrusted-json.ts';
 
 type AnyMethod = [{ Method: string; Parameters: readonly unknown[]; ReturnType: unknown }];
 
@@ -64,7 +64,8 @@ function clientOf(
 
 /** Returns the fault of an answer that did not arrive, or is too long to be read. */
 function unanswered(detail: string, error: unknown): Result<never, NodeFault> {
-  const names = [error, isObject(error) ? error['cause'] : null].map((one) => (isObject(one) ? one['name'] : null));
+  const cause = error instanceof Error ? error.cause : null;
+  const names = [error, cause].map((one) => (one instanceof Error ? one.name : null));
   if (names.includes('ResponseBodyTooLargeError') || names.includes('AnswerTooLong'))
     return refused({ kind: 'no-answer', detail, because: 'too-long' });
   return names.includes('TimeoutError')
@@ -80,7 +81,7 @@ function withRevertData(fault: NodeFault): NodeFault {
   if (fault.kind === 'no-answer') return fault;
   const { data } = fault;
   if (typeof data === 'string') return { ...fault, data: parseHexBytes(data.replace(/^Reverted /, '')) };
-  return { ...fault, data: isObject(data) ? parseHexBytes(data['data']) : null };
+  return { ...fault, data: isJsonObject(data) ? parseHexBytes(data['data']) : null };
 }
 
 /**
@@ -88,9 +89,9 @@ function withRevertData(fault: NodeFault): NodeFault {
  * whole request into it.
  */
 function detailOf(error: unknown): string {
-  if (!isObject(error)) return 'No response.';
-  if (error['name'] === 'TimeoutError') return 'No response in time.';
-  const { details, status } = error;
+  if (!(error instanceof Error)) return 'No response.';
+  if (error.name === 'TimeoutError') return 'No response in time.';
+  const { details, status } = error as Error & { readonly details?: unknown; readonly status?: unknown };
   const words = typeof details === 'string' && details !== '' ? details : 'No usable response.';
   return typeof status === 'number' ? `HTTP ${status}: ${words}` : words;
 }

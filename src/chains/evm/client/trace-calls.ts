@@ -1,9 +1,9 @@
 import type { Hex } from 'viem';
 import { parseAddressBytes, parseHash, parseQuantity } from '#chains/evm/rules/hex.ts';
-import { isObject } from '#chains/rpc/is-object.ts';
 import { ANSWER_FIELDS, tagOf } from '#chains/evm/client/rpc-calls.ts';
 import type { RpcCall } from '#chains/rpc/json-rpc.ts';
 import type { Pruning } from '#chains/rpc/pruned-answer.ts';
+import { isJsonObject } from '#domain/untrusted-json.ts';
 
 /** One call of a transaction from `callTracer`. */
 export interface TraceCall {
@@ -71,7 +71,7 @@ export const traceBlock = (number: bigint): RpcCall<readonly TracedTransaction[]
     if (!Array.isArray(answer)) return undefined;
     const rows: readonly unknown[] = answer;
     return rows.map((row) => {
-      if (!isObject(row)) return { hash: null, root: null };
+      if (!isJsonObject(row)) return { hash: null, root: null };
       // Some clients return the calls themselves, without rows around them.
       const root = row['result'] === undefined && row['type'] !== undefined ? row : row['result'];
       return { hash: parseHash(row['txHash']), root: readTrace(root, null) };
@@ -81,7 +81,7 @@ export const traceBlock = (number: bigint): RpcCall<readonly TracedTransaction[]
 
 /** Returns null for a call, or a call in it, that cannot be read. */
 function readTrace(answer: unknown, caller: Hex | null, depth = 0): TraceCall | null {
-  if (!isObject(answer) || depth > MAX_CALL_DEPTH) return null;
+  if (!isJsonObject(answer) || depth > MAX_CALL_DEPTH) return null;
   const { type } = answer;
   // The contract that ends itself may be named by the call around it alone.
   const from = answer['from'] == null && SELFDESTRUCTS.has(type) ? caller : parseAddressBytes(answer['from']);

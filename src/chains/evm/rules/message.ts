@@ -12,6 +12,7 @@ import { typedDataPreimage } from '#chains/evm/rules/typed-data-hash.ts';
 import type { MessageExtras, MessageIntent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
+import { jsonIn } from '#domain/untrusted-json.ts';
 
 /**
  * Reads the text of a new message. JSON with the four parts of EIP-712 is typed data and must be
@@ -28,7 +29,7 @@ export function readMessage(
 ): Result<MessageText, string> {
   const fault = plainTextFault(text);
   if (fault !== null) return refused(fault);
-  const json = parsedJson(text);
+  const json = jsonIn(text);
   if (!isTypedData(json)) return accepted({ format: 'eip191', message: text });
   const typed = readTypedData(json);
   if (!typed.ok) return typed;
@@ -85,7 +86,7 @@ export function signedChainId({ domain }: Pick<TypedData, 'domain'>): bigint | n
 export function isUnboundMessage({ format, message }: Pick<MessageIntent, 'format' | 'message'>): boolean {
   if (format === 'eip191' || format === 'eip191-hex') return true;
   if (format !== 'eip712') return false;
-  const typed = readTypedData(parsedJson(message));
+  const typed = readTypedData(jsonIn(message));
   return !typed.ok || signedChainId(typed.value) === null;
 }
 
@@ -108,7 +109,7 @@ export function messagePreimage(
   if (read.value.foreignChainId !== foreignChainId) return null;
   if (droppedKeys !== undefined && (format !== 'eip712' || !isCount(droppedKeys))) return null;
   if (format === 'eip712') {
-    const typed = readTypedData(parsedJson(message));
+    const typed = readTypedData(jsonIn(message));
     return typed.ok ? typedDataPreimage(typed.value) : null;
   }
   if (format !== 'eip191-hex') return bytesPreimage(stringToHex(message));
@@ -138,12 +139,4 @@ export function assembleMessage(intent: MessageIntent, signature: ChainSignature
   const signer = signerOf(hexToBytes(keccak256(preimage)), signature);
   if (signer === null || addressOfPoint(signer) !== intent.from) return refused({ detail: 'signed by another wallet' });
   return accepted(concatHex([bytesToHex(r), bytesToHex(s), yParity === 0 ? '0x1b' : '0x1c']));
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return null;
-  }
 }

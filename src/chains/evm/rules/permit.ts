@@ -1,7 +1,8 @@
 import { signedChainId } from '#chains/evm/rules/message.ts';
 import { canonicalIn } from '#chains/evm/rules/token-authorisation.ts';
 import type { TypedData } from '#chains/evm/rules/typed-data.ts';
-import { integerOf, isObject } from '#chains/evm/rules/typed-data.ts';
+import { integerOf } from '#chains/evm/rules/typed-data.ts';
+import { isJsonObject } from '#domain/untrusted-json.ts';
 
 /** The contract that has this address on every chain where Uniswap deployed it. */
 export const PERMIT2 = '0x000000000022D473030F116dDEE9F6B43aC78BA3';
@@ -140,7 +141,7 @@ export function permitOf(typed: TypedData): Permit | null {
 }
 
 function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
-  return (Array.isArray(value) ? value : [value]).map((one: unknown) => (isObject(one) ? one : {}));
+  return (Array.isArray(value) ? value : [value]).map((one: unknown) => (isJsonObject(one) ? one : {}));
 }
 
 function grantOf(

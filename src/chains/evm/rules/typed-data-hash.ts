@@ -1,8 +1,9 @@
 import type { Hex } from 'viem';
 import { concatHex, keccak256, numberToHex, pad, stringToHex } from 'viem/utils';
 import type { TypedData } from '#chains/evm/rules/typed-data.ts';
-import { arrayOf, DOMAIN, integerOf, isObject } from '#chains/evm/rules/typed-data.ts';
+import { arrayOf, DOMAIN, integerOf } from '#chains/evm/rules/typed-data.ts';
 import { parseHexBytes } from '#chains/evm/rules/hex.ts';
+import { isJsonObject } from '#domain/untrusted-json.ts';
 
 /** EIP-712 as eth-sig-util (V4) encodes it: the hash of a struct that is null. */
 const NULL_STRUCT: Hex = `0x${'00'.repeat(32)}`;
@@ -63,7 +64,7 @@ function wordOf(hashing: Hashing, type: string, value: unknown): Hex {
   }
   if (type in hashing.types) {
     if (value === null) return NULL_STRUCT;
-    if (isObject(value)) return hashOfStruct(hashing, type, value);
+    if (isJsonObject(value)) return hashOfStruct(hashing, type, value);
   }
   if (type === 'string' && typeof value === 'string') return keccak256(stringToHex(value));
   if (type === 'bool' && typeof value === 'boolean') return numberToHex(value ? 1n : 0n, { size: 32 });

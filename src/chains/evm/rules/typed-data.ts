@@ -1,6 +1,7 @@
 import { isAddress } from 'viem/utils';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
+import { isJsonObject } from '#domain/untrusted-json.ts';
 
 /**
  * EIP-712 typed data, parsed strictly: what a signer reads is exactly what is signed. Libraries
@@ -61,7 +62,7 @@ const MAX_TYPE_LENGTH = 64 + MAX_DEPTH * '[9999]'.length;
 
 /** Reports whether a parsed JSON value has the parts of typed data. */
 export function isTypedData(value: unknown): boolean {
-  return isObject(value) && PARTS.every((part) => part in value);
+  return isJsonObject(value) && PARTS.every((part) => part in value);
 }
 
 /**
@@ -74,11 +75,11 @@ export function isTypedData(value: unknown): boolean {
  * on every chain.
  */
 export function readTypedData(value: unknown): Result<NormalisedTypedData, string> {
-  if (!isObject(value) || !isTypedData(value)) {
+  if (!isJsonObject(value) || !isTypedData(value)) {
     return refused('Typed data must have types, primaryType, domain and message.');
   }
   const { primaryType, domain, message } = value;
-  if (!isObject(domain) || !isObject(message)) return refused('domain and message must be objects.');
+  if (!isJsonObject(domain) || !isJsonObject(message)) return refused('domain and message must be objects.');
   const read = readTypes(value['types'], domain);
   if (!read.ok) return read;
   const types = read.value;
@@ -100,7 +101,7 @@ export function readTypedData(value: unknown): Result<NormalisedTypedData, strin
     structFault(shape, { type: DOMAIN, value: domain, path: 'domain', depth: 0 }) ??
     (isDomainAlone ? null : structFault(shape, { type: primaryType, value: content, path: 'message', depth: 0 }));
   if (fault !== null) return refused(fault);
-  const data = { types, primaryType, domain, message: isObject(content) ? content : {} };
+  const data = { types, primaryType, domain, message: isJsonObject(content) ? content : {} };
   return accepted({ ...data, droppedKeys: dropped.length });
 }
 
@@ -109,12 +110,8 @@ export function typedDataText({ types, primaryType, domain, message }: TypedData
   return JSON.stringify({ types, primaryType, domain, message });
 }
 
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function readTypes(value: unknown, domain: Readonly<Record<string, unknown>>): Result<TypedData['types'], string> {
-  if (!isObject(value) || Object.keys(value).length > MAX_TYPES)
+  if (!isJsonObject(value) || Object.keys(value).length > MAX_TYPES)
     return refused('types must be an object of struct types.');
   const types: Record<string, readonly Member[]> = Object.create(null) as Record<string, readonly Member[]>;
   for (const [name, list] of Object.entries(value)) {
@@ -139,7 +136,7 @@ function readMembers(value: unknown): readonly Member[] | null {
   if (!Array.isArray(value) || value.length > MAX_MEMBERS) return null;
   const members: Member[] = [];
   for (const item of value as readonly unknown[]) {
-    if (!isObject(item) || Object.keys(item).length !== 2) return null;
+    if (!isJsonObject(item) || Object.keys(item).length !== 2) return null;
     const { name, type } = item;
     if (typeof name !== 'string' || typeof type !== 'string' || !NAME.test(name)) return null;
     if (type.length > MAX_TYPE_LENGTH) return null;
@@ -229,7 +226,7 @@ function normalised(context: Normalisation, { type, value, depth }: Omit<Positio
     );
   }
   const members = types[type];
-  if (members === undefined || !isObject(value)) return value;
+  if (members === undefined || !isJsonObject(value)) return value;
   const entries: [string, unknown][] = [];
   for (const [key, item] of Object.entries(value)) {
     const member = members.find(({ name }) => name === key);
@@ -252,7 +249,7 @@ interface Position {
 
 function structFault(shape: Shape, { type, value, path, depth }: Position): string | null {
   const members = shape.types[type] ?? [];
-  if (!isObject(value)) return `${path} must be an object.`;
+  if (!isJsonObject(value)) return `${path} must be an object.`;
   if (depth > MAX_DEPTH) return `${path} is nested too deeply.`;
   const extra = Object.keys(value).find((key) => !members.some(({ name }) => name === key));
   if (extra !== undefined) return `${path}.${extra} is not declared, so it would not be signed.`;

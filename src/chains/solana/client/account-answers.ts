@@ -1,5 +1,5 @@
-import { isObject } from '#chains/rpc/is-object.ts';
 import { isPublicKey } from '#chains/solana/rules/address.ts';
+import { isJsonObject } from '#domain/untrusted-json.ts';
 import type { Address } from '@solana/kit';
 
 /** The parts of the answers of an RPC node that name accounts, and their contents at a slot. */
@@ -18,11 +18,11 @@ export interface At<T> {
 }
 
 export function field(value: unknown, name: string): unknown {
-  return isObject(value) ? value[name] : undefined;
+  return isJsonObject(value) ? value[name] : undefined;
 }
 
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isObject(value) ? value : {};
+  return isJsonObject(value) ? value : {};
 }
 
 export function isAddressText(value: unknown): value is Address {
