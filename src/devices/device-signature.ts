@@ -18,12 +18,12 @@ const EDWARDS_SIGNATURE_BYTES = 64;
 export async function signatureFault(
   device: Device,
   digest: string,
-  given: DeviceSignature,
+  signed: DeviceSignature,
 ): Promise<SignatureFault | null> {
-  if (given.keyId !== device.keyId) return 'malformed';
-  if (device.algorithm === 'webauthn-p256') return assertionFault(device, digest, given);
-  const signature = bytesOfText(given.signature);
-  if (given.assertion !== null || signature?.length !== EDWARDS_SIGNATURE_BYTES) return 'malformed';
+  if (signed.keyId !== device.keyId) return 'malformed';
+  if (device.algorithm === 'webauthn-p256') return assertionFault(device, digest, signed);
+  const signature = bytesOfText(signed.signature);
+  if (signed.assertion !== null || signature?.length !== EDWARDS_SIGNATURE_BYTES) return 'malformed';
   return (await verifyDeviceSignature(device, signature, hexToBytes(digest))) ? null : 'wrong-signature';
 }
 
@@ -38,12 +38,12 @@ export function unsignedRefusal(policy: Policy): Refusal | null {
  * Refuses, in order: `device-signature-required`, `device-signature-refused`.
  */
 export async function deviceSignatureRefusal(
-  { actor, digest, device: given }: Omit<Approval, 'atMs'>,
+  { actor, digest, device: signed }: Omit<Approval, 'atMs'>,
   policy: Policy,
 ): Promise<Refusal | null> {
-  if (given === null) return unsignedRefusal(policy);
-  const device = deviceOf({ actor, device: given }, policy);
-  const fault = device === null ? 'unknown-device' : await signatureFault(device, digest, given);
+  if (signed === null) return unsignedRefusal(policy);
+  const device = deviceOf({ actor, device: signed }, policy);
+  const fault = device === null ? 'unknown-device' : await signatureFault(device, digest, signed);
   return fault === null ? null : { code: 'device-signature-refused', fault };
 }
 
@@ -72,6 +72,6 @@ export async function verifiedApprovals(approvals: readonly Approval[], policy: 
   return proven;
 }
 
-function deviceOf({ actor, device: given }: Pick<Approval, 'actor' | 'device'>, { devices }: Policy): Device | null {
-  return devices.find(({ keyId, userId }) => keyId === given?.keyId && userId === actor.userId) ?? null;
+function deviceOf({ actor, device: signed }: Pick<Approval, 'actor' | 'device'>, { devices }: Policy): Device | null {
+  return devices.find(({ keyId, userId }) => keyId === signed?.keyId && userId === actor.userId) ?? null;
 }

@@ -39,16 +39,20 @@ export async function assertionFault(
   const texts = [signature, assertion?.authenticatorData, assertion?.clientDataJson];
   const [der, data, client] = texts.map(bytesOfText);
   if (der == null || data == null || client == null) return 'malformed';
-  const [signed, said] = [compactOf(der), clientDataOf(client)];
-  if (signed === null || said === null) return 'malformed';
+  const [signed, clientData] = [compactOf(der), clientDataOf(client)];
+  if (signed === null || clientData === null) return 'malformed';
   // Step 11: "Verify that the value of C.type is the string webauthn.get."
-  if (said['type'] !== 'webauthn.get') return 'wrong-ceremony';
+  if (clientData['type'] !== 'webauthn.get') return 'wrong-ceremony';
   // Step 12: "Verify that the value of C.challenge equals the base64url encoding of
   // options.challenge."
-  if (said['challenge'] !== Buffer.from(hexToBytes(digest)).toString('base64url')) return 'wrong-digest';
+  if (clientData['challenge'] !== Buffer.from(hexToBytes(digest)).toString('base64url')) return 'wrong-digest';
   // Step 13: "Verify that the value of C.origin matches the Relying Party's origin." A page that is
   // embedded in another site's page is refused.
-  if (said['origin'] !== passkey.origin || said['crossOrigin'] === true || said['topOrigin'] !== undefined) {
+  if (
+    clientData['origin'] !== passkey.origin ||
+    clientData['crossOrigin'] === true ||
+    clientData['topOrigin'] !== undefined
+  ) {
     return 'wrong-origin';
   }
   // Step 15: "Verify that the rpIdHash in authData is the SHA-256 hash of the RP ID expected by the
@@ -84,6 +88,6 @@ function compactOf(der: Uint8Array): Uint8Array | null {
  * which removes a byte order mark, parsed as JSON.
  */
 function clientDataOf(bytes: Uint8Array): Readonly<Record<string, unknown>> | null {
-  const said = jsonIn(new TextDecoder().decode(bytes));
-  return typeof said === 'object' && said !== null ? { ...said } : null;
+  const clientData = jsonIn(new TextDecoder().decode(bytes));
+  return typeof clientData === 'object' && clientData !== null ? { ...clientData } : null;
 }

@@ -38,8 +38,8 @@ export async function notify(
   );
   // This comes first, so that a later failure does not cause repeated notifications.
   await vault.report({ type: 'completeNotifications', delivered: tasks.map(({ id, version }) => ({ id, version })) });
-  const gone = new Set(outcomes.filter(({ outcome }) => outcome === 'gone').map(({ reader }) => reader));
-  await Promise.all([...gone].map(({ userId, id }) => removeSubscription(env.DB, userId, id)));
+  const unsubscribed = new Set(outcomes.filter(({ outcome }) => outcome === 'gone').map(({ reader }) => reader));
+  await Promise.all([...unsubscribed].map(({ userId, id }) => removeSubscription(env.DB, userId, id)));
 }
 
 interface PushTask extends NotificationWork {

@@ -150,11 +150,11 @@ async function metadataOf(env: CoordinatorEnv, { chain, client }: ValuedChain, {
   const fresh: CachedToken[] = [];
   const old = requested.filter((address) => nowMs - (tokens.get(address)?.readAtMs ?? 0) >= METADATA_MS);
   // All tokens are read at once: a slow one takes at most the time-out of the RPC node.
-  const read = await Promise.all(old.map(async (address) => ({ address, said: await client?.token(address) })));
-  for (const { address, said } of read) {
-    if (said?.ok !== true) continue;
+  const read = await Promise.all(old.map(async (address) => ({ address, answer: await client?.token(address) })));
+  for (const { address, answer } of read) {
+    if (answer?.ok !== true) continue;
     const before = tokens.get(address)?.decimals ?? null;
-    const token = { chain: chain.name, address, ...said.value, readAtMs: nowMs };
+    const token = { chain: chain.name, address, ...answer.value, readAtMs: nowMs };
     // People read amounts by these decimals, and approve what they read.
     if (before !== null && before !== token.decimals) {
       token.decimals = before;

@@ -19,9 +19,9 @@ export const helius: Readonly<Record<NetworkOf<'solana'>, Monitor>> = {
 function heliusOn(chain: string): Monitor {
   return {
     checkHeaders(header, secrets) {
-      const given = header('authorization') ?? '';
+      const authorization = header('authorization') ?? '';
       // Every secret is compared, so the time does not reveal which one matched.
-      const matches = secrets.filter((secret) => constantTimeEqual(given, secret));
+      const matches = secrets.filter((secret) => constantTimeEqual(authorization, secret));
       return matches.length > 0 ? () => Promise.resolve(true) : null;
     },
     read(body) {

@@ -115,7 +115,7 @@ function essentialsOf(
 function changesOf(before: readonly Clause[], after: readonly Clause[]): readonly Fact[] {
   return [
     ...after.flatMap((clause) => changed(before.find(({ key }) => key === clause.key) ?? null, clause)),
-    ...before.filter(({ key }) => after.every((clause) => clause.key !== key)).map((gone) => fact('Removed', gone)),
+    ...before.filter(({ key }) => after.every((clause) => clause.key !== key)).map((clause) => fact('Removed', clause)),
   ];
 }
 

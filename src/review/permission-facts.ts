@@ -111,7 +111,7 @@ export function callPermission({ chain, to, data }: ContractInteractionIntent, r
   const call = decodeCall(data);
   if (call === null) return [];
   const argument = (name: string) => String(call.arguments.find((one) => one.name === name)?.value ?? '');
-  const said = (address: string, text: string): readonly Fact[] => [
+  const factOf = (address: string, text: string): readonly Fact[] => [
     { label: LABEL, text: `${whoText(chain, address, rules)} ${text}.`, address },
   ];
   const asset = { chain, tokenAddress: to };
@@ -122,28 +122,31 @@ export function callPermission({ chain, to, data }: ContractInteractionIntent, r
   switch (`${call.standard} ${call.function}`) {
     case 'ERC-721 setApprovalForAll':
       return argument('approved') === 'true'
-        ? said(argument('operator'), `may take every token of this collection, unlimited, ${UNTIL_REVOKED}`)
-        : said(argument('operator'), 'may no longer take every token of this collection');
+        ? factOf(argument('operator'), `may take every token of this collection, unlimited, ${UNTIL_REVOKED}`)
+        : factOf(argument('operator'), 'may no longer take every token of this collection');
     case 'ERC-20 approve': {
       // An ERC-721 contract reads the same bytes as the id of a token.
       const isKnown = namedToken(chain, to, rules) !== null;
       const nft = isKnown ? '' : `, or token ${argument('amount')} if the contract is an NFT collection`;
       return argument('amount') === '0'
-        ? said(
+        ? factOf(
             argument('spender'),
             `may no longer take ${unitsName(asset, rules)}${nft.replace(', or', ', but may take')}`,
           )
-        : said(argument('spender'), `may take ${units('amount')} from the vault wallet, ${UNTIL_REVOKED}${nft}`);
+        : factOf(argument('spender'), `may take ${units('amount')} from the vault wallet, ${UNTIL_REVOKED}${nft}`);
     }
     case 'ERC-20 increaseAllowance':
-      return said(
+      return factOf(
         argument('spender'),
         `may take ${units('addedAmount')} more than before from the vault wallet, ${UNTIL_REVOKED}`,
       );
     case 'ERC-20 decreaseAllowance':
-      return said(argument('spender'), `may take ${units('subtractedAmount')} less than before from the vault wallet`);
+      return factOf(
+        argument('spender'),
+        `may take ${units('subtractedAmount')} less than before from the vault wallet`,
+      );
     case 'ERC-2612 permit':
-      return said(argument('spender'), `may take ${units('amount')} from ${argument('owner')}, ${UNTIL_REVOKED}`);
+      return factOf(argument('spender'), `may take ${units('amount')} from ${argument('owner')}, ${UNTIL_REVOKED}`);
     default:
       return [];
   }

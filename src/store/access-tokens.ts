@@ -51,6 +51,7 @@ export async function tokensDeletedBefore(
 
 /** Removes deleted tokens from the directory. Their objects are empty already. */
 export async function removeAccessTokens(db: D1Database, ids: readonly TokenId[]): Promise<void> {
-  const gone = 'DELETE FROM access_tokens WHERE id IN (SELECT value FROM json_each(?)) AND deleted_at_ms IS NOT NULL';
-  await db.prepare(gone).bind(JSON.stringify(ids)).run();
+  const statement =
+    'DELETE FROM access_tokens WHERE id IN (SELECT value FROM json_each(?)) AND deleted_at_ms IS NOT NULL';
+  await db.prepare(statement).bind(JSON.stringify(ids)).run();
 }

@@ -39,6 +39,6 @@ export async function sessionsBefore(
 
 /** Deletes sessions from the directory. Their objects are empty already. */
 export async function deleteSessions(db: D1Database, ids: readonly TokenId[]): Promise<void> {
-  const gone = 'DELETE FROM sessions WHERE id IN (SELECT value FROM json_each(?))';
-  await db.prepare(gone).bind(JSON.stringify(ids)).run();
+  const statement = 'DELETE FROM sessions WHERE id IN (SELECT value FROM json_each(?))';
+  await db.prepare(statement).bind(JSON.stringify(ids)).run();
 }

@@ -80,9 +80,9 @@ export async function upsertWallets(
 export async function replaceMembers(db: D1Database, vaultId: number, userIds: readonly string[]): Promise<void> {
   // One text, because a list of ids would exceed D1's limit of a hundred parameters.
   const ids = JSON.stringify(userIds);
-  const gone = 'DELETE FROM members WHERE vault_id = ?1 AND user_id NOT IN (SELECT value FROM json_each(?2))';
-  const come = 'INSERT OR IGNORE INTO members (vault_id, user_id) SELECT ?1, value FROM json_each(?2)';
-  await db.batch([db.prepare(gone).bind(vaultId, ids), db.prepare(come).bind(vaultId, ids)]);
+  const leaving = 'DELETE FROM members WHERE vault_id = ?1 AND user_id NOT IN (SELECT value FROM json_each(?2))';
+  const joining = 'INSERT OR IGNORE INTO members (vault_id, user_id) SELECT ?1, value FROM json_each(?2)';
+  await db.batch([db.prepare(leaving).bind(vaultId, ids), db.prepare(joining).bind(vaultId, ids)]);
 }
 
 export interface VaultEntry {

@@ -105,6 +105,7 @@ test.each<[keyof typeof house, string, string]>([
   ['vocabulary', 'src/dashboard/shell/app.tsx', `const view = () => <Errand />;`],
   ['vocabulary', 'src/objects/vault/doors/object.ts', `class Vault { #owed = 1; }`],
   ['vocabulary', 'src/jobs/sweep.ts', `const LONGEST_WAIT_MS = 1;`],
+  ['vocabulary', 'src/jobs/sweep.ts', `const given = await read();`],
   ['vocabulary', 'src/cosigner/key/key.ts', `const coin = 1; const witnessed = bearWitness();`],
   ['vocabulary', 'src/objects/transaction-desk.ts', ''],
 ])('rule %s refuses it in %s', (name, path, text) => {

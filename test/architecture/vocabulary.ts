@@ -36,6 +36,9 @@ const TERMS: Readonly<Record<string, string>> = {
   ...of('faulty', 'mischief', 'mischievous'),
 };
 
+/** Names in src/ that say when a value came, and not what it is. Write the noun. */
+const NO_NOUNS: ReadonlySet<string> = new Set(['said', 'given']);
+
 /** Constants of a bound begin with MAX_ or MIN_. */
 const BOUND = /^(MOST|LONGEST|LARGEST|DEEPEST|LEAST|FEWEST|SHORTEST)_/;
 
@@ -77,6 +80,7 @@ export function privateWords({ path, text }: SourceFile): readonly string[] {
   const own = new Set(WORDS_OF_OTHERS.flatMap(([room, words]) => (room.test(path) ? words : [])));
   const faultIn = (name: string): string | null => {
     if (BOUND.test(name)) return `${name}: a bound is MAX_ or MIN_`;
+    if (path.startsWith('src/') && NO_NOUNS.has(name)) return `${name}: write the noun`;
     const word = wordsIn(name).find((one) => Object.hasOwn(TERMS, one) && !own.has(one));
     return word === undefined ? null : `${name}: write ${TERMS[word]} for ${word}`;
   };

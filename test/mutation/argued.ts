@@ -231,8 +231,8 @@ export const ARGUED: readonly Argued[] = [
   },
   {
     file: 'src/monitors/helius.ts',
-    was: "const given = header('authorization') ?? '';",
-    is: "const given = header('authorization') ?? 'other';",
+    was: "const authorization = header('authorization') ?? '';",
+    is: "const authorization = header('authorization') ?? 'other';",
     why: 'no secret is that short',
   },
 ];

@@ -17,13 +17,13 @@ export interface ConfirmedPins {
 export function usePins(dashboard: string, vaultId: number): ConfirmedPins {
   const scope = { dashboard, vaultId };
   const [pins, setPins] = useState<Pins | null>(() => storedPins(localStorage, scope));
-  const learn = (given: Pins) => storePins(localStorage, scope, given);
+  const learn = (confirmedPins: Pins) => storePins(localStorage, scope, confirmedPins);
   return {
     pins,
     learn,
-    confirmed: (given) => {
-      learn(given);
-      setPins(given);
+    confirmed: (confirmedPins) => {
+      learn(confirmedPins);
+      setPins(confirmedPins);
     },
     again: () => {
       forgetPins(localStorage, scope);

@@ -42,8 +42,8 @@ export function saidBy({ plan, ephemeral }: Opened): Uint8Array {
   return concatBytes(ephemeral.publicKey, plan?.opening ?? new Uint8Array());
 }
 
-export function protocolPart(said: PeerMessages): PeerMessages {
-  return new Map([...said].map(([party, bytes]) => [party, bytes.slice(EXCHANGE_KEY_BYTES)] as const));
+export function protocolPart(contributions: PeerMessages): PeerMessages {
+  return new Map([...contributions].map(([party, bytes]) => [party, bytes.slice(EXCHANGE_KEY_BYTES)] as const));
 }
 
 /**
@@ -53,13 +53,13 @@ export function protocolPart(said: PeerMessages): PeerMessages {
 export function openingStatement(
   { plan, protocol }: Opened,
   party: PartyIndex,
-  { nonce, said }: { readonly nonce: string; readonly said: Uint8Array },
+  { nonce, contribution }: { readonly nonce: string; readonly contribution: Uint8Array },
 ): Uint8Array {
   const [version, drawn] = [hexToBytes(protocol), hexToBytes(nonce)];
-  if (plan === null) return taggedHash('cosigner/opening-ahead', version, Uint8Array.of(party), drawn, said);
+  if (plan === null) return taggedHash('cosigner/opening-ahead', version, Uint8Array.of(party), drawn, contribution);
   const { purpose, context, participants } = plan;
   const position = Uint8Array.of(party, ...participants);
-  return taggedHash(`cosigner/opening/${purpose}`, version, context, position, drawn, said);
+  return taggedHash(`cosigner/opening/${purpose}`, version, context, position, drawn, contribution);
 }
 
 /**
@@ -77,10 +77,10 @@ export async function verifiedOpenings(
     const [peer, bytes, nonce] = [peers.get(party), openings.get(party), nonces.get(party)];
     if (peer === undefined || bytes === undefined || nonce === undefined) return null;
     if (bytes.length < EXCHANGE_KEY_BYTES + SIGNATURE_BYTES) return null;
-    const [said, signature] = [bytes.slice(0, -SIGNATURE_BYTES), bytes.slice(-SIGNATURE_BYTES)];
-    const statement = openingStatement(opened, party, { nonce, said });
+    const [contribution, signature] = [bytes.slice(0, -SIGNATURE_BYTES), bytes.slice(-SIGNATURE_BYTES)];
+    const statement = openingStatement(opened, party, { nonce, contribution });
     if (!(await verifyAsCosigner(peer, statement, signature))) return null;
-    all.set(party, said);
+    all.set(party, contribution);
   }
   return all;
 }
@@ -92,11 +92,11 @@ export async function verifiedOpenings(
 export function sessionId(
   { participants, purpose, context }: SessionPlan,
   protocol: string,
-  { nonces, said }: { readonly nonces: ReadonlyMap<PartyIndex, string>; readonly said: PeerMessages },
+  { nonces, contributions }: { readonly nonces: ReadonlyMap<PartyIndex, string>; readonly contributions: PeerMessages },
 ): Uint8Array {
   const parts = participants.flatMap((party) => [
     hexToBytes(nonces.get(party) ?? ''),
-    said.get(party) ?? new Uint8Array(),
+    contributions.get(party) ?? new Uint8Array(),
   ]);
   return taggedHash(`cosigner/sid/${purpose}`, hexToBytes(protocol), context, Uint8Array.from(participants), ...parts);
 }

@@ -62,11 +62,11 @@ export class SessionPeers {
     const pairs = peers.map((peer) => this.#context.pairObject(peer));
     const permits = await Promise.all(peers.map(async (peer, i) => (await pairs[i]?.permit(peer)) ?? null));
     const release = () => {
-      const given = pairs.map(async (pair, i) => {
+      const releases = pairs.map(async (pair, i) => {
         const permit = permits[i] ?? null;
         if (permit !== null) await pair.release(permit);
       });
-      this.#context.waitUntil(Promise.all(given));
+      this.#context.waitUntil(Promise.all(releases));
     };
     if (permits.every((permit) => permit !== null)) return release;
     release();

@@ -134,9 +134,9 @@ export class Sessions {
     if (!prepared.ok) return prepared;
     const opened = { plan: prepared.value, protocol, ephemeral, sinceMs: Date.now() };
     const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));
-    const said = saidBy(opened);
-    const statement = openingStatement(opened, membership.own.index, { nonce, said });
-    const signed = concatBytes(said, await signAsCosigner(membership.own, statement));
+    const contribution = saidBy(opened);
+    const statement = openingStatement(opened, membership.own.index, { nonce, contribution });
+    const signed = concatBytes(contribution, await signAsCosigner(membership.own, statement));
     remember(this.#opened, nonce, opened);
     return accepted({ nonce, opening: base64Of(signed) });
   }
@@ -159,10 +159,10 @@ export class Sessions {
     const plan = planned.value;
     const { participants, isRateLimited, begin, admit } = plan;
     if (!isComplete(nonces, participants)) return refused(refusal('unknown-session'));
-    const said = await verifiedOpenings(membership, opened, { ...invitation, participants });
-    if (said === null) return refused(refusal('envelope-refused'));
-    const sid = sessionId(plan, opened.protocol, { nonces, said });
-    const channels = await this.#channels(opened, sid, said);
+    const contributions = await verifiedOpenings(membership, opened, { ...invitation, participants });
+    if (contributions === null) return refused(refusal('envelope-refused'));
+    const sid = sessionId(plan, opened.protocol, { nonces, contributions });
+    const channels = await this.#channels(opened, sid, contributions);
     if (!channels.ok) return channels;
     const unusable = (await admit?.(invitation.receipts)) ?? null;
     if (unusable !== null) return refused(unusable);
@@ -179,7 +179,7 @@ export class Sessions {
     };
     remember(this.#running, bytesToHex(sid), running);
     // The first round takes no message of a peer, so it needs no permit.
-    return this.#compute(running, { sid, round: 1, envelopes: new Map() }, protocolPart(said));
+    return this.#compute(running, { sid, round: 1, envelopes: new Map() }, protocolPart(contributions));
   }
 
   /**
@@ -189,12 +189,12 @@ export class Sessions {
   async #channels(
     opened: Opened,
     sid: Uint8Array,
-    said: PeerMessages,
+    contributions: PeerMessages,
   ): Promise<Result<Map<PartyIndex, Channel>, Refused>> {
     const { own, peers } = this.#context.membership;
     const channels = new Map<PartyIndex, Channel>();
     for (const [party, peer] of peers) {
-      const peerKey = said.get(party)?.slice(0, EXCHANGE_KEY_BYTES);
+      const peerKey = contributions.get(party)?.slice(0, EXCHANGE_KEY_BYTES);
       if (peerKey === undefined) continue;
       const channel = await openChannel(own, peer, { sid, ephemeral: opened.ephemeral, peerKey });
       if (channel === null) return refused(refusal('envelope-refused', 'ephemeral-key', party));

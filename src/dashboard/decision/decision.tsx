@@ -61,10 +61,10 @@ export function Decision(props: {
       decide(() => rejectFor(reason === undefined ? {} : { reason })),
     );
   const rejectBySession = () => confirmRejection(reject);
-  const decide = (said: () => Promise<unknown>) => {
+  const decide = (act: () => Promise<unknown>) => {
     send(true);
     setError(null);
-    said()
+    act()
       .catch((error: unknown) => setError(faultOf(error)))
       .finally(() => send(false));
   };

@@ -5,15 +5,15 @@ import { announce } from '#dashboard/shell/announcement.tsx';
 export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
   const [outcome, show] = useState('');
   useEffect(() => show(''), [text]);
-  const setOutcome = (said: string) => {
-    show(said);
-    announce(said);
+  const report = (result: string) => {
+    show(result);
+    announce(result);
   };
   const copy = () => {
     show('');
     navigator.clipboard.writeText(text).then(
-      () => setOutcome('Copied'),
-      () => setOutcome('Not copied. Select the text and copy it.'),
+      () => report('Copied'),
+      () => report('Not copied. Select the text and copy it.'),
     );
   };
   return (

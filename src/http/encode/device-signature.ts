@@ -44,9 +44,9 @@ export const deviceSignatureBody = z.strictObject({ keyId: deviceKeyId, ...signa
  */
 export function withOptionalSignature<S extends z.ZodRawShape>(fields: S) {
   return z.strictObject({ ...deviceSignatureBody.partial().shape, ...fields }).superRefine((body, context) => {
-    const given = Object.keys(deviceSignatureBody.shape).filter((name) => name in body);
-    for (const name of given.length === 0 ? [] : ['keyId', 'signature']) {
-      if (!given.includes(name)) context.addIssue({ code: 'custom', path: [name], message: 'A signature needs it.' });
+    const present = Object.keys(deviceSignatureBody.shape).filter((name) => name in body);
+    for (const name of present.length === 0 ? [] : ['keyId', 'signature']) {
+      if (!present.includes(name)) context.addIssue({ code: 'custom', path: [name], message: 'A signature needs it.' });
     }
   });
 }

@@ -60,8 +60,8 @@ async function exportAll(
   await callObject(object, (stub) => stub.execute(null, { type: 'recordExport', ...requested }));
   const { packages, missing } = await packagesOf(context, vault);
   const givenBy = (id: string) => packages.filter(({ keyId }) => keyId === id).map(({ node }) => node);
-  const given = { requestedBy, keys: vault.keys.map(({ keyId }) => ({ keyId, givenBy: givenBy(keyId) })) };
-  await callObject(object, (stub) => stub.execute(null, { type: 'recordExport', ...given }));
+  const exported = { requestedBy, keys: vault.keys.map(({ keyId }) => ({ keyId, givenBy: givenBy(keyId) })) };
+  await callObject(object, (stub) => stub.execute(null, { type: 'recordExport', ...exported }));
   for (const key of vault.keys) {
     const recipients = recipientsOf(key, packages);
     if (recipients !== null)

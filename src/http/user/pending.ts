@@ -115,10 +115,10 @@ async function list(context: HttpContext, { query }: Input<{ query: typeof pendi
     unread.push(...some.flatMap((item, i) => ('vault' in item && records[i] === 'unread' ? item.vault.id : [])));
   }
   // Decided since the vaults were read.
-  const gone = shown.length - data.length - unread.length;
+  const ended = shown.length - data.length - unread.length;
   const incomplete = [...new Set([...incompleteVaults, ...unread])].toSorted((a, b) => a - b);
   const valued = await withValues(context.env.DB, chainsFrom(context.env), data);
-  const total = items.length - gone;
+  const total = items.length - ended;
   return context.json({ data: valued, nextCursor, total, incompleteVaults: incomplete, position });
 }
 

@@ -33,13 +33,13 @@ export async function combineSignatures(
   messages: readonly Uint8Array[],
   results: ReadonlyMap<PartyIndex, Readonly<Record<string, unknown>>>,
 ): Promise<Result<readonly ChainSignature[], GroupFault>> {
-  const given = [...results].map(([index, result]) => {
+  const partsOfSigners = [...results].map(([index, result]) => {
     const parsed = partialResult.safeParse(result);
     return [index, parsed.success ? equalParts(hexToBytes(parsed.data.partial), messages.length) : []] as const;
   });
   const signatures: ChainSignature[] = [];
   for (const [i, message] of messages.entries()) {
-    const partials = new Map(given.map(([index, parts]) => [index, parts[i] ?? new Uint8Array()] as const));
+    const partials = new Map(partsOfSigners.map(([index, parts]) => [index, parts[i] ?? new Uint8Array()] as const));
     const combined = await combineOne(key, message, partials);
     if (!combined.ok) {
       const { abort } = combined;

@@ -87,8 +87,8 @@ async function offerAgain({ vault, client, work: { transaction, chain } }: Watch
   if (newest.purpose === 'intent' && isPastNotAfterTime(transaction.intent, Date.now())) return;
   const verdict = await client.broadcast(newest.signed.raw, newest.signed.hash);
   if (verdict.outcome !== 'accepted' || newest.sent.outcome !== 'accepted') return;
-  const said = acceptanceOf(verdict, chain);
-  const event = { type: 'send', attempt: newest.number, ...said, isRepeated: true } as const;
+  const acceptance = acceptanceOf(verdict, chain);
+  const event = { type: 'send', attempt: newest.number, ...acceptance, isRepeated: true } as const;
   await vault.report({ type: 'recordEvent', id: transaction.id, event });
 }
 

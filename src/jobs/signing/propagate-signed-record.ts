@@ -52,7 +52,7 @@ export async function propagateSignedRecord(
   cosigners: readonly CosignerClient[],
   { keyId, transactionId, threshold, signed }: Propagation,
 ): Promise<void> {
-  const said = await Promise.all(
+  const answers = await Promise.all(
     cosigners.map(async (cosigner) => {
       const answer = await cosigner.call(`key/${keyId}/signed`, { transactionId });
       const lines = answer.ok ? attestation.safeParse(answer.value) : null;
@@ -63,7 +63,7 @@ export async function propagateSignedRecord(
       return lines?.success === true ? { cosigner, lines: ofAttempts(lines.data) } : null;
     }),
   );
-  const present = said.filter((one) => one !== null);
+  const present = answers.filter((one) => one !== null);
   const known = Map.groupBy(
     present.flatMap(({ cosigner, lines }) => lines.map((line) => ({ cosigner, ...line }))),
     ({ record }) => JSON.stringify(record),

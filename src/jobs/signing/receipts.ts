@@ -3,7 +3,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
 
-const given = z.object({ receipt: z.string().regex(/^[0-9a-f]{128}$/) });
+const receiptAnswer = z.object({ receipt: z.string().regex(/^[0-9a-f]{128}$/) });
 
 /**
  * Returns the receipts of co-signers that take no part in a signature, by their numbers
@@ -21,7 +21,7 @@ export async function receiptsOf(
     const cosigner = cosigners[i];
     if (cosigner === undefined) continue;
     if (!answer.ok && answer.refusal.code !== 'unreachable') return refused(answer.refusal);
-    const read = answer.ok ? given.safeParse(answer.value) : null;
+    const read = answer.ok ? receiptAnswer.safeParse(answer.value) : null;
     if (read?.success === true) receipts[String(cosigner.index)] = read.data.receipt;
   }
   return accepted(receipts);

@@ -31,9 +31,9 @@ export async function aggregate(input: {
 }): Promise<RoundResult<Uint8Array>> {
   const { key, message, partials } = input;
   const suite = suiteOf(key.scheme);
-  const given = [...partials].toSorted(([one], [other]) => one - other);
-  const signers = given.map(([signer]) => signer);
-  const first = given[0]?.[1];
+  const ordered = [...partials].toSorted(([one], [other]) => one - other);
+  const signers = ordered.map(([signer]) => signer);
+  const first = ordered[0]?.[1];
   if (first === undefined) throw new Error('a signature has no signers');
   const length = SHARE_BYTES + COMMITMENT_BYTES + signers.length * 2 * suite.pointBytes;
   for (const [signer, partial] of partials) {
@@ -41,11 +41,11 @@ export async function aggregate(input: {
   }
   const seen = (partial: Uint8Array) => partial.subarray(SHARE_BYTES + COMMITMENT_BYTES);
   const agreed = seen(first);
-  if (!given.every(([, partial]) => equalBytes(seen(partial), agreed)))
+  if (!ordered.every(([, partial]) => equalBytes(seen(partial), agreed)))
     return abortedByOneOf(signers, 'frost-aggregate/commitments');
   const parts = equalParts(agreed, signers.length);
   const commitments = new Map(signers.map((signer, i) => [signer, parts[i] ?? new Uint8Array()] as const));
-  const shares = given.map(([signer, partial]) => ({ signer, bytes: partial.slice(0, SHARE_BYTES) }));
+  const shares = ordered.map(([signer, partial]) => ({ signer, bytes: partial.slice(0, SHARE_BYTES) }));
   const turn = { key, message, commitments };
   const z = sum(key, shares);
   if (z !== null) {

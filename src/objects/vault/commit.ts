@@ -41,9 +41,9 @@ export class VaultCommit {
   async run<T>(writes: () => T, remember: () => void = () => {}): Promise<T> {
     let armed: Promise<void> = Promise.resolve();
     const armedBefore = this.#armedAtMs;
-    let given: T;
+    let result: T;
     try {
-      given = this.#storage.transactionSync(() => {
+      result = this.#storage.transactionSync(() => {
         const written = writes();
         armed = this.arm();
         return written;
@@ -57,7 +57,7 @@ export class VaultCommit {
     remember();
     await armed;
     this.#onCommit();
-    return given;
+    return result;
   }
 
   /**

@@ -119,21 +119,21 @@ export class WalletNonceObject extends DurableObject<CoordinatorConfig> {
     const before = this.#load();
     const whole = withHeld(before, known);
     const counts = { ...countsIn(request), slots: slotsIn(request, known) };
-    const given = allocate(whole, transactionId, counts, this.#settledBlock());
-    if (given.nonce === null) {
-      if (given.book !== before) this.#store(given.book);
-      const { waitsFor } = given;
+    const allocation = allocate(whole, transactionId, counts, this.#settledBlock());
+    if (allocation.nonce === null) {
+      if (allocation.book !== before) this.#store(allocation.book);
+      const { waitsFor } = allocation;
       return waitsFor === null ? { nonce: null, why: 'unproven' } : { nonce: null, why: 'behind', waitsFor };
     }
-    const nonce = given.nonce.toString();
+    const nonce = allocation.nonce.toString();
     if (request.spending === undefined) {
-      if (given.book !== before) this.#store(given.book);
+      if (allocation.book !== before) this.#store(allocation.book);
       return { nonce };
     }
     const spending = atSlot(request.spending, nonce);
-    const weighed = decideReservation(this.#inFlight(given.book, known), transactionId, spending);
+    const weighed = decideReservation(this.#inFlight(allocation.book, known), transactionId, spending);
     // A transaction that waits for funds gets no nonce: no other transaction ever waits for it.
-    const book = weighed.outcome === 'reserved' ? given.book : whole;
+    const book = weighed.outcome === 'reserved' ? allocation.book : whole;
     this.#keep(transactionId, weighed, { before, book });
     return weighed.outcome === 'reserved' ? { nonce, reserved: weighed.amounts } : unreserved(weighed);
   }

@@ -243,7 +243,7 @@ export const BITCOIN_BUGS: readonly Bug[] = [
   {
     name: 'UTXOs: a cancellation leaves out the first UTXO',
     file: 'src/chains/bitcoin/client/kept-utxos.ts',
-    was: 'return gone[0] === true ? utxos : utxos',
+    was: 'return absent[0] === true ? utxos : utxos',
     is: 'return utxos',
     caughtBy: PROOF,
   },

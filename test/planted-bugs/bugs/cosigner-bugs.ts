@@ -383,14 +383,14 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   {
     name: 'a passkey signs for another page',
     file: 'src/devices/webauthn.ts',
-    was: "if (said['origin'] !== passkey.origin || said['crossOrigin'] === true || said['topOrigin'] !== undefined) {",
-    is: "if (said['origin'] === undefined) {",
+    was: "clientData['origin'] !== passkey.origin ||",
+    is: "clientData['origin'] === undefined ||",
     caughtBy: ['test/devices/device-signature.test.ts'],
   },
   {
     name: 'a passkey signs for another digest',
     file: 'src/devices/webauthn.ts',
-    was: "if (said['challenge'] !== Buffer.from(hexToBytes(digest)).toString('base64url')) return 'wrong-digest';",
+    was: "if (clientData['challenge'] !== Buffer.from(hexToBytes(digest)).toString('base64url')) return 'wrong-digest';",
     is: '',
     caughtBy: ['test/devices/device-signature.test.ts'],
   },

@@ -57,8 +57,8 @@ export const MEMBER_BUGS: readonly Bug[] = [
   {
     name: 'half a device signature beside a reason counts as none',
     file: 'src/http/encode/device-signature.ts',
-    was: "given.length === 0 ? [] : ['keyId', 'signature']",
-    is: 'given.slice(given.length)',
+    was: "present.length === 0 ? [] : ['keyId', 'signature']",
+    is: 'present.slice(present.length)',
     caughtBy: reason,
   },
   {

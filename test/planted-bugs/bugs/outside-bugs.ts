@@ -348,8 +348,8 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   {
     name: 'a device of another person cancels a credential reset',
     file: 'src/objects/vault/commands/credential-reset.ts',
-    was: 'keyId === given.keyId && userId === reset.userId;',
-    is: 'keyId === given.keyId && userId.length > 0;',
+    was: 'keyId === signature.keyId && userId === reset.userId;',
+    is: 'keyId === signature.keyId && userId.length > 0;',
     caughtBy: ['test/attacks/operator/credential-reset-cancelled.worker.test.ts'],
   },
 ];

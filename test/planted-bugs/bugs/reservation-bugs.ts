@@ -67,8 +67,8 @@ export const RESERVATION_BUGS: readonly Bug[] = [
   {
     name: 'reservation: a payment that waits for money takes a nonce',
     file: 'src/objects/wallet-nonce/object.ts',
-    was: "const book = weighed.outcome === 'reserved' ? given.book : whole;",
-    is: 'const book = given.book;',
+    was: "const book = weighed.outcome === 'reserved' ? allocation.book : whole;",
+    is: 'const book = allocation.book;',
     caughtBy: ['test/objects/wallet-nonce/funds.worker.test.ts'],
   },
   {

@@ -177,8 +177,8 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
   {
     name: 'observations: a node without history keeps a false inclusion of long ago alive',
     file: 'src/chains/evm/watch/observe.ts',
-    was: "if (!gone.ok) return (await isUnusedLater(view)) ? denial('The nonce is unused in a later final block.') : gone;",
-    is: 'if (!gone.ok) return gone;',
+    was: "if (!absence.ok) return (await isUnusedLater(view)) ? denial('The nonce is unused in a later final block.') : absence;",
+    is: 'if (!absence.ok) return absence;',
     caughtBy: ['test/chains/evm/watch/observe.test.ts'],
   },
   {

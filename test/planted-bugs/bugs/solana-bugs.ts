@@ -104,8 +104,8 @@ export const SOLANA_BUGS: readonly Bug[] = [
   {
     name: 'solana: a memo is not in the bytes',
     file: 'src/chains/solana/rules/transaction.ts',
-    was: 'const said = memo === null ? [] : [memoInstruction(memo)];',
-    is: 'const said: Instruction[] = memo === null ? [] : [];',
+    was: 'const memos = memo === null ? [] : [memoInstruction(memo)];',
+    is: 'const memos: Instruction[] = memo === null ? [] : [];',
     caughtBy: MEMO,
   },
   {

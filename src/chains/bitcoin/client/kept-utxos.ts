@@ -26,6 +26,6 @@ export async function keptUtxos(
     const answered = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
     return answered.length > 0 && answered.every((transaction) => transaction === null);
   };
-  const gone = await Promise.all(utxos.map(isGone));
-  return gone[0] === true ? utxos : utxos.filter((_, i) => gone[i] !== true);
+  const absent = await Promise.all(utxos.map(isGone));
+  return absent[0] === true ? utxos : utxos.filter((_, i) => absent[i] !== true);
 }

@@ -58,6 +58,6 @@ export function signaturesIn(raw: string): readonly Uint8Array[] {
 export function assembleMessage(intent: MessageIntent, signature: ChainSignature): Result<string, ChainFault> {
   const message = signedMessage(intent);
   if (message === null) return refused({ detail: 'the message is not in canonical form' });
-  const given = messageSignature(message, signature);
-  return given.ok ? given : refused({ detail: given.refusal });
+  const witnesses = messageSignature(message, signature);
+  return witnesses.ok ? witnesses : refused({ detail: witnesses.refusal });
 }

@@ -35,8 +35,8 @@ export async function observeTransaction(
     if (transfer.value.block !== null) return included(node, chain, { ...transfer.value, from });
     inMempool = true;
   }
-  const gone = await checkOwnAbsence(node, chain, watched, BLOCK_CALLS);
-  if (!gone.ok) return gone;
+  const absence = await checkOwnAbsence(node, chain, watched, BLOCK_CALLS);
+  if (!absence.ok) return absence;
   if (inMempool) return accepted({ type: 'absent', inMempool, nonceTaken: false });
   const status = await utxoStatusOf(node, chain, watched);
   if (!status.ok) return status;

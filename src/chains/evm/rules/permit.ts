@@ -88,9 +88,9 @@ function allowances(details: string): Form {
     members: `${details},address spender,uint256 sigDeadline`,
     inner: DETAILS,
     isPermit2: true,
-    terms: ({ details: given, sigDeadline }) => {
+    terms: ({ details: permissions, sigDeadline }) => {
       const until = timeIn('uint256', sigDeadline);
-      const grants = listOf(given).map(({ token, amount, expiration }) => {
+      const grants = listOf(permissions).map(({ token, amount, expiration }) => {
         const ends = timeIn('uint48', expiration);
         // Permit2 puts the time of the block in the place of 0.
         if (ends === null) return null;
@@ -106,10 +106,10 @@ function payments(permitted: string): Form {
     members: `${permitted},address spender,uint256 nonce,uint256 deadline`,
     inner: PERMISSIONS,
     isPermit2: true,
-    terms: ({ permitted: given, deadline }) => {
+    terms: ({ permitted: permissions, deadline }) => {
       const until = timeIn('uint256', deadline);
       if (until === null) return null;
-      const grants = listOf(given).map(({ token, amount }) =>
+      const grants = listOf(permissions).map(({ token, amount }) =>
         grantOf(token, { type: 'uint256', value: amount, ends: until }),
       );
       return { effect: 'once', owner: null, acceptedUntil: until, grants };

@@ -126,9 +126,9 @@ function readTypes(value: unknown, domain: Readonly<Record<string, unknown>>): R
   if (unknown[0] !== undefined) return refused(`The type ${unknown[0].type} is not known.`);
   const implied = DOMAIN_MEMBERS.filter(({ name }) => name in domain);
   types[DOMAIN] ??= implied;
-  const given = types[DOMAIN] ?? [];
-  const standard = DOMAIN_MEMBERS.filter(({ name }) => given.some((member) => member.name === name));
-  const fits = JSON.stringify(given) === JSON.stringify(standard);
+  const declared = types[DOMAIN] ?? [];
+  const standard = DOMAIN_MEMBERS.filter(({ name }) => declared.some((member) => member.name === name));
+  const fits = JSON.stringify(declared) === JSON.stringify(standard);
   return fits ? accepted(types) : refused('EIP712Domain must have the fields of the standard in its order.');
 }
 

@@ -180,8 +180,8 @@ async function moved({ node, chain, watched }: View, included: Included): Promis
 
 async function observeAbsence(view: View): Promise<Result<Observation, NodeProblem>> {
   const { node, chain, watched } = view;
-  const gone = await checkOwnAbsence(node, chain, watched, BLOCK_CALLS);
-  if (!gone.ok) return (await isUnusedLater(view)) ? denial('The nonce is unused in a later final block.') : gone;
+  const absence = await checkOwnAbsence(node, chain, watched, BLOCK_CALLS);
+  if (!absence.ok) return (await isUnusedLater(view)) ? denial('The nonce is unused in a later final block.') : absence;
   const known = await Promise.all(watched.hashes.map((hash) => node.request(getTransaction(hash))));
   for (const answer of known) if (!answer.ok) return answer;
   if (known.some((answer) => answer.ok && answer.value?.mined === true))

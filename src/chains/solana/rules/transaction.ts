@@ -170,9 +170,9 @@ function paying({ wallet, to, mint, units, memo }: Payment, token: TokenTerms | 
   const signer = createNoopSigner(wallet);
   // The memo precedes the transfer, where Solana Pay puts it and programs that require a memo
   // expect it.
-  const said = memo === null ? [] : [memoInstruction(memo)];
+  const memos = memo === null ? [] : [memoInstruction(memo)];
   if (mint === null || token === null) {
-    return [...said, getTransferSolInstruction({ source: signer, destination: to, amount: units })];
+    return [...memos, getTransferSolInstruction({ source: signer, destination: to, amount: units })];
   }
   const { decimals, withheld } = token;
   const program = programOf(token);
@@ -185,7 +185,7 @@ function paying({ wallet, to, mint, units, memo }: Payment, token: TokenTerms | 
   return [
     ...(token.opensAccount ? [getCreateAssociatedTokenIdempotentInstruction(opened)] : []),
     ...(token.source === undefined ? [] : [revoked]),
-    ...said,
+    ...memos,
     withheld === undefined ? checked : { ...checked, data: withheldData({ units, decimals, withheld }) },
   ];
 }

@@ -76,10 +76,10 @@ function between(
   for (const { party, units } of came) {
     let requested = units;
     for (let one = went[giver]; one !== undefined && requested > 0n; one = went[giver]) {
-      const given = left < requested ? left : requested;
-      move(one.party, party, given);
-      requested -= given;
-      left -= given;
+      const part = left < requested ? left : requested;
+      move(one.party, party, part);
+      requested -= part;
+      left -= part;
       if (left === 0n) {
         giver += 1;
         left = went[giver]?.units ?? 0n;

@@ -38,15 +38,15 @@ async function cancel(
 ): Promise<Response> {
   const flood = await limitByAddress(context);
   if (flood !== null) return flood;
-  const given = deviceSignatureIn(body);
-  if (given === null) {
+  const signature = deviceSignatureIn(body);
+  if (signature === null) {
     return refusalProblem(context, { code: 'device-signature-refused', fault: 'unknown-device' });
   }
   const received = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.work({ type: 'verifyResetCancellation', id: resetId, given }),
+    (vault) => vault.work({ type: 'verifyResetCancellation', id: resetId, signature }),
   );
   if (!received.ok) return refusalProblem(context, received.refusal);
   const { userId } = received.value;
-  return cancelled(context, received.value, { userId, tokenId: null, deviceKeyId: given.keyId });
+  return cancelled(context, received.value, { userId, tokenId: null, deviceKeyId: signature.keyId });
 }

@@ -82,16 +82,16 @@ export function readCredentialResets(
  */
 export async function verifyResetCancellation(
   context: VaultContext,
-  { id, given }: { readonly id: CredentialResetId; readonly given: DeviceSignature },
+  { id, signature }: { readonly id: CredentialResetId; readonly signature: DeviceSignature },
 ): Promise<Result<CredentialReset, Refusal>> {
   const vault = context.vault();
   const reset = vault === null ? null : context.storage.resets.read(id);
   if (vault === null || reset === null) return refused({ code: 'credential-reset-not-found' });
   const isOwn = ({ keyId, userId }: (typeof vault.policy.devices)[number]) =>
-    keyId === given.keyId && userId === reset.userId;
+    keyId === signature.keyId && userId === reset.userId;
   const device = vault.policy.devices.find(isOwn);
   const digest = bytesToHex(sha256(cancellationBytes(reset, vault.id)));
-  const fault = device === undefined ? 'unknown-device' : await signatureFault(device, digest, given);
+  const fault = device === undefined ? 'unknown-device' : await signatureFault(device, digest, signature);
   return fault === null ? accepted(reset) : refused({ code: 'device-signature-refused', fault });
 }
 

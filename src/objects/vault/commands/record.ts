@@ -53,8 +53,8 @@ export async function flushRecord(
 export async function setVisibility(
   context: VaultContext,
   actor: Actor,
-  given: { readonly id: TransactionId; readonly visible: boolean },
+  request: { readonly id: TransactionId; readonly visible: boolean },
 ): Promise<Result<RecordView, Refusal>> {
-  const ofOthers = await setActivityVisibility(context, actor, given);
-  return ofOthers ?? setTransactionVisibility(context, actor, given);
+  const ofOthers = await setActivityVisibility(context, actor, request);
+  return ofOthers ?? setTransactionVisibility(context, actor, request);
 }

@@ -177,15 +177,15 @@ export const BEHIND_EXECUTE: {
   readonly [T in keyof Commands]: (
     context: VaultContext,
     actor: CommandActor<T>,
-    given: Command<T>,
+    request: Command<T>,
   ) => Answer<Commands, T>;
 } = COMMANDS;
 export const BEHIND_QUERY: {
-  readonly [T in keyof Queries]: (context: VaultContext, actor: Actor, given: Query<T>) => Answer<Queries, T>;
+  readonly [T in keyof Queries]: (context: VaultContext, actor: Actor, request: Query<T>) => Answer<Queries, T>;
 } = QUERIES;
 export const BEHIND_WORK: {
-  readonly [T in keyof WorkReads]: (context: VaultContext, given: Work<T>) => Answer<WorkReads, T>;
+  readonly [T in keyof WorkReads]: (context: VaultContext, request: Work<T>) => Answer<WorkReads, T>;
 } = WORK;
 export const BEHIND_REPORT: {
-  readonly [T in keyof Reports]: (context: VaultContext, given: Report<T>) => Answer<Reports, T>;
+  readonly [T in keyof Reports]: (context: VaultContext, request: Report<T>) => Answer<Reports, T>;
 } = REPORTS;
