@@ -32,6 +32,8 @@ interface Reader {
 
 export interface PendingList {
   readonly loaded: Loaded<Pending>;
+  /** The position of the list; null before it is loaded. */
+  readonly position: string | null;
   readonly reload: () => void;
   /** Loads one page more. */
   readonly more: () => void;
@@ -72,21 +74,17 @@ export function usePending({ path, vaults, userId }: Reader): PendingList {
     transaction: ({ kind }) => kind !== 'activity' && reload(),
     missed: reload,
   });
-  useOwnLive(userId, loaded.state === 'ready' ? loaded.value.position : null, reload);
+  const position = loaded.state === 'ready' ? loaded.value.position : null;
+  useOwnLive(userId, position, reload);
   const more = () => {
     pages.current += 1;
     reload();
   };
-  return { loaded, reload, more };
+  return { loaded, position, reload, more };
 }
 
 /** The position of the list of what waits for the reader; null before the list is loaded. */
 export const PendingPosition = createContext<string | null>(null);
-
-/** Returns the position of a list of what waits for the reader. */
-export function positionOf({ loaded }: PendingList): string | null {
-  return loaded.state === 'ready' ? loaded.value.position : null;
-}
 
 /**
  * Loads a list of decisions again when a transaction, a policy change or a credential reset has

@@ -3,7 +3,7 @@ import { amountText, chainText, frameFacts, knownChain, namedToken, nativeText, 
 import { allowanceText, callPermission, permitFacts, UNLIMITED } from '#review/permission-facts.ts';
 import { decodeCall } from '#chains/evm/rules/decode-call.ts';
 import type { TypedData } from '#chains/evm/rules/typed-data.ts';
-import { arrayOf, DOMAIN, integerOf, readTypedData, typedDataText } from '#chains/evm/rules/typed-data.ts';
+import { arrayOf, DOMAIN, integerOf, readTypedDataText, typedDataText } from '#chains/evm/rules/typed-data.ts';
 import { warningsOf } from '#chains/inspect/warnings.ts';
 import { parseAmount, unitsOf } from '#domain/asset/amount.ts';
 import { InvalidDocument } from '#domain/canonical/field-reader.ts';
@@ -21,7 +21,7 @@ import type { OptionalRules } from '#domain/policy/optional-rules.ts';
 import { nameOf } from '#domain/policy/rules.ts';
 import type { AssetRef } from '#domain/asset/exposure.ts';
 import { findLookalike, shapeOf } from '#domain/activity/lookalike.ts';
-import { isJsonObject, jsonIn } from '#domain/untrusted-json.ts';
+import { isJsonObject } from '#domain/untrusted-json.ts';
 import { visibleText } from '#domain/visible-text.ts';
 
 /** What an approval does, in words, and every field that the approval binds. */
@@ -257,7 +257,7 @@ function messageExtraFacts({ foreignChainId, droppedKeys }: MessageExtras): read
 }
 
 function typedDataIn(message: string): TypedData | null {
-  const read = readTypedData(jsonIn(message));
+  const read = readTypedDataText(message);
   return read.ok && typedDataText(read.value) === message ? read.value : null;
 }
 

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import type { SourceFile } from './house.ts';
+import { importsOf } from './imports.ts';
 
 /**
  * Returns the import cycles of the source, type imports included. The files of a cycle can only be
@@ -19,8 +20,9 @@ function importGraph(files: readonly SourceFile[]): ReadonlyMap<string, readonly
   const known = new Set(files.map(({ path }) => path));
   return new Map(
     files.map(({ path, text }) => {
-      const targets = [...text.matchAll(/\b(?:from|import\()\s*'([^']+)'/gu)].map((match) => match[1] ?? '');
-      const imported = targets.map((target) => importedPath(path, target)).filter((one) => one !== null);
+      const imported = importsOf(text)
+        .map((target) => importedPath(path, target))
+        .filter((one) => one !== null);
       return [path, [...new Set(imported)].filter((one) => known.has(one))];
     }),
   );

@@ -1,4 +1,5 @@
 import type { SourceFile } from './house.ts';
+import { importsOf } from './imports.ts';
 
 /**
  * The folders of a room, from the lowest. A file may import from its own folder and from lower
@@ -10,6 +11,7 @@ const FOLDER_ORDERS: Readonly<Record<string, readonly string[]>> = {
   mpc: ['', 'derivation', 'keygen', 'recovery', 'wasm', 'frost', 'ecdsa'],
   chains: [
     '',
+    // Co-signers and pages import rules without clients: code that checks bytes calls no RPC node.
     'evm/rules',
     'solana/rules',
     'bitcoin/rules',
@@ -60,8 +62,8 @@ export function foldersInOrder({ path, text }: SourceFile): readonly string[] {
   if (order === undefined) return [];
   const own = order.indexOf(folder);
   if (own === -1) return [`is in ${room}/${folder}, which has no position in the order of the room`];
-  return [...text.matchAll(/\b(?:from|import)(?:\s+|\s*\(\s*)'#([a-z-]+)\/(?:([^']*)\/)?[^/']+'/g)].flatMap(
-    ([, target, other = '']) =>
-      target !== room || order.indexOf(other) <= own ? [] : [`imports from ${room}/${other}, which is not below it`],
-  );
+  return importsOf(text).flatMap((target) => {
+    const [, other, at = ''] = /^#([a-z-]+)\/(?:(.*)\/)?[^/]+$/.exec(target) ?? [];
+    return other !== room || order.indexOf(at) <= own ? [] : [`imports ${target}, which is not below it`];
+  });
 }

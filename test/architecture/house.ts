@@ -1,5 +1,6 @@
 import { foldersInOrder } from './folder-order.ts';
 import { faultsNotStated } from './error-texts.ts';
+import { importsOf } from './imports.ts';
 import { notTooLongFunctions } from './function-lines.ts';
 import { privateWords } from './vocabulary.ts';
 
@@ -100,16 +101,11 @@ export const house = {
   logs: nothingSecretInLogs,
   mentions: noUnfinishedWork,
   vocabulary: privateWords,
-  rules: rulesArePure,
 } satisfies Readonly<Record<string, Rule>>;
 
 export function roomOf(path: string): string | null {
   const match = /^src\/(?:([a-z-]+)\/)?[^/]/.exec(path);
   return match === null ? null : (match[1] ?? '');
-}
-
-function importsOf(text: string): readonly string[] {
-  return [...text.matchAll(/\b(?:from|import)(?:\s+|\s*\(\s*)'([^']+)'/g)].flatMap((match) => match[1] ?? []);
 }
 
 function onlyDownwards({ path, text }: SourceFile): readonly string[] {
@@ -238,17 +234,6 @@ function domainIsPure({ path, text }: SourceFile): readonly string[] {
   if (roomOf(path) !== 'domain') return [];
   const found = /\b(Date\.now|new Date\(\)|Math\.random|crypto\.|fetch\(|setTimeout|console\.)/.exec(text);
   return found === null ? [] : [`is not pure: ${found[0]}`];
-}
-
-/**
- * Co-signers and pages import the rules of a chain without its clients: code that checks bytes
- * calls no RPC node.
- */
-function rulesArePure({ path, text }: SourceFile): readonly string[] {
-  if (!/^src\/chains\/[a-z]+\/rules\//.test(path)) return [];
-  return importsOf(text).flatMap((target) =>
-    /^#chains\/[a-z]+\/(client|watch)\//.test(target) ? [`imports ${target}; rules are pure`] : [],
-  );
 }
 
 function noDatabaseTransactions({ path, text }: SourceFile): readonly string[] {

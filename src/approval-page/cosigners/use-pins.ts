@@ -17,13 +17,13 @@ export interface ConfirmedPins {
 export function usePins(dashboard: string, vaultId: number): ConfirmedPins {
   const scope = { dashboard, vaultId };
   const [pins, setPins] = useState<Pins | null>(() => storedPins(localStorage, scope));
-  const learn = (confirmedPins: Pins) => storePins(localStorage, scope, confirmedPins);
+  const learn = (stated: Pins) => storePins(localStorage, scope, stated);
   return {
     pins,
     learn,
-    confirmed: (confirmedPins) => {
-      learn(confirmedPins);
-      setPins(confirmedPins);
+    confirmed: (entered) => {
+      learn(entered);
+      setPins(entered);
     },
     again: () => {
       forgetPins(localStorage, scope);

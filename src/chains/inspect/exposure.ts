@@ -2,13 +2,12 @@ import type { DecodedCall } from '#chains/evm/rules/decode-call.ts';
 import { decodeCall } from '#chains/evm/rules/decode-call.ts';
 import { isUnboundMessage, signedChainId } from '#chains/evm/rules/message.ts';
 import { canonicalIn, tokenAuthorisationOf } from '#chains/evm/rules/token-authorisation.ts';
-import { readTypedData } from '#chains/evm/rules/typed-data.ts';
+import { readTypedDataText } from '#chains/evm/rules/typed-data.ts';
 import { amountOf, UINT256_MAX } from '#domain/asset/amount.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import type { Exposure, AssetAmount } from '#domain/asset/exposure.ts';
 import type { Action } from '#domain/transaction/intent.ts';
 import { unreachable } from '#domain/result.ts';
-import { jsonIn } from '#domain/untrusted-json.ts';
 
 type SpentAssets = Omit<Exposure, 'chain'>;
 
@@ -120,7 +119,7 @@ function spentByCall(token: string, call: DecodedCall | null): SpentAssets {
  * that names no chain.
  */
 function typedStake(message: string, wallet: string): SignedAssets {
-  const read = readTypedData(jsonIn(message));
+  const read = readTypedDataText(message);
   if (!read.ok) return unreadable();
   const chainId = signedChainId(read.value);
   // The rules of the chain on which the signature is valid apply. Those of the vault's chain would

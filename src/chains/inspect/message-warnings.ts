@@ -2,10 +2,9 @@ import { chainIdOf } from '#chains/evm/rules/chain-id.ts';
 import { isUnboundMessage, signedChainId } from '#chains/evm/rules/message.ts';
 import { isNamedPayment, tokenAuthorisationOf } from '#chains/evm/rules/token-authorisation.ts';
 import type { TypedData } from '#chains/evm/rules/typed-data.ts';
-import { readTypedData } from '#chains/evm/rules/typed-data.ts';
+import { readTypedDataText } from '#chains/evm/rules/typed-data.ts';
 import type { Warning } from '#chains/inspect/warning.ts';
 import type { MessageIntent } from '#domain/transaction/intent.ts';
-import { jsonIn } from '#domain/untrusted-json.ts';
 
 /** Types of typed data that allow another account to spend tokens: ERC-2612 and Permit2. */
 export const PERMITS: ReadonlySet<string> = new Set([
@@ -29,7 +28,7 @@ export function messageWarnings(intent: MessageIntent): Warning[] {
 function contentWarnings({ format, message, chain }: MessageIntent): Warning[] {
   switch (format) {
     case 'eip712': {
-      const typed = readTypedData(jsonIn(message));
+      const typed = readTypedDataText(message);
       return typed.ok ? [...authorisation(typed.value), ...foreignChain(typed.value, chain)] : [];
     }
     case 'eip191-hex': {

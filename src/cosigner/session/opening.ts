@@ -38,7 +38,7 @@ const SIGNATURE_BYTES = 64;
  * Returns the opening of a co-signer without its signature: its ephemeral key, and then the part of
  * its protocol, which may be empty.
  */
-export function saidBy({ plan, ephemeral }: Opened): Uint8Array {
+export function contributionOf({ plan, ephemeral }: Opened): Uint8Array {
   return concatBytes(ephemeral.publicKey, plan?.opening ?? new Uint8Array());
 }
 
@@ -71,7 +71,7 @@ export async function verifiedOpenings(
   opened: Opened,
   { participants, nonces, openings }: Openings & Pick<SessionPlan, 'participants'>,
 ): Promise<PeerMessages | null> {
-  const all = new Map([[own.index, saidBy(opened)]]);
+  const all = new Map([[own.index, contributionOf(opened)]]);
   for (const party of participants) {
     if (party === own.index) continue;
     const [peer, bytes, nonce] = [peers.get(party), openings.get(party), nonces.get(party)];

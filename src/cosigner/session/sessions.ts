@@ -3,7 +3,13 @@ import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import type { SessionPeers } from '#cosigner/session/session-peers.ts';
 import type { CosignerStorage } from '#cosigner/tables/storage.ts';
 import type { Opened, Openings } from '#cosigner/session/opening.ts';
-import { openingStatement, protocolPart, saidBy, sessionId, verifiedOpenings } from '#cosigner/session/opening.ts';
+import {
+  openingStatement,
+  protocolPart,
+  contributionOf,
+  sessionId,
+  verifiedOpenings,
+} from '#cosigner/session/opening.ts';
 import type { PeerMessages, SessionPlan, Round, Step } from '#cosigner/session/protocol.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
@@ -134,7 +140,7 @@ export class Sessions {
     if (!prepared.ok) return prepared;
     const opened = { plan: prepared.value, protocol, ephemeral, sinceMs: Date.now() };
     const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));
-    const contribution = saidBy(opened);
+    const contribution = contributionOf(opened);
     const statement = openingStatement(opened, membership.own.index, { nonce, contribution });
     const signed = concatBytes(contribution, await signAsCosigner(membership.own, statement));
     remember(this.#opened, nonce, opened);

@@ -12,7 +12,7 @@ import { ApprovalReturn } from '#dashboard/approval/approval-return.tsx';
 import { ApprovalOrigins } from '#dashboard/approval/approval-channel.ts';
 import { LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
 import type { PendingList } from '#dashboard/pending.ts';
-import { countText, PendingPosition, positionOf, usePending } from '#dashboard/pending.ts';
+import { countText, PendingPosition, usePending } from '#dashboard/pending.ts';
 import { People, useOwnVault } from '#dashboard/pages/member-names.tsx';
 import { TransactionPage } from '#dashboard/pages/transaction-page.tsx';
 import { VaultPage } from '#dashboard/pages/vault-page.tsx';
@@ -139,7 +139,7 @@ function Entered(props: { readonly seen: Seen; readonly path: string; readonly t
       </header>
       <ApprovalOrigins.Provider value={seen.approvalOrigins}>
         <ApprovalReturn take={take} path={path} me={seen.me} origins={seen.approvalOrigins}>
-          <PendingPosition.Provider value={positionOf(pending)}>
+          <PendingPosition.Provider value={pending.position}>
             <Page seen={seen} pending={pending} />
           </PendingPosition.Provider>
         </ApprovalReturn>

@@ -71,11 +71,16 @@ export async function prepare(preparation: Preparation): Promise<Result<Attempt,
     : accepted(attempt);
 }
 
-/** What a new attempt does, with the current fees and what its nonce follows from. */
-interface Plan {
+/** Which attempt is prepared. */
+interface NextAttempt {
   readonly purpose: AttemptPurpose;
-  readonly effect: OnChainIntent;
+  readonly newest: Attempt | null;
   readonly replaced: Attempt | null;
+}
+
+/** What a new attempt does, with the current fees and what its nonce follows from. */
+interface Plan extends Omit<NextAttempt, 'newest'> {
+  readonly effect: OnChainIntent;
   readonly quote: Quote;
   /** The counts of the chain for the first attempt, and the newest attempt for a further one. */
   readonly basis: { readonly counts: Result<AccountNonce, ChainFault> } | { readonly kept: Attempt };
@@ -84,13 +89,7 @@ interface Plan {
 /** Returns the plan of an attempt, and claims the UTXOs that it spends. */
 async function quotedPlan(
   preparation: Preparation,
-  {
-    purpose,
-    newest,
-    replaced,
-  }: Pick<Plan, 'purpose' | 'replaced'> & {
-    readonly newest: Attempt | null;
-  },
+  { purpose, newest, replaced }: NextAttempt,
 ): Promise<Result<Plan, NonceFault>> {
   const { env, client, transaction, intent } = preparation;
   const effect = actionOfAttempt(intent, purpose);

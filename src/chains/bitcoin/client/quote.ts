@@ -23,7 +23,7 @@ import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { PermanentFault } from '#chains/permanent-fault.ts';
 import { permanent } from '#chains/permanent-fault.ts';
-import { amountOf, unitsOf } from '#domain/asset/amount.ts';
+import { amountOf } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { OnChainIntent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
@@ -114,22 +114,18 @@ export async function quoteTransfer(
   }
   const { terms, parents } = proven.value;
   if (!isJoining && canWait(payment.value, terms, { kept, free: others, bid })) return refused({ kind: 'busy' });
-  const quote = { terms, parents, ...costOf(payment.value, terms) };
-  if (unitsOf(quote.maxFee) > BigInt(intent.maxFee)) {
-    const detail = `The fee is ${quote.maxFee} satoshi. The maximum is ${intent.maxFee} satoshi.`;
+  const fee = feeOf(payment.value, terms);
+  if (fee > BigInt(intent.maxFee)) {
+    const detail = `The fee is ${fee} satoshi. The maximum is ${intent.maxFee} satoshi.`;
     return refused(permanent('FEE_CAP_EXCEEDED', detail));
   }
-  return accepted(quote);
+  return accepted({ terms, parents, maxFee: amountOf(fee), ...namesAndSize(payment.value, terms) });
 }
 
-/** Returns what a plan spends, its fee in satoshi, and its size in virtual bytes. */
-function costOf(payment: Payment, terms: SpendPlan): Pick<BitcoinQuote, 'utxos' | 'maxFee' | 'virtualSize'> {
+/** Returns the names of what a plan spends, and the size of its transaction in virtual bytes. */
+function namesAndSize(payment: Payment, terms: SpendPlan): Pick<BitcoinQuote, 'utxos' | 'virtualSize'> {
   const size = sizeOfShape(payment, { utxos: terms.utxos.length, hasChange: terms.change > 0n });
-  return {
-    utxos: terms.utxos.map(outpointText),
-    maxFee: amountOf(feeOf(payment, terms)),
-    virtualSize: size.toString(),
-  };
+  return { utxos: terms.utxos.map(outpointText), virtualSize: size.toString() };
 }
 
 interface WaitingChoice extends Choice {

@@ -152,12 +152,12 @@ export function virtualSizeIn(psbt: Uint8Array): bigint {
 }
 
 function storedPsbt(psbt: Uint8Array): OpenedPsbt {
-  return intact(openPsbt(psbt) ?? undefined);
+  return intact(openPsbt(psbt));
 }
 
 /** Throws for a part of a stored payload that is missing. */
-function intact<T>(part: T | undefined): T {
-  if (part === undefined) throw new Error('a stored payload cannot be read');
+function intact<T>(part: T | null | undefined): T {
+  if (part == null) throw new Error('a stored payload cannot be read');
   return part;
 }
 

@@ -7,7 +7,13 @@ import { addressOfPoint } from '#chains/evm/rules/address.ts';
 import { chainIdOf } from '#chains/evm/rules/chain-id.ts';
 import { isHexBytes } from '#chains/evm/rules/hex.ts';
 import type { TypedData } from '#chains/evm/rules/typed-data.ts';
-import { integerOf, isTypedData, readTypedData, typedDataText } from '#chains/evm/rules/typed-data.ts';
+import {
+  integerOf,
+  isTypedData,
+  readTypedData,
+  readTypedDataText,
+  typedDataText,
+} from '#chains/evm/rules/typed-data.ts';
 import { typedDataPreimage } from '#chains/evm/rules/typed-data-hash.ts';
 import type { MessageExtras, MessageIntent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
@@ -86,7 +92,7 @@ export function signedChainId({ domain }: Pick<TypedData, 'domain'>): bigint | n
 export function isUnboundMessage({ format, message }: Pick<MessageIntent, 'format' | 'message'>): boolean {
   if (format === 'eip191' || format === 'eip191-hex') return true;
   if (format !== 'eip712') return false;
-  const typed = readTypedData(jsonIn(message));
+  const typed = readTypedDataText(message);
   return !typed.ok || signedChainId(typed.value) === null;
 }
 
@@ -109,7 +115,7 @@ export function messagePreimage(
   if (read.value.foreignChainId !== foreignChainId) return null;
   if (droppedKeys !== undefined && (format !== 'eip712' || !isCount(droppedKeys))) return null;
   if (format === 'eip712') {
-    const typed = readTypedData(jsonIn(message));
+    const typed = readTypedDataText(message);
     return typed.ok ? typedDataPreimage(typed.value) : null;
   }
   if (format !== 'eip191-hex') return bytesPreimage(stringToHex(message));

@@ -1,7 +1,7 @@
 import { isAddress } from 'viem/utils';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import { isJsonObject } from '#domain/untrusted-json.ts';
+import { isJsonObject, jsonIn } from '#domain/untrusted-json.ts';
 
 /**
  * EIP-712 typed data, parsed strictly: what a signer reads is exactly what is signed. Libraries
@@ -103,6 +103,11 @@ export function readTypedData(value: unknown): Result<NormalisedTypedData, strin
   if (fault !== null) return refused(fault);
   const data = { types, primaryType, domain, message: isJsonObject(content) ? content : {} };
   return accepted({ ...data, droppedKeys: dropped.length });
+}
+
+/** Reads typed data from its JSON text. Refuses what `readTypedData` refuses, and other texts. */
+export function readTypedDataText(text: string): Result<NormalisedTypedData, string> {
+  return readTypedData(jsonIn(text));
 }
 
 /** Returns the one spelling of typed data that is stored, shown, hashed and signed. */
