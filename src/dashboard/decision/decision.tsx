@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Challenge, Person } from '#dashboard/api.ts';
+import { Contradiction } from '#dashboard/decision/contradiction.ts';
+import { RedStop } from '#dashboard/decision/red-stop.tsx';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
 import { Hash } from '#dashboard/pages/record-fields.tsx';
 import type { SignatureBody } from '#dashboard/forms/passkey.ts';
@@ -28,6 +30,22 @@ interface PendingDecision {
 }
 
 /**
+ * The contradictions that this document detected, by the task that they are about. None is removed:
+ * the truth after a lie would offer the approval again, and the service chooses when it answers
+ * truly.
+ */
+const DETECTED = new Map<string, Contradiction>();
+
+async function detecting(task: SigningTask, review: () => Promise<Review>): Promise<Review> {
+  try {
+    return await review();
+  } catch (error) {
+    if (error instanceof Contradiction) DETECTED.set(JSON.stringify(task), error);
+    throw error;
+  }
+}
+
+/**
  * Shows what an approval does, read from its own bytes, and sends the decision. The words are those
  * of the approval page.
  */
@@ -51,7 +69,9 @@ export function Decision(props: {
   readonly claims: (review: Review) => ComponentChildren;
 }) {
   const { actions, approve, reject, rejection, me, name, level, forbiddenBy = null, claims } = props;
-  const { loaded, reload } = useLoaded(`decision ${name}`, props.review, { isForForm: true });
+  const { loaded, reload } = useLoaded(`decision ${name}`, () => detecting(props.task, props.review), {
+    isForForm: true,
+  });
   const origins = useApprovalOrigins();
   const [isSending, send] = useState(false);
   const [fault, setError] = useState<string | null>(null);
@@ -68,7 +88,15 @@ export function Decision(props: {
       .catch((error: unknown) => setError(faultOf(error)))
       .finally(() => send(false));
   };
-  const isAttack = loaded.state === 'failed' && loaded.isAttack;
+  const contradiction = DETECTED.get(JSON.stringify(props.task));
+  if (contradiction !== undefined) {
+    return (
+      <section class="card" aria-label="Review and approve">
+        {level === 'h1' && <PageHeading>Transaction to decide</PageHeading>}
+        <RedStop why={contradiction.message} />
+      </section>
+    );
+  }
   return (
     <section class="card" aria-label="Review and approve">
       {level === 'h1' && loaded.state !== 'ready' && <PageHeading>Transaction to decide</PageHeading>}
@@ -125,7 +153,7 @@ export function Decision(props: {
           </>
         )}
       </LoadedContent>
-      {actions.includes('reject') && rejection === undefined && !isAttack && (
+      {actions.includes('reject') && rejection === undefined && (
         <RejectButton isSending={isSending} reject={rejectBySession} />
       )}
       <ErrorText why={fault} />

@@ -81,13 +81,22 @@ describe.skipIf(executable === null)('a lying service', () => {
       answers += 1;
       await route.fulfill({ response, json: answers > times ? await response.json() : lie(await response.json()) });
     });
+    await openFromNotifications();
+  }
+
+  /** The page of the transaction is a new one only when another page was open. */
+  async function openFromNotifications(): Promise<void> {
     await scene.goTo(page, '/notifications');
-    // The page of the transaction is a new one only when another page was open.
     await page.getByRole('heading', { level: 1, name: 'Notifications' }).waitFor();
     await scene.goTo(page, `/transaction/${id}`);
   }
 
-  afterEach(() => page.unrouteAll({ behavior: 'wait' }));
+  afterEach(async () => {
+    await page.unrouteAll({ behavior: 'wait' });
+    // A new document: the dashboard remembers the lies of one test, and the record that it showed.
+    await scene.goTo(page, '/notifications');
+    await page.reload();
+  });
 
   async function stops(): Promise<void> {
     await page.getByRole('heading', { name: 'Do not approve' }).waitFor();
@@ -131,6 +140,15 @@ describe.skipIf(executable === null)('a lying service', () => {
     await lies(RECORD(), (record) => ({ ...record, message: 'Log in to the exchange' }));
     await stops();
     id = before;
+  });
+
+  test('the truth after a lie does not lift the stop', async () => {
+    await lies(RECORD(), (body) => ({ ...body, note: 'Approved by compliance', stateDetail: 'part of the lie' }));
+    await stops();
+    await page.unrouteAll({ behavior: 'wait' });
+    await openFromNotifications();
+    await page.getByText('part of the lie').waitFor({ state: 'hidden' });
+    await stops();
   });
 
   test('a lie in one answer alone leaves the page with the true record', async () => {
