@@ -38,18 +38,37 @@ const OF_FIRST_PAGE = new RegExp(
   ].join('|'),
 );
 
-/** The modules that a page loads beside the first script, by the part of its path that names it. */
-const LATER_MODULES = {
-  notifications: ['src/dashboard/pages/notifications-page.tsx'],
-  receive: ['src/dashboard/pages/receive-page.tsx'],
-  tokens: ['src/dashboard/pages/tokens-page.tsx'],
-  transfer: ['src/dashboard/pages/transfer-page.tsx'],
-  transaction: ['src/review/verified-request.ts'],
-  policy: ['src/dashboard/pages/policy-page.tsx', 'src/review/policy-sentences.ts', 'src/review/verified-request.ts'],
-  rules: ['src/dashboard/pages/rules-page.tsx', 'src/review/policy-draft.ts'],
+interface Later {
+  readonly modules: readonly string[];
+  /** Paths of the API. `:id` is the id in the path of the page. */
+  readonly data: readonly string[];
+}
+
+/** What a page requests beside the first script, by the part of its path that names it. */
+const LATER: Readonly<Record<string, Later>> = {
+  notifications: { modules: ['src/dashboard/pages/notifications-page.tsx'], data: [] },
+  receive: { modules: ['src/dashboard/pages/receive-page.tsx'], data: [] },
+  tokens: { modules: ['src/dashboard/pages/tokens-page.tsx'], data: ['/personal-access-token'] },
+  transfer: { modules: ['src/dashboard/pages/transfer-page.tsx'], data: ['/vault/:id/policy'] },
+  transaction: {
+    modules: ['src/review/verified-request.ts', 'src/dashboard/decision/record-difference.ts'],
+    data: ['/transaction/:id'],
+  },
+  policy: {
+    modules: [
+      'src/dashboard/pages/policy-page.tsx',
+      'src/review/policy-sentences.ts',
+      'src/review/verified-request.ts',
+    ],
+    data: ['/vault/:id/policy', '/vault/:id/policy-change'],
+  },
+  rules: {
+    modules: ['src/dashboard/pages/rules-page.tsx', 'src/review/policy-draft.ts'],
+    data: ['/vault/:id/policy'],
+  },
 };
 
-/** Writes a template with the files of each such page, which public/first.js inserts. */
+/** Writes a template with the requests of each such page, which public/first.js inserts. */
 function laterFiles(): Plugin {
   return {
     name: 'later-files',
@@ -59,16 +78,20 @@ function laterFiles(): Plugin {
         const chunks = Object.values(bundle).filter((one) => one.type === 'chunk');
         const withImports = (fileName: string): readonly string[] => {
           const chunk = chunks.find((one) => one.fileName === fileName);
-          if (chunk === undefined || chunk.isEntry) return [];
+          // The document requests the first script itself.
+          if (chunk === undefined || html.includes(fileName)) return [];
           return [fileName, ...chunk.imports.flatMap(withImports)];
         };
-        const templates = Object.entries(LATER_MODULES).map(([page, modules]) => {
+        const templates = Object.entries(LATER).map(([page, { modules, data }]) => {
           const files = modules.flatMap((module) => {
-            const chunk = chunks.find(({ facadeModuleId }) => facadeModuleId === resolve(import.meta.dirname, module));
-            if (chunk === undefined) throw new Error(`No file of the dashboard begins with ${module}.`);
+            const chunk = chunks.find(({ moduleIds }) => moduleIds.includes(resolve(import.meta.dirname, module)));
+            if (chunk === undefined) throw new Error(`No file of the dashboard has ${module}.`);
             return withImports(chunk.fileName);
           });
-          const links = [...new Set(files)].map((file) => `<link rel="modulepreload" crossorigin href="/${file}">`);
+          const links = [
+            ...data.map((path) => `<link rel="preload" as="fetch" crossorigin="anonymous" data-path="${path}">`),
+            ...[...new Set(files)].map((file) => `<link rel="modulepreload" crossorigin href="/${file}">`),
+          ];
           return `    <template data-page="${page}">${links.join('')}</template>\n`;
         });
         return html.replace('  </head>', `${templates.join('')}  </head>`);
@@ -94,7 +117,13 @@ const dashboard: UserConfig = {
     rolldownOptions: {
       output: {
         // What the first page needs is one file: each further file is one more answer to wait for.
-        codeSplitting: { groups: [{ name: 'start', test: OF_FIRST_PAGE }] },
+        // So is the reader of policies and decisions.
+        codeSplitting: {
+          groups: [
+            { name: 'start', test: OF_FIRST_PAGE, priority: 2 },
+            { name: 'reader', test: /src\/review\//, priority: 1 },
+          ],
+        },
       },
     },
   },

@@ -71,18 +71,20 @@ export function hiddenText(hiddenReason: string): string {
   return HIDDEN_TEXTS[hiddenReason] ?? hiddenReason;
 }
 
-/** Two people who compare a time may be in different zones. */
-const TIME = new Intl.DateTimeFormat(undefined, {
-  year: 'numeric',
-  month: 'short',
-  day: 'numeric',
-  hour: 'numeric',
-  minute: '2-digit',
-  timeZoneName: 'short',
-});
+let timeFormat: Intl.DateTimeFormat | undefined;
 
+/** Returns a time with its zone: two people who compare a time may be in different zones. */
 export function timeText(iso: string): string {
-  return TIME.format(new Date(iso));
+  // The first format costs a phone 0.1 s, so no page waits for it before it shows a time.
+  timeFormat ??= new Intl.DateTimeFormat(undefined, {
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: '2-digit',
+    timeZoneName: 'short',
+  });
+  return timeFormat.format(new Date(iso));
 }
 
 /** Names of chains whose short name is not their name. */

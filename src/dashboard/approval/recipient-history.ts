@@ -14,7 +14,7 @@ const WORDS: Readonly<Record<string, Words | undefined>> = {
   'contract-interaction': { first: 'First call of this contract', again: 'Called' },
 };
 
-const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
+const DAY = { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' } as const;
 
 /**
  * Returns what the service claims about earlier transactions to the same recipient, such as `Paid
@@ -25,6 +25,6 @@ export function recipientHistoryText({ earlier, intent }: Pick<Challenge, 'earli
   if (earlier === null || words === undefined) return null;
   const { count, lastAt } = earlier;
   if (count === 0 || lastAt === null) return words.first;
-  const day = DAY.format(new Date(lastAt));
+  const day = new Date(lastAt).toLocaleDateString('en-GB', DAY);
   return count === 1 ? `${words.again} once, on ${day}` : `${words.again} ${count} times, last on ${day}`;
 }

@@ -1,9 +1,15 @@
-// Requests the code of the page in the address while the first script arrives. The template of a
-// page names its files (vite.config.ts). A page without one needs no more than the first script.
+// Requests the code and the data of the page in the address while the first script arrives. The
+// template of a page names both (vite.config.ts). A page without one needs no more than the first
+// script and its data.
 {
-  const [, kind, , part] = location.hash.split('?')[0].split('/');
+  const [, kind, id, part] = location.hash.split('?')[0].split('/');
   const page = kind === 'vault' ? part : kind;
   for (const template of document.querySelectorAll('template[data-page]')) {
-    if (template.dataset.page === page) document.head.append(template.content.cloneNode(true));
+    if (template.dataset.page !== page) continue;
+    const links = template.content.cloneNode(true);
+    for (const link of links.querySelectorAll('[data-path]')) {
+      link.href = link.dataset.path.replace(':id', encodeURIComponent(id));
+    }
+    document.head.append(links);
   }
 }

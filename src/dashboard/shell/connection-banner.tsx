@@ -5,9 +5,6 @@ import { reportConnection, useConnection } from '#dashboard/shell/connection.ts'
 import { loginAddress } from '#dashboard/shell/navigation.ts';
 import { queryClient, readAgain } from '#dashboard/shell/query-client.ts';
 
-const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
-const CLOCK_WITH_SECONDS = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
-
 /** The query that the shell repeats until the service answers. */
 const PROBE = ['me'] as const;
 
@@ -47,12 +44,16 @@ function textOf(connection: Connection, answeredAt: Date | null): string | null 
     case 'connected':
       return null;
     case 'unreachable':
-      return `Reconnecting.${answeredAt === null ? '' : ` This page is as of ${CLOCK.format(answeredAt)}.`}`;
+      return `Reconnecting.${answeredAt === null ? '' : ` This page is as of ${clockText(answeredAt, 'short')}.`}`;
     case 'limited':
-      return `Too many requests. The page continues at ${CLOCK_WITH_SECONDS.format(connection.until)}.`;
+      return `Too many requests. The page continues at ${clockText(connection.until, 'medium')}.`;
     case 'ended':
       return 'Your session has ended. Log in again to continue: you return to this page, and typed text is kept.';
   }
+}
+
+function clockText(time: Date, timeStyle: 'short' | 'medium'): string {
+  return time.toLocaleTimeString(undefined, { timeStyle });
 }
 
 /**

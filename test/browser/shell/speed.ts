@@ -49,6 +49,8 @@ async function compressingProxy(): Promise<{
       else response.pipe(answer);
     });
     upstream.on('error', () => answer.destroy());
+    // A page that closes ends its streams; the service allows a session few.
+    answer.on('close', () => upstream.destroy());
     incoming.pipe(upstream);
   };
   const server = createServer(forward).listen(0, '127.0.0.1');
