@@ -132,6 +132,7 @@ async function control(parts: readonly CorePart[], bench: Bench): Promise<void> 
 async function main(): Promise<number> {
   const root = process.cwd();
   const parts = CORE.filter(({ file }) => options.file === undefined || file === options.file);
+  if (parts.length === 0) throw new Error(`${options.file} is not in test/mutation/core.ts`);
   const all = parts.flatMap((part) => mutantsOf(root, part));
   const [from, to] = rangeOf(parseTurn(options.turn ?? '0/1'), all.length);
   const mutants = all.slice(from, to);
