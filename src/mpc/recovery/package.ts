@@ -60,7 +60,7 @@ export class SealDiffers extends Error {
   readonly evidence: SealEvidence;
 
   constructor(evidence: SealEvidence) {
-    super('Two implementations of the seal disagree.');
+    super(`Two implementations of the seal disagree: ${evidence.parts.join(', ')}, confirmed: ${evidence.confirmed}.`);
     this.evidence = evidence;
   }
 }
