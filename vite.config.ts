@@ -55,11 +55,7 @@ const LATER: Readonly<Record<string, Later>> = {
     data: ['/transaction/:id'],
   },
   policy: {
-    modules: [
-      'src/dashboard/pages/policy-page.tsx',
-      'src/review/policy-sentences.ts',
-      'src/review/verified-request.ts',
-    ],
+    modules: ['src/dashboard/pages/policy-page.tsx', 'src/review/verified-request.ts'],
     data: ['/vault/:id/policy', '/vault/:id/policy-change'],
   },
   rules: {

@@ -8,7 +8,9 @@
     if (template.dataset.page !== page) continue;
     const links = template.content.cloneNode(true);
     for (const link of links.querySelectorAll('[data-path]')) {
-      link.href = link.dataset.path.replace(':id', encodeURIComponent(id));
+      const { path } = link.dataset;
+      // An address without the id of its page is of no page.
+      if (id !== undefined || !path.includes(':id')) link.href = path.replace(':id', encodeURIComponent(id));
     }
     document.head.append(links);
   }
