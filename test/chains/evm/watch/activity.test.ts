@@ -288,6 +288,26 @@ test('a payment by a contract that one RPC node alone states is proven by the ba
   await node.stop();
 });
 
+test('a false trace is not proven when the balance did not change by its amount', async () => {
+  const [liar, untraced] = [await startFalseNode(chain.url), await startFalseNode(chain.url)];
+  const hash = await call('splitter', 'split', [bob, carol], 10n);
+  await chain.mined(hash);
+  untraced.follow((method) => (method === 'debug_traceTransaction' ? { error: REFUSED } : 'forward'));
+  const proven = async (wei: bigint) => {
+    const paying = { type: 'CALL', from: splitter, to: bob, value: `0x${wei.toString(16)}`, input: '0x' };
+    const trace = { type: 'CALL', from: alice, to: splitter, value: '0xa', input: '0x', calls: [paying] };
+    liar.follow((method) => (method === 'debug_traceTransaction' ? { result: trace } : 'forward'));
+    const client = clientFor(anvilChain(), [liar.url, untraced.url]);
+    const seen = await client.activity(hash, null);
+    if (!seen.ok || seen.value === null) throw new Error('it is mined');
+    return (await client.provenClaim(seen.value, [bob])).map(({ amount }) => amount);
+  };
+  // The contract paid Bob 5 wei.
+  expect([await proven(4n), await proven(5n), await proven(6n)]).toEqual([[], ['5'], []]);
+  await liar.stop();
+  await untraced.stop();
+});
+
 test('a false trace is not proven by a payment of the same block, in whatever order the nodes are configured', async () => {
   const [liar, untraced] = [await startFalseNode(chain.url), await startFalseNode(chain.url)];
   await chain.client.setAutomine(false);
