@@ -44,12 +44,19 @@ interface Later {
   readonly data: readonly string[];
 }
 
-/** What a page requests beside the first script, by the part of its path that names it. */
+/** What a page requests beside the first script, by the last word of its path. */
 const LATER: Readonly<Record<string, Later>> = {
+  vault: {
+    modules: [],
+    data: ['/vault/:id/balances', '/vault/:id/transactions?limit=25'],
+  },
   notifications: { modules: ['src/dashboard/pages/notifications-page.tsx'], data: [] },
   receive: { modules: ['src/dashboard/pages/receive-page.tsx'], data: [] },
   tokens: { modules: ['src/dashboard/pages/tokens-page.tsx'], data: ['/personal-access-token'] },
-  transfer: { modules: ['src/dashboard/pages/transfer-page.tsx'], data: ['/vault/:id/policy'] },
+  transfer: {
+    modules: ['src/dashboard/pages/transfer-page.tsx'],
+    data: ['/vault/:id/policy', '/vault/:id/balances'],
+  },
   transaction: {
     modules: ['src/review/verified-request.ts', 'src/dashboard/decision/record-difference.ts'],
     data: ['/transaction/:id'],
@@ -60,7 +67,7 @@ const LATER: Readonly<Record<string, Later>> = {
   },
   rules: {
     modules: ['src/dashboard/pages/rules-page.tsx', 'src/review/policy-draft.ts'],
-    data: ['/vault/:id/policy'],
+    data: ['/vault/:id/policy', '/vault/:id/balances'],
   },
 };
 

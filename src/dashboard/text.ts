@@ -1,4 +1,4 @@
-/** Addresses, counts and times as people read them. */
+/** Addresses, counts and codes as people read them. */
 
 /** The addresses that this tab has shown, by their abbreviation. */
 const SHOWN = new Map<string, Set<string>>();
@@ -69,22 +69,6 @@ const HIDDEN_TEXTS: Readonly<Record<string, string>> = {
 /** Returns the text of a `hiddenReason`, or its code without one. */
 export function hiddenText(hiddenReason: string): string {
   return HIDDEN_TEXTS[hiddenReason] ?? hiddenReason;
-}
-
-let timeFormat: Intl.DateTimeFormat | undefined;
-
-/** Returns a time with its zone: two people who compare a time may be in different zones. */
-export function timeText(iso: string): string {
-  // The first format costs a phone 0.1 s, so no page waits for it before it shows a time.
-  timeFormat ??= new Intl.DateTimeFormat(undefined, {
-    year: 'numeric',
-    month: 'short',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: '2-digit',
-    timeZoneName: 'short',
-  });
-  return timeFormat.format(new Date(iso));
 }
 
 /** Names of chains whose short name is not their name. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { abbreviated, reasonText, timeText, whenAlike } from '#dashboard/text.ts';
+import { abbreviated, reasonText, whenAlike } from '#dashboard/text.ts';
 
 test('a long address is shortened to its first and last characters, and a short text is shown in full', () => {
   expect(abbreviated('0x14dC79964da2C08b23698B3D3cc7Ca32193d9955')).toBe('0x14dC79…3d9955');
@@ -16,13 +16,6 @@ test('two addresses with one abbreviation are shown whole, and the first one is 
   expect([abbreviated(fake), renderings]).toEqual([fake, 1]);
   expect([abbreviated(real), abbreviated(fake), renderings]).toEqual([real, fake, 1]);
   end();
-});
-
-test('a time has its zone', () => {
-  const zone = new Intl.DateTimeFormat(undefined, { timeZoneName: 'short' })
-    .formatToParts(new Date('2026-11-03T13:21:00Z'))
-    .find(({ type }) => type === 'timeZoneName');
-  expect(timeText('2026-11-03T13:21:00Z')).toContain(zone?.value);
 });
 
 test('a payment whose token shows no transfer is explained, and other reasons are their codes', () => {

@@ -1,11 +1,17 @@
 import { CONFUSABLE_LETTERS } from '#chains/inspect/confusable-letters.ts';
 
-const TARGETS: ReadonlyMap<string, string> = new Map(
-  CONFUSABLE_LETTERS.flatMap((line) => line.split(' ')).flatMap((entry) => {
-    const [target = '', letters = ''] = entry.split(':');
-    return [...letters].map((letter): [string, string] => [letter, target]);
-  }),
-);
+let targets: ReadonlyMap<string, string> | undefined;
+
+/** Read when the first name is compared: a page that compares none does not wait for the table. */
+function targetsOfLetters(): ReadonlyMap<string, string> {
+  targets ??= new Map(
+    CONFUSABLE_LETTERS.flatMap((line) => line.split(' ')).flatMap((entry) => {
+      const [target = '', letters = ''] = entry.split(':');
+      return [...letters].map((letter): [string, string] => [letter, target]);
+    }),
+  );
+  return targets;
+}
 
 /**
  * Returns what two texts have in common that people read as the same. Look-alike letters are equal
@@ -17,7 +23,8 @@ export function skeletonOf(text: string): string {
     .normalize('NFKD')
     .replaceAll(/[\p{M}\p{Cf}]/gu, '')
     .toUpperCase();
-  const skeleton = [...plain].map((letter) => TARGETS.get(letter) ?? letter).join('');
+  const ofLetters = targetsOfLetters();
+  const skeleton = [...plain].map((letter) => ofLetters.get(letter) ?? letter).join('');
   const letters = skeleton.replaceAll(/[^\p{L}\p{N}]/gu, '');
   return letters === '' ? text.normalize('NFKC') : letters;
 }

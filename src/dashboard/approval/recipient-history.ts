@@ -1,4 +1,5 @@
 import type { Challenge } from '#dashboard/api.ts';
+import { dayText } from '#dashboard/times.ts';
 
 /** The label of the remark on earlier transactions. */
 export const RECIPIENT_HISTORY = 'Earlier transactions';
@@ -14,8 +15,6 @@ const WORDS: Readonly<Record<string, Words | undefined>> = {
   'contract-interaction': { first: 'First call of this contract', again: 'Called' },
 };
 
-const DAY = { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' } as const;
-
 /**
  * Returns what the service claims about earlier transactions to the same recipient, such as `Paid
  * 12 times, last on 3 November 2026` (UTC); null for a message.
@@ -25,6 +24,6 @@ export function recipientHistoryText({ earlier, intent }: Pick<Challenge, 'earli
   if (earlier === null || words === undefined) return null;
   const { count, lastAt } = earlier;
   if (count === 0 || lastAt === null) return words.first;
-  const day = new Date(lastAt).toLocaleDateString('en-GB', DAY);
+  const day = dayText(lastAt);
   return count === 1 ? `${words.again} once, on ${day}` : `${words.again} ${count} times, last on ${day}`;
 }

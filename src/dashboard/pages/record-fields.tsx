@@ -1,6 +1,7 @@
 import type { Transaction } from '#dashboard/api.ts';
 import { Amount, HeadingAmount } from '#dashboard/amounts/amount.tsx';
-import { abbreviated, timeText } from '#dashboard/text.ts';
+import { abbreviated } from '#dashboard/text.ts';
+import { timeText } from '#dashboard/times.ts';
 
 /** Shows an address, hash or id abbreviated. The whole value is in the tooltip and in a copy. */
 export function Hash({ value }: { readonly value: string }) {

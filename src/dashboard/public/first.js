@@ -2,7 +2,7 @@
 // template of a page names both (vite.config.ts). A page without one needs no more than the first
 // script and its data.
 {
-  const [, kind, id, part] = location.hash.split('?')[0].split('/');
+  const [, kind, id, part = kind] = location.hash.split('?')[0].split('/');
   const page = kind === 'vault' ? part : kind;
   for (const template of document.querySelectorAll('template[data-page]')) {
     if (template.dataset.page !== page) continue;

@@ -4,6 +4,7 @@ import type { Connection } from '#dashboard/shell/connection.ts';
 import { reportConnection, useConnection } from '#dashboard/shell/connection.ts';
 import { loginAddress } from '#dashboard/shell/navigation.ts';
 import { queryClient, readAgain } from '#dashboard/shell/query-client.ts';
+import { clockText, secondsText } from '#dashboard/times.ts';
 
 /** The query that the shell repeats until the service answers. */
 const PROBE = ['me'] as const;
@@ -44,16 +45,12 @@ function textOf(connection: Connection, answeredAt: Date | null): string | null 
     case 'connected':
       return null;
     case 'unreachable':
-      return `Reconnecting.${answeredAt === null ? '' : ` This page is as of ${clockText(answeredAt, 'short')}.`}`;
+      return `Reconnecting.${answeredAt === null ? '' : ` This page is as of ${clockText(answeredAt)}.`}`;
     case 'limited':
-      return `Too many requests. The page continues at ${clockText(connection.until, 'medium')}.`;
+      return `Too many requests. The page continues at ${secondsText(connection.until)}.`;
     case 'ended':
       return 'Your session has ended. Log in again to continue: you return to this page, and typed text is kept.';
   }
-}
-
-function clockText(time: Date, timeStyle: 'short' | 'medium'): string {
-  return time.toLocaleTimeString(undefined, { timeStyle });
 }
 
 /**

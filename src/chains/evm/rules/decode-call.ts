@@ -1,5 +1,5 @@
-import type { Abi, AbiFunction, Hex } from 'viem';
-import { decodeFunctionData, encodeFunctionData, parseAbi } from 'viem/utils';
+import type { AbiFunction, Hex } from 'viem';
+import { decodeFunctionData, encodeFunctionData } from 'viem/utils';
 
 /** A decoded call that an approver can read. */
 export interface DecodedCall {
@@ -16,49 +16,82 @@ type DecodedValue = string | boolean | DecodedValue[];
  * Functions whose meaning is fixed by a standard. A contract may still do something else: this
  * shows what the call requests.
  */
-const STANDARDS: readonly { readonly standard: string; readonly abi: Abi }[] = [
+const STANDARDS: readonly { readonly standard: string; readonly abi: readonly AbiFunction[] }[] = [
   {
     standard: 'ERC-20',
-    abi: parseAbi([
-      'function transfer(address to, uint256 amount)',
-      'function approve(address spender, uint256 amount)',
-      'function transferFrom(address from, address to, uint256 amount)',
-      'function increaseAllowance(address spender, uint256 addedAmount)',
-      'function decreaseAllowance(address spender, uint256 subtractedAmount)',
-    ]),
+    abi: [
+      declared('transfer', 'address to', 'uint256 amount'),
+      declared('approve', 'address spender', 'uint256 amount'),
+      declared('transferFrom', 'address from', 'address to', 'uint256 amount'),
+      declared('increaseAllowance', 'address spender', 'uint256 addedAmount'),
+      declared('decreaseAllowance', 'address spender', 'uint256 subtractedAmount'),
+    ],
   },
   {
     standard: 'ERC-2612',
-    abi: parseAbi([
-      'function permit(address owner, address spender, uint256 amount, uint256 deadline, uint8 v, bytes32 r, bytes32 s)',
-    ]),
+    abi: [
+      declared(
+        'permit',
+        'address owner',
+        'address spender',
+        'uint256 amount',
+        'uint256 deadline',
+        'uint8 v',
+        'bytes32 r',
+        'bytes32 s',
+      ),
+    ],
   },
   {
     standard: 'ERC-721',
-    abi: parseAbi([
-      'function safeTransferFrom(address from, address to, uint256 tokenId)',
-      'function safeTransferFrom(address from, address to, uint256 tokenId, bytes data)',
-      'function setApprovalForAll(address operator, bool approved)',
-    ]),
+    abi: [
+      declared('safeTransferFrom', 'address from', 'address to', 'uint256 tokenId'),
+      declared('safeTransferFrom', 'address from', 'address to', 'uint256 tokenId', 'bytes data'),
+      declared('setApprovalForAll', 'address operator', 'bool approved'),
+    ],
   },
   {
     standard: 'ERC-1155',
-    abi: parseAbi([
-      'function safeTransferFrom(address from, address to, uint256 id, uint256 amount, bytes data)',
-      'function safeBatchTransferFrom(address from, address to, uint256[] ids, uint256[] amounts, bytes data)',
-    ]),
+    abi: [
+      declared('safeTransferFrom', 'address from', 'address to', 'uint256 id', 'uint256 amount', 'bytes data'),
+      declared(
+        'safeBatchTransferFrom',
+        'address from',
+        'address to',
+        'uint256[] ids',
+        'uint256[] amounts',
+        'bytes data',
+      ),
+    ],
   },
   {
     standard: 'ERC-4626',
-    abi: parseAbi([
-      'function deposit(uint256 assets, address receiver)',
-      'function mint(uint256 shares, address receiver)',
-      'function withdraw(uint256 assets, address receiver, address owner)',
-      'function redeem(uint256 shares, address receiver, address owner)',
-    ]),
+    abi: [
+      declared('deposit', 'uint256 assets', 'address receiver'),
+      declared('mint', 'uint256 shares', 'address receiver'),
+      declared('withdraw', 'uint256 assets', 'address receiver', 'address owner'),
+      declared('redeem', 'uint256 shares', 'address receiver', 'address owner'),
+    ],
   },
-  { standard: 'WETH9', abi: parseAbi(['function deposit()', 'function withdraw(uint256 amount)']) },
+  { standard: 'WETH9', abi: [declared('deposit'), declared('withdraw', 'uint256 amount')] },
 ];
+
+/**
+ * Returns the ABI of a function without its outputs; an input is `type name`. viem's parser of
+ * declarations would be a tenth of the code that a page loads to read a transaction.
+ */
+function declared(name: string, ...inputs: readonly string[]): AbiFunction {
+  return {
+    type: 'function',
+    name,
+    stateMutability: 'nonpayable',
+    inputs: inputs.map((input) => {
+      const [type = '', inputName = ''] = input.split(' ');
+      return { type, name: inputName };
+    }),
+    outputs: [],
+  };
+}
 
 /**
  * Decodes calldata of a known standard. Returns null for any other, and for bytes that are not
@@ -73,8 +106,9 @@ export function decodeCall(data: string): DecodedCall | null {
     if (decoded === null) continue;
     const values: readonly unknown[] = decoded.args ?? [];
     const again = attempt(() => encodeFunctionData({ abi, functionName: decoded.functionName, args: values }));
-    const item = abi.find((one) => isFunction(one, decoded.functionName, values.length));
-    if (again !== data || item?.type !== 'function') continue;
+    // Two functions may share a name and differ in their inputs.
+    const item = abi.find(({ name, inputs }) => name === decoded.functionName && inputs.length === values.length);
+    if (again !== data || item === undefined) continue;
     return {
       standard,
       function: decoded.functionName,
@@ -82,11 +116,6 @@ export function decodeCall(data: string): DecodedCall | null {
     };
   }
   return null;
-}
-
-/** Two functions may share a name and differ in their inputs. */
-function isFunction(item: Abi[number], name: string, inputs: number): item is AbiFunction {
-  return item.type === 'function' && item.name === name && item.inputs.length === inputs;
 }
 
 function shown(value: unknown): DecodedValue {
