@@ -143,7 +143,7 @@ export const FLOW_BUGS: readonly Bug[] = [
     file: 'src/domain/transaction/inclusion-steps.ts',
     was: "if (newest.sent.outcome !== 'accepted' && newest.sent.outcome !== 'refused') return healed;",
     is: 'return null;',
-    caughtBy: SIM,
+    caughtBy: domain('transaction/replacement'),
   },
   {
     name: 'a block that is undone is not noticed',
@@ -263,7 +263,7 @@ export const FLOW_BUGS: readonly Bug[] = [
     file: 'src/objects/wallet-nonce/object.ts',
     was: 'const others = new Set(this.claimedByOthers({ transactionId }));',
     is: 'const others = new Set<string>();',
-    caughtBy: SIM,
+    caughtBy: ['test/objects/wallet-nonce/object.worker.test.ts'],
   },
   {
     name: 'a UTXO stays claimed when its transaction is over',

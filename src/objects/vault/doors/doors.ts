@@ -149,12 +149,11 @@ type WorkReads = typeof WORK;
 type Reports = typeof REPORTS;
 
 type Door = Readonly<Record<string, (context: VaultContext, ...request: never[]) => unknown>>;
-type ActorOf<F> = F extends (context: VaultContext, actor: infer A, ...further: never[]) => unknown ? A : never;
 type Further<F> = F extends (context: VaultContext, actor: never, further: infer I) => unknown ? I : unknown;
 type FurtherAlone<F> = F extends (context: VaultContext, further: infer I) => unknown ? I : unknown;
 type Answer<D extends Door, T extends keyof D> = ReturnType<D[T]>;
 
-export type CommandActor<T extends keyof Commands> = ActorOf<Commands[T]>;
+export type CommandActor<T extends keyof Commands> = Parameters<Commands[T]>[1];
 export type Command<T extends keyof Commands> = { readonly type: T } & Further<Commands[T]>;
 export type Query<T extends keyof Queries> = { readonly type: T } & Further<Queries[T]>;
 export type Work<T extends keyof WorkReads> = { readonly type: T } & FurtherAlone<WorkReads[T]>;

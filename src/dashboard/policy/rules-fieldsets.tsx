@@ -1,0 +1,280 @@
+import type { InferResponseType } from 'hono/client';
+import type { api, OwnVault } from '#dashboard/api.ts';
+import type { assetChoices, RulesDraft } from '#dashboard/forms/rules-draft.ts';
+import { MemberLabel } from '#dashboard/pages/member-names.tsx';
+import { AddressField, Asset, ChainChoice, Choice, Field, GroupFault, Rows } from '#dashboard/policy/fields.tsx';
+
+/** The parts of the form that edits a policy. */
+
+export type Policy = InferResponseType<(typeof api.vault)[':vaultId']['policy']['$get']>['policy'];
+
+interface Editing {
+  readonly draft: RulesDraft;
+  readonly write: (change: Partial<RulesDraft>) => void;
+}
+
+/** Who approves, how many of them, and how. */
+export function SignersFields({
+  draft,
+  write,
+  members,
+  policy,
+}: Editing & { readonly members: OwnVault['members']; readonly policy: Policy }) {
+  return (
+    <fieldset>
+      <legend>Signers</legend>
+      {[...new Set([...members.map(({ userId }) => userId), ...policy.signers])].map((userId) => (
+        <label key={userId} class="choice">
+          <input
+            type="checkbox"
+            checked={draft.signers.includes(userId)}
+            onChange={({ currentTarget: { checked } }) =>
+              write({
+                signers: checked ? [...draft.signers, userId] : draft.signers.filter((one) => one !== userId),
+              })
+            }
+          />
+          <span>
+            <MemberLabel userId={userId} />
+          </span>
+        </label>
+      ))}
+      <GroupFault at="/signers" />
+      <Field
+        name="Approval threshold"
+        at="/threshold"
+        value={draft.threshold}
+        set={(threshold) => write({ threshold })}
+      />
+      <Choice
+        name="Approval method"
+        at="/approvalMode"
+        value={draft.approvalMode}
+        choices={{ token: 'Signed-in user or API token', device: 'Passkey or device key required' }}
+        set={(approvalMode) => write({ approvalMode: approvalMode === 'device' ? 'device' : 'token' })}
+      />
+      <Field
+        name="Approvals for undecodable calls (empty: refused)"
+        at="/unreadableThreshold"
+        value={draft.unreadableThreshold}
+        set={(unreadableThreshold) => write({ unreadableThreshold })}
+      />
+    </fieldset>
+  );
+}
+
+/** Who can be paid. */
+export function RecipientsFields({ draft, write, chains }: Editing & { readonly chains: readonly string[] }) {
+  return (
+    <fieldset>
+      <legend>Recipients</legend>
+      <Choice
+        name="Allowed recipients"
+        at="/recipients"
+        value={draft.recipients}
+        choices={{ anyone: 'Anyone', 'address-book': 'Address book only' }}
+        set={(recipients) => write({ recipients: recipients === 'anyone' ? 'anyone' : 'address-book' })}
+      />
+      <Rows
+        name="address"
+        at="/addressBook"
+        rows={draft.addressBook}
+        blank={{ chain: chains[0] ?? '', address: '', name: '' }}
+        set={(addressBook) => write({ addressBook })}
+      >
+        {(entry, change, at) => (
+          <>
+            <Field name="Name" at={`${at}/name`} value={entry.name} set={(name) => change({ ...entry, name })} />
+            <ChainChoice
+              at={`${at}/chain`}
+              chains={chains}
+              value={entry.chain}
+              set={(chain) => change({ ...entry, chain })}
+            />
+            <AddressField
+              name="Address"
+              at={`${at}/address`}
+              value={entry.address}
+              set={(address) => change({ ...entry, address })}
+            />
+          </>
+        )}
+      </Rows>
+    </fieldset>
+  );
+}
+
+/** The tokens that the quorum names. */
+export function TokensFields({ draft, write, chains }: Editing & { readonly chains: readonly string[] }) {
+  return (
+    <fieldset>
+      <legend>Tokens</legend>
+      <p class="quiet">
+        Signers see amounts of these tokens with symbol and decimals, also on the approval page. Take the contract from
+        the issuer of the token.
+      </p>
+      <Rows
+        name="token"
+        at="/tokens"
+        rows={draft.tokens}
+        blank={{ chain: chains[0] ?? '', tokenAddress: '', symbol: '', decimals: '' }}
+        set={(tokens) => write({ tokens })}
+      >
+        {(token, change, at) => (
+          <>
+            <ChainChoice
+              at={`${at}/chain`}
+              chains={chains}
+              value={token.chain}
+              set={(chain) => change({ ...token, chain })}
+            />
+            <AddressField
+              name="Contract"
+              at={`${at}/tokenAddress`}
+              value={token.tokenAddress}
+              set={(one) => change({ ...token, tokenAddress: one })}
+            />
+            <Field
+              name="Symbol"
+              at={`${at}/symbol`}
+              value={token.symbol}
+              set={(symbol) => change({ ...token, symbol })}
+            />
+            <Field
+              name="Decimals"
+              at={`${at}/decimals`}
+              value={token.decimals}
+              set={(decimals) => change({ ...token, decimals })}
+            />
+          </>
+        )}
+      </Rows>
+    </fieldset>
+  );
+}
+
+/** How much can be paid, and what needs more approvals. */
+export function LimitsFields({ draft, write, assets }: Editing & { readonly assets: ReturnType<typeof assetChoices> }) {
+  return (
+    <fieldset>
+      <legend>Limits</legend>
+      <Rows
+        name="limit"
+        at="/limits"
+        rows={draft.limits}
+        blank={{ asset: '', perTransaction: '', perDay: '' }}
+        set={(limits) => write({ limits })}
+      >
+        {(limit, change, at) => (
+          <>
+            <Asset at={at} assets={assets} value={limit.asset} set={(asset) => change({ ...limit, asset })} />
+            <Field
+              name="Per transaction"
+              at={`${at}/perTransaction`}
+              value={limit.perTransaction}
+              set={(perTransaction) => change({ ...limit, perTransaction })}
+            />
+            <Field
+              name="Per 24 hours"
+              at={`${at}/perDay`}
+              value={limit.perDay}
+              set={(perDay) => change({ ...limit, perDay })}
+            />
+          </>
+        )}
+      </Rows>
+      <Rows
+        name="higher threshold"
+        at="/higherThresholds"
+        rows={draft.higherThresholds}
+        blank={{ asset: '', above: '', threshold: '' }}
+        set={(higherThresholds) => write({ higherThresholds })}
+      >
+        {(step, change, at) => (
+          <>
+            <Asset at={at} assets={assets} value={step.asset} set={(asset) => change({ ...step, asset })} />
+            <Field
+              name="Amount above"
+              at={`${at}/above`}
+              value={step.above}
+              set={(above) => change({ ...step, above })}
+            />
+            <Field
+              name="Approvals"
+              at={`${at}/threshold`}
+              value={step.threshold}
+              set={(threshold) => change({ ...step, threshold })}
+            />
+          </>
+        )}
+      </Rows>
+    </fieldset>
+  );
+}
+
+/** The highest fees, and the rules of later releases. */
+export function FeesFields({ draft, write, chains }: Editing & { readonly chains: readonly string[] }) {
+  return (
+    <fieldset>
+      <legend>Fees and signatures</legend>
+      <Rows
+        name="maximum fee"
+        at="/maxFees"
+        rows={draft.maxFees}
+        blank={{ chain: chains[0] ?? '', amount: '' }}
+        set={(maxFees) => write({ maxFees })}
+      >
+        {(cap, change, at) => (
+          <>
+            <ChainChoice
+              at={`${at}/chain`}
+              chains={chains}
+              value={cap.chain}
+              set={(chain) => change({ ...cap, chain })}
+            />
+            <Field
+              name="Maximum fee"
+              at={`${at}/amount`}
+              value={cap.amount}
+              set={(amount) => change({ ...cap, amount })}
+            />
+          </>
+        )}
+      </Rows>
+      {OPTIONAL.map(({ field, name, choices }) => (
+        <Choice
+          key={field}
+          name={name}
+          at={`/${field}`}
+          value={draft[field]}
+          choices={draft[field] === '' ? { '': 'Not in the policy', ...choices } : choices}
+          set={(value) => write({ [field]: value })}
+        />
+      ))}
+    </fieldset>
+  );
+}
+
+/** Rules that a policy of an earlier release does not have. */
+const OPTIONAL = [
+  {
+    field: 'limitsIncludeFees',
+    name: 'Fees count toward limits',
+    choices: { true: 'Yes', false: 'No' },
+  },
+  {
+    field: 'signOnce',
+    name: 'Co-signer receipts',
+    choices: { 'every-cosigner': 'Of every co-signer', quorum: 'Of those that sign together' },
+  },
+  {
+    field: 'requiredDevice',
+    name: 'Required device',
+    choices: { any: 'Any device', ed25519: 'At least one Ed25519 device' },
+  },
+  {
+    field: 'unboundMessages',
+    name: 'Messages that are valid on every chain',
+    choices: { allow: 'Allowed', refuse: 'Refused' },
+  },
+] as const;
