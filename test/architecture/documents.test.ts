@@ -165,14 +165,18 @@ test('chains.md has every built-in chain, with its confirmations', () => {
   );
 });
 
-test('chains.md and monitors.md have every provider of monitors, and no other one', () => {
+test('chains.md, monitors.md and settings.md have every provider of monitors, and no other one', () => {
   const [, table = ''] = textOf('docs/chains.md').split(/^\| Provider .*$/mu);
   const [rows = ''] = table.split('\n\n');
   const listed = [...rows.matchAll(/^\| `([a-z-]+)` /gmu)].map((match) => match[1] ?? '');
   const described = [...textOf('docs/monitors.md').matchAll(/^Provider: ([^.:]+)[.:]/gmu)]
     .flatMap(([, names = '']) => [...names.matchAll(/`([a-z-]+)`/gu)].map((match) => match[1] ?? ''))
     .filter((name) => !BUILT_IN_CHAINS.some((chain) => chain.name === name));
+  const [, form = ''] = textOf('docs/settings.md').split(/`provider` is\s/u);
+  const [permitted = ''] = form.split('.');
+  const configurable = [...permitted.matchAll(/`([a-z-]+)`/gu)].map((match) => match[1] ?? '');
   const providers = Object.keys(MONITORS).toSorted();
   expect(listed.toSorted()).toEqual(providers);
   expect(described.toSorted()).toEqual(providers);
+  expect(configurable.toSorted()).toEqual(providers);
 });
