@@ -14,6 +14,7 @@ export const api = hc<Api>(location.origin);
 export type Person = InferResponseType<typeof api.user.me.$get>;
 export type OwnVault = InferResponseType<typeof api.session.vaults.$get>['data'][number];
 export type Balance = InferResponseType<(typeof api.vault)[':vaultId']['balances']['$get']>['balances'][number];
+export type Policy = InferResponseType<(typeof api.vault)[':vaultId']['policy']['$get']>['policy'];
 export type Transaction = InferResponseType<(typeof api.transaction)[':txId']['$get']>;
 export type Challenge = InferResponseType<(typeof api.transaction)[':txId']['challenge']['$get']>;
 type CredentialResets = InferResponseType<(typeof api.user.me)['credential-reset']['$get']>;

@@ -128,22 +128,27 @@ export function Asset(props: {
 }
 
 /** Lists the rules of one kind, with a button to remove each and a way to add one. */
-export function Rows<T>(props: {
+export function Rows<T extends Readonly<Record<keyof T, string>>>(props: {
   readonly name: string;
   /** JSON pointer of the list. */
   readonly at: string;
   readonly rows: readonly T[];
   readonly blank: T;
   readonly set: (rows: readonly T[]) => void;
-  /** Receives the JSON pointer of the row. */
-  readonly children: (row: T, change: (row: T) => void, at: string) => ComponentChildren;
+  /** Receives what binds an input to a field of the row, and the JSON pointer of the row. */
+  readonly children: (of: (field: keyof T & string) => Omit<FieldProps, 'name'>, at: string) => ComponentChildren;
 }) {
   const { name, at, rows, blank, set, children } = props;
+  const fieldsOf = (row: T, i: number) => (field: keyof T & string) => ({
+    at: `${at}/${i}/${field}`,
+    value: row[field],
+    set: (value: string) => set(rows.with(i, { ...row, [field]: value })),
+  });
   return (
     <>
       {rows.map((row, i) => (
         <div key={i} class="rule" role="group" aria-label={`${name} ${i + 1}`}>
-          {children(row, (changed) => set(rows.with(i, changed)), `${at}/${i}`)}
+          {children(fieldsOf(row, i), `${at}/${i}`)}
           <button type="button" class="no" onClick={() => set(rows.toSpliced(i, 1))}>
             Remove
           </button>

@@ -1,13 +1,10 @@
-import type { InferResponseType } from 'hono/client';
-import type { api, OwnVault } from '#dashboard/api.ts';
+import type { OwnVault, Policy } from '#dashboard/api.ts';
 import { useApprovalOrigins } from '#dashboard/approval/approval-channel.ts';
 import { ReviewFacts } from '#dashboard/decision/review-facts.tsx';
 import { LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 import { Hash } from '#dashboard/pages/record-fields.tsx';
 import { sentencesOf } from '#dashboard/policy/policy-reader.ts';
-
-type Policy = InferResponseType<(typeof api.vault)[':vaultId']['policy']['$get']>['policy'];
 
 /** Shows the policy in force: its rules as sentences, read from its bytes, and its people. */
 export function InForce(props: {

@@ -1,12 +1,9 @@
-import type { InferResponseType } from 'hono/client';
-import type { api, OwnVault } from '#dashboard/api.ts';
-import type { assetChoices, RulesDraft } from '#dashboard/forms/rules-draft.ts';
+import type { OwnVault, Policy } from '#dashboard/api.ts';
+import type { AssetChoice, RulesDraft } from '#dashboard/forms/rules-draft.ts';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 import { AddressField, Asset, ChainChoice, Choice, Field, GroupFault, Rows } from '#dashboard/policy/fields.tsx';
 
 /** The parts of the form that edits a policy. */
-
-export type Policy = InferResponseType<(typeof api.vault)[':vaultId']['policy']['$get']>['policy'];
 
 interface Editing {
   readonly draft: RulesDraft;
@@ -82,21 +79,11 @@ export function RecipientsFields({ draft, write, chains }: Editing & { readonly 
         blank={{ chain: chains[0] ?? '', address: '', name: '' }}
         set={(addressBook) => write({ addressBook })}
       >
-        {(entry, change, at) => (
+        {(of) => (
           <>
-            <Field name="Name" at={`${at}/name`} value={entry.name} set={(name) => change({ ...entry, name })} />
-            <ChainChoice
-              at={`${at}/chain`}
-              chains={chains}
-              value={entry.chain}
-              set={(chain) => change({ ...entry, chain })}
-            />
-            <AddressField
-              name="Address"
-              at={`${at}/address`}
-              value={entry.address}
-              set={(address) => change({ ...entry, address })}
-            />
+            <Field name="Name" {...of('name')} />
+            <ChainChoice chains={chains} {...of('chain')} />
+            <AddressField name="Address" {...of('address')} />
           </>
         )}
       </Rows>
@@ -120,32 +107,12 @@ export function TokensFields({ draft, write, chains }: Editing & { readonly chai
         blank={{ chain: chains[0] ?? '', tokenAddress: '', symbol: '', decimals: '' }}
         set={(tokens) => write({ tokens })}
       >
-        {(token, change, at) => (
+        {(of) => (
           <>
-            <ChainChoice
-              at={`${at}/chain`}
-              chains={chains}
-              value={token.chain}
-              set={(chain) => change({ ...token, chain })}
-            />
-            <AddressField
-              name="Contract"
-              at={`${at}/tokenAddress`}
-              value={token.tokenAddress}
-              set={(one) => change({ ...token, tokenAddress: one })}
-            />
-            <Field
-              name="Symbol"
-              at={`${at}/symbol`}
-              value={token.symbol}
-              set={(symbol) => change({ ...token, symbol })}
-            />
-            <Field
-              name="Decimals"
-              at={`${at}/decimals`}
-              value={token.decimals}
-              set={(decimals) => change({ ...token, decimals })}
-            />
+            <ChainChoice chains={chains} {...of('chain')} />
+            <AddressField name="Contract" {...of('tokenAddress')} />
+            <Field name="Symbol" {...of('symbol')} />
+            <Field name="Decimals" {...of('decimals')} />
           </>
         )}
       </Rows>
@@ -154,7 +121,7 @@ export function TokensFields({ draft, write, chains }: Editing & { readonly chai
 }
 
 /** How much can be paid, and what needs more approvals. */
-export function LimitsFields({ draft, write, assets }: Editing & { readonly assets: ReturnType<typeof assetChoices> }) {
+export function LimitsFields({ draft, write, assets }: Editing & { readonly assets: readonly AssetChoice[] }) {
   return (
     <fieldset>
       <legend>Limits</legend>
@@ -165,21 +132,11 @@ export function LimitsFields({ draft, write, assets }: Editing & { readonly asse
         blank={{ asset: '', perTransaction: '', perDay: '' }}
         set={(limits) => write({ limits })}
       >
-        {(limit, change, at) => (
+        {(of, at) => (
           <>
-            <Asset at={at} assets={assets} value={limit.asset} set={(asset) => change({ ...limit, asset })} />
-            <Field
-              name="Per transaction"
-              at={`${at}/perTransaction`}
-              value={limit.perTransaction}
-              set={(perTransaction) => change({ ...limit, perTransaction })}
-            />
-            <Field
-              name="Per 24 hours"
-              at={`${at}/perDay`}
-              value={limit.perDay}
-              set={(perDay) => change({ ...limit, perDay })}
-            />
+            <Asset {...of('asset')} at={at} assets={assets} />
+            <Field name="Per transaction" {...of('perTransaction')} />
+            <Field name="Per 24 hours" {...of('perDay')} />
           </>
         )}
       </Rows>
@@ -190,21 +147,11 @@ export function LimitsFields({ draft, write, assets }: Editing & { readonly asse
         blank={{ asset: '', above: '', threshold: '' }}
         set={(higherThresholds) => write({ higherThresholds })}
       >
-        {(step, change, at) => (
+        {(of, at) => (
           <>
-            <Asset at={at} assets={assets} value={step.asset} set={(asset) => change({ ...step, asset })} />
-            <Field
-              name="Amount above"
-              at={`${at}/above`}
-              value={step.above}
-              set={(above) => change({ ...step, above })}
-            />
-            <Field
-              name="Approvals"
-              at={`${at}/threshold`}
-              value={step.threshold}
-              set={(threshold) => change({ ...step, threshold })}
-            />
+            <Asset {...of('asset')} at={at} assets={assets} />
+            <Field name="Amount above" {...of('above')} />
+            <Field name="Approvals" {...of('threshold')} />
           </>
         )}
       </Rows>
@@ -224,20 +171,10 @@ export function FeesFields({ draft, write, chains }: Editing & { readonly chains
         blank={{ chain: chains[0] ?? '', amount: '' }}
         set={(maxFees) => write({ maxFees })}
       >
-        {(cap, change, at) => (
+        {(of) => (
           <>
-            <ChainChoice
-              at={`${at}/chain`}
-              chains={chains}
-              value={cap.chain}
-              set={(chain) => change({ ...cap, chain })}
-            />
-            <Field
-              name="Maximum fee"
-              at={`${at}/amount`}
-              value={cap.amount}
-              set={(amount) => change({ ...cap, amount })}
-            />
+            <ChainChoice chains={chains} {...of('chain')} />
+            <Field name="Maximum fee" {...of('amount')} />
           </>
         )}
       </Rows>

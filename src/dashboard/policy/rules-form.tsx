@@ -1,12 +1,11 @@
 import { useState } from 'preact/hooks';
-import type { Balance, OwnVault, Person } from '#dashboard/api.ts';
+import type { Balance, OwnVault, Person, Policy } from '#dashboard/api.ts';
 import { api, good, Refusal } from '#dashboard/api.ts';
 import type { RulesDraft } from '#dashboard/forms/rules-draft.ts';
 import { assetChoices, BadRule, draftOf, keptDraft, patchOf } from '#dashboard/forms/rules-draft.ts';
 import { ErrorText, reasonOf } from '#dashboard/shell/loading.tsx';
 import { DraftDifference } from '#dashboard/policy/draft-difference.tsx';
 import { Field, FieldFaults } from '#dashboard/policy/fields.tsx';
-import type { Policy } from '#dashboard/policy/rules-fieldsets.tsx';
 import {
   FeesFields,
   LimitsFields,
