@@ -44,7 +44,7 @@ interface Later {
   readonly data: readonly string[];
 }
 
-/** What a page requests beside the first script, by the last word of its path. */
+/** What a page requests beside the first script, by the part of its path that names it. */
 const LATER: Readonly<Record<string, Later>> = {
   vault: {
     modules: [],

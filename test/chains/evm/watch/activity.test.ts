@@ -2,7 +2,7 @@ import type { Abi, Address, Hex } from 'viem';
 import { erc20Abi, getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { clientFor } from '#chains/clients/client-for.ts';
-import type { ReadTransaction } from '#chains/chain-client.ts';
+import type { ChainClient, ReadTransaction } from '#chains/chain-client.ts';
 import type { Inclusion } from '#domain/transaction/transaction.ts';
 import { compile } from '#local/evm/contracts/compile.ts';
 import { present } from '../cast.ts';
@@ -41,6 +41,12 @@ beforeAll(async () => {
   dollar = await chain.deployDollar(alice);
 }, 60_000);
 afterAll(() => chain.stop());
+
+async function minedFrom(client: ChainClient, hash: Hex): Promise<ReadTransaction> {
+  const seen = await client.activity(hash, null);
+  if (!seen.ok || seen.value === null) throw new Error('it is mined');
+  return seen.value;
+}
 
 async function read(hash: Hex): Promise<ReadTransaction | null> {
   await chain.mined(hash);
@@ -258,10 +264,9 @@ test('a payment by a contract that one RPC node alone states is proven by the ba
   ]) {
     const client = clientFor(anvilChain(), order);
     const claimOf = async () => {
-      const seen = await client.activity(hash, null);
-      if (!seen.ok || seen.value === null) throw new Error('it is mined');
-      const { movements, claim } = seen.value;
-      const proven = await client.provenClaim(seen.value, [bob, carol]);
+      const seen = await minedFrom(client, hash);
+      const { movements, claim } = seen;
+      const proven = await client.provenClaim(seen, [bob, carol]);
       return { movements: internal(movements), claimed: internal(claim?.movements ?? []), proven: internal(proven) };
     };
     node.follow(() => 'forward');
@@ -298,9 +303,7 @@ test('a false trace is not proven when the balance did not change by its amount'
     const trace = { type: 'CALL', from: alice, to: splitter, value: '0xa', input: '0x', calls: [paying] };
     liar.follow((method) => (method === 'debug_traceTransaction' ? { result: trace } : 'forward'));
     const client = clientFor(anvilChain(), [liar.url, untraced.url]);
-    const seen = await client.activity(hash, null);
-    if (!seen.ok || seen.value === null) throw new Error('it is mined');
-    return (await client.provenClaim(seen.value, [bob])).map(({ amount }) => amount);
+    return (await client.provenClaim(await minedFrom(client, hash), [bob])).map(({ amount }) => amount);
   };
   // The contract paid Bob 5 wei.
   expect([await proven(4n), await proven(5n), await proven(6n)]).toEqual([[], ['5'], []]);
@@ -329,10 +332,9 @@ test('a false trace is not proven by a payment of the same block, in whatever or
     [untraced.url, liar.url],
   ]) {
     const client = clientFor(anvilChain(), order);
-    const seen = await client.activity(stranger, null);
-    if (!seen.ok || seen.value === null) throw new Error('it is mined');
-    expect(seen.value.claim?.movements.map(({ uid }) => uid)).toEqual(['trace:0']);
-    expect(await client.provenClaim(seen.value, [bob])).toEqual([]);
+    const seen = await minedFrom(client, stranger);
+    expect(seen.claim?.movements.map(({ uid }) => uid)).toEqual(['trace:0']);
+    expect(await client.provenClaim(seen, [bob])).toEqual([]);
   }
   await liar.stop();
   await untraced.stop();
