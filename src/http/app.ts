@@ -3,6 +3,7 @@ import type { MiddlewareHandler } from 'hono';
 import { authenticate, authenticateService, sessionOnly } from '#http/edge/authenticate.ts';
 import type { HttpContext, HttpEnv } from '#http/encode/context.ts';
 import type { Route } from '#http/edge/route.ts';
+import { scopeOf } from '#http/edge/route.ts';
 import { countRequests, tagRoute } from '#http/edge/request-metrics.ts';
 import { docs } from '#http/docs.ts';
 import { ObjectUnavailable } from '#http/edge/object-call.ts';
@@ -32,7 +33,7 @@ function authMiddleware(route: Route): MiddlewareHandler<HttpEnv>[] {
   // The signature of a monitor's delivery authenticates it, and the route verifies it.
   if (route.access === 'anyone' || route.access === 'monitor') return [];
   if (route.access === 'service') return [authenticateService];
-  return [authenticate(route.access), ...(route.sessionOnly === true ? [sessionOnly] : [])];
+  return [authenticate(route.access, scopeOf(route)), ...(route.sessionOnly === true ? [sessionOnly] : [])];
 }
 
 /** Returns 405 with the supported methods when the path exists with another method, else 404. */

@@ -63,6 +63,8 @@ export interface CoordinatorConfig {
    * (domain/access/credential-reset.ts). Empty or absent: 24 hours.
    */
   readonly CREDENTIAL_RESET_DELAY_SECONDS?: string;
+  /** The longest life of an access token, in days. Empty: no limit. */
+  readonly MAX_TOKEN_DAYS?: string;
   /**
    * JSON: price sources, in order of preference (prices/settings.ts). Empty or absent: nothing has
    * a price.

@@ -4,9 +4,25 @@ import type { TokenId, UserId } from '#domain/id.ts';
 import { parseTokenId } from '#domain/id.ts';
 import { accessTokens } from '#store/schema.ts';
 
-/** Inserts a token into the directory of its owner. Idempotent. */
-export async function insertAccessToken(db: D1Database, token: typeof accessTokens.$inferInsert): Promise<void> {
-  await drizzle(db).insert(accessTokens).values(token).onConflictDoNothing();
+/** A list reads the object of each token, and no user can manage more. */
+export const MAX_ACCESS_TOKENS = 50;
+
+/**
+ * Inserts a token into the directory of its owner, unless the owner has `MAX_ACCESS_TOKENS`.
+ * Idempotent. One statement counts and inserts, so requests at the same time cannot pass the limit.
+ * Reports whether the directory has the token.
+ */
+export async function insertAccessToken(
+  db: D1Database,
+  { id, userId, createdAtMs }: typeof accessTokens.$inferInsert,
+): Promise<boolean> {
+  const insert = `
+    INSERT INTO access_tokens (id, user_id, created_at_ms)
+    SELECT ?1, ?2, ?3
+    WHERE (SELECT count(*) FROM access_tokens WHERE user_id = ?2 AND deleted_at_ms IS NULL AND id <> ?1) < ?4
+    ON CONFLICT (id) DO UPDATE SET id = id
+    RETURNING id`;
+  return (await db.prepare(insert).bind(id, userId, createdAtMs, MAX_ACCESS_TOKENS).first()) !== null;
 }
 
 /**

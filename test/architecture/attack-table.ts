@@ -59,7 +59,7 @@ const HEADER = new RegExp(
  * operators (P4), a finding about money on chain (C1, H1, M1), an expectation of users (E1), or a
  * finding of the second or third review of co-signers, devices and page (F1, N1).
  */
-const FINDING = /^(?:2\.(?:[1-9]|1[01])|3|1[2-9]|2[01]|P4|F(?:[1-9]|1[0-4])|[CHMEN][1-9]|[ME]1\d)$/u;
+const FINDING = /^(?:2\.(?:[1-9]|1[01])|3|1[2-9]|2[01]|P4|F(?:[1-9]|1[0-4])|[CHMEN][1-9]|S(?:[1-9]|1[0-5])|[ME]1\d)$/u;
 
 /** The header of an attack file. Throws when it is missing or malformed. */
 export function parseAttack(path: string, text: string): Attack {

@@ -193,10 +193,18 @@ describe.skipIf(executable === null)('the dashboard', () => {
       expect(await bob.page.locator('.secret').count()).toBe(0);
     }
     await bob.page.getByLabel('Expiry').fill('2099-01-31');
+    await bob.page.getByLabel('Create and cancel').uncheck();
+    await bob.page.getByText('Limit to vaults or addresses').click();
+    await bob.page.getByLabel(`(vault ${vault.id})`).check();
     await bob.page.getByRole('button', { name: 'Create' }).click();
     const value = (await bob.page.locator('.secret').textContent()) ?? '';
     const script = new Client(url, value);
     expect((await script.request('GET', '/user/me')).status).toBe(200);
+    const change = await script.request('POST', `/vault/${vault.id}/policy-change`, { body: { threshold: 1 } });
+    expect([change.status, change.body]).toMatchObject([403, { code: 'insufficient-scope', scope: 'create' }]);
+    await bob.page.reload();
+    await bob.page.getByText(`, vault ${vault.id}`).waitFor();
+    await bob.page.getByText('by “node”').waitFor();
     await bob.page.getByRole('listitem').filter({ hasText: 'nightly' }).getByRole('button', { name: 'Rename' }).click();
     await bob.page.getByLabel('New name').fill('weekly');
     await bob.page.getByRole('button', { name: 'Save' }).click();

@@ -3,6 +3,8 @@ import { createExecutionContext } from 'cloudflare:test';
 import { expect } from 'vitest';
 import type { Promises } from '../worker/main.ts';
 import { expectDocumented } from './documented.worker.ts';
+import type { TokenGrant } from '#domain/access/token-grant.ts';
+import { WHOLE_GRANT } from '#domain/access/token-grant.ts';
 import { parseKeyId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { vaultOf } from '../objects/vault/vault-of.ts';
@@ -103,10 +105,14 @@ export async function enter(name: string, token: Readonly<Record<string, unknown
  * use several tokens. The function stores the token as `POST /session/access-token` does, without
  * the limit of three a minute for a session.
  */
-export async function anotherToken(person: Person, expiresAt: number | null = null): Promise<Person> {
+export async function anotherToken(
+  person: Person,
+  expiresAt: number | null = null,
+  grant: Partial<TokenGrant> = {},
+): Promise<Person> {
   const { newTokenId, newSecret, insertAccessToken } = await promises();
   const [user, id, secret] = [await profileOf(person), newTokenId(), newSecret('access-token')];
-  const token = { id, user, name: 'one more', expiresAt, secretHash: secret.hash };
+  const token = { id, user, name: 'one more', expiresAt, secretHash: secret.hash, ...WHOLE_GRANT, ...grant };
   const made = await coordinator.ACCESS_TOKEN.getByName(`token:${id}`).create(token);
   await insertAccessToken(coordinator.DB, { id, userId: user.id, createdAtMs: made?.createdAtMs ?? 0 });
   return { ...person, token: secret.valueFor(id, coordinator.TOKEN_MAC_KEY) };

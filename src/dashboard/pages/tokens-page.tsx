@@ -1,14 +1,15 @@
 import { useState } from 'preact/hooks';
-import type { Person, Token } from '#dashboard/api.ts';
+import type { OwnVault, Person, Token } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import type { Confirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { useConfirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { CopyButton } from '#dashboard/forms/copy-button.tsx';
-import { isExpired, typedExpiry } from '#dashboard/forms/token-expiry.ts';
+import { isExpired } from '#dashboard/forms/token-expiry.ts';
+import type { RequestedToken } from '#dashboard/forms/token-form.tsx';
+import { SCOPE_WORDS, TokenForm } from '#dashboard/forms/token-form.tsx';
 import { typedValue } from '#dashboard/forms/number-input.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
 import { announce } from '#dashboard/shell/announcement.tsx';
-import { useTextDraft } from '#dashboard/shell/draft.ts';
 import { PageHeading, useTitle } from '#dashboard/shell/page-heading.tsx';
 import { Time } from '#dashboard/pages/record-fields.tsx';
 
@@ -34,9 +35,8 @@ const deletion = (name: string): Confirmation => ({
  * Lists the reader's tokens. The value of a new token is shown until the reader leaves the page,
  * and never again.
  */
-export function TokensPage({ me }: { readonly me: Person }) {
+export function TokensPage({ me, vaults }: { readonly me: Person; readonly vaults: readonly OwnVault[] }) {
   useTitle('API tokens');
-  const { draft, write, discard } = useTextDraft(`${me.id} token`, { name: '', expires: '' });
   const { loaded, reload } = useLoaded('tokens', async () => (await good(api['personal-access-token'].$get())).tokens);
   const [made, show] = useState<{ readonly name: string; readonly value: string } | null>(null);
   const [fault, setError] = useState<string | null>(null);
@@ -44,19 +44,11 @@ export function TokensPage({ me }: { readonly me: Person }) {
     setError(null);
     response.then(reload, (error: unknown) => setError(reasonOf(error)));
   };
-  const create = (event: SubmitEvent) => {
-    event.preventDefault();
-    const { name, expires } = draft;
-    const expiry = typedExpiry(expires, Date.now());
-    if ('fault' in expiry) {
-      setError(expiry.fault);
-      return;
-    }
-    const json = { name, expiresAt: expiry.expiresAt };
+  const create = (json: RequestedToken, discard: () => void) => {
     const make = async () => {
       const { token } = await good(api.session['access-token'].$post({ json }));
-      show({ name, value: token });
-      announce(`Copy the token ${name} now. It is not shown again.`);
+      show({ name: json.name, value: token });
+      announce(`Copy the token ${json.name} now. It is not shown again.`);
       discard();
     };
     attempt(make());
@@ -74,30 +66,7 @@ export function TokensPage({ me }: { readonly me: Person }) {
   return (
     <main id="main">
       <PageHeading>API tokens</PageHeading>
-      <form class="card" onSubmit={create}>
-        <h2>New API token</h2>
-        <label>
-          Name{' '}
-          <input
-            name="name"
-            required
-            maxLength={100}
-            autoComplete="off"
-            value={draft.name}
-            onInput={({ currentTarget }) => write({ name: currentTarget.value })}
-          />
-        </label>
-        <label>
-          Expiry (optional){' '}
-          <input
-            name="expires"
-            type="date"
-            value={draft.expires}
-            onInput={({ currentTarget }) => write({ expires: currentTarget.value })}
-          />
-        </label>
-        <button type="submit">Create</button>
-      </form>
+      <TokenForm me={me} vaults={vaults} create={create} fail={setError} />
       {made !== null && (
         <div class="card">
           <p>Copy the token “{made.name}” now. It is not shown again.</p>
@@ -117,6 +86,7 @@ export function TokensPage({ me }: { readonly me: Person }) {
                   rename={(name) => attempt(good(line.$patch({ param: { id: token.id }, json: { name } })))}
                 />
                 <TokenState token={token} />
+                <Grant token={token} vaults={vaults} />
                 <Dates token={token} />
                 <TokenButton
                   action={token.enabled ? 'Disable' : 'Enable'}
@@ -186,8 +156,23 @@ function TokenState({ token }: { readonly token: Token }) {
   return <span class={`state ${token.enabled ? 'good' : 'bad'}`}>{token.enabled ? 'Enabled' : 'Disabled'}</span>;
 }
 
+/** Shows what a token gives access to. A vault that the reader has left has no name. */
+function Grant({ token, vaults }: { readonly token: Token; readonly vaults: readonly OwnVault[] }) {
+  const { scopes, vaultIds, allowedAddresses } = token;
+  const nameOf = (id: number) => vaults.find((vault) => vault.id === id)?.name;
+  const reach = vaultIds?.map((id) => [nameOf(id), `vault ${id}`].filter(Boolean).join(', ')).join('; ');
+  return (
+    <span class="quiet">
+      {scopes.map((scope) => SCOPE_WORDS[scope]).join(' · ')}
+      {' · '}
+      {reach ?? 'All vaults'}
+      {allowedAddresses !== null && ` · Only from ${allowedAddresses.join(', ')}`}
+    </span>
+  );
+}
+
 function Dates({ token }: { readonly token: Token }) {
-  const { createdAt, lastUsedAt, expiresAt } = token;
+  const { createdAt, lastUsedAt, lastUsedAddress, lastUsedAgent, expiresAt } = token;
   return (
     <span class="quiet">
       Created <Time iso={createdAt} />,{' '}
@@ -196,6 +181,8 @@ function Dates({ token }: { readonly token: Token }) {
       ) : (
         <>
           last used <Time iso={lastUsedAt} />
+          {lastUsedAddress !== null && ` from ${lastUsedAddress}`}
+          {lastUsedAgent !== null && ` by “${lastUsedAgent}”`}
         </>
       )}
       {expiresAt !== null && (

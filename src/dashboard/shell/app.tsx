@@ -156,7 +156,7 @@ function Page({ seen: { me, vaults }, pending }: { readonly seen: Seen; readonly
         <VaultsPage vaults={vaults} pending={pending} />
       </Route>
       <Route path="/tokens">
-        <TokensPage me={me} />
+        <TokensPage me={me} vaults={vaults} />
       </Route>
       <Route path="/notifications">
         <NotificationsPage />

@@ -1,5 +1,7 @@
 import type { TokenId, UserId } from '#domain/id.ts';
 import type { AccessRefusal } from '#domain/access/refusal.ts';
+import type { TokenGrant } from '#domain/access/token-grant.ts';
+import { covers } from '#domain/access/token-grant.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
@@ -14,7 +16,7 @@ export interface UserProfile {
 }
 
 /** A personal access token (spec part 2). Only the SHA-256 of its secret is stored. */
-export interface AccessToken {
+export interface AccessToken extends TokenGrant {
   readonly id: TokenId;
   readonly user: UserProfile;
   readonly name: string;
@@ -46,11 +48,20 @@ export interface TokenChange {
   readonly enabled?: boolean;
 }
 
+/** What the token that carries a request may do. */
+export interface AdmittedToken extends TokenGrant {
+  readonly expiresAt: number | null;
+  /** The request presents the value before the last rotation. */
+  readonly isSuperseded: boolean;
+}
+
 /** The user that manages a token, and the time. */
 export interface TokenManager {
   readonly userId: UserId;
-  /** The token that carries the request. It may be the very token that is changed. */
+  /** The credential that carries the request. It may be the very token that is changed. */
   readonly tokenId: TokenId;
+  /** Null for a session, which manages every token of its user. */
+  readonly token: AdmittedToken | null;
   readonly nowMs: number;
 }
 
@@ -64,23 +75,44 @@ export function ownToken(token: AccessToken | null, userId: UserId): Result<Acce
 }
 
 /**
+ * Returns the token to a manager. A token manages itself, and with `manage-tokens` the tokens that
+ * have neither a later end nor more access: a stolen token must not get more than it has. The value
+ * before a rotation manages nothing: it can be the leaked value that the rotation replaces.
+ *
+ * Refuses, in order: `access-token-not-found`, `access-token-superseded`, `insufficient-scope`,
+ * `access-token-beyond-own`.
+ */
+export function managedToken(token: AccessToken | null, by: TokenManager): Result<AccessToken, AccessRefusal> {
+  const own = ownToken(token, by.userId);
+  if (!own.ok || by.token === null) return own;
+  if (by.token.isSuperseded) return refused({ code: 'access-token-superseded' });
+  if (by.tokenId === own.value.id) return own;
+  if (!by.token.scopes.includes('manage-tokens'))
+    return refused({ code: 'insufficient-scope', scope: 'manage-tokens' });
+  const isWithin = covers(by.token, own.value) && endOf(own.value) <= endOf(by.token);
+  return isWithin ? own : refused({ code: 'access-token-beyond-own' });
+}
+
+/**
  * Returns the token with its owner's change.
  *
- * Refuses, in order: `access-token-not-found`; `access-token-own-expiry` when a token would extend
- * its own life (a stolen token could then stay valid without end); `access-token-inactive` when an
- * expired token would be enabled.
+ * Refuses, in order: what `managedToken` refuses; `access-token-own-expiry` when a token would
+ * extend its own life (a stolen token could then stay valid without end); `access-token-beyond-own`
+ * when it would extend another one beyond its own end; `access-token-inactive` when an expired
+ * token would be enabled.
  */
 export function updatedToken(
   token: AccessToken | null,
   change: TokenChange,
   by: TokenManager,
 ): Result<AccessToken, AccessRefusal> {
-  const own = ownToken(token, by.userId);
+  const own = managedToken(token, by);
   if (!own.ok) return own;
   const before = own.value;
   const after = { ...before, ...change, updatedAtMs: by.nowMs };
   const longer = endOf(after) > endOf(before);
-  if (by.tokenId === before.id && longer) return refused({ code: 'access-token-own-expiry' });
+  if (by.token !== null && by.tokenId === before.id && longer) return refused({ code: 'access-token-own-expiry' });
+  if (by.token !== null && endOf(after) > endOf(by.token)) return refused({ code: 'access-token-beyond-own' });
   if (change.enabled === true && hasExpired(after, by.nowMs)) {
     return refused({ code: 'access-token-inactive', reason: 'expired' });
   }
@@ -92,8 +124,8 @@ export function updatedToken(
  * part 5 rule 7). A secret that is already in its grace period ends now, so that there are never
  * two old secrets.
  *
- * Refuses, in order: `access-token-not-found`; `access-token-inactive`, because a new secret that
- * does not work would surprise its owner.
+ * Refuses, in order: what `managedToken` refuses; `access-token-inactive`, because a new secret
+ * that does not work would surprise its owner.
  *
  * @param secretHash lower-case hex SHA-256 of the new secret
  */
@@ -102,7 +134,7 @@ export function rotatedToken(
   secretHash: string,
   by: TokenManager,
 ): Result<AccessToken, AccessRefusal> {
-  const own = ownToken(token, by.userId);
+  const own = managedToken(token, by);
   if (!own.ok) return own;
   const before = own.value;
   if (!before.enabled) return refused({ code: 'access-token-inactive', reason: 'disabled' });
@@ -113,15 +145,15 @@ export function rotatedToken(
 
 /**
  * Returns the token after its final deletion (spec part 5 rule 8), which ends all of its secrets.
- * Refuses `access-token-not-found`.
+ * Refuses what `managedToken` refuses.
  */
 export function deletedToken(token: AccessToken | null, by: TokenManager): Result<AccessToken, AccessRefusal> {
-  const own = ownToken(token, by.userId);
+  const own = managedToken(token, by);
   if (!own.ok) return own;
   return accepted({ ...own.value, enabled: false, previous: null, updatedAtMs: by.nowMs, deletedAtMs: by.nowMs });
 }
 
-function endOf({ expiresAt }: AccessToken): number {
+function endOf({ expiresAt }: Pick<AccessToken, 'expiresAt'>): number {
   return expiresAt ?? Infinity;
 }
 
@@ -145,9 +177,18 @@ export function admissionFault(
 ): AdmissionFault | null {
   if (token.deletedAtMs !== null) return 'deleted';
   const current = matches(token.secretHash, presented.secretHash);
-  const previous = token.previous !== null && matches(token.previous.secretHash, presented.secretHash);
+  const previous = isPrevious(token, presented.secretHash, matches);
   const inGrace = token.previous !== null && presented.nowMs < token.previous.untilMs;
   if (!current && !(previous && inGrace)) return 'unknown';
   if (!token.enabled) return 'disabled';
   return hasExpired(token, presented.nowMs) ? 'expired' : null;
+}
+
+/** Reports whether a hash is the one of the secret before the last rotation. */
+export function isPrevious(
+  { previous }: Pick<AccessToken, 'previous'>,
+  secretHash: string,
+  matches: (a: string, b: string) => boolean,
+): boolean {
+  return previous !== null && matches(previous.secretHash, secretHash);
 }

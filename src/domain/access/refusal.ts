@@ -1,4 +1,5 @@
 import type { CredentialResetState } from '#domain/access/credential-reset.ts';
+import type { TokenScope } from '#domain/access/token-grant.ts';
 
 /** What Conclave can refuse of a person, a device, a token or a credential reset. */
 export type AccessRefusal =
@@ -24,5 +25,13 @@ export type AccessRefusal =
   | { readonly code: 'too-many-credential-resets'; readonly limit: number }
   /** The caller has cancelled an earlier reset of the same person. */
   | { readonly code: 'reset-cancellation-used'; readonly availableAtMs: number }
+  /** The token that carries the request lacks the scope. */
+  | { readonly code: 'insufficient-scope'; readonly scope: TokenScope }
+  /** The token is not accepted from the address of the client. */
+  | { readonly code: 'address-not-allowed' }
+  /** The request carries the value before the last rotation. */
+  | { readonly code: 'access-token-superseded' }
   | { readonly code: 'access-token-own-expiry' }
+  /** The managed token has, or would have, a later end or more access than the one that manages. */
+  | { readonly code: 'access-token-beyond-own' }
   | { readonly code: 'access-token-inactive'; readonly reason: 'disabled' | 'expired' };

@@ -1,3 +1,4 @@
+import { ipv6Groups } from '#domain/access/client-address.ts';
 import { WINDOW_SECONDS } from '#domain/access/rate-limit.ts';
 import type { HttpContext } from '#http/encode/context.ts';
 import { problem } from '#http/encode/problem.ts';
@@ -23,7 +24,7 @@ const MAX_KEY_LENGTH = 64;
  * (`::ffff:192.0.2.1`) counts as the IPv4 address. Any other text is its own key.
  */
 export function limitKeyOf(address: string): string {
-  const groups = groupsOf(address);
+  const groups = ipv6Groups(address);
   if (groups === null) return address.slice(0, MAX_KEY_LENGTH);
   if (groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff) {
     return groups
@@ -33,17 +34,4 @@ export function limitKeyOf(address: string): string {
   }
   const network = groups.slice(0, 4).map((group) => group.toString(16));
   return `${network.join(':')}::/64`;
-}
-
-/** Returns the eight groups of an IPv6 address, or null for any other text. */
-function groupsOf(address: string): readonly number[] | null {
-  // The parser of URLs writes an address in its one shortest form.
-  const url = /^[0-9a-f.:]{2,45}$/i.test(address) ? URL.parse(`http://[${address}]/`) : null;
-  if (url === null) return null;
-  const [head = [], tail = []] = url.hostname
-    .slice(1, -1)
-    .split('::')
-    .map((part) => part.split(':').filter((group) => group !== ''));
-  const omitted = Array.from({ length: 8 - head.length - tail.length }, () => '0');
-  return [...head, ...omitted, ...tail].map((group) => Number.parseInt(group, 16));
 }

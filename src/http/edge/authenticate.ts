@@ -4,12 +4,14 @@ import { createMiddleware } from 'hono/factory';
 import { constantTimeEqual } from '#domain/constant-time-equal.ts';
 import type { RateLimitPolicy } from '#domain/access/rate-limit.ts';
 import { WINDOW_SECONDS } from '#domain/access/rate-limit.ts';
+import type { TokenScope } from '#domain/access/token-grant.ts';
 import type { TokenId } from '#domain/id.ts';
 import { parseCredential } from '#http/edge/credential-value.ts';
 import type { HttpContext, HttpEnv } from '#http/encode/context.ts';
+import { clientOf } from '#http/encode/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import type { ProblemCode } from '#http/encode/problems.ts';
-import { problem } from '#http/encode/problem.ts';
+import { problem, refusalProblem } from '#http/encode/problem.ts';
 import { limitByAddress } from '#http/edge/address-limit.ts';
 import { endedSessionCookie, isCrossSite, sessionValue } from '#http/edge/session-cookie.ts';
 import type { LimitState } from '#objects/token/rate-limiter.ts';
@@ -20,16 +22,18 @@ import type { LimitState } from '#objects/token/rate-limiter.ts';
  *
  * Refuses, in order: `token-missing`; for a token `token-invalid` (malformed, forged, unknown and
  * deleted tokens get the same response), `token-disabled` and `token-expired` (only when the secret
- * is correct); for a session `cross-site-request`, `session-invalid`, `session-expired`;
- * `quota-exceeded`.
+ * is correct), `address-not-allowed`; for a session `cross-site-request`, `session-invalid`,
+ * `session-expired`; `quota-exceeded`; for a token `insufficient-scope`.
+ *
+ * @param scope the scope that a token requires; null for none
  */
-export function authenticate(policy: RateLimitPolicy) {
+export function authenticate(policy: RateLimitPolicy, scope: TokenScope | null) {
   return createMiddleware<HttpEnv>(async (context, next) => {
     const header = context.req.header('authorization');
     const cookie = header === undefined ? sessionValue(context) : null;
     const refusal =
       header !== undefined
-        ? await byToken(context, policy, header)
+        ? await byToken(context, { policy, scope }, header)
         : cookie !== null
           ? await bySession(context, policy, cookie)
           : await unauthenticated(context, 'token-missing');
@@ -50,13 +54,19 @@ export const sessionOnly = createMiddleware<HttpEnv>(async (context, next) => {
   return undefined;
 });
 
-async function byToken(context: HttpContext, policy: RateLimitPolicy, header: string): Promise<Response | null> {
+/** What the route of a request requires. */
+interface Requirement {
+  readonly policy: RateLimitPolicy;
+  readonly scope: TokenScope | null;
+}
+
+async function byToken(context: HttpContext, required: Requirement, header: string): Promise<Response | null> {
   const value = bearerOf(header);
   const presented = value === null ? null : parseCredential('access-token', value, context.env.TOKEN_MAC_KEY);
   if (presented === null) return unauthenticated(context, 'token-invalid');
   const admission = await callObject(
     () => context.env.ACCESS_TOKEN.getByName(`token:${presented.id}`),
-    (token) => token.admit({ secretHash: presented.secretHash, policy }),
+    (token) => token.admit({ secretHash: presented.secretHash, ...required, client: clientOf(context) }),
   );
   switch (admission.outcome) {
     case 'unauthenticated': {
@@ -66,10 +76,19 @@ async function byToken(context: HttpContext, policy: RateLimitPolicy, header: st
     }
     case 'limited':
       return limited(context, admission.limit);
-    case 'admitted':
-      context.set('caller', { user: admission.user, tokenId: admission.tokenId, sessionHash: null });
+    case 'refused':
+      // A thief at another address must not try without a limit.
+      if (admission.refusal.code === 'address-not-allowed') {
+        const flood = await limitByAddress(context);
+        if (flood !== null) return flood;
+      }
+      return refusalProblem(context, admission.refusal);
+    case 'admitted': {
+      const { user, tokenId, token } = admission;
+      context.set('caller', { user, tokenId, token, sessionHash: null });
       setLimitHeaders(context, admission.limit);
       return null;
+    }
   }
 }
 
@@ -82,7 +101,7 @@ async function bySession(context: HttpContext, policy: RateLimitPolicy, cookie: 
   const { secretHash } = presented;
   const admission = await callObject(
     () => sessionObject(context, presented.id),
-    (session) => session.admit({ secretHash, policy }),
+    (session) => session.admit({ secretHash, policy, client: clientOf(context) }),
   );
   switch (admission.outcome) {
     case 'unauthenticated':
@@ -90,7 +109,12 @@ async function bySession(context: HttpContext, policy: RateLimitPolicy, cookie: 
     case 'limited':
       return limited(context, admission.limit);
     case 'admitted':
-      context.set('caller', { user: admission.user, tokenId: admission.sessionId, sessionHash: secretHash });
+      context.set('caller', {
+        user: admission.user,
+        tokenId: admission.sessionId,
+        token: null,
+        sessionHash: secretHash,
+      });
       setLimitHeaders(context, admission.limit);
       return null;
   }

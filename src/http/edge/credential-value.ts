@@ -4,6 +4,7 @@ import { bytesToHex, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/
 import { constantTimeEqual } from '#domain/constant-time-equal.ts';
 import type { TokenId } from '#domain/id.ts';
 import { parseTokenId } from '#domain/id.ts';
+import { ALPHABET, hashOfSecret, randomText, SECRET_LENGTH } from '#objects/token/secret.ts';
 
 /**
  * The value of a credential:
@@ -19,9 +20,7 @@ import { parseTokenId } from '#domain/id.ts';
 const PREFIXES = { 'access-token': 'service_pat_', session: 'service_ses_' } as const;
 export type CredentialKind = keyof typeof PREFIXES;
 
-const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ID_LENGTH = 16;
-const SECRET_LENGTH = 32;
 const CODE_LENGTH = 7;
 const CODE_BYTES = 5;
 const VALUE = new RegExp(
@@ -43,9 +42,27 @@ export interface NewSecret {
 
 export function newSecret(kind: CredentialKind): NewSecret {
   const secret = randomText(SECRET_LENGTH);
-  const valueFor = (id: TokenId, macKey: string) =>
-    `${PREFIXES[kind]}${id}${secret}${codeOf(macKey, kind, `${id}${secret}`)}`;
-  return { hash: hashOf(secret), valueFor };
+  const valueFor = (id: TokenId, macKey: string) => valueOf(kind, { id, secret }, macKey);
+  return { hash: hashOfSecret(secret), valueFor };
+}
+
+/** Returns the value of a credential. `macKey` is the hex of 32 bytes. */
+export function valueOf(
+  kind: CredentialKind,
+  { id, secret }: { readonly id: TokenId; readonly secret: string },
+  macKey: string,
+): string {
+  return `${PREFIXES[kind]}${id}${secret}${codeOf(macKey, kind, `${id}${secret}`)}`;
+}
+
+/**
+ * Returns the seed of a rotation: random without a key, and for a repeated key the same.
+ *
+ * @param macKey the hex of 32 bytes
+ */
+export function rotationSeed(id: TokenId, key: string | null, macKey: string): Uint8Array {
+  if (key === null) return randomBytes(32);
+  return macOf(macKey, `conclave/rotation/v1:${id}:${key}`);
 }
 
 export function newTokenId(): TokenId {
@@ -63,11 +80,7 @@ export function parseCredential(kind: CredentialKind, value: string, macKey: str
   if (prefix !== PREFIXES[kind] || idText === undefined || secret === undefined || code === undefined) return null;
   const id = parseTokenId(idText);
   const isOurs = constantTimeEqual(code, codeOf(macKey, kind, `${idText}${secret}`));
-  return id !== null && isOurs ? { id, secretHash: hashOf(secret) } : null;
-}
-
-function hashOf(secret: string): string {
-  return bytesToHex(sha256(utf8ToBytes(secret)));
+  return id !== null && isOurs ? { id, secretHash: hashOfSecret(secret) } : null;
 }
 
 /**
@@ -76,12 +89,13 @@ function hashOf(secret: string): string {
  */
 let schedule: { readonly macKey: string; readonly mac: ReturnType<typeof hmac.create> } | null = null;
 
-function codeOf(macKey: string, kind: CredentialKind, text: string): string {
+function macOf(macKey: string, text: string): Uint8Array {
   if (schedule?.macKey !== macKey) schedule = { macKey, mac: hmac.create(sha256, hexToBytes(macKey)) };
-  const mac = schedule.mac
-    .clone()
-    .update(utf8ToBytes(`conclave/${kind}/v1:${text}`))
-    .digest();
+  return schedule.mac.clone().update(utf8ToBytes(text)).digest();
+}
+
+function codeOf(macKey: string, kind: CredentialKind, text: string): string {
+  const mac = macOf(macKey, `conclave/${kind}/v1:${text}`);
   let number = BigInt(`0x${bytesToHex(mac.subarray(0, CODE_BYTES))}`);
   let code = '';
   for (let i = 0; i < CODE_LENGTH; i++) {
@@ -89,18 +103,4 @@ function codeOf(macKey: string, kind: CredentialKind, text: string): string {
     number /= 62n;
   }
   return code;
-}
-
-/**
- * Returns uniform random text over the alphabet. Bytes from 248 on would favour its first letters,
- * so they are discarded.
- */
-function randomText(length: number): string {
-  let text = '';
-  while (text.length < length) {
-    for (const byte of randomBytes(length)) {
-      if (byte < 248 && text.length < length) text += ALPHABET.charAt(byte % 62);
-    }
-  }
-  return text;
 }

@@ -1,5 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { invalidRequest } from '#http/edge/request-check.ts';
 import type { HttpContext } from '#http/encode/context.ts';
 
 /** A structured-field string, as in the IETF draft, or the bare token that most clients send. */
@@ -24,4 +25,9 @@ export function idempotencyOf(context: HttpContext): Idempotency | null | 'malfo
   // A path contains no line feed, so the boundary between the two parts is unambiguous.
   const request = concatBytes(utf8ToBytes(`${context.req.path}\n`), context.get('body') ?? new Uint8Array());
   return { key, fingerprint: bytesToHex(sha256(request)) };
+}
+
+export function malformedKey(context: HttpContext): Response {
+  const detail = 'Must have 1 to 64 characters, each a letter, a digit or one of . _ : / = + and -.';
+  return invalidRequest(context, [{ pointer: 'Idempotency-Key', code: 'malformed', detail }]);
 }

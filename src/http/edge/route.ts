@@ -1,9 +1,11 @@
 import type * as z from 'zod';
 import type { RateLimitPolicy } from '#domain/access/rate-limit.ts';
+import type { TokenScope } from '#domain/access/token-grant.ts';
 import type { HttpContext } from '#http/encode/context.ts';
 import type { OperatorParameters, ParameterOf, Parameters } from '#http/edge/path-parameters.ts';
 import { parameterNames } from '#http/edge/path-parameters.ts';
 import { requestReader } from '#http/edge/request-check.ts';
+import { beyondVaults } from '#http/edge/vault-reach.ts';
 import type { ProblemCode } from '#http/encode/problems.ts';
 
 /**
@@ -17,6 +19,11 @@ interface Declaration {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly access: RateLimitPolicy | 'service' | 'monitor' | 'anyone';
+  /**
+   * The scope that a token requires for a command. A read requires `read`. `own` admits every
+   * token, and the object of the managed token decides.
+   */
+  readonly scope?: Exclude<TokenScope, 'read'> | 'own';
   /** The route admits browser sessions only; tokens get 403. */
   readonly sessionOnly?: true;
   /** The summary of the endpoint in the OpenAPI document, on one line. */
@@ -89,9 +96,24 @@ export function route<const R extends Declaration>(
   declared: R & { readonly handle: (context: HttpContext, input: InputOf<R>) => Promise<Response> | Response },
 ): R & Pick<Route, 'respond'> {
   const read = requestReader({ ...declared, parameters: parameterNames(declared.path) });
+  const isOfUser = isUserRoute(declared);
   const respond = async (context: HttpContext) => {
     const input = await read(context);
-    return input.ok ? declared.handle(context, input.value as unknown as InputOf<R>) : input.refusal;
+    if (!input.ok) return input.refusal;
+    const beyond = isOfUser ? beyondVaults(context, declared, input.value) : null;
+    return beyond ?? declared.handle(context, input.value as unknown as InputOf<R>);
   };
   return { ...declared, respond };
+}
+
+/** Returns the scope that a token requires for a route of a user; null for none. */
+export function scopeOf({ method, path, access, scope, sessionOnly }: Declaration): TokenScope | null {
+  if (scope === 'own' || sessionOnly === true) return null;
+  if (scope !== undefined) return scope;
+  if (method !== 'GET' && access !== 'read') throw new Error(`${method} ${path} declares no scope`);
+  return 'read';
+}
+
+function isUserRoute({ access }: Declaration): boolean {
+  return access !== 'service' && access !== 'monitor' && access !== 'anyone';
 }

@@ -1,14 +1,17 @@
 import type { Context } from 'hono';
-import type { UserProfile } from '#domain/access/access-token.ts';
+import type { AdmittedToken, UserProfile } from '#domain/access/access-token.ts';
 import type { TokenId } from '#domain/id.ts';
 import type { Actor } from '#domain/access/approval.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
+import type { Client } from '#objects/token/rate-limiter.ts';
 
 /** The authenticated user, with the access token or session of the request. */
 interface Caller {
   readonly user: UserProfile;
   /** The id of the access token or of the session. */
   readonly tokenId: TokenId;
+  /** What the access token may do; null for a session, which may do everything. */
+  readonly token: AdmittedToken | null;
   /**
    * The hash of the session secret, with which a long stream checks the session again; null for a
    * token.
@@ -49,4 +52,12 @@ export function actorOf(context: HttpContext): Actor {
 export function addressOf(context: HttpContext): string | null {
   const address = context.req.header('cf-connecting-ip') ?? '';
   return ADDRESS.test(address) ? address : null;
+}
+
+const MAX_AGENT_LENGTH = 120;
+
+/** Returns the address and the name of the client, for the owner of its credential. */
+export function clientOf(context: HttpContext): Client {
+  const agent = (context.req.header('user-agent') ?? '').replaceAll(/[^ -~]/g, '').slice(0, MAX_AGENT_LENGTH);
+  return { address: addressOf(context), agent: agent === '' ? null : agent };
 }

@@ -163,6 +163,12 @@ function detailsOf(refusal: Exclude<Refusal, FixedRefusal>): ProblemDetails {
         detail: 'Co-signers can still adopt this version. Its mandate can be renewed after mandateEndsAt.',
         members: { mandateEndsAt: rfc3339(refusal.expiresAtMs) },
       };
+    case 'insufficient-scope':
+      return {
+        detail: `The token does not have the scope '${refusal.scope}'.`,
+        headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${refusal.scope}"` },
+        members: { scope: refusal.scope },
+      };
     case 'access-token-inactive':
       return refusal.reason === 'expired'
         ? { detail: 'The token has expired. Send a later expiresAt together with enabled: true.' }

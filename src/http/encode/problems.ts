@@ -20,6 +20,12 @@ export const PROBLEMS = {
   'service-key-invalid': [401, 'A service key is required', null],
   'webhook-refused': [401, 'Webhook signature not accepted', null],
   forbidden: [403, 'Not allowed', 'You do not have permission, or the resource does not exist.'],
+  'address-not-allowed': [
+    403,
+    'The token is limited to other addresses',
+    'The token is not accepted from the address of this request.',
+  ],
+  'insufficient-scope': [403, 'The token lacks a scope', null],
   'session-required': [403, 'A session is required', null],
   'device-signature-required': [
     403,
@@ -34,6 +40,17 @@ export const PROBLEMS = {
     403,
     'The policy change removes you as a signer',
     'The change removes you as a signer. Only the other signers decide on it.',
+  ],
+  'access-token-superseded': [
+    403,
+    'The value was replaced',
+    'The value before the last rotation manages no token. Send the new value. If the response with it was lost, repeat ' +
+      'the rotation with the same Idempotency-Key, or log in.',
+  ],
+  'access-token-beyond-own': [
+    403,
+    'The token would manage more than it has',
+    'A token manages no token with a later end or more access than its own. Log in to manage it.',
   ],
   'access-token-own-expiry': [
     403,

@@ -2,7 +2,8 @@ import type { HttpContext } from '#http/encode/context.ts';
 import type { OperatorInput } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { withUser } from '#http/internal/user-path.ts';
-import { issueGranted, newTokenBody } from '#http/personal-access-token/issue.ts';
+import { issueGranted } from '#http/personal-access-token/issue.ts';
+import { newTokenBody } from '#http/personal-access-token/token-body.ts';
 import { issuedTokenSchema } from '#http/personal-access-token/record.ts';
 
 /**

@@ -8,7 +8,8 @@ import { credentialResetRecord, credentialResetSchema } from '#http/encode/crede
 import { issuedSessionSchema, issueSession } from '#http/internal/session.ts';
 import { withReset, withUser } from '#http/internal/user-path.ts';
 import { callObject } from '#http/edge/object-call.ts';
-import { issueGranted, newTokenBody } from '#http/personal-access-token/issue.ts';
+import { issueGranted } from '#http/personal-access-token/issue.ts';
+import { newTokenBody } from '#http/personal-access-token/token-body.ts';
 import { issuedTokenSchema } from '#http/personal-access-token/record.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { personStub } from '#objects/person/stub.ts';

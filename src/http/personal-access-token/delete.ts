@@ -1,5 +1,5 @@
 import type { HttpContext } from '#http/encode/context.ts';
-import { withOwnToken } from '#http/personal-access-token/own-token.ts';
+import { MANAGEMENT_REFUSALS, withOwnToken } from '#http/personal-access-token/own-token.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { markDeleted } from '#store/access-tokens.ts';
@@ -13,9 +13,10 @@ export const deleteAccessToken = route({
   method: 'DELETE',
   path: '/personal-access-token/:id',
   access: 'token-secret',
+  scope: 'own',
   summary: 'Delete a token',
   answer: { status: 204, schema: null },
-  refuses: ['access-token-not-found'],
+  refuses: MANAGEMENT_REFUSALS,
   handle: (context: HttpContext, { params }: Input<{ params: 'id' }>) =>
     withOwnToken(
       context,

@@ -4,7 +4,14 @@ import type { Result } from '#domain/result.ts';
 import type { HttpContext } from '#http/encode/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
-import type { TokenOwner, TokenView } from '#objects/token/access-token.ts';
+import type { TokenOwner } from '#objects/token/access-token.ts';
+
+/** What `managedToken` refuses, besides the scope. */
+export const MANAGEMENT_REFUSALS = [
+  'access-token-not-found',
+  'access-token-superseded',
+  'access-token-beyond-own',
+] as const;
 
 export type TokenStub = ReturnType<typeof tokenObject>;
 
@@ -19,16 +26,16 @@ export function tokenObject(context: HttpContext, id: TokenId) {
  *
  * Refuses what `call` refuses.
  */
-export async function withOwnToken(
+export async function withOwnToken<T>(
   context: HttpContext,
   id: TokenId,
-  call: (stub: TokenStub, owner: TokenOwner) => Promise<Result<TokenView, Refusal>>,
-  answer: (token: TokenView) => Response | Promise<Response>,
+  call: (stub: TokenStub, owner: TokenOwner) => Promise<Result<T, Refusal>>,
+  answer: (answered: T) => Response | Promise<Response>,
 ): Promise<Response> {
-  const { user, tokenId } = context.get('caller');
+  const { user, tokenId, token } = context.get('caller');
   const response = await callObject(
     () => tokenObject(context, id),
-    (stub) => call(stub, { userId: user.id, tokenId }),
+    (stub) => call(stub, { userId: user.id, tokenId, token }),
   );
   return response.ok ? answer(response.value) : refusalProblem(context, response.refusal);
 }

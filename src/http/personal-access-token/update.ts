@@ -5,7 +5,7 @@ import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { withOwnToken } from '#http/personal-access-token/own-token.ts';
 import { accessTokenRecord, accessTokenSchema } from '#http/personal-access-token/record.ts';
-import { tokenExpiry, tokenName } from '#http/personal-access-token/token-body.ts';
+import { expiryFault, tokenExpiry, tokenName } from '#http/personal-access-token/token-body.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 
 const updateBody = z
@@ -22,16 +22,23 @@ const updateBody = z
  * PATCH /personal-access-token/{id}: changes any of name, expiresAt (null for no expiry) and
  * enabled. The change applies to every request that begins after the response.
  *
- * A request without a change, and an expiry in the past, are `invalid-request`.
+ * A request without a change, and an expiry that `expiryFault` refuses, are `invalid-request`.
  */
 export const updateAccessToken = route({
   method: 'PATCH',
   path: '/personal-access-token/:id',
   access: 'token-update',
+  scope: 'own',
   summary: 'Update the name, expiry or status of a token',
   body: updateBody,
   answer: { status: 200, schema: accessTokenSchema },
-  refuses: ['access-token-not-found', 'access-token-own-expiry', 'access-token-inactive'],
+  refuses: [
+    'access-token-not-found',
+    'access-token-superseded',
+    'access-token-own-expiry',
+    'access-token-beyond-own',
+    'access-token-inactive',
+  ],
   handle: update,
 });
 
@@ -48,10 +55,8 @@ async function update(
     const detail = 'Send at least one of name, expiresAt and enabled.';
     return invalidRequest(context, [{ pointer: '/', code: 'nothing-to-change', detail }]);
   }
-  if (expiresAt != null && expiresAt * 1000 <= Date.now()) {
-    const detail = 'Must be in the future. To end a token now, disable or delete it.';
-    return invalidRequest(context, [{ pointer: '/expiresAt', code: 'in-the-past', detail }]);
-  }
+  const fault = expiresAt === undefined ? null : expiryFault(context, expiresAt);
+  if (fault !== null) return invalidRequest(context, [fault]);
   return withOwnToken(
     context,
     params.id,

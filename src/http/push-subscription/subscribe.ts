@@ -46,6 +46,7 @@ export const subscribe = route({
   method: 'POST',
   path: '/push-subscription',
   access: 'write',
+  scope: 'create',
   summary: 'Add a push subscription',
   body: subscriptionBody,
   answer: { status: 201, schema: subscriptionSchema },

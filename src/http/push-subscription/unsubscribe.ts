@@ -13,6 +13,7 @@ export const unsubscribe = route({
   method: 'DELETE',
   path: '/push-subscription/:subscriptionId',
   access: 'write',
+  scope: 'create',
   summary: 'Remove a push subscription',
   answer: { status: 204, schema: null },
   refuses: ['push-subscription-not-found'],

@@ -1,8 +1,8 @@
 import type { HttpContext } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
-import { invalidRequest } from '#http/edge/request-check.ts';
-import { issueToken, newTokenBody } from '#http/personal-access-token/issue.ts';
+import { issueToken } from '#http/personal-access-token/issue.ts';
+import { newTokenBody } from '#http/personal-access-token/token-body.ts';
 import { issuedTokenSchema } from '#http/personal-access-token/record.ts';
 
 /**
@@ -19,12 +19,6 @@ export const createOwnToken = route({
   body: newTokenBody,
   answer: { status: 201, schema: issuedTokenSchema },
   refuses: ['too-many-access-tokens'],
-  handle: async (context: HttpContext, { body }: Input<{ body: typeof newTokenBody }>) => {
-    if (body.expiresAt != null && body.expiresAt * 1000 <= Date.now()) {
-      return invalidRequest(context, [
-        { pointer: '/expiresAt', code: 'in-the-past', detail: 'Must be in the future.' },
-      ]);
-    }
-    return issueToken(context, context.get('caller').user, body);
-  },
+  handle: (context: HttpContext, { body }: Input<{ body: typeof newTokenBody }>) =>
+    issueToken(context, context.get('caller').user, body),
 });

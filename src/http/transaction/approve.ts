@@ -17,6 +17,7 @@ export const approve = route({
   method: 'POST',
   path: '/transaction/:txId/approve',
   access: 'write',
+  scope: 'approve',
   summary: 'Approve a transaction; the approval that meets the threshold starts signing',
   optionalBody: deviceSignatureBody,
   answer: { status: 200, schema: approvalResultSchema },

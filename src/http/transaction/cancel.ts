@@ -49,6 +49,7 @@ export const cancel = route({
   method: 'POST',
   path: '/transaction/:txId/cancel',
   access: 'write',
+  scope: 'create',
   summary: 'Cancel a pending transaction, or replace one that is not yet mined',
   optionalBody: cancelBody,
   answer: transactionAnswer(200),

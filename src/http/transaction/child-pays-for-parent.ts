@@ -28,6 +28,7 @@ export const childPaysForParent = route({
   method: 'POST',
   path: '/transaction/:txId/child-pays-for-parent',
   access: 'write',
+  scope: 'create',
   summary: 'Accelerate an incoming Bitcoin payment (CPFP)',
   optionalBody: childBody,
   answer: transactionAnswer(201),

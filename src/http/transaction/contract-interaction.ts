@@ -40,6 +40,7 @@ export const contractInteraction = route({
   method: 'POST',
   path: '/transaction/contract-interaction',
   access: 'write',
+  scope: 'create',
   summary: 'Create a contract call with the given calldata',
   body: interactionBody,
   answer: transactionAnswer(201),

@@ -15,7 +15,7 @@ import type { HttpContext } from '#http/encode/context.ts';
 import { actorOf } from '#http/encode/context.ts';
 import type { FieldReader } from '#chains/families/field-reader.ts';
 import { fieldReader } from '#chains/families/field-reader.ts';
-import { idempotencyOf } from '#http/edge/idempotency.ts';
+import { idempotencyOf, malformedKey } from '#http/edge/idempotency.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { plainText } from '#http/encode/plain-text.ts';
 import type { FieldFault } from '#domain/field-fault.ts';
@@ -142,10 +142,7 @@ export async function create(context: HttpContext, body: CreationBody, action: A
   const read = readCreation(rules.value, body, action);
   if (!read.ok) return invalidRequest(context, read.refusal);
   const idempotency = idempotencyOf(context);
-  if (idempotency === 'malformed') {
-    const detail = 'Must have 1 to 64 characters, each a letter, a digit or one of . _ : / = + and -.';
-    return invalidRequest(context, [{ pointer: 'Idempotency-Key', code: 'malformed', detail }]);
-  }
+  if (idempotency === 'malformed') return malformedKey(context);
   const { vaultId, creation } = read.value;
   const request = { ...creation, idempotency };
   const rehearsed = await precheckOnChain(context, { chain, vaultId }, request);

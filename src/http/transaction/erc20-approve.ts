@@ -40,6 +40,7 @@ export const erc20Approve = route({
   method: 'POST',
   path: '/transaction/erc20-approve',
   access: 'write',
+  scope: 'create',
   summary: 'Set an ERC-20 allowance',
   body: approveBody,
   answer: transactionAnswer(201),

@@ -51,6 +51,7 @@ export const message = route({
   method: 'POST',
   path: '/transaction/message',
   access: 'write',
+  scope: 'create',
   summary: 'Create a message to sign: a text, or typed data when the message is typed-data JSON',
   body: messageBody,
   answer: transactionAnswer(201),

@@ -18,6 +18,7 @@ export const reject = route({
   method: 'POST',
   path: '/transaction/:txId/reject',
   access: 'write',
+  scope: 'approve',
   summary: 'Reject a transaction',
   optionalBody: rejectionBody,
   answer: { status: 200, schema: approvalResultSchema },

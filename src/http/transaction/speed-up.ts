@@ -16,6 +16,7 @@ export const speedUp = route({
   method: 'POST',
   path: '/transaction/:txId/speed-up',
   access: 'write',
+  scope: 'create',
   summary: 'Raise the fee of an unmined transaction',
   answer: transactionAnswer(200),
   refuses: ['forbidden', 'transaction-not-found', 'transaction-not-broadcast'],

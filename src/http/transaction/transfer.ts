@@ -80,6 +80,7 @@ export const transfer = route({
   method: 'POST',
   path: '/transaction/transfer',
   access: 'write',
+  scope: 'create',
   summary: 'Create a transfer',
   body: transferBody,
   answer: transactionAnswer(201),

@@ -22,6 +22,7 @@ export const visibility = route({
   method: 'PATCH',
   path: '/transaction/:txId/visibility',
   access: 'write',
+  scope: 'create',
   summary: 'Show or hide a transaction in lists',
   body: visibilityBody,
   answer: transactionAnswer(200),

@@ -43,6 +43,7 @@ export const cancelOwnCredentialReset = route({
   method: 'POST',
   path: '/user/me/credential-reset/:resetId/cancel',
   access: 'write',
+  scope: 'approve',
   summary: 'Cancel one of your credential resets',
   answer: { status: 200, schema: credentialResetSchema },
   refuses: ['credential-reset-not-found', 'credential-reset-not-pending'],

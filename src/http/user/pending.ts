@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { chainsFrom } from '#chains/families/registry.ts';
 import { isOpen } from '#domain/access/credential-reset.ts';
 import type { CredentialReset } from '#domain/access/credential-reset.ts';
+import { reaches } from '#domain/access/token-grant.ts';
 import type { VaultId } from '#domain/id.ts';
 import { parseCredentialResetId, parsePolicyChangeId, parseTransactionId, parseVaultId } from '#domain/id.ts';
 import type { Actor } from '#domain/access/approval.ts';
@@ -125,7 +126,10 @@ async function list(context: HttpContext, { query }: Input<{ query: typeof pendi
 /** Returns everything that waits for the caller, in order, and the vaults that may have more. */
 async function itemsFor(context: HttpContext, actor: Actor) {
   const listed = await pendingVaults(context.env.DB, actor.userId, PENDING_STATES);
-  const vaultIds = listed.ids.flatMap((id) => parseVaultId(id) ?? []);
+  const { token } = context.get('caller');
+  const vaultIds = listed.ids
+    .flatMap((id) => parseVaultId(id) ?? [])
+    .filter((id) => token === null || reaches(token, id));
   const incompleteVaults: VaultId[] = vaultIds.slice(MAX_VAULTS);
   const items: Item[] = await ownResets(context, actor);
   for (const some of inGroups(vaultIds.slice(0, MAX_VAULTS), OPENED_AT_ONCE)) {

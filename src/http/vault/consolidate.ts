@@ -51,6 +51,7 @@ export const consolidate = route({
   method: 'POST',
   path: '/vault/:vaultId/consolidate',
   access: 'write',
+  scope: 'create',
   summary: 'Consolidate the smallest UTXOs of a Bitcoin wallet',
   body: consolidateBody,
   answer: transactionAnswer(201),

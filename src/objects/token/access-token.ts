@@ -2,12 +2,24 @@ import { DurableObject } from 'cloudflare:workers';
 import type {
   AccessToken,
   AdmissionFault,
+  AdmittedToken,
   TokenChange,
   TokenManager,
   UserProfile,
   Withdrawal,
 } from '#domain/access/access-token.ts';
-import { admissionFault, deletedToken, ownToken, rotatedToken, updatedToken } from '#domain/access/access-token.ts';
+import {
+  admissionFault,
+  deletedToken,
+  isPrevious,
+  managedToken,
+  ownToken,
+  rotatedToken,
+  updatedToken,
+} from '#domain/access/access-token.ts';
+import type { AccessRefusal } from '#domain/access/refusal.ts';
+import type { TokenGrant, TokenScope } from '#domain/access/token-grant.ts';
+import { isAcceptedFrom, TOKEN_SCOPES } from '#domain/access/token-grant.ts';
 import { constantTimeEqual } from '#domain/constant-time-equal.ts';
 import type { TokenId, UserId } from '#domain/id.ts';
 import type { RateLimitPolicy } from '#domain/access/rate-limit.ts';
@@ -17,16 +29,34 @@ import { accepted } from '#domain/result.ts';
 import type { CoordinatorConfig } from '#objects/configuration.ts';
 import { CredentialStorage, credentialSchema } from '#objects/token/credential-storage.ts';
 import { accessTokenCodec } from '#objects/token/documents.ts';
-import type { LimitState } from '#objects/token/rate-limiter.ts';
+import type { Client, LimitState } from '#objects/token/rate-limiter.ts';
 import { RateLimiter } from '#objects/token/rate-limiter.ts';
+import { hashOfSecret, rotatedSecret } from '#objects/token/secret.ts';
 import { upgradeState } from '#store/object-schema.ts';
 
 export type TokenAdmission =
-  | { readonly outcome: 'admitted'; readonly tokenId: TokenId; readonly user: UserProfile; readonly limit: LimitState }
+  | {
+      readonly outcome: 'admitted';
+      readonly tokenId: TokenId;
+      readonly user: UserProfile;
+      readonly token: AdmittedToken;
+      readonly limit: LimitState;
+    }
   | { readonly outcome: 'limited'; readonly limit: LimitState }
+  | { readonly outcome: 'refused'; readonly refusal: AccessRefusal }
   | { readonly outcome: 'unauthenticated'; readonly fault: AdmissionFault };
 
-export interface NewAccessToken {
+/** A request that presents a token. */
+interface Presentation {
+  /** Lower-case hex SHA-256 of the presented secret. */
+  readonly secretHash: string;
+  readonly policy: RateLimitPolicy;
+  /** The scope that the request requires; null when every token may send it. */
+  readonly scope: TokenScope | null;
+  readonly client: Client;
+}
+
+export interface NewAccessToken extends TokenGrant {
   readonly id: TokenId;
   readonly user: UserProfile;
   readonly name: string;
@@ -40,11 +70,26 @@ export type TokenOwner = Omit<TokenManager, 'nowMs'>;
 /** A token in its owner's view, without any hash of a secret. */
 export interface TokenView extends Omit<AccessToken, 'secretHash' | 'previous'> {
   readonly lastUsedAtMs: number | null;
+  /** The client of the last request; null before the first. */
+  readonly lastClient: Client | null;
   /** Until when the secret before the last rotation works; null when none does. */
   readonly previousUntilMs: number | null;
 }
 
-export const TOKEN_SCHEMA = credentialSchema('access token', 'token');
+export interface RotatedToken {
+  readonly view: TokenView;
+  /** The new secret, which only its holder may see. */
+  readonly secret: string;
+}
+
+/** A token from before the scopes gives access to everything. */
+function addGrants(sql: SqlStorage): void {
+  const add =
+    "UPDATE token SET document = json_set(document, '$.v', 2, '$.scopes', json(?), '$.vaultIds', NULL, '$.networks', NULL)";
+  sql.exec(add, JSON.stringify(TOKEN_SCOPES));
+}
+
+export const TOKEN_SCHEMA = credentialSchema('access token', 'token', [addGrants]);
 
 /**
  * One personal access token: its record, and the windows of its rate limits. Authentication and
@@ -83,11 +128,10 @@ export class AccessTokenObject extends DurableObject<CoordinatorConfig> {
 
   /**
    * Authenticates a secret and counts the request, in this order: an unauthenticated request does
-   * not use the quota of the token's owner. An expired token is disabled here (spec part 5 rule 5).
-   *
-   * @param request.secretHash lower-case hex SHA-256 of the presented secret
+   * not use the quota of the token's owner, and neither does one from an address that the token
+   * excludes. One without the scope does. An expired token is disabled here (spec part 5 rule 5).
    */
-  admit(request: { readonly secretHash: string; readonly policy: RateLimitPolicy }): TokenAdmission {
+  admit(request: Presentation): TokenAdmission {
     const nowMs = Date.now();
     const token = this.#token;
     if (token === null) return { outcome: 'unauthenticated', fault: 'unknown' };
@@ -96,12 +140,20 @@ export class AccessTokenObject extends DurableObject<CoordinatorConfig> {
       if (fault === 'expired') this.#store({ ...token, enabled: false });
       return { outcome: 'unauthenticated', fault };
     }
+    const { scope, client } = request;
+    if (!isAcceptedFrom(token, client.address)) return { outcome: 'refused', refusal: { code: 'address-not-allowed' } };
     // Stored before the answer: a token that was used once is never issued again in place of a lost
     // answer.
     if (token.firstUsedAtMs === null) this.#store({ ...token, firstUsedAtMs: nowMs });
-    const { admitted, limit } = this.#meter.count(request.policy, nowMs);
+    const { admitted, limit } = this.#meter.count(request.policy, nowMs, client);
     if (!admitted) return { outcome: 'limited', limit };
-    return { outcome: 'admitted', tokenId: token.id, user: token.user, limit };
+    const { scopes, vaultIds, networks, expiresAt } = token;
+    if (scope !== null && !scopes.includes(scope)) {
+      return { outcome: 'refused', refusal: { code: 'insufficient-scope', scope } };
+    }
+    const isSuperseded = isPrevious(token, request.secretHash, constantTimeEqual);
+    const admittedToken = { scopes, vaultIds, networks, expiresAt, isSuperseded };
+    return { outcome: 'admitted', tokenId: token.id, user: token.user, token: admittedToken, limit };
   }
 
   /**
@@ -137,15 +189,29 @@ export class AccessTokenObject extends DurableObject<CoordinatorConfig> {
   }
 
   /**
-   * Rotates the secret. Refuses what `rotatedToken` refuses.
+   * Rotates the secret, and returns the new one. Refuses what `rotatedToken` refuses. The secret
+   * before it works for five more minutes. In that time the same seed gives the same secret again
+   * and changes nothing: the response with it was lost. The value before the rotation is enough for
+   * that, because the seed proves that its holder requested the rotation.
    *
-   * @param secretHash lower-case hex SHA-256 of the new secret
+   * @param seed 32 bytes that only the caller of this rotation can repeat
    */
-  rotate(owner: TokenOwner, secretHash: string): Result<TokenView, Refusal> {
-    return this.#changed(rotatedToken(this.#token, secretHash, { ...owner, nowMs: Date.now() }));
+  rotate(owner: TokenOwner, seed: Uint8Array): Result<RotatedToken, Refusal> {
+    const by = { ...owner, nowMs: Date.now() };
+    const token = this.#token;
+    const before = token?.previous ?? null;
+    const repeated = before === null || by.nowMs >= before.untilMs ? null : rotatedSecret(seed, before.secretHash);
+    if (token !== null && repeated !== null && hashOfSecret(repeated) === token.secretHash) {
+      const repeater = by.token === null ? null : { ...by.token, isSuperseded: false };
+      const own = managedToken(token, { ...by, token: repeater });
+      return own.ok ? accepted({ view: this.#view(own.value), secret: repeated }) : own;
+    }
+    const secret = rotatedSecret(seed, token?.secretHash ?? '');
+    const rotated = this.#changed(rotatedToken(token, hashOfSecret(secret), by));
+    return rotated.ok ? accepted({ view: rotated.value, secret }) : rotated;
   }
 
-  /** Deletes the token permanently. Refuses `access-token-not-found`. */
+  /** Deletes the token permanently. Refuses what `deletedToken` refuses. */
   remove(owner: TokenOwner): Result<TokenView, Refusal> {
     return this.#changed(deletedToken(this.#token, { ...owner, nowMs: Date.now() }));
   }
@@ -175,7 +241,8 @@ export class AccessTokenObject extends DurableObject<CoordinatorConfig> {
   #view(token: AccessToken): TokenView {
     const { secretHash: _secretHash, previous, ...rest } = token;
     const previousUntilMs = previous !== null && Date.now() < previous.untilMs ? previous.untilMs : null;
-    return { ...rest, lastUsedAtMs: this.#meter.lastUsedAtMs, previousUntilMs };
+    const { lastUsedAtMs, lastClient } = this.#meter;
+    return { ...rest, lastUsedAtMs, lastClient, previousUntilMs };
   }
 
   #store(token: AccessToken): void {

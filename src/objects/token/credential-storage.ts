@@ -9,13 +9,19 @@ type CredentialTable = 'token' | 'session';
  * Returns the schema of a credential's object. A credential that was withdrawn before its creation
  * is never created, whenever the request to create it arrives. See `ObjectSchema` before you change
  * it.
+ *
+ * @param later the migrations after the first
  */
-export function credentialSchema(name: string, table: CredentialTable): ObjectSchema {
+export function credentialSchema(
+  name: string,
+  table: CredentialTable,
+  later: ObjectSchema['migrations'] = [],
+): ObjectSchema {
   const tables = `
     CREATE TABLE ${table} (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), document TEXT NOT NULL);
     CREATE TABLE withdrawn (only_row INTEGER PRIMARY KEY CHECK (only_row = 0));
   `;
-  return { name, migrations: [(sql) => void sql.exec(tables)] };
+  return { name, migrations: [(sql) => void sql.exec(tables), ...later] };
 }
 
 /** The stored state of one credential. Trying one that does not exist leaves nothing behind. */

@@ -13,14 +13,25 @@ export interface LimitState {
   readonly resetSeconds: number;
 }
 
+/** Who sent a request. */
+export interface Client {
+  /** IPv4 or IPv6; null when the platform reports none. */
+  readonly address: string | null;
+  /** The name that the client gives itself, in printable ASCII; null without one. */
+  readonly agent: string | null;
+}
+
 /** Keys in the object's storage. */
 const WINDOWS = 'windows';
 const LAST_USED = 'lastUsedAtMs';
+const LAST_CLIENT = 'lastClient';
 
 const storedWindows = z.partialRecord(
   z.enum(RATE_LIMIT_POLICIES),
   exactly<Window>()({ startedAtMs: z.int(), used: z.int().nonnegative() }),
 );
+
+const storedClient = exactly<Client>()({ address: z.string().nullable(), agent: z.string().nullable() });
 
 /** Under load the windows are stored this often. A single request is stored at once. */
 const STORE_EVERY_MS = 250;
@@ -39,6 +50,7 @@ export class RateLimiter {
   readonly #quotas: Readonly<Record<RateLimitPolicy, number>>;
   readonly #windows = new Map<RateLimitPolicy, Window>();
   #lastUsedAtMs: number | null = null;
+  #lastClient: Client | null = null;
   /** Whether the windows are being stored, and whether they have changed since. */
   #storing = false;
   #dirty = false;
@@ -57,14 +69,24 @@ export class RateLimiter {
     return this.#lastUsedAtMs;
   }
 
+  /** Null before the first request, and for a last request before release 0.3.0. */
+  get lastClient(): Client | null {
+    return this.#lastClient;
+  }
+
   /** Counts a request, unless its limit is exhausted. */
-  count(policy: RateLimitPolicy, nowMs: number): { readonly admitted: boolean; readonly limit: LimitState } {
+  count(
+    policy: RateLimitPolicy,
+    nowMs: number,
+    client: Client,
+  ): { readonly admitted: boolean; readonly limit: LimitState } {
     const quota = this.#quotas[policy];
     const { admitted, window, remaining, resetSeconds } = admit(this.#windows.get(policy) ?? null, quota, nowMs);
     const limit = { policy, quota, remaining, resetSeconds };
     if (!admitted) return { admitted, limit };
     this.#windows.set(policy, window);
     this.#lastUsedAtMs = nowMs;
+    this.#lastClient = client;
     this.#dirty = true;
     if (!this.#storing) this.#ctx.waitUntil(this.#store());
     return { admitted, limit };
@@ -79,6 +101,7 @@ export class RateLimiter {
   async load(): Promise<void> {
     const windows = await this.#read(WINDOWS, storedWindows);
     this.#lastUsedAtMs = await this.#read(LAST_USED, z.int());
+    this.#lastClient = await this.#read(LAST_CLIENT, storedClient);
     for (const policy of RATE_LIMIT_POLICIES) {
       const window = windows?.[policy];
       if (window !== undefined) this.#windows.set(policy, window);
@@ -102,7 +125,11 @@ export class RateLimiter {
     try {
       while (this.#dirty) {
         this.#dirty = false;
-        const usage = { [WINDOWS]: Object.fromEntries(this.#windows), [LAST_USED]: this.#lastUsedAtMs };
+        const usage = {
+          [WINDOWS]: Object.fromEntries(this.#windows),
+          [LAST_USED]: this.#lastUsedAtMs,
+          [LAST_CLIENT]: this.#lastClient,
+        };
         await this.#ctx.storage.put(usage, { allowUnconfirmed: true });
         await scheduler.wait(STORE_EVERY_MS);
       }

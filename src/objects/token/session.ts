@@ -6,7 +6,7 @@ import { SESSION_SECONDS, sessionFault } from '#domain/access/session.ts';
 import type { UserProfile, Withdrawal } from '#domain/access/access-token.ts';
 import type { TokenId } from '#domain/id.ts';
 import type { CoordinatorConfig } from '#objects/configuration.ts';
-import type { LimitState } from '#objects/token/rate-limiter.ts';
+import type { Client, LimitState } from '#objects/token/rate-limiter.ts';
 import { RateLimiter } from '#objects/token/rate-limiter.ts';
 import { CredentialStorage, credentialSchema } from '#objects/token/credential-storage.ts';
 import { sessionCodec } from '#objects/token/documents.ts';
@@ -63,11 +63,15 @@ export class SessionObject extends DurableObject<CoordinatorConfig> {
    *
    * @param request.secretHash lower-case hex SHA-256
    */
-  admit(request: { readonly secretHash: string; readonly policy: RateLimitPolicy }): SessionAdmission {
+  admit(request: {
+    readonly secretHash: string;
+    readonly policy: RateLimitPolicy;
+    readonly client: Client;
+  }): SessionAdmission {
     const fault = this.#fault(request.secretHash);
     if (this.#session === null || fault !== null) return { outcome: 'unauthenticated', fault: fault ?? 'unknown' };
     if (this.#session.firstUsedAtMs === null) this.#store({ ...this.#session, firstUsedAtMs: Date.now() });
-    const { admitted, limit } = this.#meter.count(request.policy, Date.now());
+    const { admitted, limit } = this.#meter.count(request.policy, Date.now(), request.client);
     if (!admitted) return { outcome: 'limited', limit };
     return { outcome: 'admitted', sessionId: this.#session.id, user: this.#session.user, limit };
   }

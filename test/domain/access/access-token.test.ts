@@ -1,8 +1,16 @@
 import { expect, test } from 'vitest';
-import type { AccessToken } from '#domain/access/access-token.ts';
-import { admissionFault, deletedToken, ownToken, rotatedToken, updatedToken } from '#domain/access/access-token.ts';
+import type { AccessToken, AdmittedToken, TokenManager } from '#domain/access/access-token.ts';
+import {
+  admissionFault,
+  deletedToken,
+  managedToken,
+  ownToken,
+  rotatedToken,
+  updatedToken,
+} from '#domain/access/access-token.ts';
+import { WHOLE_GRANT } from '#domain/access/token-grant.ts';
 import { constantTimeEqual } from '#domain/constant-time-equal.ts';
-import { alice, bob, NOON_MS } from '../cast.ts';
+import { alice, bob, NOON_MS, vaultId } from '../cast.ts';
 
 const [current, previous, wrong] = ['aa'.repeat(32), 'bb'.repeat(32), 'cc'.repeat(32)];
 
@@ -20,6 +28,7 @@ function token(differences: Partial<AccessToken> = {}): AccessToken {
     rotatedAtMs: null,
     deletedAtMs: null,
     firstUsedAtMs: null,
+    ...WHOLE_GRANT,
     ...differences,
   };
 }
@@ -66,8 +75,10 @@ test('two texts are equal only if all of their characters are equal', () => {
     expect([other, constantTimeEqual('ab', other)]).toEqual([other, false]);
 });
 
-const [noon, owner] = [NOON_MS / 1000, { userId: alice.userId, tokenId: bob.tokenId, nowMs: NOON_MS }];
-const itself = { ...owner, tokenId: alice.tokenId };
+const WHOLE: AdmittedToken = { ...WHOLE_GRANT, expiresAt: null, isSuperseded: false };
+const noon = NOON_MS / 1000;
+const owner: TokenManager = { userId: alice.userId, tokenId: bob.tokenId, token: WHOLE, nowMs: NOON_MS };
+const itself: TokenManager = { ...owner, tokenId: alice.tokenId };
 
 test('a token belongs to its owner alone, and to no user after its deletion', () => {
   const deleted = token({ deletedAtMs: 1 });
@@ -151,4 +162,42 @@ test('a deletion also ends the value in its grace period', () => {
   if (!deleted.ok) throw new Error('it must go');
   expect([current, previous].map((value) => fault(deleted.value, value))).toEqual(['deleted', 'deleted']);
   expect(deleted.value).toMatchObject({ enabled: false, previous: null, deletedAtMs: NOON_MS });
+});
+
+test.each([
+  ['no later end', {}, { expiresAt: noon + 60 }, null],
+  ['the same end', { expiresAt: noon + 60 }, { expiresAt: noon + 60 }, null],
+  ['a later end', { expiresAt: noon + 60 }, { expiresAt: noon + 61 }, 'access-token-beyond-own'],
+  ['no end', { expiresAt: noon + 60 }, {}, 'access-token-beyond-own'],
+  ['fewer scopes', {}, { scopes: ['read'] }, null],
+  ['another scope', { scopes: ['read', 'manage-tokens'] }, { scopes: ['approve'] }, 'access-token-beyond-own'],
+  ['fewer vaults', { vaultIds: [vaultId] }, { vaultIds: [vaultId] }, null],
+  ['all vaults', { vaultIds: [vaultId] }, {}, 'access-token-beyond-own'],
+  ['a narrower network', { networks: ['10.0.0.0/8'] }, { networks: ['10.1.0.0/16', '10.2.0.1'] }, null],
+  ['a wider network', { networks: ['10.1.0.0/16'] }, { networks: ['10.0.0.0/8'] }, 'access-token-beyond-own'],
+  ['any address', { networks: ['10.1.0.0/16'] }, {}, 'access-token-beyond-own'],
+  ['the scope is missing', { scopes: ['read'] }, { scopes: ['read'] }, 'insufficient-scope'],
+  ['the value was replaced', { isSuperseded: true }, {}, 'access-token-superseded'],
+] as const)('a token manages another one by what it has: %s', (_case, has, target, code) => {
+  const managed = managedToken(token(target), { ...owner, token: { ...WHOLE, ...has } });
+  expect(managed.ok ? null : managed.refusal.code).toBe(code);
+});
+
+test('a session manages every token of its user, and a token always manages itself', () => {
+  const target = token({ scopes: ['read'], expiresAt: noon + 60 });
+  expect(managedToken(target, { ...owner, token: null }).ok).toBe(true);
+  expect(updatedToken(target, { expiresAt: null }, { ...owner, token: null }).ok).toBe(true);
+  expect(managedToken(target, { ...itself, token: { ...WHOLE, ...target, isSuperseded: false } }).ok).toBe(true);
+  const isSuperseded = { ...WHOLE, isSuperseded: true };
+  expect(managedToken(target, { ...itself, token: isSuperseded }).ok).toBe(false);
+});
+
+test('a token extends another one to its own end, and no further', () => {
+  const by = { ...owner, token: { ...WHOLE, expiresAt: noon + 100 } };
+  const target = token({ expiresAt: noon + 60 });
+  expect(updatedToken(target, { expiresAt: noon + 100 }, by).ok).toBe(true);
+  for (const expiresAt of [noon + 101, null]) {
+    const refusal = { code: 'access-token-beyond-own' };
+    expect(updatedToken(target, { expiresAt }, by)).toEqual({ ok: false, refusal });
+  }
 });

@@ -50,6 +50,11 @@ test('a read of a token gives its name, its dates and whether it is enabled', as
     updatedAt: body['createdAt'],
     rotatedAt: null,
     lastUsedAt: expect.stringMatching(/^\d{4}-/),
+    lastUsedAddress: null,
+    lastUsedAgent: null,
+    scopes: ['read', 'create', 'approve', 'manage-tokens'],
+    vaultIds: null,
+    allowedAddresses: null,
     previousValueUntil: null,
   });
 });
@@ -118,10 +123,29 @@ test('a rotation shows a new value once, and the old one works for exactly five 
 test('a second rotation keeps the value before it, and ends the first value at once', async () => {
   const trent = await enter('trent');
   const second = (await call(`POST ${path(trent)}/rotate`, { token: trent.token })).body['token'];
-  // The response of the first rotation is treated as lost. The oldest value rotates again, and the
-  // lost value is never used.
-  const third = (await call(`POST ${path(trent)}/rotate`, { token: trent.token })).body['token'];
+  const third = (await call(`POST ${path(trent)}/rotate`, { token: second })).body['token'];
   expect([await me(trent.token), await me(second), await me(third)]).toEqual([401, 200, 200]);
+});
+
+test('a rotation whose response was lost is repeated with the value before it and the same key', async () => {
+  const trent = await enter('trent');
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+  const rotate = (token: string, key: string) =>
+    call(`POST ${path(trent)}/rotate`, { token, headers: { 'idempotency-key': key } });
+  const [key, other] = ['0b7e3f51-6a3d-4c0f-9d57-1f4a3c2b8e90', 'c0ffee00-0000-4000-8000-000000000000'];
+  expect(code(await rotate(trent.token, 'rotation-2026-12'))).toEqual([400, 'invalid-request']);
+  const lost = await rotate(trent.token, key);
+  const repeated = await rotate(trent.token, key);
+  expect([repeated.status, repeated.body['token']]).toEqual([200, lost.body['token']]);
+  expect(repeated.body['rotatedAt']).toBe(lost.body['rotatedAt']);
+  vi.setSystemTime(Date.now() + 61_000);
+  // A thief of the old value does not know the key.
+  expect(code(await rotate(trent.token, other))).toEqual([403, 'access-token-superseded']);
+  vi.setSystemTime(Date.now() + 239_000);
+  expect(code(await rotate(trent.token, key))).toEqual([401, 'token-invalid']);
+  // The same key never gives a value again that a later rotation has replaced.
+  const next = await rotate(lost.body['token'], key);
+  expect([next.status, next.body['token'] === lost.body['token']]).toEqual([200, false]);
 });
 
 test('a disabled token cannot be rotated', async () => {

@@ -18,6 +18,7 @@ export const cancelCredentialReset = route({
   method: 'POST',
   path: '/vault/:vaultId/credential-reset/:resetId/cancel',
   access: 'write',
+  scope: 'approve',
   summary: 'Cancel a credential reset of a member',
   answer: { status: 200, schema: credentialResetSchema },
   refuses: ['forbidden', 'credential-reset-not-found', 'credential-reset-not-pending', 'reset-cancellation-used'],

@@ -16,6 +16,7 @@ export const approvePolicyChange = route({
   method: 'POST',
   path: '/vault/:vaultId/policy-change/:changeId/approve',
   access: 'write',
+  scope: 'approve',
   summary: 'Approve a policy change',
   optionalBody: deviceSignatureBody,
   answer: { status: 200, schema: policyChangeSchema },

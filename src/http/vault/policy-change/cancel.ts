@@ -14,6 +14,7 @@ export const cancelPolicyChange = route({
   method: 'POST',
   path: '/vault/:vaultId/policy-change/:changeId/cancel',
   access: 'write',
+  scope: 'create',
   summary: 'Cancel a policy change',
   answer: { status: 200, schema: policyChangeSchema },
   refuses: ['forbidden', 'policy-change-not-found', 'policy-change-not-pending', 'removed-by-change'],

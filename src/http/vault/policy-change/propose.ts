@@ -23,6 +23,7 @@ export const proposePolicyChange = route({
   method: 'POST',
   path: '/vault/:vaultId/policy-change',
   access: 'write',
+  scope: 'create',
   summary: 'Propose a policy change',
   body: policyPatchBody,
   answer: { status: 201, schema: policyChangeSchema },

@@ -22,6 +22,7 @@ export const rejectPolicyChange = route({
   method: 'POST',
   path: '/vault/:vaultId/policy-change/:changeId/reject',
   access: 'write',
+  scope: 'approve',
   summary: 'Reject a policy change',
   optionalBody: rejectionBody,
   answer: { status: 200, schema: policyChangeSchema },

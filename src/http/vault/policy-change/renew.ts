@@ -21,6 +21,7 @@ export const renewMandate = route({
   method: 'POST',
   path: '/vault/:vaultId/policy/:version/renewal',
   access: 'write',
+  scope: 'approve',
   summary: 'Propose a new mandate for a policy whose mandate has expired',
   optionalBody: renewalBody,
   answer: { status: 201, schema: policyChangeSchema },

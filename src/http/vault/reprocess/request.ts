@@ -35,6 +35,7 @@ export const reprocess = route({
   method: 'POST',
   path: '/vault/:vaultId/reprocess-incoming-transactions',
   access: 'write',
+  scope: 'create',
   summary: 'Scan for missed incoming transactions',
   answer: { status: 202, schema: acknowledgement },
   refuses: ['forbidden'],

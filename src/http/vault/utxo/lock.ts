@@ -18,6 +18,7 @@ export const lockUtxo = route({
   method: 'POST',
   path: '/vault/:vaultId/utxos/lock',
   access: 'write',
+  scope: 'create',
   summary: 'Lock a UTXO of a Bitcoin wallet',
   body: outpointBody,
   answer: { status: 200, schema: lockSchema },

@@ -17,6 +17,7 @@ export const unlockUtxo = route({
   method: 'POST',
   path: '/vault/:vaultId/utxos/unlock',
   access: 'write',
+  scope: 'create',
   summary: 'Unlock a UTXO of a Bitcoin wallet',
   body: outpointBody,
   answer: { status: 204, schema: null },
