@@ -4,22 +4,34 @@ import { isAtRest } from '#domain/transaction/inclusion-steps.ts';
 import { outstandingJob } from '#domain/transaction/job.ts';
 import { MAX_IDENTICAL_REJECTIONS } from '#domain/transaction/rpc-rejection.ts';
 import type { Attempt, Transaction } from '#domain/transaction/transaction.ts';
-import type { Actor } from '#domain/access/approval.ts';
 import { isFinal, newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
 import { decide, nextPurpose } from '#domain/transaction/transition.ts';
+import { EXPIRES_AT_MS, NOON_MS, policy, PREPARED, transactionIn, UNSPENT } from './cast.ts';
+import type { Depth } from './small-scope-events.ts';
 import {
-  alice,
-  bob,
-  carol,
-  DIGEST,
-  EXPIRES_AT_MS,
-  inclusion,
-  NOON_MS,
-  policy,
-  PREPARED,
-  transactionIn,
-  UNSPENT,
-} from './cast.ts';
+  APPROVALS,
+  REJECT,
+  CANCEL,
+  CANCEL_UNSIGNED,
+  SPEED_UP,
+  EXPIRE,
+  DROP_APPROVALS,
+  MISS,
+  SETTLE,
+  PREPARE,
+  sign,
+  sendUnknown,
+  sendAccepted,
+  sendUnderpriced,
+  refuse,
+  refuseAll,
+  includedAt,
+  REPORTS,
+  PEOPLE,
+  WITHOUT_CAROL,
+  DEPTHS,
+  valueOf,
+} from './small-scope-events.ts';
 
 /**
  * Explores everything that can happen to one payment of three signers, in every order: people
@@ -28,15 +40,9 @@ import {
  * transition table can reach, and that from each of them every job then completes.
  */
 
-const PEOPLE: readonly Actor[] = [alice, bob, carol];
-const WITHOUT_CAROL = { ...policy, version: 2, signers: [alice.userId, bob.userId] };
 /** At this time every scheduled resend is due. */
 const LATEST_MS = EXPIRES_AT_MS + 60 * 60_000;
 const MAX_ATTEMPTS = 2;
-const DEEP_ENOUGH = 3;
-
-const DEPTHS = [1, 3, 'final'] as const;
-type Depth = (typeof DEPTHS)[number];
 
 /** The record, and the true state around it. In each bit set, a bit is the number of an attempt. */
 interface Position {
@@ -55,7 +61,6 @@ interface Position {
   readonly isBad: boolean;
 }
 
-const hashOf = (attempt: number) => `0x${String(attempt).padStart(64, '0')}`;
 const has = (bits: number, attempt: number) => (bits & (1 << attempt)) !== 0;
 const numberOf = (hash: string) => Number.parseInt(hash.slice(2), 10);
 
@@ -93,57 +98,6 @@ function after(position: Position, event: TransactionEvent, atMs?: number): Posi
   });
   return next === record ? position : { ...position, record: next };
 }
-
-function valueOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
-}
-
-/** Returns a function that makes the event of an attempt once. Decisions are cached by event. */
-function ofAttempt(eventOf: (attempt: number) => TransactionEvent): (attempt: number) => TransactionEvent {
-  const made = new Map<number, TransactionEvent>();
-  return (attempt) => valueOf(made, attempt, () => eventOf(attempt));
-}
-
-const APPROVALS = PEOPLE.map((actor): TransactionEvent => ({ type: 'approve', actor, device: null, digest: DIGEST }));
-const REJECT: TransactionEvent = { type: 'reject', actor: bob };
-const CANCEL: TransactionEvent = { type: 'cancel', actor: alice };
-const SPEED_UP: TransactionEvent = { type: 'speedUp', actor: alice };
-const EXPIRE: TransactionEvent = { type: 'expire' };
-const DROP_APPROVALS: TransactionEvent = { type: 'dropVotes', policy: WITHOUT_CAROL };
-const MISS: TransactionEvent = { type: 'miss', inMempool: false, nonceTaken: false };
-const SETTLE: TransactionEvent = { type: 'settle' };
-const PREPARE = {
-  intent: { type: 'prepare', attempt: { ...PREPARED, purpose: 'intent' } },
-  cancellation: { type: 'prepare', attempt: { ...PREPARED, purpose: 'cancellation' } },
-} as const;
-const sign = ofAttempt((attempt) => ({ type: 'sign', attempt, raw: `0x${attempt}`, hash: hashOf(attempt) }));
-const sentWith = (outcome: 'unknown' | 'accepted' | 'underpriced') =>
-  ofAttempt((attempt) => ({ type: 'send', attempt, outcome, answer: null }));
-const [sendUnknown, sendAccepted, sendUnderpriced] = [
-  sentWith('unknown'),
-  sentWith('accepted'),
-  sentWith('underpriced'),
-];
-const refuse = ofAttempt((attempt) => ({ type: 'refuseBroadcast', attempt, answer: 'no' }));
-const refuseAll = ofAttempt((attempt) => ({ type: 'refuseBroadcast', attempt, answer: 'no', blocksOthers: true }));
-const includedWith = (depth: Depth) => ofAttempt((attempt) => included({ attempt, depth }));
-const includedAt = { 1: includedWith(1), 3: includedWith(3), final: includedWith('final') };
-
-/** The reports of consumers that depend on nothing the consumers have read. */
-const REPORTS: readonly TransactionEvent[] = [
-  { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' },
-  { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null },
-  { type: 'fillNonce', reason: 'SIGNERS_REFUSED', detail: null },
-  { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' },
-  { type: 'miss', inMempool: true, nonceTaken: false },
-  SETTLE,
-  { type: 'waitForNonce', blocker: { transactionId: null } },
-  { type: 'waitForNonce', blocker: null },
-];
 
 /** Returns the positions after each action of a person, in any order and number. */
 function byPeople(position: Position): Position[] {
@@ -201,12 +155,6 @@ function knowing(position: Position): Position {
   );
   const everSigned = position.everSigned | bits;
   return everSigned === position.everSigned ? position : { ...position, everSigned };
-}
-
-function included({ attempt, depth }: Block): TransactionEvent {
-  const confirmations = depth === 1 ? 1 : depth === 3 ? DEEP_ENOUGH : 64;
-  const found = inclusion({ hash: hashOf(attempt), confirmations, finalized: depth === 'final' });
-  return { type: 'include', inclusion: found, confirmationsNeeded: DEEP_ENOUGH };
 }
 
 /** Returns the positions after each step of the network and the chain. */
@@ -358,6 +306,25 @@ function endingFault(position: Position): string | null {
   return record.nonceHeld ? 'its nonce is held for ever' : null;
 }
 
+/**
+ * Returns a fault when the act of one person does not stop a payment that is not signed, while no
+ * RPC node and no co-signer answers; null otherwise.
+ */
+function exitFault(position: Position): string | null {
+  const { state, givenUp } = position.record;
+  const act = (event: TransactionEvent) => after(position, event).record;
+  if (state === 'DRAFT' || state === 'SUBMITTED') {
+    return act(CANCEL).state === 'CANCELLED' && act(REJECT).state === 'REJECTED' ? null : 'a person cannot end it';
+  }
+  // A payment that was given up only uses its nonce.
+  if (state !== 'SIGNING' || givenUp !== null) return null;
+  const cancelled = after(position, CANCEL);
+  const late = sign(newestAttempt(cancelled.record)?.number ?? 0);
+  const isPaid = signedAttempts(after(cancelled, late).record).some(({ purpose }) => purpose === 'intent');
+  if (isPaid) return 'it is signed after a person ended it';
+  return after(cancelled, CANCEL_UNSIGNED).record.state === 'CANCELLED' ? null : 'a person cannot end it in SIGNING';
+}
+
 function explore(isBad: boolean): { readonly positions: number; readonly faults: readonly string[] } {
   const bare = { attempts: [], approvals: [], nonceHeld: false };
   const chain = { out: 0, everOut: 0, everSigned: 0, mined: null, seen: 0 };
@@ -374,7 +341,7 @@ function explore(isBad: boolean): { readonly positions: number; readonly faults:
         if (known.has(key)) continue;
         known.add(key);
         further.push(next);
-        const fault = faultOf(next) ?? endingFault(next);
+        const fault = faultOf(next) ?? exitFault(next) ?? endingFault(next);
         if (fault !== null) faults.push(`${fault}: ${nameOf(position.record)} to ${nameOf(next.record)}`);
       }
     }

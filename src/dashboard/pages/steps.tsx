@@ -39,6 +39,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   askInVain: 'Co-signers not reached',
   delaySigning: 'Signing delayed',
   failSigning: 'Signing failed',
+  cancelUnsigned: 'Cancelled before it was signed',
   fillNonce: 'Signing failed, nonce to be filled',
   signMessage: 'Message signed',
   sign: 'Signed by the co-signers',

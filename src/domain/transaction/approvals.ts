@@ -7,7 +7,7 @@ import { requiresExtraApproval } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { thresholdFor } from '#domain/policy/policy.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
-import { isReplaceable } from '#domain/transaction/transaction.ts';
+import { isStoppable } from '#domain/transaction/transaction.ts';
 
 export function currentApprovers(
   { approvals, digest }: Pick<Transaction, 'approvals' | 'digest'>,
@@ -71,12 +71,12 @@ export function isRepeatedDecision(transaction: Transaction, event: TransactionE
 
 /**
  * Reports whether a member may cancel a transaction: as in `mayCancel`, and any signer may cancel a
- * transaction that waits to be mined.
+ * transaction that waits to be signed or mined.
  */
 export function mayCancelTransaction(
   member: Member,
   transaction: Pick<Transaction, 'state' | 'inclusion' | 'createdBy'>,
 ): boolean {
-  const isOnItsWay = isReplaceable(transaction) && hasPermission(member, 'decide');
+  const isOnItsWay = isStoppable(transaction) && hasPermission(member, 'decide');
   return isOnItsWay || mayCancel(member, transaction.createdBy.userId);
 }

@@ -88,6 +88,11 @@ export type TransactionEvent =
    * the nonce first.
    */
   | { readonly type: 'fillNonce'; readonly reason: FailureReason; readonly detail: string | null }
+  /**
+   * A member cancelled it before anything was signed, and no transaction waits above its nonce: it
+   * ends, and the nonce is free again.
+   */
+  | { readonly type: 'cancelUnsigned' }
   /** For a message: there is nothing to broadcast. */
   | { readonly type: 'signMessage'; readonly signature: string }
   | { readonly type: 'sign'; readonly attempt: number; readonly raw: string; readonly hash: string }

@@ -275,11 +275,31 @@ export function spends(state: TransactionState): boolean {
 }
 
 /**
+ * Reports whether signers can still stop an approved transaction: it is not signed yet, or it may
+ * still be replaced.
+ */
+export function isStoppable(transaction: Pick<Transaction, 'state' | 'inclusion'>): boolean {
+  return transaction.state === 'SIGNING' || isReplaceable(transaction);
+}
+
+/**
  * Reports whether a transaction is signed and may still be cancelled or replaced: no block has it,
  * or RPC nodes contradict each other on that.
  */
 export function isReplaceable({ state, inclusion }: Pick<Transaction, 'state' | 'inclusion'>): boolean {
   return state === 'BROADCAST' || (state === 'CONFIRMING' && inclusion?.secondNode === 'disagrees');
+}
+
+/**
+ * Reports whether a member cancelled a transaction before anything of it was signed. One that was
+ * given up fills its nonce instead.
+ */
+export function isCancelledUnsigned({
+  state,
+  cancelling,
+  givenUp,
+}: Pick<Transaction, 'state' | 'cancelling' | 'givenUp'>): boolean {
+  return state === 'SIGNING' && cancelling && givenUp === null;
 }
 
 /** Returns the newest attempt, or null before the first. */

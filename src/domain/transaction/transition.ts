@@ -5,6 +5,7 @@ import {
   countsUnder,
   lacksDeviceSignature,
 } from '#domain/policy/counted-approvals.ts';
+import { cancel, cancelInBroadcast, cancelInSigning, cancelUnsigned } from '#domain/transaction/cancel-steps.ts';
 import { cancelAfterDeadline } from '#domain/transaction/not-after.ts';
 import type { EventType, TransactionEvent } from '#domain/transaction/event.ts';
 import { unsignedAttempt } from '#domain/transaction/event.ts';
@@ -34,7 +35,12 @@ import {
 import type { DecisionContext, TransitionStep } from '#domain/transaction/step.ts';
 import { replaceNewest } from '#domain/transaction/step.ts';
 import type { Attempt, Speed, Transaction, TransactionState } from '#domain/transaction/transaction.ts';
-import { isPermanentlyRejected, newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
+import {
+  isCancelledUnsigned,
+  isPermanentlyRejected,
+  newestAttempt,
+  signedAttempts,
+} from '#domain/transaction/transaction.ts';
 
 /**
  * Work that must follow a decision. It is stored in the same commit as the record, so a crash loses
@@ -89,12 +95,6 @@ const reject: TransitionStep<'reject'> = (transaction, event, { nowMs }) => ({
   },
 });
 
-const cancel: TransitionStep<'cancel'> = () => ({ state: 'CANCELLED', stateReason: 'CANCELLED_BY_USER' });
-
-/** An attempt without effect takes the nonce. The chain decides which attempt is mined. */
-const cancelInBroadcast: TransitionStep<'cancel'> = ({ cancelling }) =>
-  cancelling ? null : { cancelling: true, stateReason: 'CANCELLING' };
-
 const dropVotes: TransitionStep<'dropVotes'> = (transaction, event) => {
   const approvals = transaction.approvals.filter((approval) => countsUnder(approval, event.policy));
   return approvals.length === transaction.approvals.length ? null : { approvals };
@@ -142,6 +142,8 @@ const fillNonce: TransitionStep<'fillNonce'> = ({ attempts, cancelling }, { reas
 const sign: TransitionStep<'sign'> = (transaction, event, { nowMs }) => {
   const newest = newestAttempt(transaction);
   if (newest === null || newest.number !== event.attempt || newest.signed !== null) return null;
+  // A member cancelled it while co-signers signed: the bytes are dropped, and no RPC node gets them.
+  if (isCancelledUnsigned(transaction) && newest.purpose === 'intent') return null;
   const signed = { raw: event.raw, hash: event.hash, atMs: nowMs };
   const stateReason = transaction.cancelling ? 'CANCELLING' : null;
   return { state: 'BROADCAST', stateReason, attempts: replaceNewest(transaction, { ...newest, signed }) };
@@ -233,6 +235,8 @@ const TABLE: Record<TransactionState, Row> = {
   DRAFT: PENDING_ROW,
   SUBMITTED: PENDING_ROW,
   SIGNING: {
+    cancel: cancelInSigning,
+    cancelUnsigned,
     prepare,
     ask: markContacted,
     askInVain: markNotContacted,

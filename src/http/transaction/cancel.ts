@@ -27,10 +27,15 @@ const cancelBody = z.strictObject({
 
 /**
  * POST /transaction/{txId}/cancel: cancels a transaction. Its creator or an admin of the vault can
- * cancel it; while it waits to be mined, any signer can as well. The wallet then signs a payment of
- * zero to itself at the same nonce, within the approved fee. `stateReason` is CANCELLING, and the
- * chain includes one of the two: CANCELLED or SUCCEEDED. A repeated request gives 200 and changes
- * nothing.
+ * cancel it; from its approval until it is mined, any signer can as well. A repeated request gives
+ * 200 and changes nothing.
+ *
+ * In SIGNING, nothing that pays is signed from then on. `stateReason` is CANCELLING until the job
+ * has released the nonce and the transaction is CANCELLED, which needs no RPC node and no
+ * co-signer. Where others wait above its nonce, a payment of zero uses the nonce first.
+ *
+ * In BROADCAST, the wallet signs a payment of zero to itself at the same nonce, within the approved
+ * fee. `stateReason` is CANCELLING, and the chain includes one of the two: CANCELLED or SUCCEEDED.
  *
  * A transaction in BROADCAST may have an end that no RPC node shows, so that no cancellation ends
  * it. On Bitcoin, it may spend a UTXO that does not exist (COIN_UNKNOWN), or every server refuses
@@ -50,7 +55,7 @@ export const cancel = route({
   path: '/transaction/:txId/cancel',
   access: 'write',
   scope: 'create',
-  summary: 'Cancel a pending transaction, or replace one that is not yet mined',
+  summary: 'Cancel a transaction that is not signed, or replace one that is not mined',
   optionalBody: cancelBody,
   answer: transactionAnswer(200),
   refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending', 'end-not-unknown', 'chain-unavailable'],

@@ -2,7 +2,7 @@ import { unreachable } from '#domain/result.ts';
 import type { FailureReason, TransactionEvent } from '#domain/transaction/event.ts';
 import { attemptEndsAtMs, isPastNotAfterTime } from '#domain/transaction/intent.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
-import { isPermanentlyRejected, signedAttempts } from '#domain/transaction/transaction.ts';
+import { isCancelledUnsigned, isPermanentlyRejected, signedAttempts } from '#domain/transaction/transaction.ts';
 import { nextPurpose } from '#domain/transaction/transition.ts';
 import { waitsForPrice } from '#domain/wallet/fee-cap.ts';
 import { FUNDS_IN_FLIGHT } from '#domain/wallet/reservation.ts';
@@ -86,17 +86,38 @@ export async function giveUp(
   const allocator = allocatorOf(env, transaction);
   const mayGo = !canFill || (await allocator.reserveRelease({ transactionId: id }));
   const end = { reason, detail };
-  const after = await vault.report({
-    type: 'recordEvent',
-    id,
-    event: mayGo ? { type: 'failSigning', ...end } : { type: 'fillNonce', ...end },
-  });
+  const ending: TransactionEvent = isCancelledUnsigned(transaction)
+    ? { type: 'cancelUnsigned' }
+    : { type: 'failSigning', ...end };
+  const event: TransactionEvent = mayGo ? ending : { type: 'fillNonce', ...end };
+  const after = await vault.report({ type: 'recordEvent', id, event });
   // Another consumer was faster, and the transaction continues.
-  if (canFill && mayGo && after?.state !== 'FAILED') await allocator.cancelRelease({ transactionId: id });
+  const hasEnded = after?.state === 'FAILED' || after?.state === 'CANCELLED';
+  if (canFill && mayGo && !hasEnded) await allocator.cancelRelease({ transactionId: id });
 }
 
-/** Reports whether a transaction was given up, and no signed attempt uses its nonce yet. */
+/**
+ * Ends a transaction that a member cancelled before anything was signed, and reports whether it
+ * ended. It needs neither RPC nodes nor co-signers. When others wait above its nonce, it goes on:
+ * an attempt without effect uses the nonce.
+ */
+export async function endCancelled({ env, vault, work }: TurnOfWork): Promise<boolean> {
+  const { transaction, chain } = work;
+  const { id } = transaction;
+  if (!isCancelledUnsigned(transaction)) return false;
+  const allocator = allocatorOf(env, transaction);
+  const isOrdered = hasOrderedNonces(chain);
+  if (isOrdered && !(await allocator.reserveRelease({ transactionId: id }))) return false;
+  const after = await vault.report({ type: 'recordEvent', id, event: { type: 'cancelUnsigned' } });
+  if (isOrdered && after?.state !== 'CANCELLED') await allocator.cancelRelease({ transactionId: id });
+  return true;
+}
+
+/**
+ * Reports whether a transaction was given up or cancelled, and no signed attempt uses its nonce
+ * yet.
+ */
 export function fillsNonce(transaction: Transaction): boolean {
-  const isUp = transaction.givenUp !== null;
+  const isUp = transaction.givenUp !== null || isCancelledUnsigned(transaction);
   return isUp && signedAttempts(transaction).every(({ purpose }) => purpose === 'intent');
 }

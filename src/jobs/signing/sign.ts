@@ -14,7 +14,7 @@ import { propagateSignedRecord, signedBytesOf } from '#jobs/signing/propagate-si
 import { broadcastNewest } from '#jobs/signing/broadcast.ts';
 import { isDecided } from '#jobs/signing/confirm.ts';
 import type { TurnOfWork } from '#jobs/signing/give-up.ts';
-import { fillsNonce, giveUp, recordFault, timeFault } from '#jobs/signing/give-up.ts';
+import { endCancelled, fillsNonce, giveUp, recordFault, timeFault } from '#jobs/signing/give-up.ts';
 import type { Preparation } from '#jobs/signing/prepare.ts';
 import { prepare } from '#jobs/signing/prepare.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
@@ -44,6 +44,7 @@ interface SigningTurn extends TurnOfWork {
 export async function sign(env: CoordinatorEnv, vault: VaultDoors, id: TransactionId): Promise<void> {
   const work = await vault.work({ type: 'transactionWork', id, job: 'sign' });
   if (work === null) return;
+  if (await endCancelled({ env, vault, work })) return;
   const { intent } = work.transaction;
   // No time limit ends the filling of a nonce: transactions above it have no other way to the
   // chain.

@@ -109,7 +109,8 @@ describe('signing', () => {
     const signed = { ...preparedAttempt(), signed: { raw: '0x02ff', hash: HASH, atMs: NOON_MS } };
     const out = { state: 'BROADCAST', stateReason: null, attempts: [signed] };
     expect(step(signing([preparedAttempt()], waited), signs(1))).toEqual(out);
-    expect(step(signing([preparedAttempt()], { ...waited, cancelling: true }), signs(1))).toEqual({
+    const givenUp = { cancelling: true, givenUp: 'INSUFFICIENT_FUNDS' };
+    expect(step(signing([preparedAttempt()], { ...waited, ...givenUp }), signs(1))).toEqual({
       ...out,
       stateReason: 'CANCELLING',
     });

@@ -37,6 +37,7 @@ const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
   delaySigning: { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' },
   failSigning: { type: 'failSigning', reason: 'INSUFFICIENT_FUNDS', detail: null },
   fillNonce: { type: 'fillNonce', reason: 'INSUFFICIENT_FUNDS', detail: null },
+  cancelUnsigned: { type: 'cancelUnsigned' },
   sign: { type: 'sign', attempt: 1, raw: '0x02ff', hash: HASH },
   signMessage: { type: 'signMessage', signature: '0x5151' },
   send: { type: 'send', attempt: 1, outcome: 'unknown', answer: 'timeout' },
@@ -68,7 +69,7 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
     '      REJECTED     REJECTED     no           no            no           no           no           no       no        no',
   ),
   cancel: row(
-    '      CANCELLED    CANCELLED    no           BROADCAST     no           no           no           no       no        no',
+    '      CANCELLED    CANCELLED    SIGNING      BROADCAST     no           no           no           no       no        no',
   ),
   // The transactions of this row have known UTXOs. unknown-end.test.ts covers unknown ones.
   endUnknown: row(
@@ -111,6 +112,10 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
   ),
   fillNonce: row(
     '   .            .            SIGNING      .             .            .            .            .        .         .',
+  ),
+  // The transactions of this row were not cancelled. exit-from-signing.test.ts has cancelled ones.
+  cancelUnsigned: row(
+    '.          .            .            .             .            .            .            .        .         .',
   ),
   sign: row(
     '        .            .            BROADCAST    .             .            .            .            .        .         .',

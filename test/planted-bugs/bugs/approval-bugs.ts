@@ -87,6 +87,20 @@ export const APPROVAL_BUGS: readonly Bug[] = [
     caughtBy: ['test/http/transaction/odd-recipient.worker.test.ts'],
   },
   {
+    name: 'a signature that comes after the cancellation is stored',
+    file: 'src/domain/transaction/transition.ts',
+    was: "if (isCancelledUnsigned(transaction) && newest.purpose === 'intent') return null;",
+    is: '',
+    caughtBy: domain('transaction/exit-from-signing'),
+  },
+  {
+    name: 'a cancelled payment leaves its nonce below others',
+    file: 'src/jobs/signing/give-up.ts',
+    was: 'if (isOrdered && !(await allocator.reserveRelease({ transactionId: id }))) return false;',
+    is: '',
+    caughtBy: ['test/attacks/network/payment-without-exit.worker.test.ts'],
+  },
+  {
     name: 'recipients: the record does not know the listed tokens',
     file: 'src/http/encode/transaction.ts',
     was: 'warningsOf(intent, scope.chain?.tokens ?? [])',

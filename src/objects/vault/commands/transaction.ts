@@ -12,6 +12,7 @@ import type { TransactionJob, UnknownEndReason } from '#domain/transaction/job.t
 import { isWatchedAfterFailure, keepsReservation, outstandingJob } from '#domain/transaction/job.ts';
 import { authorize } from '#domain/vault/membership.ts';
 import type { Permission } from '#domain/access/member.ts';
+import { hasPermission } from '#domain/access/member.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Refusal } from '#domain/transaction/refusal.ts';
 import { maxPerAsset } from '#domain/wallet/reservation.ts';
@@ -148,8 +149,9 @@ export async function reject(
 }
 
 /**
- * Cancels a pending transaction. For one that waits to be mined, an attempt without effect takes
- * its nonce. A signer may cancel a broadcast transaction, as a signer may reject a pending one.
+ * Cancels a transaction. One of which nothing is signed ends; its job releases the nonce, or uses it
+ * up when others wait above it. For one that waits to be mined, an attempt without effect takes its
+ * nonce. A signer may cancel an approved transaction, as a signer may reject a pending one.
  * Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-pending`,
  * `end-not-unknown`.
  *
@@ -166,10 +168,17 @@ export async function cancel(
   const { transaction, viewer } = found.value;
   const hasEnded = isWatchedAfterFailure(transaction) && transaction.stateReason === acknowledged;
   if (hasEnded) return found;
+  // A signer who has cancelled it may repeat the request.
+  const isRepeated = transaction.state === 'CANCELLED' && acknowledged === null;
+  if (isRepeated && hasPermission(viewer, 'decide')) return found;
   if (!mayCancelTransaction(viewer, transaction)) return refused({ code: 'forbidden' });
   if (acknowledged !== null)
     return decideFor(context, found.value, { type: 'endUnknown', actor, reason: acknowledged });
-  return transaction.state === 'CANCELLED' ? found : decideFor(context, found.value, { type: 'cancel', actor });
+  if (isRepeated) return found;
+  const cancelled = await decideFor(context, found.value, { type: 'cancel', actor });
+  // No job runs for a chain that the configuration no longer has.
+  const isWithoutChain = findChain(context.chains, transaction.chain) === null;
+  return cancelled.ok && isWithoutChain ? decideFor(context, cancelled.value, { type: 'cancelUnsigned' }) : cancelled;
 }
 
 /**
