@@ -1,4 +1,5 @@
 import type { Amount } from '#domain/asset/amount.ts';
+import type { UserId } from '#domain/id.ts';
 import type { PolicyRefusal } from '#domain/policy/refusal.ts';
 import type { TransactionState } from '#domain/transaction/transaction.ts';
 
@@ -20,7 +21,12 @@ export type Refusal =
   | { readonly code: 'utxo-in-flight'; readonly transactionId: string }
   | { readonly code: 'too-many-utxo-locks'; readonly limit: number }
   | { readonly code: 'idempotency-key-reused' }
-  | { readonly code: 'external-id-taken'; readonly transactionId: string }
+  | {
+      readonly code: 'external-id-taken';
+      readonly transactionId: string;
+      readonly state: TransactionState;
+      readonly createdBy: UserId;
+    }
   /** The transaction could no longer be executed. */
   | { readonly code: 'not-after-passed'; readonly notAfterMs: number }
   | { readonly code: 'wallet-not-ready'; readonly chain: string }

@@ -290,6 +290,11 @@ export function isReplaceable({ state, inclusion }: Pick<Transaction, 'state' | 
   return state === 'BROADCAST' || (state === 'CONFIRMING' && inclusion?.secondNode === 'disagrees');
 }
 
+/** Reports whether a transaction ended undecided: no signer approved it, and nothing was signed. */
+export function endedUnapproved({ state, approvals }: Pick<Transaction, 'state' | 'approvals'>): boolean {
+  return ['REJECTED', 'CANCELLED', 'EXPIRED'].includes(state) && approvals.length === 0;
+}
+
 /**
  * Reports whether a member cancelled a transaction before anything of it was signed. One that was
  * given up fills its nonce instead.

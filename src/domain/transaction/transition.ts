@@ -142,7 +142,7 @@ const fillNonce: TransitionStep<'fillNonce'> = ({ attempts, cancelling }, { reas
 const sign: TransitionStep<'sign'> = (transaction, event, { nowMs }) => {
   const newest = newestAttempt(transaction);
   if (newest === null || newest.number !== event.attempt || newest.signed !== null) return null;
-  // A member cancelled it while co-signers signed: the bytes are dropped, and no RPC node gets them.
+  // A member cancelled it while co-signers signed: the bytes are dropped, and no node gets them.
   if (isCancelledUnsigned(transaction) && newest.purpose === 'intent') return null;
   const signed = { raw: event.raw, hash: event.hash, atMs: nowMs };
   const stateReason = transaction.cancelling ? 'CANCELLING' : null;

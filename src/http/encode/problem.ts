@@ -96,8 +96,8 @@ function detailsOf(refusal: Exclude<Refusal, FixedRefusal>): ProblemDetails {
       return { detail: `The device signature is not valid: ${refusal.fault}.`, members: { fault: refusal.fault } };
     case 'external-id-taken':
       return {
-        detail: 'Another transaction of this vault has this external id.',
-        members: { transactionId: refusal.transactionId },
+        detail: `Another transaction of this vault has this external id. Its state is ${refusal.state}.`,
+        members: { transactionId: refusal.transactionId, state: refusal.state, createdBy: refusal.createdBy },
       };
     case 'utxo-in-flight':
       return {

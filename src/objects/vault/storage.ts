@@ -195,7 +195,8 @@ export class VaultStorage {
       transactionCodec.encode(transaction),
     );
     if (transaction.externalId !== null) {
-      this.#sql.exec('INSERT INTO external (external_id, tx_id) VALUES (?, ?)', transaction.externalId, transaction.id);
+      const { externalId, id } = transaction;
+      this.#sql.exec('INSERT OR REPLACE INTO external (external_id, tx_id) VALUES (?, ?)', externalId, id);
     }
   }
 
@@ -234,9 +235,10 @@ export class VaultStorage {
     }
   }
 
-  transactionOfExternalId(externalId: string): string | null {
+  /** Returns the newest transaction with an external id; null without one. */
+  transactionOfExternalId(externalId: string): Transaction | null {
     const rows = this.#sql.exec<{ tx_id: string }>('SELECT tx_id FROM external WHERE external_id = ?', externalId);
-    return rows.toArray()[0]?.tx_id ?? null;
+    return this.transaction(rows.toArray()[0]?.tx_id ?? '');
   }
 
   /** Returns counterparties of one shape (domain/activity/lookalike.ts). */

@@ -150,7 +150,7 @@ test('an external id is permanent', async () => {
   const first = await created(vault, alice, transfer({ externalId: 'invoice-7' }));
   expect(await create(vault, bob, transfer({ externalId: 'invoice-7' }))).toEqual({
     ok: false,
-    refusal: { code: 'external-id-taken', transactionId: first.id },
+    refusal: { code: 'external-id-taken', transactionId: first.id, state: first.state, createdBy: alice.userId },
   });
 });
 

@@ -204,4 +204,18 @@ export const MEMBER_BUGS: readonly Bug[] = [
     is: 'vault.policy.version === 1',
     caughtBy: ['test/http/vault/founding.worker.test.ts'],
   },
+  {
+    name: 'an external id stays taken after an end without an approval',
+    file: 'src/objects/vault/writes/creation-check.ts',
+    was: 'if (first !== null && !endedUnapproved(first)) {',
+    is: 'if (first !== null) {',
+    caughtBy: ['test/attacks/member/squatted-external-id.worker.test.ts'],
+  },
+  {
+    name: 'the external id of an approved payment is free again',
+    file: 'src/domain/transaction/transaction.ts',
+    was: "['REJECTED', 'CANCELLED', 'EXPIRED'].includes(state) && approvals.length === 0",
+    is: "['REJECTED', 'CANCELLED', 'EXPIRED'].includes(state)",
+    caughtBy: ['test/attacks/member/squatted-external-id.worker.test.ts'],
+  },
 ];

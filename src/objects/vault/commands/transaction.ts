@@ -149,9 +149,9 @@ export async function reject(
 }
 
 /**
- * Cancels a transaction. One of which nothing is signed ends; its job releases the nonce, or uses it
- * up when others wait above it. For one that waits to be mined, an attempt without effect takes its
- * nonce. A signer may cancel an approved transaction, as a signer may reject a pending one.
+ * Cancels a transaction. One of which nothing is signed ends: its job releases the nonce, or uses
+ * it up when others wait above it. For one that waits to be mined, an attempt without effect takes
+ * its nonce. A signer may cancel an approved transaction, as a signer may reject a pending one.
  * Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-pending`,
  * `end-not-unknown`.
  *

@@ -11,6 +11,7 @@ import { dailyLimitViolation, ruleViolation } from '#domain/policy/rules.ts';
 import type { Action } from '#domain/transaction/intent.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import type { Actor } from '#domain/access/approval.ts';
+import { endedUnapproved } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault/vault.ts';
 import { maxOwnPending, walletAddress } from '#domain/vault/vault.ts';
 import type { CreationRequest } from '#objects/vault/writes/new-transaction.ts';
@@ -48,8 +49,12 @@ export function checkCreation(scope: CreationScope, request: CreationRequest): R
       ? accepted({ transaction: before.transaction, replayed: true })
       : refused({ code: 'idempotency-key-reused' });
   }
-  const taken = externalId === null ? null : storage.transactionOfExternalId(externalId);
-  if (taken !== null) return refused({ code: 'external-id-taken', transactionId: taken });
+  const first = externalId === null ? null : storage.transactionOfExternalId(externalId);
+  // One that ended without an approval was never paid: its id is free, so no member can block it.
+  if (first !== null && !endedUnapproved(first)) {
+    const { id: transactionId, state, createdBy } = first;
+    return refused({ code: 'external-id-taken', transactionId, state, createdBy: createdBy.userId });
+  }
   // Checked here and not at parsing, so that a request that is repeated after its time limit gets
   // its record.
   const { notAfterMs = null } = request;
