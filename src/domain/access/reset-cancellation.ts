@@ -7,19 +7,26 @@ import type { AccessRefusal } from '#domain/access/refusal.ts';
  */
 const CANCELLATION_INTERVAL_MS = 90 * 24 * 60 * 60 * 1000;
 
+/** Who cancels a reset. */
+interface Canceller extends Pick<Cancellation, 'userId'> {
+  /** The user has logged in, or a device signed. A bare token proves less: it may be stolen. */
+  readonly isProven: boolean;
+}
+
 /**
- * Returns why a user cannot cancel a reset, or null. The user of the reset, who may act by a
- * device, can cancel any number. Another user cancels one within 90 days: refuses
- * `reset-cancellation-used`.
+ * Returns why a user cannot cancel a reset, or null. The user of the reset can cancel any number by
+ * a session or a device. By a token, the user cancels one within 90 days, and so does another user:
+ * refuses `reset-cancellation-used`. Otherwise the thief of one token would keep its owner out.
  *
  * @param lastCancelledAtMs when this user last cancelled a reset of the same person; null for never
  */
 export function cancellationRefusal(
   { userId }: Pick<CredentialReset, 'userId'>,
-  cancellation: Pick<Cancellation, 'userId'>,
+  canceller: Canceller,
   { lastCancelledAtMs, nowMs }: { readonly lastCancelledAtMs: number | null; readonly nowMs: number },
 ): AccessRefusal | null {
-  if (cancellation.userId === userId || lastCancelledAtMs === null) return null;
+  const isOwnProven = canceller.userId === userId && canceller.isProven;
+  if (isOwnProven || lastCancelledAtMs === null) return null;
   const availableAtMs = lastCancelledAtMs + CANCELLATION_INTERVAL_MS;
   return nowMs < availableAtMs ? { code: 'reset-cancellation-used', availableAtMs } : null;
 }

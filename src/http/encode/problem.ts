@@ -190,8 +190,8 @@ function detailsOf(refusal: Exclude<Refusal, FixedRefusal>): ProblemDetails {
     case 'reset-cancellation-used':
       return {
         detail:
-          'You have already cancelled a credential reset of this user within 90 days. The user or another member can ' +
-          'cancel this one.',
+          'You have already cancelled a credential reset of this user within 90 days. The user can cancel this one by a ' +
+          'session or a device, or another member.',
         members: { availableAt: rfc3339(refusal.availableAtMs) },
       };
     default:

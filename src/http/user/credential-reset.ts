@@ -5,7 +5,7 @@ import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { credentialResetRecord, credentialResetSchema } from '#http/encode/credential-reset.ts';
 import { callObject } from '#http/edge/object-call.ts';
-import { cancelled } from '#http/vault/credential-reset/cancel.ts';
+import { byCredential, cancelled } from '#http/vault/credential-reset/cancel.ts';
 import { personStub } from '#objects/person/stub.ts';
 
 const listSchema = z
@@ -37,7 +37,8 @@ export const ownCredentialResets = route({
 
 /**
  * POST /user/me/credential-reset/{resetId}/cancel: cancels a credential reset of the caller, who
- * still has a credential and needs no other one. A repeated request gives 200 and changes nothing.
+ * still has a credential and needs no other one. A session cancels any number, and a token one
+ * within 90 days. A repeated request gives 200 and changes nothing.
  */
 export const cancelOwnCredentialReset = route({
   method: 'POST',
@@ -46,9 +47,9 @@ export const cancelOwnCredentialReset = route({
   scope: 'approve',
   summary: 'Cancel one of your credential resets',
   answer: { status: 200, schema: credentialResetSchema },
-  refuses: ['credential-reset-not-found', 'credential-reset-not-pending'],
+  refuses: ['credential-reset-not-found', 'credential-reset-not-pending', 'reset-cancellation-used'],
   handle: async (context: HttpContext, { params: { resetId: id } }: Input<{ params: 'resetId' }>) => {
-    const { userId, tokenId } = actorOf(context);
-    return cancelled(context, { id, userId }, { userId, tokenId, deviceKeyId: null });
+    const { userId } = actorOf(context);
+    return cancelled(context, { id, userId }, byCredential(context));
   },
 });

@@ -154,7 +154,10 @@ export class PersonObject extends DurableObject<PersonEnv> {
    * Cancels a reset. Idempotent. Refuses, in order: `credential-reset-not-found`,
    * `credential-reset-not-pending`, `reset-cancellation-used`.
    */
-  async cancelReset(id: CredentialResetId, cancellation: Cancellation): Promise<Result<CredentialReset, Refusal>> {
+  async cancelReset(
+    id: CredentialResetId,
+    { isProven, ...cancellation }: Cancellation & { readonly isProven: boolean },
+  ): Promise<Result<CredentialReset, Refusal>> {
     const nowMs = Date.now();
     this.#expire(nowMs);
     const reset = this.#storage.resets.read(id);
@@ -164,7 +167,7 @@ export class PersonObject extends DurableObject<PersonEnv> {
       return refused({ code: 'credential-reset-not-pending', state: resetStateAt(reset, nowMs) });
     }
     const lastCancelledAtMs = this.#storage.resets.lastCancelledAtMs(reset.userId, cancellation.userId);
-    const refusal = cancellationRefusal(reset, cancellation, { lastCancelledAtMs, nowMs });
+    const refusal = cancellationRefusal(reset, { ...cancellation, isProven }, { lastCancelledAtMs, nowMs });
     if (refusal !== null) return refused(refusal);
     const cancelled = ended(reset, { state: 'CANCELLED', cancellation }, nowMs);
     this.#write(() => this.#storage.resets.put(cancelled));

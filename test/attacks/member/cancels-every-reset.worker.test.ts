@@ -4,13 +4,13 @@
  * Attacker: member
  * Co-signers: 0
  * Finding: F14
- * Defence: a member cancels at most one reset of the same person within 90 days. The person, and a
- *   device of the person, cancel any number.
+ * Defence: a member cancels at most one reset of the same person within 90 days, and so does a
+ *   token of the person. A session and a device of the person cancel any number.
  */
 import { afterEach, expect, test, vi } from 'vitest';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import type { Answer, Person, Treasury } from '../../http/scene.worker.ts';
-import { anotherToken, asService, call, changePolicy, foundTreasury } from '../../http/scene.worker.ts';
+import { anotherToken, asService, call, changePolicy, foundTreasury, login } from '../../http/scene.worker.ts';
 import { DAY_MS, later, outcome, requested, treasuryInUse } from '../operator/thief.worker.ts';
 
 afterEach(() => {
@@ -66,15 +66,31 @@ test('two members have one cancellation each, of each person', async () => {
   }
 });
 
-test('the person and a device of the person cancel every reset', async () => {
+test('a token of the person cancels one reset, and the next one gives the person a credential', async () => {
+  const treasury = await treasuryInUse();
+  const { alice } = treasury;
+  const byThief = async (resetId: string, path = '/user/me') => {
+    const { token } = await anotherToken(alice);
+    return call(`POST ${path}/credential-reset/${resetId}/cancel`, { token });
+  };
+  expect((await byThief(await requested(alice))).body['state']).toBe('CANCELLED');
+  const second = await requested(alice);
+  expect(outcome(await byThief(second))).toEqual([409, 'reset-cancellation-used']);
+  expect(outcome(await byThief(second, `/vault/${treasury.id}`))).toEqual([409, 'reset-cancellation-used']);
+  later(DAY_MS + 1);
+  const path = `/internal/user/${alice.id}/credential-reset/${second}`;
+  expect((await asService(`POST ${path}/access-token`, { name: 'new' })).status).toBe(201);
+});
+
+test('a session and a device of the person cancel every reset', async () => {
   const treasury = await treasuryInUse();
   const { alice } = treasury;
   const device = ScriptDevice.create();
   await changePolicy(treasury, { addDevices: [device.enrolment(alice.id)] });
   for (let i = 0; i < 2; i++) {
     const resetId = await requested(alice);
-    const { token } = await anotherToken(alice);
-    const own = await call(`POST /user/me/credential-reset/${resetId}/cancel`, { token });
+    const headers = { cookie: await login(alice), origin: 'http://conclave.test' };
+    const own = await call(`POST /user/me/credential-reset/${resetId}/cancel`, { headers });
     expect(own.body['state']).toBe('CANCELLED');
   }
   for (let i = 0; i < 2; i++) {

@@ -9,7 +9,7 @@
  */
 import { afterEach, expect, test, vi } from 'vitest';
 import { ScriptDevice } from '#cli/device/script-device.ts';
-import { call, asService, changePolicy, foundTreasury } from '../../http/scene.worker.ts';
+import { call, asService, changePolicy, foundTreasury, login } from '../../http/scene.worker.ts';
 import type { Treasury } from '../../http/scene.worker.ts';
 import { collected, DAY_MS, historyOf, later, notified, outcome, requested, treasuryInUse } from './thief.worker.ts';
 
@@ -102,9 +102,10 @@ test('members of other vaults cannot see or cancel the reset', async () => {
 test('a thief who requests resets repeatedly is refused after five in a day', async () => {
   const treasury = await treasuryInUse();
   const path = `/internal/user/${treasury.bob.id}/credential-reset`;
+  const headers = { cookie: await login(treasury.bob), origin: 'http://conclave.test' };
   for (let i = 0; i < 5; i++) {
     const resetId = await requested(treasury.bob);
-    await call(`POST /user/me/credential-reset/${resetId}/cancel`, { token: treasury.bob.token });
+    await call(`POST /user/me/credential-reset/${resetId}/cancel`, { headers });
   }
   expect(outcome(await asService(`POST ${path}`))).toEqual([409, 'too-many-credential-resets']);
   later(DAY_MS + 1);

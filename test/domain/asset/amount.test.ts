@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { amountOf, decimalText, parseAmount, UINT256_MAX, unitsOf } from '#domain/asset/amount.ts';
+import {
+  amountOf,
+  decimalText,
+  parseAmount,
+  parseSignedAmount,
+  readableAmount,
+  UINT256_MAX,
+  unitsOf,
+} from '#domain/asset/amount.ts';
 
 for (const text of [
   '',
@@ -65,4 +73,21 @@ test.each([
   [UINT256_MAX, 77, '1.15792089237316195423570985008687907853269984665640564039457584007913129639935'],
 ])('%d units of %d digits are %s', (units, decimals, shown) => {
   expect(decimalText(units, decimals)).toBe(shown);
+});
+
+test.each([
+  [0n, 0, '0'],
+  [1n, 18, '0.000000000000000001'],
+  [999n, 0, '999'],
+  [1000n, 0, '1 000'],
+  [1_234_567_500n, 3, '1 234 567.5'],
+  [-1n, 0, '−1'],
+  [-1_234_500n, 3, '−1 234.5'],
+])('%s units of %s decimals are read as %s', (units, decimals, text) => {
+  expect(readableAmount(units, decimals)).toBe(text.replaceAll(' ', '\u202F'));
+});
+
+test('a signed amount has no sign for an increase, and zero has none', () => {
+  for (const text of ['0', '1', '-1', '-9007199254740993']) expect(parseSignedAmount(text)).toBe(text);
+  for (const text of ['-0', '+1', '01', '-01', '', '1.0', '−1']) expect(parseSignedAmount(text)).toBeNull();
 });

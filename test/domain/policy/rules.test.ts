@@ -167,6 +167,11 @@ const LIMITS = [
   ofToken(TOKEN),
 ];
 const entry = (address: string) => ({ chain: CHAIN, address, name: 'x' });
+const token = (address: string, differences: object = {}) => {
+  return { chain: CHAIN, tokenAddress: address as never, symbol: 'USDC', decimals: 6, ...differences };
+};
+const maxFee = (chain: string) => ({ chain, amount: amount('1') });
+const MANY_CHAINS = Array.from({ length: 201 }, (_, i) => `eip155:${1000 + i}`);
 const step = (above: string, threshold = 2) => ({ ...native, above: amount(above), threshold });
 
 test.each<[string, Partial<Rules>, string | null]>([
@@ -205,6 +210,22 @@ test.each<[string, Partial<Rules>, string | null]>([
   ['with a higher threshold of zero', { higherThresholds: [step('1', 0)] }, 'step-out-of-range'],
   ['with a fractional threshold', { unreadableThreshold: 1.5 }, 'step-out-of-range'],
   ['that refuses what is unreadable', { unreadableThreshold: null }, null],
+  ['with tokens in order', { tokens: [token(RECIPIENT), token(TOKEN)] }, null],
+  ['with tokens out of order', { tokens: [token(TOKEN), token(RECIPIENT)] }, 'rules-not-in-order'],
+  [
+    'with more than the maximum of tokens',
+    { tokens: MANY_CHAINS.map((chain) => token(TOKEN, { chain })) },
+    'too-many-rules',
+  ],
+  ['with a token without a symbol', { tokens: [token(TOKEN, { symbol: '' })] }, 'token-out-of-range'],
+  ['with a token of no decimals', { tokens: [token(TOKEN, { decimals: 0 })] }, null],
+  ['with a token of the most decimals', { tokens: [token(TOKEN, { decimals: 77 })] }, null],
+  ['with a token of more decimals', { tokens: [token(TOKEN, { decimals: 78 })] }, 'token-out-of-range'],
+  ['with a token of negative decimals', { tokens: [token(TOKEN, { decimals: -1 })] }, 'token-out-of-range'],
+  ['with a token of half a decimal', { tokens: [token(TOKEN, { decimals: 1.5 })] }, 'token-out-of-range'],
+  ['with fee caps in order', { maxFees: [maxFee('eip155:1'), maxFee('eip155:10')] }, null],
+  ['with fee caps out of order', { maxFees: [maxFee('eip155:10'), maxFee('eip155:1')] }, 'rules-not-in-order'],
+  ['with more than the maximum of fee caps', { maxFees: MANY_CHAINS.map(maxFee) }, 'too-many-rules'],
 ])('the validation handles rules %s', (_name, differences, fault) => {
   expect(rulesFault(rules(differences), 3)).toBe(fault);
   expect(policyFault(under(differences))).toBe(fault);
@@ -215,13 +236,17 @@ test('rules in any order are sorted into the order of the hashed form', () => {
     addressBook: [entry('a'), entry('b')],
     limits: LIMITS,
     higherThresholds: [step('9'), step('10')],
+    maxFees: [maxFee('eip155:1'), maxFee('eip155:10')],
+    tokens: [token(RECIPIENT), token(TOKEN)],
   });
-  const { addressBook, limits, higherThresholds } = right;
+  const { addressBook, limits, higherThresholds, maxFees = [], tokens = [] } = right;
   const mixed = {
     ...right,
     addressBook: addressBook.toReversed(),
     limits: [...limits.slice(2), ...limits.slice(0, 2)],
     higherThresholds: higherThresholds.toReversed(),
+    maxFees: maxFees.toReversed(),
+    tokens: tokens.toReversed(),
   };
   expect(rulesFault(mixed, 3)).toBe('rules-not-in-order');
   expect(inCanonicalOrder(mixed)).toEqual(right);

@@ -4,11 +4,13 @@ import {
   currentApprovers,
   hasApproved,
   isRepeatedDecision,
+  mayCancelTransaction,
   requiredApprovalsFor,
 } from '#domain/transaction/approvals.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import type { TransactionState } from '#domain/transaction/transaction.ts';
 import type { Actor } from '#domain/access/approval.ts';
+import type { Role } from '#domain/access/member.ts';
 import {
   alice,
   bob,
@@ -103,4 +105,22 @@ test('a rejection is repeated only by the signer who gave it', () => {
   expect(isRepeatedDecision(rejected, approve(carol))).toBe(false);
   expect(isRepeatedDecision(transactionIn('SUBMITTED'), reject(carol))).toBe(false);
   expect(isRepeatedDecision(rejected, { type: 'cancel', actor: carol })).toBe(false);
+});
+
+test.each<[TransactionState, readonly Role[], boolean]>([
+  ['SUBMITTED', ['signer'], false],
+  ['SUBMITTED', ['admin'], true],
+  ['SIGNING', ['signer'], true],
+  ['BROADCAST', ['signer'], true],
+  ['BROADCAST', ['initiator'], false],
+  ['BROADCAST', ['viewer'], false],
+  ['SUCCEEDED', ['signer'], false],
+])('in %s a member with the roles %j can cancel a payment of another member: %s', (state, roles, may) => {
+  expect(mayCancelTransaction({ userId: mallory.userId, roles }, transactionIn(state))).toBe(may);
+});
+
+test('the creator cancels an own payment with the role of an initiator, and not as a viewer', () => {
+  const { userId } = transactionIn('SUBMITTED').createdBy;
+  expect(mayCancelTransaction({ userId, roles: ['initiator'] }, transactionIn('SUBMITTED'))).toBe(true);
+  expect(mayCancelTransaction({ userId, roles: ['viewer'] }, transactionIn('SUBMITTED'))).toBe(false);
 });

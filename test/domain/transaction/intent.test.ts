@@ -16,6 +16,8 @@ import {
   MESSAGE_FORMATS,
   attemptEndsAtMs,
   isPastNotAfterTime,
+  livesTooLong,
+  MAX_APPROVAL_LIFETIME_MS,
   signingEndsAtMs,
   requiresExtraApproval,
 } from '#domain/transaction/intent.ts';
@@ -279,3 +281,19 @@ const faults: readonly (readonly [string, Partial<Policy>, string | null])[] = [
 for (const [name, difference, fault] of faults) {
   test(`a policy ${name}: ${fault ?? 'no fault'}`, () => expect(policyFault({ ...policy, ...difference })).toBe(fault));
 }
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+test('an intent may live for ninety days, and not a millisecond longer', () => {
+  const { createdAtMs } = intent;
+  const lives = (differences: object) => livesTooLong({ ...intent, ...differences });
+  const [last, late] = [createdAtMs + 90 * DAY_MS, createdAtMs + 90 * DAY_MS + 1];
+  expect([lives({ expiresAtMs: last }), lives({ expiresAtMs: late })]).toEqual([false, true]);
+  expect([lives({ notAfterMs: last }), lives({ notAfterMs: late })]).toEqual([false, true]);
+  expect(lives({ expiresAtMs: late, notAfterMs: createdAtMs + DAY_MS })).toBe(true);
+  expect(MAX_APPROVAL_LIFETIME_MS).toBe(90 * DAY_MS);
+});
+
+test('a message has no end of its own', () => {
+  expect(isPastNotAfterTime({ ...messageIntent(), notAfterMs: 1 } as Intent, 2)).toBe(false);
+});

@@ -141,8 +141,8 @@ export const MEMBER_BUGS: readonly Bug[] = [
   {
     name: 'a person cancels only one own credential reset within 90 days',
     file: 'src/domain/access/reset-cancellation.ts',
-    was: 'if (cancellation.userId === userId || lastCancelledAtMs === null) return null;',
-    is: 'if (cancellation.userId.length < userId.length || lastCancelledAtMs === null) return null;',
+    was: 'if (isOwnProven || lastCancelledAtMs === null) return null;',
+    is: 'if ((isOwnProven && nowMs < 0) || lastCancelledAtMs === null) return null;',
     caughtBy: ['test/domain/access/reset-cancellation.test.ts'],
   },
   {
@@ -217,5 +217,12 @@ export const MEMBER_BUGS: readonly Bug[] = [
     was: "['REJECTED', 'CANCELLED', 'EXPIRED'].includes(state) && approvals.length === 0",
     is: "['REJECTED', 'CANCELLED', 'EXPIRED'].includes(state)",
     caughtBy: ['test/attacks/member/squatted-external-id.worker.test.ts'],
+  },
+  {
+    name: 'a token cancels every credential reset of its owner',
+    file: 'src/domain/access/reset-cancellation.ts',
+    was: 'const isOwnProven = canceller.userId === userId && canceller.isProven;',
+    is: 'const isOwnProven = canceller.userId === userId;',
+    caughtBy: ['test/domain/access/reset-cancellation.test.ts'],
   },
 ];

@@ -48,5 +48,5 @@ async function cancel(
   );
   if (!received.ok) return refusalProblem(context, received.refusal);
   const { userId } = received.value;
-  return cancelled(context, received.value, { userId, tokenId: null, deviceKeyId: signature.keyId });
+  return cancelled(context, received.value, { userId, tokenId: null, deviceKeyId: signature.keyId, isProven: true });
 }

@@ -11,8 +11,9 @@ import { vaultStub } from '#objects/vault/doors/stub.ts';
 
 /**
  * POST /vault/{vaultId}/credential-reset/{resetId}/cancel: cancels the reset of a user. Any member
- * of a vault of the user can cancel it, in any role. A member other than the user can cancel one
- * reset of the same user within 90 days. A repeated request gives 200 and changes nothing.
+ * of a vault of the user can cancel it, in any role. A member other than the user, and a token of
+ * the user, can cancel one reset of the same user within 90 days. A repeated request gives 200 and
+ * changes nothing.
  */
 export const cancelCredentialReset = route({
   method: 'POST',
@@ -37,14 +38,20 @@ async function cancel(
   if (!read.ok) return refusalProblem(context, read.refusal);
   const [reset] = read.value;
   if (reset === undefined) return refusalProblem(context, { code: 'credential-reset-not-found' });
-  return cancelled(context, reset, { userId: actor.userId, tokenId: actor.tokenId, deviceKeyId: null });
+  return cancelled(context, reset, byCredential(context));
+}
+
+/** Returns the caller as the one who cancels. Only a session proves a login. */
+export function byCredential(context: HttpContext): Cancellation & { readonly isProven: boolean } {
+  const { user, tokenId, token } = context.get('caller');
+  return { userId: user.id, tokenId, deviceKeyId: null, isProven: token === null };
 }
 
 /** Cancels a reset in the object of the user, which informs the vaults. Returns the response. */
 export async function cancelled(
   context: HttpContext,
   { id, userId }: Pick<CredentialReset, 'id' | 'userId'>,
-  cancellation: Cancellation,
+  cancellation: Cancellation & { readonly isProven: boolean },
 ): Promise<Response> {
   const answer = await callObject(
     () => personStub(context.env, userId),

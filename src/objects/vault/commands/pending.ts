@@ -75,5 +75,5 @@ function mayCancelReset(
 ): boolean {
   if (reset.userId === userId) return false;
   const lastCancelledAtMs = storage.resets.lastCancelledAtMs(reset.userId, userId);
-  return cancellationRefusal(reset, { userId }, { lastCancelledAtMs, nowMs }) === null;
+  return cancellationRefusal(reset, { userId, isProven: true }, { lastCancelledAtMs, nowMs }) === null;
 }
