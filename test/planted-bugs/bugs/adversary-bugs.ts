@@ -104,13 +104,6 @@ export const ADVERSARY_BUGS: readonly Bug[] = [
     caughtBy: ADVERSARY,
   },
   {
-    name: 'games: a fee counts into no limit (2.9)',
-    file: 'src/domain/policy/rules.ts',
-    was: 'const fee = rules.limitsIncludeFees === true && isNative ? feeIn(exposure) : 0n;',
-    is: 'const fee = rules.limitsIncludeFees === true && isNative ? feeIn(exposure) * 0n : 0n;',
-    caughtBy: ADVERSARY,
-  },
-  {
     name: 'games: a limit in another spelling is adopted (2.10)',
     file: 'src/cosigner/signed-document.ts',
     was: 'isCanonicalAsset(chain, tokenAddress)',

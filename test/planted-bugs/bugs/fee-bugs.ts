@@ -206,4 +206,11 @@ export const FEE_BUGS: readonly Bug[] = [
     is: 'return null;',
     caughtBy: ['test/http/transaction/max-fee.worker.test.ts'],
   },
+  {
+    name: 'a fee counts into no limit (2.9)',
+    file: 'src/domain/policy/rules.ts',
+    was: 'const fee = rules.limitsIncludeFees === true && isNative ? feeIn(exposure) : 0n;',
+    is: 'const fee = rules.limitsIncludeFees === true && isNative ? feeIn(exposure) * 0n : 0n;',
+    caughtBy: ['test/domain/policy/optional-rules.test.ts'],
+  },
 ];
