@@ -89,6 +89,21 @@ export const REQUIRED_QUERIES: Readonly<Record<string, string>> = {
   'GET /vault/:vaultId/utxos': '?chain=bitcoin-regtest',
 };
 
+/** Returns the path of a route with parameters of the right form that name only the vault. */
+export function unknownPath({ id }: Pick<Treasury, 'id'>, { path }: { readonly path: string }): string {
+  const ulid = `01${'0'.repeat(24)}`;
+  const values: Readonly<Record<string, string>> = {
+    vaultId: String(id),
+    txId: `${id}.${ulid}`,
+    changeId: `pch_${ulid}`,
+    resetId: `crs_${ulid}`,
+    reportId: '1700000000000',
+    id: '0'.repeat(16),
+    version: '99',
+  };
+  return path.replaceAll(/:([A-Za-z]+)/g, (_all, name: string) => values[name] ?? '-');
+}
+
 let people = 0;
 
 /** Creates a user with a token. The e-mail address is unique in this file. */

@@ -7,8 +7,8 @@ import type { AccessRefusal } from '#domain/access/refusal.ts';
  */
 const CANCELLATION_INTERVAL_MS = 90 * 24 * 60 * 60 * 1000;
 
-/** Who cancels a reset. */
-interface Canceller extends Pick<Cancellation, 'userId'> {
+/** A requested cancellation. */
+export interface RequestedCancellation extends Cancellation {
   /** The user has logged in, or a device signed. A bare token proves less: it may be stolen. */
   readonly isProven: boolean;
 }
@@ -22,7 +22,7 @@ interface Canceller extends Pick<Cancellation, 'userId'> {
  */
 export function cancellationRefusal(
   { userId }: Pick<CredentialReset, 'userId'>,
-  canceller: Canceller,
+  canceller: Pick<RequestedCancellation, 'userId' | 'isProven'>,
   { lastCancelledAtMs, nowMs }: { readonly lastCancelledAtMs: number | null; readonly nowMs: number },
 ): AccessRefusal | null {
   const isOwnProven = canceller.userId === userId && canceller.isProven;

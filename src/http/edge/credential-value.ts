@@ -1,10 +1,10 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { constantTimeEqual } from '#domain/constant-time-equal.ts';
 import type { TokenId } from '#domain/id.ts';
 import { parseTokenId } from '#domain/id.ts';
-import { ALPHABET, hashOfSecret, randomText, SECRET_LENGTH } from '#objects/token/secret.ts';
+import { hashOfSecret, lastDigits, randomText, SECRET_LENGTH } from '#objects/token/secret.ts';
 
 /**
  * The value of a credential:
@@ -96,11 +96,5 @@ function macOf(macKey: string, text: string): Uint8Array {
 
 function codeOf(macKey: string, kind: CredentialKind, text: string): string {
   const mac = macOf(macKey, `conclave/${kind}/v1:${text}`);
-  let number = BigInt(`0x${bytesToHex(mac.subarray(0, CODE_BYTES))}`);
-  let code = '';
-  for (let i = 0; i < CODE_LENGTH; i++) {
-    code = ALPHABET.charAt(Number(number % 62n)) + code;
-    number /= 62n;
-  }
-  return code;
+  return lastDigits(mac.subarray(0, CODE_BYTES), CODE_LENGTH);
 }

@@ -264,7 +264,7 @@ function actionsFor(transaction: PublicTransaction, { viewer, policy }: RecordSc
       ...(isUnknown ? ['end-unknown' as const] : []),
     ];
   }
-  if (transaction.state === 'SIGNING') return transaction.cancelling || transaction.givenUp !== null ? [] : stops;
+  if (transaction.state === 'SIGNING') return transaction.cancelling ? [] : stops;
   if (!isPending(transaction.state)) return [];
   return [
     ...(awaitsApprovalOf(viewer, transaction, policy) ? ['approve' as const] : []),

@@ -8,7 +8,7 @@ import type { BroadcastVerdict, ChainClient } from '#chains/chain-client.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { EventOf } from '#domain/transaction/event.ts';
 import { chainClientFor } from '#chains/clients/client-for.ts';
-import { allocatorOf, hasOrderedNonces } from '#jobs/signing/nonce-allocation.ts';
+import { allocatorOf, endReleasing, hasOrderedNonces } from '#jobs/signing/nonce-allocation.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import type { VaultDoors } from '#objects/vault/doors/doors.ts';
 
@@ -112,17 +112,11 @@ interface Refused {
  * effect uses the nonce first.
  */
 async function endOrFill(
-  { env, vault, transaction }: Refused,
+  refused: Refused,
   refusal: { readonly attempt: number; readonly answer: string },
 ): Promise<void> {
-  const { id } = transaction;
-  const allocator = allocatorOf(env, transaction);
-  const blocksOthers = !(await allocator.reserveRelease({ transactionId: id }));
-  const after = await vault.report({
-    type: 'recordEvent',
-    id,
-    event: { type: 'refuseBroadcast', ...refusal, blocksOthers },
-  });
-  // Another consumer was faster, and the transaction continues.
-  if (!blocksOthers && after?.state !== 'FAILED') await allocator.cancelRelease({ transactionId: id });
+  const event = { type: 'refuseBroadcast', ...refusal } as const;
+  if (await endReleasing(refused, { event: { ...event, blocksOthers: false }, state: 'FAILED' })) return;
+  const { vault, transaction } = refused;
+  await vault.report({ type: 'recordEvent', id: transaction.id, event: { ...event, blocksOthers: true } });
 }

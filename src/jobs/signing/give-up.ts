@@ -7,7 +7,7 @@ import { nextPurpose } from '#domain/transaction/transition.ts';
 import { waitsForPrice } from '#domain/wallet/fee-cap.ts';
 import { FUNDS_IN_FLIGHT } from '#domain/wallet/reservation.ts';
 import type { NonceFault } from '#jobs/signing/nonce-allocation.ts';
-import { allocatorOf, hasOrderedNonces } from '#jobs/signing/nonce-allocation.ts';
+import { endReleasing, hasOrderedNonces } from '#jobs/signing/nonce-allocation.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import type { VaultDoors } from '#objects/vault/doors/doors.ts';
 import type { TransactionWork } from '#objects/vault/views.ts';
@@ -83,17 +83,14 @@ export async function giveUp(
   // A transaction that fills its nonce, and for which co-signers refuse even that, ends: the next
   // transaction gets the nonce.
   const canFill = hasOrderedNonces(chain) && !fillsNonce(transaction);
-  const allocator = allocatorOf(env, transaction);
-  const mayGo = !canFill || (await allocator.reserveRelease({ transactionId: id }));
   const end = { reason, detail };
-  const ending: TransactionEvent = isCancelledUnsigned(transaction)
-    ? { type: 'cancelUnsigned' }
-    : { type: 'failSigning', ...end };
-  const event: TransactionEvent = mayGo ? ending : { type: 'fillNonce', ...end };
-  const after = await vault.report({ type: 'recordEvent', id, event });
-  // Another consumer was faster, and the transaction continues.
-  const hasEnded = after?.state === 'FAILED' || after?.state === 'CANCELLED';
-  if (canFill && mayGo && !hasEnded) await allocator.cancelRelease({ transactionId: id });
+  const event = { type: 'failSigning', ...end } as const;
+  if (!canFill) {
+    const ending = isCancelledUnsigned(transaction) ? ({ type: 'cancelUnsigned' } as const) : event;
+    await vault.report({ type: 'recordEvent', id, event: ending });
+  } else if (!(await endReleasing({ env, vault, transaction }, { event, state: 'FAILED' }))) {
+    await vault.report({ type: 'recordEvent', id, event: { type: 'fillNonce', ...end } });
+  }
 }
 
 /**
@@ -103,13 +100,10 @@ export async function giveUp(
  */
 export async function endCancelled({ env, vault, work }: TurnOfWork): Promise<boolean> {
   const { transaction, chain } = work;
-  const { id } = transaction;
   if (!isCancelledUnsigned(transaction)) return false;
-  const allocator = allocatorOf(env, transaction);
-  const isOrdered = hasOrderedNonces(chain);
-  if (isOrdered && !(await allocator.reserveRelease({ transactionId: id }))) return false;
-  const after = await vault.report({ type: 'recordEvent', id, event: { type: 'cancelUnsigned' } });
-  if (isOrdered && after?.state !== 'CANCELLED') await allocator.cancelRelease({ transactionId: id });
+  const event = { type: 'cancelUnsigned' } as const;
+  if (hasOrderedNonces(chain)) return endReleasing({ env, vault, transaction }, { event, state: 'CANCELLED' });
+  await vault.report({ type: 'recordEvent', id: transaction.id, event });
   return true;
 }
 

@@ -11,6 +11,7 @@ import { mayBeReorged } from '#domain/wallet/reservation.ts';
 import type { Spending } from '#domain/wallet/reservation.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused, unreachable } from '#domain/result.ts';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { signedAttempts } from '#domain/transaction/transaction.ts';
 import { WAITS_FOR_NONCE } from '#domain/transaction/nonce-wait.ts';
@@ -41,6 +42,25 @@ interface Allocation {
 
 export function allocatorOf(env: CoordinatorEnv, { intent: { chain, from } }: Transaction) {
   return env.WALLET_NONCE.getByName(`nonce:${chain}:${from}`);
+}
+
+/**
+ * Ends a transaction by an event, unless others wait above its nonce. Meanwhile no transaction gets
+ * a nonce above it. Reports whether the event was recorded.
+ *
+ * @param end.state the state after the event; in another one the transaction continues, because
+ *   another consumer was faster
+ */
+export async function endReleasing(
+  { env, vault, transaction }: Pick<Allocation, 'env' | 'vault' | 'transaction'>,
+  end: { readonly event: TransactionEvent; readonly state: 'FAILED' | 'CANCELLED' },
+): Promise<boolean> {
+  const { id } = transaction;
+  const allocator = allocatorOf(env, transaction);
+  if (!(await allocator.reserveRelease({ transactionId: id }))) return false;
+  const after = await vault.report({ type: 'recordEvent', id, event: end.event });
+  if (after?.state !== end.state) await allocator.cancelRelease({ transactionId: id });
+  return true;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { DurableObject } from 'cloudflare:workers';
-import type { Cancellation, CredentialReset } from '#domain/access/credential-reset.ts';
+import type { CredentialReset } from '#domain/access/credential-reset.ts';
 import {
   announced,
   ended,
@@ -9,6 +9,7 @@ import {
   resetDelayMs,
   resetStateAt,
 } from '#domain/access/credential-reset.ts';
+import type { RequestedCancellation } from '#domain/access/reset-cancellation.ts';
 import { cancellationRefusal } from '#domain/access/reset-cancellation.ts';
 import type { CredentialResetId, TokenId, UserId } from '#domain/id.ts';
 import { parseCredentialResetId, parseVaultId } from '#domain/id.ts';
@@ -156,7 +157,7 @@ export class PersonObject extends DurableObject<PersonEnv> {
    */
   async cancelReset(
     id: CredentialResetId,
-    { isProven, ...cancellation }: Cancellation & { readonly isProven: boolean },
+    { isProven, ...cancellation }: RequestedCancellation,
   ): Promise<Result<CredentialReset, Refusal>> {
     const nowMs = Date.now();
     this.#expire(nowMs);

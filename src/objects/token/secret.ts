@@ -2,7 +2,7 @@ import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 
-export const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** The secret of a credential has 190 bits. */
 export const SECRET_LENGTH = 32;
@@ -21,13 +21,18 @@ export function hashOfSecret(secret: string): string {
  */
 export function rotatedSecret(seed: Uint8Array, before: string): string {
   // 256 bits modulo 62^32: the first texts are favoured by less than 2^-65.
-  let number = BigInt(`0x${bytesToHex(hmac(sha256, seed, utf8ToBytes(before)))}`);
-  let secret = '';
-  for (let i = 0; i < SECRET_LENGTH; i++) {
-    secret += ALPHABET.charAt(Number(number % 62n));
+  return lastDigits(hmac(sha256, seed, utf8ToBytes(before)), SECRET_LENGTH);
+}
+
+/** Returns the last digits of a number, the bytes of which are big-endian, to base 62. */
+export function lastDigits(bytes: Uint8Array, length: number): string {
+  let number = BigInt(`0x${bytesToHex(bytes)}`);
+  let text = '';
+  for (let i = 0; i < length; i++) {
+    text = ALPHABET.charAt(Number(number % 62n)) + text;
     number /= 62n;
   }
-  return secret;
+  return text;
 }
 
 /**

@@ -8,8 +8,6 @@ import {
   sortedByKeyId,
   MAX_DEVICES,
 } from '#domain/access/device.ts';
-import type { DeviceKeyId } from '#domain/id.ts';
-import { parseDeviceKeyId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import {
   draftFault,
@@ -23,21 +21,13 @@ import type { TransactionEvent } from '#domain/transaction/event.ts';
 import type { Actor } from '#domain/access/approval.ts';
 import { decide } from '#domain/transaction/transition.ts';
 import { alice, bob, carol, DIGEST, mallory, NOON_MS, policy, transactionIn, UNSPENT, approvalBy } from '../cast.ts';
+import { deviceOf, keyOf } from './devices.ts';
 
 /**
  * Covers which approvals count in a vault with devices. The tests in test/devices cover the
  * signatures themselves.
  */
 
-function keyOf(number: number): DeviceKeyId {
-  const id = parseDeviceKeyId(`dev_${number.toString(16).padStart(32, '0')}`);
-  if (id === null) throw new Error('the id must parse');
-  return id;
-}
-
-const deviceOf = ({ userId }: Actor, number: number): Device => {
-  return { keyId: keyOf(number), userId, algorithm: 'ed25519', publicKey: String(number).padStart(64, '0') };
-};
 const devices = [deviceOf(alice, 1), deviceOf(alice, 2), deviceOf(bob, 3), deviceOf(carol, 4)];
 const byDevice: Policy = { ...policy, approvalMode: 'device', devices };
 const signedBy = (number: number): DeviceSignature => ({ keyId: keyOf(number), signature: 'AA', assertion: null });

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import type { Member, Role } from '#domain/access/member.ts';
-import { newPolicyChangeId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { PolicyChange } from '#domain/policy/policy-change.ts';
 import {
@@ -13,32 +12,17 @@ import {
   MAX_POLICIES_AT_ONCE,
 } from '#domain/policy/policy-change.ts';
 import type { Device } from '#domain/access/device.ts';
-import { parseDeviceKeyId } from '#domain/id.ts';
 import type { Actor } from '#domain/access/approval.ts';
-import { alice, approvalBy, bob, carol, CREATED_AT_MS, DIGEST, EXPIRES_AT_MS, NOON_MS, policy } from '../cast.ts';
+import { deviceOf } from '../access/devices.ts';
+import { alice, approvalBy, bob, carol, NOON_MS, policy } from '../cast.ts';
+import { PENDING } from './pending-change.ts';
 
 /** Covers whom a policy change waits for, and whose rejection counts. */
-
-const CHANGE: PolicyChange = {
-  id: newPolicyChangeId(CREATED_AT_MS, new Uint8Array(10)),
-  policy: { ...policy, version: 2, threshold: 3 },
-  note: null,
-  createdAtMs: CREATED_AT_MS,
-  expiresAtMs: EXPIRES_AT_MS,
-  decisionEndsAtMs: EXPIRES_AT_MS,
-  digest: DIGEST,
-  requiredApprovals: 2,
-  state: 'PENDING',
-  approvals: [],
-  rejections: [],
-  createdBy: alice,
-  updatedAtMs: CREATED_AT_MS,
-};
 
 const member = ({ userId }: Actor, roles: readonly Role[] = ['signer']): Member => ({ userId, roles });
 
 test('a change waits for the signers who have not approved it, and for no other member', () => {
-  const half = { ...CHANGE, approvals: [approvalBy(alice)] };
+  const half = { ...PENDING, approvals: [approvalBy(alice)] };
   const waits = (actor: Actor, roles?: readonly Role[]) => awaitsChangeApprovalOf(member(actor, roles), half, policy);
   expect([waits(alice), waits(bob), waits(carol)]).toEqual([false, true, true]);
   expect([waits(bob, ['admin']), waits(bob, ['viewer', 'initiator'])]).toEqual([false, false]);
@@ -46,34 +30,28 @@ test('a change waits for the signers who have not approved it, and for no other 
 
 test('a change does not wait for the signer that it removes', () => {
   const { signers } = policy;
-  const removal = { ...CHANGE, policy: { ...CHANGE.policy, signers: signers.filter((id) => id !== carol.userId) } };
+  const removal = { ...PENDING, policy: { ...PENDING.policy, signers: signers.filter((id) => id !== carol.userId) } };
   const waits = (actor: Actor) => awaitsChangeApprovalOf(member(actor), removal, policy);
   expect([waits(alice), waits(carol)]).toEqual([true, false]);
 });
 
 test('exactly the signers of the policy before approve a renewal, and only present signers reject it', () => {
   const before: Policy = { ...policy, signers: [alice.userId, bob.userId] };
-  const renewal = { ...CHANGE, renewsVersion: 2 };
+  const renewal = { ...PENDING, renewsVersion: 2 };
   const former = member(alice, ['viewer']);
   const later = member(carol);
   expect([mayApprove(former, renewal, before), mayApprove(later, renewal, before)]).toEqual([true, false]);
   expect([mayReject(former, renewal, before), mayReject(later, renewal, before)]).toEqual([false, false]);
   expect([mayApprove(member(bob), renewal, before), mayReject(member(bob), renewal, before)]).toEqual([true, true]);
-  expect([mayApprove(former, CHANGE, before), mayApprove(later, CHANGE, before)]).toEqual([false, true]);
-  expect([mayReject(former, CHANGE, before), mayReject(later, CHANGE, before)]).toEqual([false, true]);
+  expect([mayApprove(former, PENDING, before), mayApprove(later, PENDING, before)]).toEqual([false, true]);
+  expect([mayReject(former, PENDING, before), mayReject(later, PENDING, before)]).toEqual([false, true]);
 });
-
-function deviceOf({ userId }: Actor, number: number): Device {
-  const keyId = parseDeviceKeyId(`dev_${number.toString(16).padStart(32, '0')}`);
-  if (keyId === null) throw new Error('the id must parse');
-  return { keyId, userId, algorithm: 'ed25519', publicKey: String(number).padStart(64, '0') };
-}
 
 const [alices, alicesSecond, bobs] = [deviceOf(alice, 1), deviceOf(alice, 2), deviceOf(bob, 3)] as const;
 const two: Policy = { ...policy, signers: [alice.userId, bob.userId] };
 /** The change begins device mode, so every device of the new policy signs it. */
 const founding: PolicyChange = {
-  ...CHANGE,
+  ...PENDING,
   policy: { ...two, version: 2, approvalMode: 'device', devices: [alices, alicesSecond, bobs] },
 };
 const approval = (actor: Actor, { keyId }: Device) => {
@@ -87,7 +65,7 @@ test('a change that begins device mode waits for every device', () => {
   expect(waits([approval(alice, alices)])).toEqual([true, true]);
   expect(waits([approval(alice, alices), approval(alice, alicesSecond)])).toEqual([false, true]);
   expect(waits([approval(alice, alices), approval(bob, bobs)])).toEqual([true, false]);
-  expect([judgeOf(founding, alice.userId, two), judgeOf(CHANGE, alice.userId, policy)]).toEqual([
+  expect([judgeOf(founding, alice.userId, two), judgeOf(PENDING, alice.userId, policy)]).toEqual([
     founding.policy,
     policy,
   ]);
@@ -124,7 +102,7 @@ test('a change that begins device mode is adopted when every device has signed i
 test('a rejection keeps its reason, and one without a reason has none', () => {
   const reject = (reason?: string) => {
     const event = { type: 'reject', actor: bob, device: null, ...(reason === undefined ? {} : { reason }) } as const;
-    const decided = decideChange(CHANGE, event, { current: policy, nowMs: NOON_MS });
+    const decided = decideChange(PENDING, event, { current: policy, nowMs: NOON_MS });
     if (!decided.ok) throw new Error(decided.refusal.code);
     return decided.value.rejections[0];
   };

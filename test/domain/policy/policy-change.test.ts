@@ -1,39 +1,13 @@
 import { expect, test } from 'vitest';
-import { newPolicyChangeId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { PolicyChange, PolicyChangeEvent } from '#domain/policy/policy-change.ts';
 import type { PolicyChangeState } from '#domain/policy/change-state.ts';
 import { decideChange, mandateBytes } from '#domain/policy/policy-change.ts';
 import { POLICY_CHANGE_STATES } from '#domain/policy/change-state.ts';
 import { readCanonical } from '#domain/canonical/read-text.ts';
-import {
-  alice,
-  bob,
-  carol,
-  CREATED_AT_MS,
-  DIGEST,
-  EXPIRES_AT_MS,
-  mallory,
-  NOON_MS,
-  policy,
-  approvalBy,
-} from '../cast.ts';
+import { alice, bob, carol, CREATED_AT_MS, EXPIRES_AT_MS, mallory, NOON_MS, policy, approvalBy } from '../cast.ts';
+import { PENDING } from './pending-change.ts';
 
-const PENDING: PolicyChange = {
-  id: newPolicyChangeId(CREATED_AT_MS, new Uint8Array(10)),
-  policy: { ...policy, version: 2, threshold: 3 },
-  note: null,
-  createdAtMs: CREATED_AT_MS,
-  expiresAtMs: EXPIRES_AT_MS,
-  decisionEndsAtMs: EXPIRES_AT_MS,
-  digest: DIGEST,
-  requiredApprovals: 2,
-  state: 'PENDING',
-  approvals: [],
-  rejections: [],
-  createdBy: alice,
-  updatedAtMs: CREATED_AT_MS,
-};
 const change = (differences: Partial<PolicyChange> = {}): PolicyChange => ({ ...PENDING, ...differences });
 
 function after(before: PolicyChange, event: PolicyChangeEvent, nowMs = NOON_MS): PolicyChange | string {

@@ -2,20 +2,18 @@ import { expect, test } from 'vitest';
 import type { Actor, Approval } from '#domain/access/approval.ts';
 import type { Device } from '#domain/access/device.ts';
 import { changedDevice } from '#domain/access/device.ts';
-import { parseDeviceKeyId } from '#domain/id.ts';
 import { hasRequiredDevice, isRequiredDevice } from '#domain/policy/counted-approvals.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { awaitsApprovalOf } from '#domain/transaction/approvals.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import { decide } from '#domain/transaction/transition.ts';
+import { keyOf } from '../access/devices.ts';
 import { alice, approvalBy, bob, carol, DIGEST, mallory, NOON_MS, policy, transactionIn, UNSPENT } from '../cast.ts';
 
 /** Covers the rule that one approval comes from a device outside a browser (`requiredDevice`). */
 
 function deviceOf({ userId }: Actor, number: number, algorithm: Device['algorithm']): Device {
-  const keyId = parseDeviceKeyId(`dev_${number.toString(16).padStart(32, '0')}`);
-  if (keyId === null) throw new Error('the id must parse');
-  const key = { keyId, userId, publicKey: String(number).padStart(64, '0') };
+  const key = { keyId: keyOf(number), userId, publicKey: String(number).padStart(64, '0') };
   if (algorithm === 'ed25519') return { ...key, algorithm };
   return { ...key, algorithm, credentialId: 'A'.repeat(22), rpId: 'example.com', origin: 'https://example.com' };
 }

@@ -3,7 +3,15 @@ import type { Route } from '#http/edge/route.ts';
 import { bodies } from '../../fuzz/bodies.ts';
 import type { Promises } from '../../worker/main.ts';
 import type { Treasury } from '../scene.worker.ts';
-import { REQUIRED_QUERIES, anotherToken, call, coordinator, foundTreasury, login } from '../scene.worker.ts';
+import {
+  REQUIRED_QUERIES,
+  anotherToken,
+  call,
+  coordinator,
+  foundTreasury,
+  login,
+  unknownPath,
+} from '../scene.worker.ts';
 
 /**
  * Covers the order of the refusals of every route. Each request has all faults that the ones before
@@ -22,22 +30,7 @@ beforeAll(async () => {
   declared = (route) => [...commonRefusals(route), ...route.refuses];
 });
 
-const ULID = `01${'0'.repeat(24)}`;
 const MALFORMED = '-';
-
-/** Returns the path with parameters of the right form that name nothing but the vault. */
-function unknownPath({ path }: Route): string {
-  const values: Readonly<Record<string, string>> = {
-    vaultId: String(treasury.id),
-    txId: `${treasury.id}.${ULID}`,
-    changeId: `pch_${ULID}`,
-    resetId: `crs_${ULID}`,
-    reportId: '1700000000000',
-    id: '0'.repeat(16),
-    version: '99',
-  };
-  return path.replaceAll(/:([A-Za-z]+)/g, (_all, name: string) => values[name] ?? MALFORMED);
-}
 
 const TOO_LARGE = `{${' '.repeat(70_000)}`;
 const PLAIN = { 'content-type': 'text/plain' };
@@ -65,7 +58,7 @@ function attemptsAt(route: Route): readonly Attempt[] {
   const withQuery = `${malformed}${route.query === undefined ? '' : '?unknown=1'}`;
   const valid = bodies(() => 0, { vaultId: treasury.id, strangeVaultId: treasury.id })[path];
   const isSendable = access !== 'service' && sessionOnly !== true && (body === undefined || valid !== undefined);
-  const found = `${unknownPath(route)}${REQUIRED_QUERIES[`${method} ${path}`] ?? ''}`;
+  const found = `${unknownPath(treasury, route)}${REQUIRED_QUERIES[`${method} ${path}`] ?? ''}`;
   const sent = body === undefined ? {} : { raw: JSON.stringify(valid) };
   return [
     ...(access === 'anyone' ? [] : [['none', withQuery, isRead ? {} : { raw: TOO_LARGE }] as const]),

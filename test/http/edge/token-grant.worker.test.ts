@@ -15,6 +15,7 @@ import {
   enter,
   foundTreasury,
   login,
+  unknownPath,
 } from '../scene.worker.ts';
 
 /** Covers what a token gives access to: scopes, vaults and addresses, at every route of a user. */
@@ -30,24 +31,13 @@ beforeAll(async () => {
   );
 });
 
-const ULID = `01${'0'.repeat(24)}`;
 const outcome = ({ status, body }: Answer) => [status, body['code']];
 
 /** Sends a valid request to a route, for things that the vault does not have. */
 function sent(route: Route, token: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
-  const values: Readonly<Record<string, string>> = {
-    vaultId: String(treasury.id),
-    txId: `${treasury.id}.${ULID}`,
-    changeId: `pch_${ULID}`,
-    resetId: `crs_${ULID}`,
-    reportId: '1700000000000',
-    id: '0'.repeat(16),
-    version: '99',
-  };
-  const path = route.path.replaceAll(/:([A-Za-z]+)/g, (_all, name: string) => values[name] ?? '-');
   const query = REQUIRED_QUERIES[`${route.method} ${route.path}`] ?? '';
   const body = bodies(() => 0, { vaultId: treasury.id, strangeVaultId: treasury.id })[route.path];
-  return call(`${route.method} ${path}${query}`, {
+  return call(`${route.method} ${unknownPath(treasury, route)}${query}`, {
     token,
     headers,
     ...(route.body === undefined ? {} : { body }),

@@ -95,8 +95,8 @@ export const APPROVAL_BUGS: readonly Bug[] = [
   },
   {
     name: 'a cancelled payment leaves its nonce below others',
-    file: 'src/jobs/signing/give-up.ts',
-    was: 'if (isOrdered && !(await allocator.reserveRelease({ transactionId: id }))) return false;',
+    file: 'src/jobs/signing/nonce-allocation.ts',
+    was: 'if (!(await allocator.reserveRelease({ transactionId: id }))) return false;',
     is: '',
     caughtBy: ['test/attacks/network/payment-without-exit.worker.test.ts'],
   },

@@ -1,4 +1,5 @@
-import type { Cancellation, CredentialReset } from '#domain/access/credential-reset.ts';
+import type { CredentialReset } from '#domain/access/credential-reset.ts';
+import type { RequestedCancellation } from '#domain/access/reset-cancellation.ts';
 import type { HttpContext } from '#http/encode/context.ts';
 import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
@@ -42,7 +43,7 @@ async function cancel(
 }
 
 /** Returns the caller as the one who cancels. Only a session proves a login. */
-export function byCredential(context: HttpContext): Cancellation & { readonly isProven: boolean } {
+export function byCredential(context: HttpContext): RequestedCancellation {
   const { user, tokenId, token } = context.get('caller');
   return { userId: user.id, tokenId, deviceKeyId: null, isProven: token === null };
 }
@@ -51,7 +52,7 @@ export function byCredential(context: HttpContext): Cancellation & { readonly is
 export async function cancelled(
   context: HttpContext,
   { id, userId }: Pick<CredentialReset, 'id' | 'userId'>,
-  cancellation: Cancellation & { readonly isProven: boolean },
+  cancellation: RequestedCancellation,
 ): Promise<Response> {
   const answer = await callObject(
     () => personStub(context.env, userId),

@@ -170,11 +170,11 @@ export async function cancel(
   if (hasEnded) return found;
   // A signer who has cancelled it may repeat the request.
   const isRepeated = transaction.state === 'CANCELLED' && acknowledged === null;
-  if (isRepeated && hasPermission(viewer, 'decide')) return found;
-  if (!mayCancelTransaction(viewer, transaction)) return refused({ code: 'forbidden' });
+  const may = mayCancelTransaction(viewer, transaction) || (isRepeated && hasPermission(viewer, 'decide'));
+  if (!may) return refused({ code: 'forbidden' });
+  if (isRepeated) return found;
   if (acknowledged !== null)
     return decideFor(context, found.value, { type: 'endUnknown', actor, reason: acknowledged });
-  if (isRepeated) return found;
   const cancelled = await decideFor(context, found.value, { type: 'cancel', actor });
   // No job runs for a chain that the configuration no longer has.
   const isWithoutChain = findChain(context.chains, transaction.chain) === null;
