@@ -98,7 +98,7 @@ export function policyScene(governedBy: Policy): PolicyScene {
     vi.spyOn(console, 'error').mockImplementation(() => {});
     cosigners = await startCosigners();
     key = await newKey(cosigners.all, { governedBy });
-  }, 90_000);
+  });
   afterAll(() => cosigners?.stop());
   return {
     get cosigners() {

@@ -89,7 +89,7 @@ test('a co-signer without a pinned coordinator serves only the service binding o
 let cosigners: Cosigners;
 beforeAll(async () => {
   cosigners = await startCosigners();
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 
 test('a network caller without the coordinator signature is refused and learns only the identity of the co-signer', async () => {

@@ -8,5 +8,5 @@ import { workersInNode } from './workers-in-node.ts';
 export default defineConfig({
   root: process.cwd(),
   plugins: [workersInNode],
-  test: { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 1 },
+  test: { testTimeout: 120_000, hookTimeout: 120_000, maxWorkers: 1 },
 });

@@ -19,7 +19,7 @@ let scene: WithheldScene;
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   scene = await startWithheldScene();
-}, 120_000);
+});
 afterAll(() => scene.cosigners.stop());
 
 test('an attested row is not accepted as a receipt, so an outdated co-signer does not pay for revoked devices', async () => {
@@ -45,4 +45,4 @@ test('an attested row is not accepted as a receipt, so an outdated co-signer doe
   const attested = await rowAt(one, theft.intent.transactionId);
   expect(await session({ 1: attested.signature })).toBe('receipt-missing');
   expect(await session({ 1: await puppet.receipt(key.keyId, { request }) })).toBe('receipt-missing');
-}, 60_000);
+});

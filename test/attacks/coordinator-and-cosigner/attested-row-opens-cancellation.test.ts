@@ -23,7 +23,7 @@ let scene: WithheldScene;
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   scene = await startWithheldScene();
-}, 120_000);
+});
 afterAll(() => scene.cosigners.stop());
 
 test('revoked devices cannot spend fees at a co-signer that knows the revocation', async () => {
@@ -52,4 +52,4 @@ test('revoked devices cannot spend fees at a co-signer that knows the revocation
   const receipts = () => receiptsOf([three], key.keyId, later.request);
   const burnt = await relay({ cosigners: [one, puppet], path: () => path, request: () => later, receipts });
   expect(burnt.ok ? 'signed' : burnt.refusal.code).toBe('not-enough-approvals');
-}, 60_000);
+});

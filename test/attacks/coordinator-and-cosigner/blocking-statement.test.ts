@@ -32,7 +32,7 @@ beforeAll(async () => {
   if (!made.ok) throw new Error(made.refusal.reason);
   keyId = made.value.keyId;
   await showTo(cosigners.some(1, 2, 3), [founded(first), change]);
-}, 120_000);
+});
 afterAll(() => cosigners.stop());
 
 /**

@@ -19,7 +19,7 @@ let cosigners: Cosigners;
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   cosigners = await startCosigners();
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 
 /**
@@ -57,7 +57,7 @@ test('a step in which a co-signer claims a change that it does not report is a f
   }
   const after = await run.finish(cosigners.all);
   expect(await signingGroups(cosigners.all, after)).toEqual(EVERYBODY);
-}, 120_000);
+});
 
 test('a co-signer that confirms a change and reverts it in the next step is named the second time', async () => {
   const key = await frostKey(cosigners.all);
@@ -78,4 +78,4 @@ test('a co-signer that confirms a change and reverts it in the next step is name
   expect(steps).toEqual([null, ...Array.from({ length: 9 }, () => reverted)]);
   const after = await run.finish(cosigners.all);
   expect(await signingGroups(cosigners.all, after)).toEqual(EVERYBODY);
-}, 120_000);
+});

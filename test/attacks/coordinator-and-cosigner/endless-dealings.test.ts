@@ -68,7 +68,7 @@ test('after dealings of days that were never completed the key is refreshed', as
   vi.setSystemTime(Date.now() + HOUR_MS);
   const after = await new RefreshRun(key).finish(cosigners.all);
   expect(await signingGroups(cosigners.all, after)).toEqual(EVERYBODY);
-}, 120_000);
+});
 
 test('a change of shares that a hostile co-signer hides behind newer dealings is completed without it', async () => {
   const key = await frostKey(cosigners.all);
@@ -93,4 +93,4 @@ test('a change of shares that a hostile co-signer hides behind newer dealings is
   expect(await signingGroups(cosigners.some(1, 2), key)).toEqual([]);
   expect(await new RefreshRun(key).step([...cosigners.some(1, 2), absent])).toBeNull();
   expect(await signingGroups(cosigners.some(1, 2), key)).toEqual(['1+2']);
-}, 120_000);
+});

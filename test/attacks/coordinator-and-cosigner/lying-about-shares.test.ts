@@ -23,7 +23,7 @@ let cosigners: Cosigners;
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   cosigners = await startCosigners();
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 
 /** The co-signers, of which one changes what it reports about its shares. */
@@ -51,34 +51,26 @@ test.each<[string, (shares: HeldShares) => unknown]>([
     'a step of far epochs',
     (shares) => [...shares, ...Array.from({ length: 90 }, (_, i) => ({ ...far, epoch: 16 * (i + 1) }))],
   ],
-])(
-  '%s that one co-signer reports uses up no epochs',
-  async (_name, lie) => {
-    const key = await frostKey(cosigners.all);
-    const run = new RefreshRun(key);
-    // The liar can stop a refresh, in which all co-signers take part.
-    for (let i = 0; i < 4; i++) await run.step(withLiar(2, lie));
-    const after = await run.finish(cosigners.all);
-    expect(Math.max(...(await epochsOf(cosigners.all, key)).map(([active]) => active ?? 0))).toBeLessThanOrEqual(20);
-    expect(await signingGroups(cosigners.all, after)).toEqual(EVERYBODY);
-    expect(await signingGroups(cosigners.all, await refreshed(after, cosigners.all))).toEqual(EVERYBODY);
-  },
-  120_000,
-);
+])('%s that one co-signer reports uses up no epochs', async (_name, lie) => {
+  const key = await frostKey(cosigners.all);
+  const run = new RefreshRun(key);
+  // The liar can stop a refresh, in which all co-signers take part.
+  for (let i = 0; i < 4; i++) await run.step(withLiar(2, lie));
+  const after = await run.finish(cosigners.all);
+  expect(Math.max(...(await epochsOf(cosigners.all, key)).map(([active]) => active ?? 0))).toBeLessThanOrEqual(20);
+  expect(await signingGroups(cosigners.all, after)).toEqual(EVERYBODY);
+  expect(await signingGroups(cosigners.all, await refreshed(after, cosigners.all))).toEqual(EVERYBODY);
+});
 
-test.each([1, 3])(
-  'public shares that co-signer %i leaves out are those of the other co-signers',
-  async (liar) => {
-    const key = await frostKey(cosigners.all);
-    const onlyOwn = (shares: HeldShares) =>
-      shares.map((share) => ({ ...share, publicShares: { [liar]: share.publicShares[liar] ?? '' } }));
-    const after = await refreshed(key, withLiar(liar, onlyOwn));
-    expect(Object.keys(after.publicShares)).toEqual(['1', '2', '3']);
-    expect(after.publicShares).not.toEqual(key.publicShares);
-    expect(await signingGroups(cosigners.all, after)).toEqual(EVERYBODY);
-  },
-  120_000,
-);
+test.each([1, 3])('public shares that co-signer %i leaves out are those of the other co-signers', async (liar) => {
+  const key = await frostKey(cosigners.all);
+  const onlyOwn = (shares: HeldShares) =>
+    shares.map((share) => ({ ...share, publicShares: { [liar]: share.publicShares[liar] ?? '' } }));
+  const after = await refreshed(key, withLiar(liar, onlyOwn));
+  expect(Object.keys(after.publicShares)).toEqual(['1', '2', '3']);
+  expect(after.publicShares).not.toEqual(key.publicShares);
+  expect(await signingGroups(cosigners.all, after)).toEqual(EVERYBODY);
+});
 
 test('a coordinator cannot have shares dealt for an epoch that leaves none for later', async () => {
   const key = await frostKey(cosigners.all);
@@ -95,4 +87,4 @@ test('a coordinator cannot have shares dealt for an epoch that leaves none for l
   for (const epoch of [0xffff_ffff, 65_535, 18]) expect(await dealtAt(epoch)).toBe('malformed epoch');
   expect(await dealtAt(17)).toBe('dealt');
   expect(present(await epochsOf(cosigners.all, key))[0]).toEqual([1, 17]);
-}, 60_000);
+});

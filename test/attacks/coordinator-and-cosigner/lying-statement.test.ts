@@ -26,7 +26,7 @@ beforeAll(async () => {
   cosigners = await startCosigners();
   pins = await pinsOf(cosigners);
   key = await newKey(cosigners.all, { governedBy: byDevice });
-}, 120_000);
+});
 afterAll(() => cosigners.stop());
 
 /** Returns alice, to whom the coordinator shows the new policy. */

@@ -41,7 +41,7 @@ beforeAll(async () => {
   cosigners = await startCosigners(4);
   puppet = await Puppet.ofNode2(cosigners.folder);
   key = await keyOf(crew());
-}, 120_000);
+});
 afterAll(() => cosigners.stop());
 
 /** Returns all four co-signers, of which co-signer 2 is hostile. */
@@ -85,7 +85,7 @@ test('after any group has signed a payment, no group signs it at another nonce',
     // Requests for the same bytes are signed again, so a lost answer does no harm.
     expect(await thresholdSign(crew(), request)).toMatchObject({ ok: true });
   }
-}, 120_000);
+});
 
 test('two groups that get simultaneous requests for two nonces sign one payment', async () => {
   const request = paid(key, 7n);
@@ -95,7 +95,7 @@ test('two groups that get simultaneous requests for two nonces sign one payment'
   ];
   const outcomes = await Promise.all([thresholdSign(one, request), thresholdSign(other, atNonce(request, 8n))]);
   expect(outcomes.filter(({ ok }) => ok)).toHaveLength(1);
-}, 120_000);
+});
 
 test('with a second hostile co-signer of 3 of 4, one payment can be signed twice (a known limit)', async () => {
   const accomplice = await Puppet.of(cosigners.folder, 3);
@@ -104,4 +104,4 @@ test('with a second hostile co-signer of 3 of 4, one payment can be signed twice
   const request = paid(lost, 5n);
   expect(await thresholdSign([...first, puppet, accomplice], request)).toMatchObject({ ok: true });
   expect(await thresholdSign([puppet, accomplice, ...fourth], atNonce(request, 6n))).toMatchObject({ ok: true });
-}, 120_000);
+});

@@ -39,7 +39,7 @@ beforeAll(async () => {
     const address = addressOn(anvilRules.chain.caip2, scheme, hexToBytes(made.value.publicKey));
     keys.set(policy, { ...made.value, addresses: { anvil: present(address) } });
   }
-}, 120_000);
+});
 afterAll(() => cosigners.stop());
 
 function crew(): readonly CosignerClient[] {

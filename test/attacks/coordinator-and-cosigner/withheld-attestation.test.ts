@@ -40,7 +40,7 @@ beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   cosigners = await startCosigners(4);
   key = await newKey(cosigners.all, { governedBy: policy });
-}, 120_000);
+});
 afterAll(() => cosigners.stop());
 
 interface Signed {
@@ -100,7 +100,7 @@ test('any three of four co-signers sign a speed-up and a cancellation of a payme
     const expected = [group, true, '', true, ''];
     expect([group, ...(await replaced(cosigners.some(...group))).flat()]).toEqual(expected);
   }
-}, 120_000);
+});
 
 /** Returns co-signer 3, which signs nothing, and changes its attestations. */
 function liar(lie: (lines: readonly { record: object; signature: string }[]) => readonly object[]): CosignerClient {
@@ -126,7 +126,7 @@ test('a co-signer that attests nothing, or falsely, stops no replacement', async
     const group = [...cosigners.some(1, 2), liar(lie), ...cosigners.some(4)];
     expect([name, ...(await replaced(group)).flat()]).toEqual(expected);
   }
-}, 120_000);
+});
 
 /** Returns the record of an attempt that a co-signer attests. */
 async function lineOf(index: number, { request: { intent } }: Signed, attempt = 1) {
@@ -215,4 +215,4 @@ test('a co-signer takes no record that the signed bytes, or an attestation of an
     value: [],
   });
   expect([await shown(honest), await shown(honest)]).toEqual(['taken', 'taken']);
-}, 120_000);
+});

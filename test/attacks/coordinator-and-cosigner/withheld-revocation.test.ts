@@ -45,7 +45,7 @@ beforeAll(async () => {
   puppet = await Puppet.ofNode2(cosigners.folder);
   key = await keyUnder(byDevice);
   expect(await shownTo(cosigners.some(1), change, cosigners.all)).toEqual(['adopted']);
-}, 120_000);
+});
 afterAll(() => cosigners.stop());
 
 async function keyUnder(policy: Policy): Promise<VaultKey> {

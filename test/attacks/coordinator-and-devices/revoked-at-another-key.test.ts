@@ -58,4 +58,4 @@ test('a revocation binds every wallet of the vault at the same moment', async ()
     nonce,
   );
   expect(statements.map(({ statement }) => statement?.policyVersion)).toEqual([2, 2, 2, 2, 2, 2]);
-}, 60_000);
+});

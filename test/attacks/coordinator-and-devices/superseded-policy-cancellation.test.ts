@@ -38,7 +38,7 @@ beforeAll(async () => {
   before = { ...before, approvals: approvalsOf(before.transaction.digest, LAPTOP, PHONE) };
   expect(await thresholdSign(scene.cosigners.some(1, 2), before)).toMatchObject({ ok: true });
   expect(await shownTo(scene.cosigners.all, revocation)).toEqual(['adopted', 'adopted', 'adopted']);
-}, 90_000);
+});
 
 /**
  * Returns a cancellation attempt: bytes that pay zero to the wallet itself, at this price per gas.

@@ -42,7 +42,7 @@ beforeAll(async () => {
     // The rows of this payment alone reach the new machine.
     await propagate(inFlight);
   }
-}, 180_000);
+});
 afterAll(() => cosigners.stop());
 
 function propagate({ intent: { transactionId } }: ApprovedTransfer) {
@@ -71,7 +71,7 @@ test('co-signers that lost their records cancel no payment of before, under any 
     }
   }
   expect([...answers]).toEqual(['node 2 before-its-time']);
-}, 60_000);
+});
 
 test('they give no receipt for a cancellation of a payment of before', async () => {
   const burn = further(present(executed[0]), { number: 2, purpose: 'cancellation', nonce: 200n });
@@ -80,11 +80,11 @@ test('they give no receipt for a cancellation of a payment of before', async () 
     const answer = await cosigner.call(`key/${key.keyId}/receipt`, { request });
     expect(answer.ok ? 'receipt' : answer.refusal.code).toBe('before-its-time');
   }
-}, 60_000);
+});
 
 test('they speed up and cancel a payment whose row others attested', async () => {
   const attempt = attemptOf(inFlight.intent, { nonce: 4n, maxFeePerGas: 3_000_000_000n }, 2);
   expect(await thresholdSign(cosigners.some(2, 3), { ...inFlight, key, attempt })).toMatchObject({ ok: true });
   const cancelled = further(inFlight, { number: 3, purpose: 'cancellation', nonce: 4n });
   expect(await thresholdSign(cosigners.some(2, 3), cancelled)).toMatchObject({ ok: true });
-}, 60_000);
+});

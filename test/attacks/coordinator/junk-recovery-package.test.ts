@@ -26,7 +26,7 @@ let key: VaultKey;
 beforeAll(async () => {
   cosigners = await startCosigners(3, { recoveryKeys: [recoveryKey, recoveryKey, recoveryKey] });
   key = await newKey(cosigners.all);
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 
 test('the package of a co-signer has its signature, and no other package has it', async () => {

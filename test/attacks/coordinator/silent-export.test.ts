@@ -26,7 +26,7 @@ let key: VaultKey;
 beforeAll(async () => {
   cosigners = await startCosigners(3, { recoveryKeys: RECOVERY_KEYS });
   key = await newKey(cosigners.all);
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 
 const newNonce = () => bytesToHex(randomBytes(32));

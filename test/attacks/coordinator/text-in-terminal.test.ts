@@ -151,28 +151,24 @@ async function printed(words: readonly string[]) {
 }
 
 // `script` of util-linux opens the pseudo terminal. On other systems it has other options.
-test.skipIf(process.platform !== 'linux')(
-  'the terminal shows the thief directly above the question',
-  async () => {
-    pinCosigners();
-    const hide = '\u001B[10A\r\u001B[2K  to: Supplier\u001B[10B\r\u001B[2K';
-    answers = approvalOf(intentBytes(theft), {
-      warnings: [{ code: MARK, detail: `${MARK}${hide}` }],
-      intent: { to: SUPPLIER, note: hide },
-    });
-    const env = { CONCLAVE_URL: service.url, CONCLAVE_TOKEN: 'token' };
-    const shown = await shownInTerminal(['device', ...approve(), '--bundled-node'], { env, answer: 'no' });
-    expect(shown.replaceAll('\r\n', '')).not.toMatch(CONTROL);
-    expect(shown).not.toContain(MARK);
-    const last = shown.split('\r\n').slice(-7).join('\n');
-    expect(last).toContain('Send 100 ETH');
-    expect(last).toContain(THIEF);
-    expect(last).toContain('Not in the address book');
-    expect(last).toContain('Maximum fee: 0.001 ETH');
-    expect(last).toMatch(/Sign this\? Type yes: $/);
-  },
-  60_000,
-);
+test.skipIf(process.platform !== 'linux')('the terminal shows the thief directly above the question', async () => {
+  pinCosigners();
+  const hide = '\u001B[10A\r\u001B[2K  to: Supplier\u001B[10B\r\u001B[2K';
+  answers = approvalOf(intentBytes(theft), {
+    warnings: [{ code: MARK, detail: `${MARK}${hide}` }],
+    intent: { to: SUPPLIER, note: hide },
+  });
+  const env = { CONCLAVE_URL: service.url, CONCLAVE_TOKEN: 'token' };
+  const shown = await shownInTerminal(['device', ...approve(), '--bundled-node'], { env, answer: 'no' });
+  expect(shown.replaceAll('\r\n', '')).not.toMatch(CONTROL);
+  expect(shown).not.toContain(MARK);
+  const last = shown.split('\r\n').slice(-7).join('\n');
+  expect(last).toContain('Send 100 ETH');
+  expect(last).toContain(THIEF);
+  expect(last).toContain('Not in the address book');
+  expect(last).toContain('Maximum fee: 0.001 ETH');
+  expect(last).toMatch(/Sign this\? Type yes: $/);
+});
 
 test('bytes whose note has a control sequence are not signed', async () => {
   pinCosigners();
@@ -286,7 +282,7 @@ test('600 random services print no control character and no text of their own be
   );
   // The lies reach the question in most runs.
   expect(signed).toBeGreaterThan(runs(600) / 2);
-}, 120_000);
+});
 
 test('400 random policy changes print no control character and no text of the service', async () => {
   pinCosigners();
@@ -317,4 +313,4 @@ test('400 random policy changes print no control character and no text of the se
     { numRuns: runs(400) },
   );
   expect(signed).toBe(runs(400));
-}, 120_000);
+});

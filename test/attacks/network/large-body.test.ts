@@ -34,7 +34,7 @@ const ANSWERS_BETWEEN = 20;
 let cosigners: Cosigners;
 beforeAll(async () => {
   cosigners = await startCosigners();
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 
 /** Returns headers of the right form whose signature is by no known key. */

@@ -44,7 +44,7 @@ beforeAll(async () => {
       return answer.value as RecoveryPackage;
     }),
   );
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 
 test('one secret opens the share of one co-signer, and no key', async () => {

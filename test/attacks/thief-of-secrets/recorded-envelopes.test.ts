@@ -43,7 +43,7 @@ beforeAll(async () => {
   recorded = all.seen.map((text) => JSON.parse(text) as unknown);
   for (const { publicShares: points } of [key, refreshed])
     for (const point of Object.values(points)) publicShares.add(point);
-}, 120_000);
+});
 afterAll(() => all.stop());
 
 /** Returns the X25519 secrets of the co-signers whose identity secrets the thief has. */
@@ -169,7 +169,7 @@ test('the identity secret of one co-signer, stolen later, gives no share of any 
   expect(publicShares.size).toBe(6);
   for (const cosigner of COSIGNERS)
     expect([cosigner, await sharesStolenWith(lootOf(cosigner))]).toEqual([cosigner, []]);
-}, 120_000);
+});
 
 test('the identity secrets of all co-signers, stolen later, open no recorded envelope', async () => {
   const [envelopes, ephemeral] = [recordedEnvelopes(), recordedEphemeralKeys()];
@@ -187,7 +187,7 @@ test('the identity secrets of all co-signers, stolen later, open no recorded env
   );
   expect(ephemeral.length).toBeGreaterThan(20);
   expect(await read(dealt, lootOf(...COSIGNERS), ephemeral)).toBeNull();
-}, 120_000);
+});
 
 test('the thief can read an envelope that is sealed under static keys alone', async () => {
   const [loot, sid, iv, body] = [lootOf(1), randomBytes(32), randomBytes(12), randomBytes(32)];

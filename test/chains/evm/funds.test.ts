@@ -27,7 +27,7 @@ beforeAll(async () => {
   node = await startFalseNode(chain.url);
   native = { ...NATIVE, from: chain.account(0) };
   dollar = await chain.deployDollar(chain.account(0));
-}, 30_000);
+});
 
 afterAll(async () => {
   await node.stop();

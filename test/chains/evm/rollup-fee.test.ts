@@ -20,7 +20,7 @@ let rollup: FalseNode;
 beforeAll(async () => {
   chain = await startLocalChain();
   rollup = await startFalseNode(chain.url);
-}, 30_000);
+});
 afterAll(async () => {
   await rollup.stop();
   await chain.stop();

@@ -26,7 +26,7 @@ beforeAll(async () => {
   await chain.client.setAutomine(false);
   hash = await chain.client.sendTransaction({ account: from, to: chain.account(8), value: 5n, maxFeePerGas: OFFERED });
   kept = await request(chain.url, 'eth_getTransactionByHash', [hash]);
-}, 30_000);
+});
 beforeEach(() => gethSays());
 afterAll(async () => {
   await liar.stop();

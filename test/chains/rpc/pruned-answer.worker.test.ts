@@ -93,7 +93,7 @@ test('an answer of sixty megabytes is read, and one above the limits is refused 
     for (;;) yield LONG;
   }
   await expect(read(responseOf(endless()))).rejects.toMatchObject(named);
-}, 60_000);
+});
 
 test('the optional answers of a job share a budget, and the others do not', async () => {
   const optional = { values: 200 };
@@ -112,4 +112,4 @@ test('an answer with too many parts, or nested too deeply, is refused before it 
     for (let i = 0; i < 3_000; i++) yield '{"from":';
   }
   await expect(read(responseOf(nested()))).rejects.toMatchObject(named);
-}, 60_000);
+});

@@ -18,7 +18,7 @@ let cosigners: Cosigners;
 
 beforeAll(async () => {
   cosigners = await startCosigners();
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
 afterEach(() => vi.restoreAllMocks());
@@ -44,14 +44,14 @@ test('a key signs and is refreshed after the identity of one co-signer was rotat
   expect([refreshed.keyId, refreshed.publicKey]).toEqual([key.keyId, key.publicKey]);
   expect(await epochsOf(cosigners.all, key)).toEqual([[2], [2], [2]]);
   await expectSignedByAll(refreshed);
-}, 120_000);
+});
 
 test('all identities are rotated one after the other', async () => {
   const key = await newKey(cosigners.all);
   for (const index of [1, 2, 3]) await cosigners.rotateIdentity(index);
   await expectSignedByAll(key);
   await expectSignedByAll(await newKey(cosigners.all));
-}, 120_000);
+});
 
 /**
  * Runs all steps of a refresh in which the third co-signer is unreachable when it should activate
@@ -81,7 +81,7 @@ test('a refresh that was interrupted before two identities were rotated is compl
   await run.finish(cosigners.all);
   expect(await epochsOf(cosigners.all, key)).toEqual([[2], [2], [2]]);
   expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
-}, 120_000);
+});
 
 test('an interrupted refresh is completed without a co-signer whose statement only the other co-signers have', async () => {
   const four = await startCosigners(4);
@@ -104,7 +104,7 @@ test('an interrupted refresh is completed without a co-signer whose statement on
   } finally {
     await four.stop();
   }
-}, 120_000);
+});
 
 test('a co-signer whose identity the others have not pinned takes part in no session', async () => {
   const puppet = await Puppet.ofNode2(cosigners.folder);
@@ -118,7 +118,7 @@ test('a co-signer whose identity the others have not pinned takes part in no ses
   const outcome = await thresholdSign([...cosigners.some(1), puppet], request());
   expect(outcome.ok ? '' : outcome.reason).toBe('node 1 envelope-refused');
   expect(await thresholdSign(cosigners.some(1, 3), request())).toMatchObject({ ok: true });
-}, 120_000);
+});
 
 /** The offset of the first word of the OT extension, after the context and the commitment. */
 const OT_EXTENSION = 64 + 100;
@@ -143,4 +143,4 @@ test('a banned co-signer with a new identity is not banned, and the pair set-up 
   const outcome = await thresholdSign(cosigners.some(1, 2), approvedTransfer({ key }));
   expect(outcome.ok ? '' : outcome.reason).toMatch(/not-paired|unknown-key/u);
   await expectSignedByAll(await newKey(cosigners.all));
-}, 120_000);
+});

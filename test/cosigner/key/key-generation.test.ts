@@ -58,7 +58,7 @@ test('every step of the first key and of one key of each other scheme stays belo
   }
   const generated = ['candidate', 'candidate', 'candidate', 'key'];
   expect(names).toEqual(['prepared', 'prepared', 'prepared', 'prepared', ...generated, ...generated, ...generated]);
-}, 60_000);
+});
 
 /** Returns a candidate that no group of co-signers has proven. */
 async function fresh(scheme: KeyScheme): Promise<KeyCandidate> {
@@ -86,7 +86,7 @@ test('a candidate is kept while a co-signer is unreachable, and its generation c
   await cosigners.restart();
   const second = await countedStep('frost-ed25519', first.candidate);
   expect(second).toMatchObject({ type: 'candidate', candidate: { keyId: candidate.keyId, provenBy: ['1+2', '1+3'] } });
-}, 60_000);
+});
 
 test('a candidate with which a co-signer cannot sign is reported as useless', async () => {
   const candidate = await fresh('frost-ed25519');
@@ -113,7 +113,7 @@ test('a key generation that is cut off at any call, with all memory lost, ends w
     const made = await generateKey(cosigners.all, twoOfThree('frost-ed25519'));
     expect([cut, made.ok]).toEqual([cut, true]);
   }
-}, 120_000);
+});
 
 test('a co-signer that has more policies than the coordinator gives them up only before it has a key', async () => {
   const first = founded({ ...byDevice, vaultId: present(parseVaultId(9)) });
@@ -129,4 +129,4 @@ test('a co-signer that has more policies than the coordinator gives them up only
   expect(await bringPolicies(sourceOf(first, further), all)).toMatchObject({ versions: { '1': 2, '2': 2, '3': 2 } });
   expect(await generated()).toMatchObject(ahead);
   expect(await generated()).toMatchObject(ahead);
-}, 60_000);
+});

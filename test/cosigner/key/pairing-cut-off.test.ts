@@ -40,7 +40,7 @@ test('two co-signers that are cut off at any call of a new pairing pair at the n
     const key = { ...made.value, threshold: 2, epoch: 1 };
     expect([cut, await proofFault(pair, key)]).toEqual([cut, null]);
   }
-}, 240_000);
+});
 
 test('a pairing during which one of two co-signers was replaced succeeds at the next attempt', async () => {
   await cosigners.replace(2);
@@ -49,4 +49,4 @@ test('a pairing during which one of two co-signers was replaced succeeds at the 
   await cosigners.restart();
   // A key generation includes a test signature of every pair of co-signers.
   expect(await generateKey(cosigners.all, REQUEST)).toMatchObject({ ok: true });
-}, 60_000);
+});

@@ -20,7 +20,7 @@ let cosigners: Cosigners;
 
 beforeAll(async () => {
   cosigners = await startCosigners();
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
 afterEach(() => {
@@ -67,7 +67,7 @@ test('a co-signer that reports missing policies again and again makes each next 
   const crew = [...cosigners.some(1, 2), liar];
   for (let i = 0; i < 3; i++) expect(await run.step(crew)).toBe('dealing: node 3 policy-behind (0)');
   await run.finish(cosigners.all);
-}, 60_000);
+});
 
 describe('a coordinator that attacks a key refresh', () => {
   let key: VaultKey;

@@ -33,7 +33,7 @@ async function cutOff({ all, watch, restart }: Scene, part: <T>(cuts: readonly T
 
 test('a refresh that is cut off at any call, with all memory lost, leaves a key that signs, and is completed', async () => {
   await cutOff(cosignersInMemory(), (cuts) => inTurn(cuts, 36));
-}, 300_000);
+});
 
 test('a refresh that is cut off by a real restart of workerd leaves a key that signs, and is completed', async () => {
   const cosigners = await startCosigners();
@@ -41,4 +41,4 @@ test('a refresh that is cut off by a real restart of workerd leaves a key that s
   const positions = (count: number) => inTurn([Math.floor(count / 3), count - 3], 2);
   await cutOff(cosigners, (cuts) => positions(cuts.length).map((at) => present(cuts[at])));
   await cosigners.stop();
-}, 120_000);
+});

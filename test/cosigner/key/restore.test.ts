@@ -17,7 +17,7 @@ let key: VaultKey;
 beforeAll(async () => {
   cosigners = await startCosigners();
   key = await newKey(cosigners.all);
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 afterEach(() => vi.restoreAllMocks());
 
@@ -64,7 +64,7 @@ test('no two co-signers sign a transfer at another nonce after one co-signer was
     // reply was lost.
     expect(await thresholdSign(cosigners.some(1, 3), request)).toMatchObject({ ok: true });
   }
-}, 120_000);
+});
 
 test('a group that did not sign the first attempt signs a replacement once it has the attested record', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
@@ -79,7 +79,7 @@ test('a group that did not sign the first attempt signs a replacement once it ha
   // Co-signer 1 receives the record of the second attempt although the test does not send it.
   const third = attemptOf(request.intent, { nonce: 2000n, maxFeePerGas: 4_000_000_000n }, 3);
   expect(await thresholdSign(cosigners.all, { ...request, attempt: third })).toMatchObject({ ok: true });
-}, 60_000);
+});
 
 test('a record that only one co-signer attests, or that differs from the signed record, is not adopted', async () => {
   const request = approvedTransfer({ key, nonce: 3000n });
@@ -111,4 +111,4 @@ test('a record that only one co-signer attests, or that differs from the signed 
   expect([await say(one.record, both), await say(one.record, both)]).toEqual(['taken', 'taken']);
   expect((await linesOf(3, request)).map(({ record }) => record)).toEqual([one.record]);
   expect(await say({ ...one.record, purpose: 'refund' }, both)).toBe('malformed');
-}, 60_000);
+});

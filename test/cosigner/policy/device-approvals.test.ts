@@ -31,7 +31,7 @@ let key: VaultKey;
 beforeAll(async () => {
   cosigners = await startCosigners();
   key = await newKey(cosigners.all, { governedBy: byDevice });
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 
 const approvalOf = (actor: Actor, digest: string, device: DeviceSignature | null): Approval => ({
@@ -60,7 +60,7 @@ function signedByBoth(differences: Partial<TransferOptions> = {}) {
 
 test('a transfer that alice’s laptop and bob’s phone have signed is signed', async () => {
   expect(await thresholdSign(cosigners.all, signedByBoth())).toMatchObject({ ok: true });
-}, 60_000);
+});
 
 test('approvals that the coordinator invents do not count, whichever signers it names', async () => {
   await refusedByAll(cosigners, invented(), 'not-enough-approvals');
@@ -68,7 +68,7 @@ test('approvals that the coordinator invents do not count, whichever signers it 
   const [hers] = bothApprovals(half.transaction.digest);
   if (hers === undefined) throw new Error('alice has approved');
   await refusedByAll(cosigners, { ...half, approvals: [hers, ...half.approvals] }, 'not-enough-approvals');
-}, 60_000);
+});
 
 test('approvals of one transfer do not count for a transfer to another recipient, whichever digest they claim', async () => {
   const honest = signedByBoth();
@@ -76,7 +76,7 @@ test('approvals of one transfer do not count for a transfer to another recipient
   await refusedByAll(cosigners, { ...swapped, approvals: honest.approvals }, 'not-enough-approvals');
   const renamed = honest.approvals.map((one) => ({ ...one, digest: swapped.transaction.digest }));
   await refusedByAll(cosigners, { ...swapped, approvals: renamed }, 'not-enough-approvals');
-}, 60_000);
+});
 
 test('token approvals do not adopt a policy that allows tokens again or adds the attacker’s devices', async () => {
   const mine = ScriptDevice.create().asDevice(alice.userId);
@@ -107,7 +107,7 @@ test('token approvals do not adopt a policy that allows tokens again or adds the
   }
   // After these attacks, an intent that the signers approve is still signed.
   expect(await thresholdSign(cosigners.all, signedByBoth())).toMatchObject({ ok: true });
-}, 60_000);
+});
 
 test('a policy with a device that has another device’s name or an invalid key is refused', async () => {
   const [first, ...rest] = byDevice.devices;
@@ -127,4 +127,4 @@ test('a policy with a device that has another device’s name or an invalid key 
     });
     expect(answer.ok ? 'adopted' : answer.refusal.code).toMatch(/malformed|policy-mismatch/);
   }
-}, 60_000);
+});

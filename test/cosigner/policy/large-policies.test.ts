@@ -168,7 +168,7 @@ test('a payment of a large vault is signed in one invocation, however many co-si
   expectWithinLimits(1);
   await generatedKey(repeated, { scheme: 'frost-ed25519', policies: vault.source(everywhere(POLICIES + 1)) });
   expectWithinLimits(4);
-}, 240_000);
+});
 
 test('a co-signer that lost its storage gets the shares of a large vault with expired mandates', async () => {
   const { key, vault } = await largeVault(9, 300);
@@ -178,7 +178,7 @@ test('a co-signer that lost its storage gets the shares of a large vault with ex
   // One run for each 26 policies, and ten for the refresh itself. With 1,000 policies it takes 49.
   expectWithinLimits(22);
   expect(await pay(after, vault.source(everywhere(300)))).toBe(true);
-}, 240_000);
+});
 
 test.each([
   { title: 'short policies', id: 10, count: 1_200, note: null, invocations: 3 },

@@ -119,7 +119,7 @@ test('a vault with a thousand policies generates a key, signs, refreshes and ado
     return null;
   });
   expect(await paid(after, source(more, everywhere(COUNT + 1)))).toBe(true);
-}, 120_000);
+});
 
 /** Reports whether a payment is signed in one invocation. */
 async function paid(

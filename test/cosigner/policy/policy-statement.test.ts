@@ -19,7 +19,7 @@ let key: VaultKey;
 beforeAll(async () => {
   cosigners = await startCosigners();
   key = await newKey(cosigners.all);
-}, 120_000);
+});
 afterAll(() => cosigners.stop());
 
 const NONCE = 'ab'.repeat(32);

@@ -41,7 +41,7 @@ let key: VaultKey;
 beforeAll(async () => {
   cosigners = await startCosigners();
   key = await newKey(cosigners.all);
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 beforeEach(() => void cosigners.watch(() => {}));
 
@@ -285,7 +285,7 @@ test('a power failure between two rounds ends the session, and the next session 
     cosigners.watch(() => {});
     expect([at, (await thresholdSign(cosigners.some(1, 2), request)).ok]).toEqual([at, true]);
   }
-}, 60_000);
+});
 
 test('a round that has been answered is not run again', async () => {
   const rounds: Passage[] = [];

@@ -36,7 +36,7 @@ beforeAll(async () => {
   const address = present(addressOn(chain.caip2, scheme, derived));
   key = { ...made, addresses: { [chain.name]: address } };
   own = present(scriptOf(regtest, address));
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 
 /** Returns a UTXO of the wallet, and the transaction that created it. */

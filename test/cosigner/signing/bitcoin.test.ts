@@ -38,7 +38,7 @@ beforeAll(async () => {
   const { scheme, publicKey } = made.value;
   const derived = walletKey({ scheme, publicKey: hexToBytes(publicKey) }, chain.caip2);
   key = { ...made.value, addresses: { [chain.name]: present(addressOn(chain.caip2, made.value.scheme, derived)) } };
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 
 const utxo = (): Utxo => ({ txid: bytesToHex(randomBytes(32)), vout: 0, amount: 2n * BTC });

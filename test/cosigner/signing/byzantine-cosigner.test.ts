@@ -28,7 +28,7 @@ beforeAll(async () => {
   if (!made.ok) throw new Error(made.refusal.reason);
   edwardsKeyId = made.value.keyId;
   key = await newKey(crew());
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 
 function crew() {
@@ -200,4 +200,4 @@ test('another machine in the place of the banned co-signer is not banned', async
     policies: [{ policy, mandate: null }],
   });
   expect(made).toMatchObject({ ok: true });
-}, 60_000);
+});

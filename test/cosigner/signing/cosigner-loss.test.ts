@@ -13,7 +13,7 @@ let key: VaultKey;
 beforeAll(async () => {
   cosigners = await startCosigners();
   key = await newKey(cosigners.all);
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 
 test('one co-signer alone signs nothing', async () => {
@@ -50,4 +50,4 @@ test('two co-signers keep signing after the third is replaced, and its new machi
   // The pair set-up of co-signers 1 and 3 and their old key still work.
   expect(await thresholdSign(cosigners.some(1, 3), approvedTransfer({ key }))).toMatchObject({ ok: true });
   vi.restoreAllMocks();
-}, 120_000);
+});

@@ -31,7 +31,7 @@ let closedOrigin: string;
 beforeAll(async () => {
   cosigners = await startCosigners(4);
   closedOrigin = await originThatNothingListensAt();
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 
 async function originThatNothingListensAt(): Promise<string> {
@@ -76,7 +76,7 @@ test('a payment is signed while any one of the four co-signers is absent', async
   }
   expect(await thresholdSign(without(1, 3), approvedBy(key, first))).toMatchObject({ verdict: 'unavailable' });
   vi.restoreAllMocks();
-}, 120_000);
+});
 
 test('a policy change reaches three co-signers while one is absent, and that one when it is back', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
@@ -88,7 +88,7 @@ test('a policy change reaches three co-signers while one is absent, and that one
   // Co-signer 1 is absent now, so the co-signer that missed the change has to sign.
   expect(await thresholdSign(without(1), approvedBy(key, policies))).toMatchObject({ ok: true });
   vi.restoreAllMocks();
-}, 120_000);
+});
 
 test('under a policy that requires receipts of every co-signer, an absent co-signer blocks the payment until it is back', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
@@ -98,4 +98,4 @@ test('under a policy that requires receipts of every co-signer, an absent co-sig
   expect(outcome).toMatchObject({ verdict: 'unavailable' });
   expect(await thresholdSign(cosigners.all, request)).toMatchObject({ ok: true });
   vi.restoreAllMocks();
-}, 120_000);
+});

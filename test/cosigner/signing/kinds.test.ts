@@ -38,7 +38,7 @@ let key: VaultKey;
 beforeAll(async () => {
   cosigners = await startCosigners();
   key = await newKey(cosigners.all);
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 
 test.each(['hello', '{"a":1}', 'Zażółć gęślą jaźń 🔑', 'line\nline'])(

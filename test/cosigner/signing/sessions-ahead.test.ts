@@ -15,7 +15,7 @@ const paths: string[] = [];
 
 beforeAll(async () => {
   key = await newKey(cosigners.all);
-}, 60_000);
+});
 beforeEach(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   cosigners.watch(() => {});

@@ -45,7 +45,7 @@ beforeAll(async () => {
     return [name, present(addressOn(caip2, scheme, derived))] as const;
   });
   key = { ...made.value, addresses: Object.fromEntries(addresses) };
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 
 const nonce = (value: Address = stranger()): DurableNonce => ({ kind: 'nonce', nonceSlot: 0, value });

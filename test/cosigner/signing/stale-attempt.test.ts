@@ -38,7 +38,7 @@ beforeAll(async () => {
   cosigners = await startCosigners();
   key = await newKey(cosigners.all);
   guardedKey = await newKey(cosigners.all, { governedBy: guarded });
-}, 60_000);
+});
 afterAll(async () => {
   await cosigners.stop();
   await anvil.stop();

@@ -15,7 +15,7 @@ let key: VaultKey;
 beforeAll(async () => {
   cosigners = await startCosigners();
   key = await newKey(cosigners.all);
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 afterEach(() => vi.restoreAllMocks());
 

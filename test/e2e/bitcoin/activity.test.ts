@@ -110,4 +110,4 @@ test('the records match the chain in the end, whatever deliveries the monitor lo
     90_000,
   );
   expect([held.amount, held.adjustment]).toEqual([localChain.balance(own).toString(), null]);
-}, 240_000);
+});

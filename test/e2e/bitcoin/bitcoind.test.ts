@@ -32,7 +32,7 @@ describe.skipIf(binary === null).each(['p2tr', 'p2wpkh'] as const)('%s', (bitcoi
     vault = await world.vault('treasury', { chains: [CHAIN], bitcoinAddressType });
     wallet = vault.addresses[CHAIN] ?? '';
     for (let i = 0; i < 6; i++) await bitcoind.pay(wallet, 2n * BTC);
-  }, 120_000);
+  });
   afterAll(async () => {
     await world.end();
     await bitcoind.stop();

@@ -20,7 +20,7 @@ const miner = () => anvilClient(anvil.url);
 beforeAll(async () => {
   anvil = await startAnvil();
   await miner().setAutomine(false);
-}, 30_000);
+});
 beforeEach(async () => {
   const address = (await miner().getAddresses())[nonce++];
   from = getAddress(address ?? '0x');

@@ -19,7 +19,7 @@ let vault: ReadyVault;
 beforeAll(async () => {
   world = await startWorld();
   vault = await world.vault('treasury', { chains: ['solana-local', 'bitcoin-regtest'] });
-}, 120_000);
+});
 afterAll(() => world.end());
 
 async function admin(...args: readonly string[]): Promise<Key> {
@@ -76,7 +76,7 @@ test('a key refresh renews every share, keeps the addresses, and payments succee
     ...Array.from({ length: 3 }, () => 'key-refresh'),
     ...Array.from({ length: 3 }, () => 'key-refreshed'),
   ]);
-}, 180_000);
+});
 
 test('a service that dies while shares are in transit completes the refresh, and pays', async () => {
   const { keys } = await vaultRecord();
@@ -92,7 +92,7 @@ test('a service that dies while shares are in transit completes the refresh, and
   const epochs = await pollUntil('new shares', done, 60_000);
   expect([new Set(epochs).size, (epochs[0] ?? 0) >= 3]).toEqual([1, true]);
   await pays();
-}, 180_000);
+});
 
 test('a refresh of a missing key, or of a missing vault, is refused with the reason', async () => {
   const { keys } = await vaultRecord();

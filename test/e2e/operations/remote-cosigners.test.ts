@@ -28,7 +28,7 @@ beforeAll(async () => {
   const cosignerUrls = Object.fromEntries(elsewhere.ports.map((port, i) => [i + 1, `http://127.0.0.1:${port}`]));
   world = await startWorld({ folder, cosigners: 4, cosignerUrls });
   vault = await world.vault('treasury', { signingThreshold: 3 });
-}, 120_000);
+});
 afterAll(async () => {
   await world.end();
   await elsewhere.stop();

@@ -217,4 +217,4 @@ test('the records match the cluster in the end, whatever deliveries the monitor 
   const account = tokenAccountIn(localChain.account(tokenAccountOf(address, token)));
   expect(of(token)).toBe((account?.units ?? 0n).toString());
   expect(held.filter(({ adjustment }) => adjustment !== null)).toEqual([]);
-}, 120_000);
+});

@@ -62,7 +62,7 @@ let key: VaultKey;
 beforeAll(async () => {
   cosigners = await startCosigners();
   key = await newKey(cosigners.all);
-}, 120_000);
+});
 afterAll(() => cosigners.stop());
 
 test('a co-signer refuses a protocol that it does not support by name, and continues to sign with the others', async () => {

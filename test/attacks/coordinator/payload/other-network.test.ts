@@ -54,7 +54,7 @@ beforeAll(async () => {
     ...made,
     addresses: { [mainnet.name]: addressFor(made, mainnet), [testnet.name]: addressFor(made, testnet) },
   };
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 
 function addressFor({ scheme, publicKey }: VaultKey, { caip2 }: Chain): string {
@@ -122,12 +122,12 @@ test('an approval for the test network signs no UTXO of the mainnet wallet', asy
   await refusedByAll(cosigners, theft, 'payload-refused');
   // For comparison, the same payment on mainnet exceeds the limit of mainnet.
   await refusedByAll(cosigners, approvedPayment(scriptOn(mainnet), { chain: mainnet }), 'policy-forbids');
-}, 60_000);
+});
 
 test('the mainnet key signs nothing for the test network, even if the intent names its address', async () => {
   const former = present(addressOn(testnet.caip2, key.scheme, hexToBytes(key.publicKey)));
   await refusedByAll(cosigners, approvedPayment(scriptOn(mainnet), { from: former }), 'wrong-wallet');
-}, 60_000);
+});
 
 test('the signatures of an honest test-network payment are not valid for the mainnet key', async () => {
   const honest = approvedPayment(scriptOn(testnet));
@@ -139,7 +139,7 @@ test('the signatures of an honest test-network payment are not valid for the mai
   // network.
   const requested = approvedPayment(scriptOn(mainnet), { chain: mainnet });
   expect(onMainnetAs(walletOn(mainnet), requested, outcome.signatures)).toBeNull();
-}, 60_000);
+});
 
 test('a message signed for the test network is not valid for the mainnet wallet', async () => {
   const text = { kind: 'message', format: 'bip322', message: 'I own this address' } as const;
@@ -156,4 +156,4 @@ test('a message signed for the test network is not valid for the mainnet wallet'
     ok: false,
     refusal: { detail: 'signed by another wallet' },
   });
-}, 60_000);
+});

@@ -50,4 +50,4 @@ test('a co-signer that was unreachable during a key rotation catches up with the
     await sentTo(scene.cosigners.some(3), [first, before], await attestationsOf(scene.cosigners.some(1, 2), [before])),
   ).toEqual(['adopted']);
   expect(await shownTo(scene.cosigners.all, after)).toEqual(['adopted', 'adopted', 'adopted']);
-}, 60_000);
+});

@@ -40,7 +40,7 @@ beforeAll(async () => {
   const made = await generateKey(cosigners.all, request([first]));
   if (!made.ok) throw new Error(made.refusal.reason);
   expect(await shownTo(cosigners.all, change)).toEqual(['adopted', 'adopted', 'adopted']);
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 
 const request = (policies: readonly AdoptedPolicy[]) => ({ scheme: 'frost-ed25519', policies }) as const;

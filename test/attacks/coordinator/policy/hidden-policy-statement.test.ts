@@ -34,7 +34,7 @@ beforeAll(async () => {
   key = await newKey(cosigners.all, { governedBy: byDevice });
   otherKey = await newKey(cosigners.all, { governedBy: byDevice });
   await showTo(cosigners.some(1, 2), [founded(byDevice), change]);
-}, 120_000);
+});
 afterAll(() => cosigners.stop());
 
 const alice = () => signer(pins, { keyId: key.keyId, policy: next });

@@ -36,7 +36,7 @@ import {
 let cosigners: Cosigners;
 beforeAll(async () => {
   cosigners = await startCosigners();
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 
 const thief = ScriptDevice.create();
@@ -98,7 +98,7 @@ describe('for a vault with a key', () => {
   beforeAll(async () => {
     const made = await generateKey(cosigners.all, { scheme: 'frost-ed25519', policies: [first] });
     if (!made.ok) throw new Error(made.refusal.reason);
-  }, 60_000);
+  });
 
   test('an expired mandate counts only if as many co-signers as sign together adopted the policy', async () => {
     const chain = [first, lapsed];

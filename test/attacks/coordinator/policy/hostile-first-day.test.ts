@@ -25,7 +25,7 @@ import { changeTo, NO_ATTESTATIONS, sentTo } from '../../policy-scene.ts';
 let cosigners: Cosigners;
 beforeAll(async () => {
   cosigners = await startCosigners();
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 
 const thieves = [alice, bob, carol].map((actor) => ({ actor, device: ScriptDevice.create() }));
@@ -83,4 +83,4 @@ test('a policy in token mode is no way around it', async () => {
 test('the policy that every device signed founds the vault', async () => {
   const policies = [founded(byDevice)];
   expect(await generateKey(cosigners.all, { scheme: 'frost-ed25519', policies })).toMatchObject({ ok: true });
-}, 60_000);
+});

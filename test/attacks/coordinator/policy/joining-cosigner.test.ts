@@ -30,7 +30,7 @@ beforeAll(async () => {
   if (!made.ok) throw new Error(made.refusal.reason);
   key = made.value;
   await cosigners.replace(3);
-}, 120_000);
+});
 afterAll(() => cosigners.stop());
 
 const [mine, other] = [ScriptDevice.create(), ScriptDevice.create()];

@@ -25,7 +25,7 @@ let cosigners: Cosigners;
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   cosigners = await startCosigners();
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 
 const change = changeTo(revoked, [LAPTOP, PHONE]);
@@ -73,4 +73,4 @@ test('a co-signer that has joined one key of a vault joins no other key under th
   expect(await sentTo(cosigners.some(3), [first], versionOne)).toEqual(['adopted']);
   expect(await joins(other, first.policy)).toBe('policy-ahead');
   expect(await joins(other, change.policy)).toBe('opened');
-}, 60_000);
+});

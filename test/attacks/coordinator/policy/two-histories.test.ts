@@ -31,7 +31,7 @@ let cosigners: Cosigners;
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   cosigners = await startCosigners(4);
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 
 /** Reports whether a payment that both devices approve is signed under the newest policy. */
@@ -54,7 +54,7 @@ test('two changes, each shown to a half, are adopted by no co-signer, and the va
   expect(await shownTo(half, rival, cosigners.all)).toEqual(['other-choice', 'other-choice']);
   expect(await shownTo(others, change, cosigners.all)).toEqual(['other-choice', 'other-choice']);
   expect(await pays(key, founded(first))).toBe(true);
-}, 60_000);
+});
 
 test('a change that three co-signers adopted reaches the fourth, and the other change reaches none', async () => {
   const first = inVault(32, threeOfFour);
@@ -65,4 +65,4 @@ test('a change that three co-signers adopted reaches the fourth, and the other c
   expect(await shownTo(cosigners.all, rival)).toEqual(refused);
   expect(await shownTo(cosigners.some(4), change, cosigners.all)).toEqual(['adopted']);
   expect(await pays(key, founded(first), change)).toBe(true);
-}, 60_000);
+});

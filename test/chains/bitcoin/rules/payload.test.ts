@@ -151,7 +151,7 @@ test('only the exact bytes are signed, without a changed bit, a missing end or a
   }
   const honest = inspectBitcoinPayload(intent, payloadHex(bytes));
   expect(honest.ok && accepted.has(honest.value.signedMessages.map(bytesToHex).join())).toBe(false);
-}, 60_000);
+});
 
 test('bytes that are not a PSBT are refused without an exception', () => {
   const texts = ['', '0x', '0x70736274ff', `0x${'00'.repeat(100)}`, 'psbt', '0x7'];

@@ -20,7 +20,7 @@ beforeAll(async () => {
   native = { ...NATIVE, from: chain.account(0) };
   const tokenAddress = await chain.deployDollar(chain.account(0));
   token = { ...native, tokenAddress, amount: amount('25000000') };
-}, 30_000);
+});
 
 afterAll(async () => {
   await liar.stop();

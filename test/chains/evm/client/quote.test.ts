@@ -26,7 +26,7 @@ beforeAll(async () => {
   native = { ...NATIVE, from: chain.account(0) };
   dollar = await chain.deployDollar(chain.account(0));
   odd = await chain.deployOddTokens(chain.account(9));
-}, 30_000);
+});
 
 afterAll(async () => {
   await liar.stop();

@@ -10,7 +10,7 @@ let chain: LocalChain;
 
 beforeAll(async () => {
   chain = await startLocalChain();
-}, 30_000);
+});
 afterAll(() => chain.stop());
 
 /** The turns of the event loop in which an answer leads to the next request. */

@@ -18,7 +18,7 @@ beforeAll(async () => {
   chain = await startLocalChain();
   liar = await startFalseNode(chain.url);
   native = { ...NATIVE, from: chain.account(0) };
-}, 30_000);
+});
 
 afterAll(async () => {
   await liar.stop();

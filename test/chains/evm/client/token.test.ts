@@ -17,7 +17,7 @@ beforeAll(async () => {
   chain = await startLocalChain();
   liar = await startFalseNode(chain.url);
   dollar = await chain.deployDollar(chain.account(0));
-}, 30_000);
+});
 afterAll(async () => {
   await liar.stop();
   await chain.stop();

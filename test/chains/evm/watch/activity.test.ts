@@ -39,7 +39,7 @@ beforeAll(async () => {
   ];
   [splitter, collection, abis] = [splitterAt, collectionAt, { splitter: splitterAbi, collection: collectionAbi }];
   dollar = await chain.deployDollar(alice);
-}, 60_000);
+});
 afterAll(() => chain.stop());
 
 async function minedFrom(client: ChainClient, hash: Hex): Promise<ReadTransaction> {

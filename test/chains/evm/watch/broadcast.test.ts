@@ -13,7 +13,7 @@ let payer = 0;
 beforeAll(async () => {
   chain = await startLocalChain();
   liar = await startFalseNode(chain.url);
-}, 30_000);
+});
 
 afterEach(async () => {
   await chain.client.setAutomine(true);

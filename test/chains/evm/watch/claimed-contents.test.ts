@@ -14,7 +14,7 @@ let liar: FalseNode;
 beforeAll(async () => {
   chain = await startLocalChain();
   liar = await startFalseNode(chain.url);
-}, 30_000);
+});
 afterAll(async () => {
   await liar.stop();
   await chain.stop();

@@ -27,7 +27,7 @@ beforeAll(async () => {
   liar = await startFalseNode(chain.url);
   dollar = await chain.deployDollar(chain.account(0));
   wallet = getAddress('0x00000000000000000000000000000000000c0ffe');
-}, 30_000);
+});
 afterAll(async () => {
   await liar.stop();
   await chain.stop();

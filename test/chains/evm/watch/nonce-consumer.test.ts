@@ -20,7 +20,7 @@ let payer = 0;
 beforeAll(async () => {
   chain = await startLocalChain();
   liar = await startFalseNode(chain.url);
-}, 30_000);
+});
 
 afterAll(async () => {
   await liar.stop();

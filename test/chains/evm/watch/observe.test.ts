@@ -20,7 +20,7 @@ beforeAll(async () => {
   chain = await startLocalChain();
   liar = await startFalseNode(chain.url);
   odd = await chain.deployOddTokens(chain.account(9));
-}, 30_000);
+});
 
 afterAll(async () => {
   await liar.stop();

@@ -34,7 +34,7 @@ beforeAll(async () => {
     return { address: getAddress(present(receipt.contractAddress)), abi: abi as Abi };
   };
   [splitter, collection] = [await deploy('Splitter'), await deploy('Collection')];
-}, 60_000);
+});
 afterAll(async () => {
   await node.stop();
   await chain.stop();
@@ -105,7 +105,7 @@ test('a payment of hundreds of blocks ago is found by bisection, and a quiet wal
   expect(new Set(busy.scan.hashes)).toEqual(new Set([old, fresh]));
   expect(busy.states).toBeLessThan(40);
   expect((await called(quiet)).states).toBe(2);
-}, 30_000);
+});
 
 test('blocks in which balances and records already agree are not scanned again', async () => {
   const wallet = await newWallet();
@@ -180,7 +180,7 @@ test('a wallet with more changes than one scan reads is covered from the newest 
   for (let block = from; block <= head; block++) expect(read).toContain(block);
   const older = Array.from({ length: Number(from - since) - 1 }, (_, i) => since + 1n + BigInt(i));
   expect(older.some((block) => !read.has(block))).toBe(true);
-}, 60_000);
+});
 
 test('an RPC node without any state shows tokens, and no block is scanned for payments', async () => {
   const wallet = await newWallet();

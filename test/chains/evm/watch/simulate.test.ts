@@ -33,7 +33,7 @@ beforeAll(async () => {
   };
   contracts = { splitter: await deployed('Splitter'), collection: await deployed('Collection') };
   dollar = await chain.deployDollar(alice);
-}, 60_000);
+});
 afterAll(async () => {
   await liar.stop();
   await chain.stop();

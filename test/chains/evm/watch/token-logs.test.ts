@@ -22,7 +22,7 @@ let node: FalseNode;
 beforeAll(async () => {
   chain = await startLocalChain();
   node = await startFalseNode(chain.url);
-}, 30_000);
+});
 afterAll(async () => {
   await node.stop();
   await chain.stop();

@@ -24,7 +24,7 @@ beforeAll(async () => {
   chain = await startLocalChain();
   first = await startFalseNode(chain.url);
   second = await startFalseNode(chain.url);
-}, 30_000);
+});
 
 afterAll(async () => {
   await Promise.all([first.stop(), second.stop()]);
