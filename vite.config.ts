@@ -61,6 +61,7 @@ const LATER: Readonly<Record<string, Later>> = {
     modules: ['src/review/verified-request.ts', 'src/dashboard/decision/record-difference.ts'],
     data: ['/transaction/:id'],
   },
+  members: { modules: ['src/dashboard/members/members-page.tsx'], data: ['/vault/:id/member'] },
   policy: {
     modules: ['src/dashboard/pages/policy-page.tsx', 'src/review/verified-request.ts'],
     data: ['/vault/:id/policy', '/vault/:id/policy-change'],

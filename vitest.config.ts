@@ -44,6 +44,12 @@ async function bundleOfCoordinator(): Promise<string> {
 /** The service key of the tests. It opens the internal API of the tests alone. */
 const SERVICE_KEY = 'service_key_of_the_tests';
 
+/** The RPC nodes of the worker tests, which test/worker/fake-node.ts plays. */
+const RPC_URLS = {
+  anvil: ['https://node-of-the-tests.test/31337'],
+  ethereum: ['https://node-of-the-tests.test/1'],
+};
+
 /** The secret of the one monitor in the worker tests. */
 const MONITOR_SECRET = 'the-signing-key-of-the-tests';
 
@@ -110,6 +116,8 @@ export default defineConfig({
                   'of-the-tests': { provider: 'alchemy', secrets: [MONITOR_SECRET] },
                 }),
                 WEB_PUSH: JSON.stringify(newPushSettings()),
+                RPC_URLS: JSON.stringify(RPC_URLS),
+                LOG_SHARE: '',
                 APPROVAL_ORIGIN: 'https://vaults.example.com',
                 TEST_SERVICE_KEY: SERVICE_KEY,
                 TEST_MIGRATIONS: await readD1Migrations('./migrations'),
@@ -127,7 +135,11 @@ export default defineConfig({
           name: 'worker',
           isolate,
           include: ['test/**/*.worker.test.ts'],
-          setupFiles: ['./test/worker/shallow-prototypes.ts', './test/worker/empty-storage.ts'],
+          setupFiles: [
+            './test/worker/shallow-prototypes.ts',
+            './test/worker/empty-storage.ts',
+            './test/worker/fake-node.ts',
+          ],
           testTimeout: MAX_TEST_MS,
           hookTimeout: MAX_TEST_MS,
         },
@@ -143,8 +155,8 @@ export default defineConfig({
             'test/attacks/coordinator/lying-{dashboard,redirect,reload,service}.test.ts',
           ],
           exclude: [...filesOutOfTurn()],
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
+          testTimeout: MAX_TEST_MS,
+          hookTimeout: MAX_TEST_MS,
           // As long as a step of a page may take: a busy machine takes ten times longer.
           expect: { poll: { timeout: 120_000 } },
         },

@@ -90,14 +90,7 @@ export class BareObject extends DurableObject<BareEnv> {
   }
 }
 
-const transfer = z.strictObject({
-  vaultId: z.int(),
-  chain: z.string(),
-  to: z.string(),
-  amount: z.string(),
-  tokenAddress: z.string().nullable(),
-  note: z.string(),
-});
+const message = z.strictObject({ vaultId: z.int(), chain: z.string(), message: z.string(), note: z.string() });
 
 const app = new Hono<{ Bindings: BareEnv }>();
 
@@ -106,7 +99,7 @@ app.get('/object', async (context) => {
   return context.json({ ok: true });
 });
 
-app.post('/object-write', zValidator('json', transfer), async (context) => {
+app.post('/object-write', zValidator('json', message), async (context) => {
   const id = await context.env.BARE.getByName('one').insert(JSON.stringify(context.req.valid('json')));
   return context.json({ id }, 201);
 });

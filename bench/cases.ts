@@ -3,7 +3,7 @@ import { pathOf, signedReport } from '#local/stack/monitor.ts';
 import { request } from './load.ts';
 import type { Scene } from './scene.ts';
 import { UNWATCHED_CHAIN } from './scene.ts';
-import { CONNECTIONS, createTransfers } from './transfers.ts';
+import { CONNECTIONS, createMessages, MESSAGE } from './messages.ts';
 
 /** One figure: the request, its endpoint, and its baseline. */
 export interface Case {
@@ -39,9 +39,7 @@ export function casesOf(scene: Scene): readonly Case[] {
   const body = {
     vaultId: slowVault.id,
     chain: UNWATCHED_CHAIN,
-    to: recipient,
-    amount: '1000',
-    tokenAddress: null,
+    message: MESSAGE,
     note: 'bench',
   };
   return [
@@ -110,10 +108,10 @@ export function casesOf(scene: Scene): readonly Case[] {
     },
     {
       ...service,
-      name: 'createTransfer',
-      what: '`POST /transaction/transfer`',
+      name: 'createMessage',
+      what: '`POST /transaction/message`',
       baseline: 'bareObjectWrite',
-      requests: always(request('POST /transaction/transfer', { token, body })),
+      requests: always(request('POST /transaction/message', { token, body })),
     },
     {
       ...service,
@@ -122,8 +120,11 @@ export function casesOf(scene: Scene): readonly Case[] {
       baseline: 'bareVote',
       once: true,
       requests: async () => {
-        const position = { vaultId: slowVault.id, chain: UNWATCHED_CHAIN, to: recipient };
-        const ids = await createTransfers(alice, [position], APPROVALS_PER_BLOCK);
+        const ids = await createMessages(
+          alice,
+          [{ vaultId: slowVault.id, chain: UNWATCHED_CHAIN }],
+          APPROVALS_PER_BLOCK,
+        );
         return ids.map((id) => request(`POST /transaction/${id}/approve`, { token }));
       },
     },

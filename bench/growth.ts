@@ -3,7 +3,7 @@ import { createPerson, createReadyVault } from '#local/stack/provision.ts';
 import type { Case } from './cases.ts';
 import { request } from './load.ts';
 import type { Scene } from './scene.ts';
-import { CONNECTIONS, createTransfers } from './transfers.ts';
+import { CONNECTIONS, createMessages } from './messages.ts';
 
 /**
  * The growth of cost: the same request with growing amounts of data, each compared with the
@@ -54,13 +54,8 @@ export function growthCases(scene: Scene): readonly Case[] {
     },
   });
   const approvals = (over: () => Promise<readonly ReadyVault[]>) => async () => {
-    // Each wallet pays to itself, and no transaction is ever sent.
-    const positions = (await over()).map(({ id, addresses }) => ({
-      vaultId: id,
-      chain: CHAIN,
-      to: addresses[CHAIN] ?? '',
-    }));
-    const ids = await createTransfers(scene.alice, positions, APPROVALS_PER_BLOCK);
+    const positions = (await over()).map(({ id }) => ({ vaultId: id, chain: CHAIN }));
+    const ids = await createMessages(scene.alice, positions, APPROVALS_PER_BLOCK);
     return ids.map((id) => request(`POST /transaction/${id}/approve`, { token: scene.alice.token }));
   };
   const signers = async (count: number) => {
@@ -129,8 +124,8 @@ interface OwnTransactions {
 /** Creates a vault whose object has this many pending transactions. */
 async function createOwn(scene: Scene, count: number): Promise<OwnTransactions> {
   const signers = [scene.alice, scene.bob, await createPerson(scene.operator, scene.url, `owner-${count}`)];
-  const { id, addresses } = await found(scene, `vault of ${count}`, signers);
-  const ids = await createTransfers(scene.alice, [{ vaultId: id, chain: CHAIN, to: addresses[CHAIN] ?? '' }], count);
+  const { id } = await found(scene, `vault of ${count}`, signers);
+  const ids = await createMessages(scene.alice, [{ vaultId: id, chain: CHAIN }], count);
   return { id, newest: ids.at(-1) ?? '' };
 }
 

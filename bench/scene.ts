@@ -8,15 +8,13 @@ import { configure, UNLIMITED } from '#local/stack/configuration.ts';
 import type { Person, ReadyVault } from '#local/stack/provision.ts';
 import { createPerson, createReadyVault } from '#local/stack/provision.ts';
 import { untilRest } from './rest.ts';
+import { createMessages } from './messages.ts';
 import { startRuntime } from '#local/stack/runtime.ts';
 
 /** The limiter counts every request of the bench as usual; only its quotas are higher. */
 const ETHER = 10n ** 18n;
 const MANY = 1_000_000;
-/**
- * A chain without an RPC node here, so a creation on it is not simulated first: the service is
- * measured and not the node.
- */
+/** A chain without an RPC node here: the service is measured and not the node. */
 export const UNWATCHED_CHAIN = 'ethereum-sepolia';
 
 /** A hundred thousand rows with the length of records, of which the newest fifty are read. */
@@ -181,15 +179,14 @@ const CROWD_BATCH = 10_000;
 
 const MAX_VISIBLE = 50;
 
-/** Creates one real transfer, and copies of its row: the list is measured, and not its creation. */
+/** Creates one real message, and copies of its row: the list is measured, and not its creation. */
 async function foundCrowd(
   { operator, signers, alice, database }: CrowdPosition,
   { count, isHidden }: { readonly count: number; readonly isHidden: boolean },
 ): Promise<ReadyVault> {
   const options = { name: `crowd of ${count}`, signers, threshold: 3, mostPending: MANY, chains: [UNWATCHED_CHAIN] };
   const vault = await createReadyVault(operator, options);
-  const to = vault.address;
-  const { id } = await alice.client.transfer({ vaultId: vault.id, chain: UNWATCHED_CHAIN, to, amount: '1000' });
+  const [id] = await createMessages(alice, [{ vaultId: vault.id, chain: UNWATCHED_CHAIN }], 1);
   await alice.client.transactions(vault.id, { limit: '1' });
   const columns = await database.prepare('SELECT * FROM transactions WHERE id = ?').bind(id).first();
   const names = Object.keys(columns ?? {}).filter((name) => !['id', 'record', 'visible'].includes(name));

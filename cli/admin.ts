@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { isJsonObject, jsonIn } from '#domain/untrusted-json.ts';
+import { isJsonObject, jsonIn } from '#domain/json/untrusted-json.ts';
+import { visibleText } from '#domain/visible-text.ts';
 import type { Command } from './command-line.ts';
 import { clientOf, commandNamed, EXIT_CODES, jsonText, missingCommand, UsageError, usageOf } from './command-line.ts';
 
@@ -22,16 +23,32 @@ interface Endpoint {
 
 const COMMANDS: Readonly<Record<string, Endpoint>> = {
   'user create': {
-    usage: '--name NAME --email EMAIL',
+    usage: '--name NAME --email EMAIL [--service-account]',
     method: 'POST',
     path: () => '/internal/user',
-    body: (args) => ({ name: one(args, 'name'), email: one(args, 'email') }),
+    body: (args) => ({
+      name: one(args, 'name'),
+      email: one(args, 'email'),
+      ...(args.values['service-account'] === undefined ? {} : { isServiceAccount: true }),
+    }),
+  },
+  'user disable': { usage: '--user USER', method: 'POST', path: (args) => `${userPath(args)}/disable` },
+  'user enable': { usage: '--user USER', method: 'POST', path: (args) => `${userPath(args)}/enable` },
+  'credential list': { usage: '--user USER', method: 'GET', path: (args) => `${userPath(args)}/credential` },
+  'credential end': {
+    usage: '--user USER --credential ID',
+    method: 'DELETE',
+    path: (args) => `${userPath(args)}/credential/${part(args, 'credential')}`,
   },
   'token issue': {
-    usage: '--user USER --name NAME [--expires UNIX_SECONDS]',
+    usage: '--user USER --name NAME [--expires UNIX_SECONDS] [--scope SCOPE]...',
     method: 'POST',
-    path: (args) => `/internal/user/${part(args, 'user')}/access-token`,
-    body: (args) => ({ name: one(args, 'name'), ...whole(args, 'expires', 'expiresAt') }),
+    path: (args) => `${userPath(args)}/access-token`,
+    body: (args) => ({
+      name: one(args, 'name'),
+      ...whole(args, 'expires', 'expiresAt'),
+      ...(args.values['scope'] === undefined ? {} : { scopes: many(args, 'scope') }),
+    }),
   },
   'credential-reset request': { usage: '--user USER', method: 'POST', path: resetsPath },
   'credential-reset show': { usage: '--user USER', method: 'GET', path: resetsPath },
@@ -54,7 +71,7 @@ const COMMANDS: Readonly<Record<string, Endpoint>> = {
   'session issue': {
     usage: '--user USER',
     method: 'POST',
-    path: (args) => `/internal/user/${part(args, 'user')}/session`,
+    path: (args) => `${userPath(args)}/session`,
   },
   'vault create': {
     usage:
@@ -127,6 +144,12 @@ const COMMANDS: Readonly<Record<string, Endpoint>> = {
     }),
   },
   'status show': { usage: '', method: 'GET', path: () => '/internal/status' },
+  'alert ack': {
+    usage: '--alert ID',
+    method: 'POST',
+    path: () => '/internal/alert/acknowledge',
+    body: (args) => ({ id: one(args, 'alert') }),
+  },
   'dead-letter list': { usage: '', method: 'GET', path: () => '/internal/dead-letter' },
 };
 
@@ -139,7 +162,10 @@ const OPTIONS = {
   email: { type: 'string' },
   user: { type: 'string' },
   reset: { type: 'string' },
+  credential: { type: 'string' },
   expires: { type: 'string' },
+  scope: { type: 'string', multiple: true },
+  'service-account': { type: 'boolean' },
   vault: { type: 'string' },
   key: { type: 'string' },
   threshold: { type: 'string' },
@@ -157,6 +183,7 @@ const OPTIONS = {
   cosigners: { type: 'string' },
   rules: { type: 'string' },
   note: { type: 'string' },
+  alert: { type: 'string' },
 } as const;
 
 function one({ values }: Arguments, name: string): string {
@@ -187,8 +214,12 @@ function whole(args: Arguments, option: string, field: string): Record<string, n
   return { [field]: Number.parseInt(text, 10) };
 }
 
+function userPath(args: Arguments): string {
+  return `/internal/user/${part(args, 'user')}`;
+}
+
 function resetsPath(args: Arguments): string {
-  return `/internal/user/${part(args, 'user')}/credential-reset`;
+  return `${userPath(args)}/credential-reset`;
 }
 
 function keyPath(args: Arguments): string {
@@ -251,6 +282,13 @@ function memberOf(text: string): { readonly userId: string; readonly roles: read
   return { userId, roles: roles.split(',') };
 }
 
+/** Returns how an operator solves a refusal of the service key, or null for another answer. */
+function adviceFor(body: unknown): string | null {
+  if (!isJsonObject(body) || body['code'] !== 'insufficient-scope') return null;
+  const scope = String(body['scope']);
+  return `The service key does not have the scope '${scope}', which this command requires. Use a key with the scope, or add it in SERVICE_KEY_HASHES.`;
+}
+
 export const adminCommand: Command = {
   usage: `Set CONCLAVE_URL to the address of the service and CONCLAVE_SERVICE_KEY to a service key.\n${usageOf('npm run conclave -- admin', COMMANDS)}`,
   run: async (args) => {
@@ -259,10 +297,17 @@ export const adminCommand: Command = {
     const command = commandNamed(COMMANDS, name);
     if (command === undefined) throw new UsageError(missingCommand(name));
     const client = clientOf('CONCLAVE_SERVICE_KEY');
-    const given = { values: { ...values, draft: values.draft === true ? 'yes' : undefined } };
+    // An option without a value is present or absent.
+    const texts = Object.entries(values).map(
+      ([option, value]) => [option, typeof value === 'boolean' ? 'yes' : value] as const,
+    );
+    const given: Arguments = { values: Object.fromEntries(texts) };
     const body = command.body?.(given);
     const answer = await client.request(command.method, command.path(given), body === undefined ? {} : { body });
     console.log(jsonText(answer.body));
-    if (answer.status >= 400) process.exitCode = EXIT_CODES.failure;
+    if (answer.status < 400) return;
+    const advice = adviceFor(answer.body);
+    if (advice !== null) console.error(visibleText(advice));
+    process.exitCode = EXIT_CODES.failure;
   },
 };

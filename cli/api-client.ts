@@ -62,23 +62,27 @@ export async function unwrap<T>(pending: Promise<ClientResponse<T>>): Promise<T>
   return body as T;
 }
 
-/** The HTTP client of one holder of a token (or of a service key). */
+/** Returns the Authorization header of a request to a path with its query. */
+export type Authorize = (method: string, target: string) => string;
+
+/** The HTTP client of one holder of a token, of a service key or of a device. */
 export class Client {
   readonly api: Connection;
   readonly #url: string;
-  readonly #token: string;
+  readonly #credential: string | Authorize;
 
-  constructor(url: string, token: string) {
+  /** @param credential a token or a service key, or the header that a device signs */
+  constructor(url: string, credential: string | Authorize) {
     this.#url = url;
-    this.#token = token;
-    this.api = hc<Api>(url, { headers: { authorization: `Bearer ${token}` }, fetch: answered });
+    this.#credential = credential;
+    this.api = hc<Api>(url, { fetch: (...[input, init]: Parameters<typeof fetch>) => this.#send(input, init) });
   }
 
   /**
    * Returns the same client at another address of the same service, for example after a restart.
    */
   at(url: string): Client {
-    return new Client(url, this.#token);
+    return new Client(url, this.#credential);
   }
 
   /**
@@ -87,16 +91,24 @@ export class Client {
    */
   async request<T>(method: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
     const { body, headers } = options;
-    const response = await answered(`${this.#url}${path}`, {
+    const response = await this.#send(`${this.#url}${path}`, {
       method,
-      headers: {
-        authorization: `Bearer ${this.#token}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
+      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     return { status: response.status, headers: response.headers, body: (await bodyOf(response)) as T };
+  }
+
+  #send(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
+    const { pathname, search } = new URL(input instanceof Request ? input.url : input);
+    const credential = this.#credential;
+    const headers = new Headers(init?.headers);
+    if (!headers.has('authorization')) {
+      const target = `${pathname}${search}`;
+      const isText = typeof credential === 'string';
+      headers.set('authorization', isText ? `Bearer ${credential}` : credential(init?.method ?? 'GET', target));
+    }
+    return answered(input, { ...init, headers });
   }
 
   transfer(json: TransferBody, idempotencyKey: string = randomUUID()): Promise<TransactionRecord> {

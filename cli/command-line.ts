@@ -1,4 +1,6 @@
+import { isSecureAddress } from '#domain/secure-address.ts';
 import { visibleText } from '#domain/visible-text.ts';
+import type { Authorize } from './api-client.ts';
 import { Client } from './api-client.ts';
 import { argumentsForOwnNode } from './own-node.ts';
 
@@ -88,9 +90,14 @@ export function usageOf(start: string, commands: Readonly<Record<string, { reado
 /**
  * Returns a client of the service at CONCLAVE_URL, with the secret in the environment variable
  * `secretName`.
+ *
+ * @param otherwise the header of each request when the variable is not set
  */
-export function clientOf(secretName: 'CONCLAVE_TOKEN' | 'CONCLAVE_SERVICE_KEY'): Client {
-  const { CONCLAVE_URL: url, [secretName]: secret } = process.env;
+export function clientOf(secretName: 'CONCLAVE_TOKEN' | 'CONCLAVE_SERVICE_KEY', otherwise?: Authorize): Client {
+  const { CONCLAVE_URL: url, [secretName]: secret = otherwise } = process.env;
   if (url === undefined || secret === undefined) throw new UsageError(`Set CONCLAVE_URL and ${secretName}.`);
+  // Each request has the secret.
+  if (!URL.canParse(url) || !isSecureAddress(url))
+    throw new UsageError('CONCLAVE_URL must be an https URL, or http of this machine.');
   return new Client(url.replace(/\/$/, ''), secret);
 }

@@ -26,6 +26,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: 'Print the public keys of a co-signer from its identity secret',
     load: async () => (await import('./cosigner-identity.ts')).cosignerIdentityCommand,
   },
+  doctor: {
+    summary: 'Find wrong settings before a deployment, and faults of a running service (operators)',
+    load: async () => (await import('./doctor/doctor.ts')).doctorCommand,
+  },
   'push-keys': {
     summary: 'Create the keys for Web Push (VAPID)',
     load: async () => (await import('./push-keys.ts')).pushKeysCommand,

@@ -47,7 +47,9 @@ export async function runDrill(say: Say): Promise<void> {
     await pollUntil('success', async () => ((await bob.read(id)).state === 'SUCCEEDED' ? true : null), SUCCESS_MS);
   };
   const found = async (name: string) => {
-    const vault = await createReadyVault(service(), { name, signers: people, threshold: 2 });
+    // The service has another address after its restart.
+    const signers = people.map((person) => ({ ...person, client: person.client.at(stack.url) }));
+    const vault = await createReadyVault(service(), { name, signers, threshold: 2 });
     await chain.fund(vault.address, ETHER);
     return vault;
   };

@@ -1,4 +1,5 @@
 import { app } from '#http/app.ts';
+import { settingFaults } from '#http/internal/setting-faults.ts';
 import { consume } from '#jobs/consume.ts';
 import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
@@ -12,5 +13,5 @@ export { WalletNonceObject } from '#objects/wallet-nonce/object.ts';
 export default {
   fetch: app.fetch,
   queue: consume,
-  scheduled: (event, env) => sweep(env, event.scheduledTime),
+  scheduled: (event, env) => sweep(env, { nowMs: event.scheduledTime, settingFaults: settingFaults(env) }),
 } satisfies ExportedHandler<CoordinatorEnv>;

@@ -2,13 +2,21 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import type { Client } from '../api-client.ts';
 import { unwrap } from '../api-client.ts';
 import type { Command } from '../command-line.ts';
 import { clientOf, commandNamed, jsonText, missingCommand, UsageError, usageOf } from '../command-line.ts';
 import { cancellationBytes } from '#domain/access/credential-reset.ts';
 import { OWN_NODE_USAGE } from '../own-node.ts';
 import { changedDevice } from '#domain/access/device.ts';
-import { parseCredentialResetId, parseUserId, parseVaultIdText } from '#domain/id.ts';
+import type { TransactionId, VaultId } from '#domain/id.ts';
+import {
+  parseCredentialResetId,
+  parseTransactionId,
+  parseUserId,
+  parseVaultIdText,
+  vaultOfTransaction,
+} from '#domain/id.ts';
 import { confirm, hold, print, printFacts } from './consent.ts';
 import { consentToFounding } from './founding.ts';
 import { promptForPins, identitiesAt, thresholdOf } from './cosigner-pins.ts';
@@ -19,6 +27,7 @@ import { newNonce, provePolicies } from './statement-check.ts';
 import { fingerprintOf, isFingerprintOf } from '#devices/pin-fingerprint.ts';
 import { readPolicy } from '#devices/policy-document.ts';
 import { readIntent } from '#domain/transaction/read-intent.ts';
+import { transactionRejectionBytes } from '#domain/access/transaction-rejection.ts';
 import { readMandate } from '#domain/policy/read-mandate.ts';
 import { beginsDeviceMode } from '#domain/policy/founding.ts';
 import type { Policy } from '#domain/policy/policy.ts';
@@ -26,14 +35,15 @@ import { NO_PREVIOUS_POLICY } from '#domain/policy/policy.ts';
 import { rejectionBytes } from '#domain/policy/policy-rejection.ts';
 import { describeChange, policyFacts } from '#review/describe-change.ts';
 import { describeIntent } from '#review/describe-intent.ts';
-import { describeRejection } from '#review/describe-rejection.ts';
+import { describeRejection, describeTransactionRejection } from '#review/describe-rejection.ts';
 import { ScriptDevice } from './script-device.ts';
 
 /**
  * `device COMMAND ...`: a device that signs its owner's approvals from a terminal or a script. It
  * does not trust the display of the service: it decodes the canonical bytes itself, prints only
  * what it computed from them, and signs only the digest that it computed. The service is at
- * CONCLAVE_URL, the access token in CONCLAVE_TOKEN.
+ * CONCLAVE_URL, the access token in CONCLAVE_TOKEN. An owner without a token lets the device sign
+ * each request.
  *
  * Before it signs, it verifies with the pinned keys of the co-signers which policy they have in
  * force. Without pins it does not sign.
@@ -86,6 +96,7 @@ const COMMANDS: Readonly<Record<string, DeviceCommand>> = {
     run: pin,
   },
   approve: { usage: `--key FILE --transaction ID ${DESPITE} [--yes]`, run: approve },
+  reject: { usage: '--key FILE --transaction ID [--reason TEXT] [--yes]', run: reject },
   'cancel-reset': { usage: '--key FILE --vault ID --user USER --reset ID', run: cancelReset },
   'approve-policy': {
     usage: `--key FILE --vault ID --change ID [--threshold N] [--cosigner URL...] [--fingerprint TEXT] ${DESPITE} [--yes]`,
@@ -133,7 +144,8 @@ async function fingerprint({ cosigner = [], threshold }: Options) {
  * stated the policy in force.
  */
 async function pin(options: Options) {
-  const [client, file, vaultId] = [clientOf('CONCLAVE_TOKEN'), pinsOf(options), vaultOf(options)];
+  const [file, vaultId] = [pinsOf(options), vaultOf(options)];
+  const client = clientFor(options, vaultId);
   const nonce = newNonce();
   const param = { vaultId: String(vaultId) };
   const { policy, ...delivered } = await unwrap(client.api.vault[':vaultId'].policy.$get({ param, query: { nonce } }));
@@ -148,8 +160,8 @@ async function pin(options: Options) {
 }
 
 async function approve(options: Options) {
-  const [client, device, file] = [clientOf('CONCLAVE_TOKEN'), keyOf(options), pinsOf(options)];
-  const txId = need(options, 'transaction');
+  const [device, file, txId] = [keyOf(options), pinsOf(options), transactionOf(options)];
+  const client = clientFor(options, vaultOfTransaction(txId));
   const nonce = newNonce();
   const { canonical, ...delivered } = await client.challenge(txId, nonce);
   const intent = readIntent(hexToBytes(canonical));
@@ -167,8 +179,8 @@ async function approve(options: Options) {
 }
 
 async function approvePolicy(options: Options) {
-  const [client, device, file] = [clientOf('CONCLAVE_TOKEN'), keyOf(options), pinsOf(options)];
   const [vaultId, nonce] = [vaultOf(options), newNonce()];
+  const [client, device, file] = [clientFor(options, vaultId), keyOf(options), pinsOf(options)];
   const param = { vaultId: String(vaultId), changeId: need(options, 'change') };
   const api = client.api.vault[':vaultId']['policy-change'][':changeId'];
   const { canonical, policy, decidedBy, ...delivered } = await unwrap(api.$get({ param, query: { nonce } }));
@@ -215,7 +227,8 @@ async function approvePolicy(options: Options) {
 
 /** Prints the whole of the policy that co-signers with the pinned keys have in force. */
 async function showPolicy(options: Options) {
-  const [client, file, vaultId] = [clientOf('CONCLAVE_TOKEN'), pinsOf(options), vaultOf(options)];
+  const [file, vaultId] = [pinsOf(options), vaultOf(options)];
+  const client = clientFor(options, vaultId);
   const nonce = newNonce();
   const param = { vaultId: String(vaultId) };
   const delivered = await unwrap(client.api.vault[':vaultId'].policy.$get({ param, query: { nonce } }));
@@ -232,7 +245,8 @@ async function showPolicy(options: Options) {
  * reason is sent beside the signature.
  */
 async function rejectPolicy(options: Options) {
-  const [client, device, vaultId] = [clientOf('CONCLAVE_TOKEN'), keyOf(options), vaultOf(options)];
+  const [device, vaultId] = [keyOf(options), vaultOf(options)];
+  const client = clientFor(options, vaultId);
   const param = { vaultId: String(vaultId), changeId: need(options, 'change') };
   const api = client.api.vault[':vaultId']['policy-change'][':changeId'];
   const { canonical, policy, decidedBy } = await unwrap(api.$get({ param, query: {} }));
@@ -249,6 +263,29 @@ async function rejectPolicy(options: Options) {
   const signature = device.sign(bytesToHex(sha256(rejectionBytes(rejection))));
   const json = { ...signature, ...(reason === undefined ? {} : { reason }) };
   return unwrap(api.reject.$post({ param, json }));
+}
+
+/**
+ * Rejects a transaction, also one that is approved and not mined. It needs no pins and no
+ * statements, and signs bytes that it builds itself, as `rejectPolicy` does.
+ */
+async function reject(options: Options) {
+  const [device, txId] = [keyOf(options), transactionOf(options)];
+  const client = clientFor(options, vaultOfTransaction(txId));
+  const api = client.api.transaction[':txId'];
+  const { canonical, policy } = await unwrap(api.challenge.$get({ param: { txId }, query: {} }));
+  const intent = readIntent(hexToBytes(canonical));
+  hold(intent.transactionId === txId, 'The bytes belong to another transaction.');
+  const { vaultId, transactionId } = intent;
+  const rejection = { vaultId, transactionId, intentDigest: hashOfHex(canonical) };
+  const inForce = readPolicy(hexToBytes(policy.canonical));
+  hold(inForce.vaultId === vaultId, 'The policy belongs to another vault.');
+  print(describeTransactionRejection(rejection, intent, inForce));
+  await confirm(options, []);
+  const { reason } = options;
+  const signature = device.sign(bytesToHex(sha256(transactionRejectionBytes(rejection))));
+  const json = { ...signature, ...(reason === undefined ? {} : { reason }) };
+  return unwrap(api.reject.$post({ param: { txId }, json }));
 }
 
 /** Returns a policy change that its bytes describe. Throws when they are not of this change. */
@@ -299,10 +336,23 @@ function renewalText(version: number, isVerified: boolean): string {
     : `The service calls this a renewal of version ${version}. Too few co-signers have it in force. Treat it as a new change.`;
 }
 
-function vaultOf(options: Options): number {
+function vaultOf(options: Options): VaultId {
   const vaultId = parseVaultIdText(need(options, 'vault'));
   if (vaultId === null) throw new UsageError('Option --vault must be the number of a vault.');
   return vaultId;
+}
+
+function transactionOf(options: Options): TransactionId {
+  const id = parseTransactionId(need(options, 'transaction'));
+  if (id === null) throw new UsageError('Option --transaction must be the id of a transaction.');
+  return id;
+}
+
+/** Returns a client with the access token. Without one the device signs the requests. */
+function clientFor(options: Options, vaultId: VaultId): Client {
+  return clientOf('CONCLAVE_TOKEN', (method, target) =>
+    keyOf(options).authorization({ vaultId, method, target, atMs: Date.now() }),
+  );
 }
 
 function pinsOf(options: Options): PinFile {
@@ -328,7 +378,7 @@ function keyOf(options: Options): ScriptDevice {
 const START = 'node cli/conclave.ts device';
 
 export const deviceCommand: Command = {
-  usage: `Set CONCLAVE_URL to the address of the service and CONCLAVE_TOKEN to an access token.\n${usageOf(START, COMMANDS)}\n${OWN_NODE_USAGE}`,
+  usage: `Set CONCLAVE_URL to the address of the service and CONCLAVE_TOKEN to an access token. Without a token, a device of a vault in device mode signs the requests itself.\n${usageOf(START, COMMANDS)}\n${OWN_NODE_USAGE}`,
   ownNode: START,
   run: async (args) => {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { BroadcastVerdict, ChainClient, Observation } from '#chains/chain-client.ts';
+import type { BroadcastVerdict, ChainClient } from '#chains/chain-client.ts';
+import type { Observation } from '#chains/observation.ts';
 import { findChain } from '#chains/families/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { visibleText } from '#domain/visible-text.ts';

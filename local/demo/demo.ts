@@ -141,7 +141,8 @@ async function main(): Promise<void> {
   });
   await drive(scene, solanaWallet, { ...there, amount: dollars, tokenAddress: token, note: 'Send 250 SUSD' });
   const third = { vaultId: vault.id, chain: 'bitcoin-regtest', to: satoshi.recipient };
-  await drive({ ...scene, watcher: bob }, satoshi, {
+  // A token has ten writes in a minute, and alice has used them.
+  await drive({ ...scene, alice: bob, bob: carol }, satoshi, {
     ...third,
     amount: ((4n * BTC) / 10n).toString(),
     note: 'Send 0.4 BTC',
@@ -158,15 +159,15 @@ async function enterPeople(service: Client, url: string): Promise<readonly [Pers
 
 /** Runs one transfer from its creation to the balances on chain. Throws when a check fails. */
 async function drive(scene: Scene, balance: WalletBalance, body: TransferBody): Promise<void> {
-  const { alice, bob, mallory, watcher } = scene;
+  const { alice: creator, bob: second, mallory, watcher } = scene;
   const { native } = balance;
   const token = body.tokenAddress ?? null;
   const holdings = (of: string) => (token === null ? balance.balance(of) : balance.tokenBalance(token, of));
   console.log(`\n${body.note}`);
 
   const receivedBefore = await holdings(body.to);
-  const created = await alice.client.transfer(body);
-  say(created.state, `alice creates ${created.id}`);
+  const created = await creator.client.transfer(body);
+  say(created.state, `${creator.name} creates ${created.id}`);
   const { from } = created;
   if (from === null) throw new Error('a transfer has a sender');
   const sentBefore = await holdings(from);
@@ -175,7 +176,7 @@ async function drive(scene: Scene, balance: WalletBalance, body: TransferBody): 
   const push = await mallory.client.request('POST', `/transaction/${created.id}/approve`);
   expect('mallory can neither read nor approve the transaction', peek.status === 403 && push.status === 403);
 
-  for (const signer of [alice, bob]) {
+  for (const signer of [creator, second]) {
     const challenge = await signer.client.challenge(created.id);
     const digest = createHash('sha256').update(Buffer.from(challenge.canonical, 'hex')).digest('hex');
     const { intent } = challenge;

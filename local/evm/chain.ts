@@ -7,12 +7,12 @@ import {
   getTransactionCount,
   readContract,
   sendTransaction,
-  waitForTransactionReceipt,
   writeContract,
 } from 'viem/actions';
 import { anvil } from 'viem/chains';
 import type { ContractFile } from './contracts/compile.ts';
 import { compile } from './contracts/compile.ts';
+import { minedReceipt } from './receipt.ts';
 
 /**
  * The operations of the local programs on the chain itself, independent of the service, and their
@@ -44,7 +44,7 @@ export function localChain(url: string): LocalChain {
     if (found === undefined) throw new Error(`anvil has no account ${index}`);
     return getAddress(found);
   };
-  const mined = (hash: Hex) => waitForTransactionReceipt(client, { hash });
+  const mined = (hash: Hex) => minedReceipt(client, hash);
   const deploy = async (file: ContractFile, name: string): Promise<Address> => {
     const contract = compile(file).get(name);
     if (contract === undefined) throw new Error(`${file} has no contract ${name}`);

@@ -28,6 +28,12 @@ export const UNLIMITED: Readonly<Record<string, number>> = Object.fromEntries(
   [...Object.keys(DEFAULT_QUOTAS), 'session-token-secret'].map((policy) => [policy, 100_000_000]),
 );
 
+/** Several processes on this machine are several nodes, which the setting must state. */
+export function rpcEntriesOf(rpcUrls: Settings['rpcUrls']) {
+  const entryOf = (urls: readonly string[]) => (urls.length < 2 ? urls : { urls, providers: urls.length });
+  return Object.fromEntries(Object.entries(rpcUrls).map(([name, urls]) => [name, entryOf(urls)]));
+}
+
 export interface Settings {
   /** Chain name to the addresses of its RPC nodes. */
   readonly rpcUrls: Readonly<Record<string, readonly string[]>>;
@@ -134,7 +140,7 @@ export function configure(folder: string, settings: Settings): Configuration {
       ...(hasDashboard ? {} : { assets: undefined }),
       services: secrets.cosigners.flatMap((_, i) => (isElsewhere(i + 1) ? [] : [bindingOf(i + 1)])),
       vars: {
-        RPC_URLS: JSON.stringify(settings.rpcUrls),
+        RPC_URLS: JSON.stringify(rpcEntriesOf(settings.rpcUrls)),
         CHAINS: JSON.stringify(settings.chains ?? []),
         PRICE_SOURCES:
           settings.prices === undefined ? '' : JSON.stringify([{ type: 'static', prices: settings.prices }]),

@@ -104,6 +104,7 @@ export async function createReadyVault(
     ...(options.bitcoinAddressType === undefined ? {} : { bitcoinAddressType: options.bitcoinAddressType }),
   };
   const vault = await unwrap(service.api.internal.vault.$post({ json: creation }));
+  await acceptVault(vault.id, options.signers);
   const changeId = vault.founding?.changeId ?? null;
   if (changeId !== null) for (const founder of owned) await foundWith(founder, { vaultId: String(vault.id), changeId });
   const reported = new Set<string>();
@@ -117,6 +118,12 @@ export async function createReadyVault(
   };
   const addresses = await pollUntil('keys', probe, KEY_DEADLINE_MS);
   return { id: vault.id, address: addresses['anvil'] ?? '', addresses };
+}
+
+/** Accepts a vault as its new members. */
+export async function acceptVault(vaultId: number, members: readonly Pick<Person, 'client'>[]): Promise<void> {
+  const param = { vaultId: String(vaultId) };
+  for (const { client } of members) await unwrap(client.api.vault[':vaultId'].accept.$post({ param }));
 }
 
 interface Founder {

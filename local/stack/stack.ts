@@ -27,8 +27,12 @@ export interface Stack {
   readonly monitor: MonitorEndpoint;
   /** The log of the Workers. */
   readonly logFile: string;
-  /** Runs the cron trigger, which nothing else runs here. */
-  readonly sweep: () => Promise<void>;
+  /**
+   * Runs the cron trigger, which nothing else runs here.
+   *
+   * @param atMs the scheduled time; now when absent
+   */
+  readonly sweep: (atMs?: number) => Promise<void>;
   /** Ends the stack in order. */
   readonly stop: () => Promise<void>;
   /** Ends the stack like a power cut: SIGKILL to all its processes at once. */
@@ -99,7 +103,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     serviceKey,
     monitor: { url, endpointId: LOCAL_MONITOR, secret: monitorSecret },
     logFile,
-    sweep: () => sweep(serving.cronPort),
+    sweep: (atMs) => sweep(serving.cronPort, atMs),
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   };
@@ -110,8 +114,9 @@ async function answers(port: number): Promise<boolean> {
   return response?.ok === true;
 }
 
-async function sweep(port: number): Promise<void> {
-  const response = await fetch(`${urlOf(port)}/cdn-cgi/local/scheduled`);
+async function sweep(port: number, atMs: number | undefined): Promise<void> {
+  const time = atMs === undefined ? '' : `?time=${atMs}`;
+  const response = await fetch(`${urlOf(port)}/cdn-cgi/local/scheduled${time}`);
   if (!response.ok) throw new Error(`The cron trigger returned ${response.status}`);
 }
 

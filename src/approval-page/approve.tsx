@@ -32,7 +32,7 @@ export function Approve({ requested, request }: RequestedApproval) {
   const { pins, confirmed, learn, again } = usePins(requested.dashboard, vaultId);
   if (!read.ok) return <Nothing why={read.why} />;
   const verified = read.value;
-  if (verified.subject.kind === 'rejection') {
+  if (isRejection(verified)) {
     return <Signing {...{ requested, request, verified, confirmation: null }} />;
   }
   if (pins === null) {
@@ -51,6 +51,10 @@ export function Approve({ requested, request }: RequestedApproval) {
   }
   const learned = () => learn(pinsAfter(pins, verified));
   return <Confirmed {...{ requested, request, verified, pins, again, learned }} />;
+}
+
+function isRejection({ subject }: VerifiedRequest): boolean {
+  return subject.kind === 'rejection' || subject.kind === 'transaction-rejection';
 }
 
 function Confirmed(
@@ -89,7 +93,6 @@ function Signing(
 ) {
   const { requested, request, verified, confirmation } = props;
   const { description } = verified;
-  const isRejection = verified.subject.kind === 'rejection';
   const [fault, setFault] = useState<string | null>(null);
   const [isDone, setDone] = useState(false);
   const [named, setNamed] = useState<ReadonlySet<number>>(new Set());
@@ -128,8 +131,8 @@ function Signing(
         </p>
       ) : (
         <SignButton
-          label={isRejection ? 'Reject with a passkey' : 'Approve with a passkey'}
-          {...{ isRejection, isReady, sign, requested }}
+          label={isRejection(verified) ? 'Reject with a passkey' : 'Approve with a passkey'}
+          {...{ isRejection: isRejection(verified), isReady, sign, requested }}
         >
           <p class="title detail">{description.title}</p>
           <Facts facts={description.essentials} />

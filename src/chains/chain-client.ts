@@ -1,4 +1,5 @@
 import type { Claim } from '#chains/contents.ts';
+import type { Observation } from '#chains/observation.ts';
 import type { Objection } from '#domain/transaction/event.ts';
 import type { LockedUtxos, WalletUtxo } from '#chains/wallet-utxo.ts';
 import type { ChainFault, ChainRules, Quote } from '#chains/chain-rules.ts';
@@ -8,6 +9,7 @@ import type { Amount } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { FailureReason } from '#domain/transaction/event.ts';
 import type { AssetAmount } from '#domain/asset/exposure.ts';
+import type { NodeProbe } from '#domain/operations/rpc-node.ts';
 import type { OnChainIntent } from '#domain/transaction/intent.ts';
 import type { FeedRound } from '#domain/asset/price.ts';
 import type { Result } from '#domain/result.ts';
@@ -155,58 +157,6 @@ export type BroadcastVerdict =
   | { readonly outcome: 'undecided'; readonly answer: string }
   /** The account nonce is used, and not by these bytes. */
   | { readonly outcome: 'conflicted'; readonly answer: string };
-
-export type Observation =
-  | {
-      readonly type: 'included';
-      readonly inclusion: Inclusion;
-      /** The hosts of the RPC nodes without a readable trace; absent when every node has one. */
-      readonly untracedBy?: readonly string[];
-    }
-  | {
-      readonly type: 'absent';
-      readonly inMempool: boolean;
-      /** A mempool holds it, and every recent block burns more than the newest attempt offers. */
-      readonly isTooCheap?: true;
-      /**
-       * The nonce is used permanently by a transaction that is not one of these attempts and that
-       * the RPC nodes have named.
-       */
-      readonly nonceTaken: boolean;
-      /** The hashes of the transactions that RPC nodes name with `nonceTaken`. */
-      readonly takenBy?: readonly string[];
-      /**
-       * The nonce is used, and no RPC node shows which transaction used it: it may have been one of
-       * these attempts.
-       */
-      readonly isUnexplained?: true;
-      /**
-       * One RPC node states that the nonce is used, and another one that it is not. No node shows
-       * which transaction used it.
-       */
-      readonly isUseDisputed?: true;
-      /**
-       * Some RPC nodes have it in their mempool, and another node that answers does not have it.
-       */
-      readonly isWithheld?: true;
-      /**
-       * No RPC node that answers shows a UTXO that the attempts spend: they cannot be included
-       * unless it reappears.
-       */
-      readonly isCoinUnknown?: true;
-      /**
-       * Every RPC node states that the attempts cannot be included after this block, which is
-       * earlier than the recorded one.
-       */
-      readonly liveUntil?: string;
-      /** The hosts of the RPC nodes that stated nothing; absent when each one answered. */
-      readonly unansweredBy?: readonly string[];
-    }
-  /**
-   * No attempt can be included any more, and no other transaction replaced them: a new attempt is
-   * needed.
-   */
-  | { readonly type: 'lapsed' };
 
 /** Without a block the first number is greater than the last one. */
 type ScannedBlocks = Readonly<Record<'fromBlock' | 'toBlock', string>>;
@@ -370,6 +320,8 @@ export interface ChainClient<Q extends Quote = Quote, A = unknown, E extends Fee
    * configured.
    */
   provenHead(): Promise<Result<bigint, ChainFault>>;
+  /** Reads the chain, the newest number and one block hash of each RPC node. */
+  probe(): Promise<readonly NodeProbe[]>;
   broadcast(raw: string, hash: string): Promise<BroadcastVerdict>;
   /**
    * Returns any transaction with all its movements; null when no transaction with this hash
@@ -392,8 +344,6 @@ export interface ChainClient<Q extends Quote = Quote, A = unknown, E extends Fee
   holdings(address: string, assets: readonly Asset[], requiresProof: boolean): Promise<Result<Holdings, ChainFault>>;
   token(address: string): Promise<Result<TokenMetadata, ChainFault>>;
   priceFeed(address: string): Promise<Result<FeedRound, ChainFault>>;
-  /**
-   * Never reports `absent` while the recorded block still stands: the RPC node lags behind then.
-   */
+  /** Never reports `absent` while the recorded block still stands: the node lags behind then. */
   observe(watched: WatchedAttempts): Promise<Result<Observation, ChainFault>>;
 }

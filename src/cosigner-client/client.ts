@@ -13,7 +13,7 @@ import {
 import { decodeRoundAnswer, encodeRoundRequest, hasRoundBodies, ROUND_TYPE } from '#domain/access/round-body.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import { jsonIn } from '#domain/untrusted-json.ts';
+import { jsonIn } from '#domain/json/untrusted-json.ts';
 import { importPrivate } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { CosignerEndpoint, CosignerSettings } from '#cosigner-client/endpoints.ts';
@@ -23,11 +23,19 @@ import { cosignerEndpoints } from '#cosigner-client/endpoints.ts';
 export interface CosignerFault {
   /** The co-signer that was called. */
   readonly cosigner: PartyIndex;
-  /** The co-signer's own code, or `unreachable`. */
+  /** The co-signer's own code, or one of `NO_ANSWER`. */
   readonly code: string;
   readonly detail: string | null;
   /** The co-signer that the protocol blames. */
   readonly culprit: number | null;
+}
+
+/** The codes of calls without an answer: others may be called in place of the co-signer. */
+const NO_ANSWER: ReadonlySet<string> = new Set(['unreachable', 'internal']);
+
+/** Reports whether a co-signer did not answer a call, or failed. */
+export function isUnanswered({ code }: Pick<CosignerFault, 'code'>): boolean {
+  return NO_ANSWER.has(code);
 }
 
 /**
@@ -124,7 +132,13 @@ export function cosignerClient(
     const parsed = reply.safeParse(
       answerType === ROUND_TYPE ? roundOf(bytes) : jsonIn(new TextDecoder().decode(bytes)),
     );
-    if (!parsed.success) return unreachable(`answered ${answer.status} with something else`);
+    if (!parsed.success) {
+      const detail = `answered ${answer.status} with something else`;
+      // It was reached, and its own log has the cause. A gateway answers 502 to 504.
+      return answer.status === 500
+        ? refused({ cosigner: index, code: 'internal', detail, culprit: null })
+        : unreachable(detail);
+    }
     return parsed.data.ok ? accepted(parsed.data.value) : refused({ cosigner: index, ...parsed.data.refusal });
   };
   const name = `${index} at ${door.origin}`;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parseJsonSetting } from '#domain/json-setting.ts';
+import { parseJsonSetting } from '#domain/json/json-setting.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { MAX_PARTY_INDEX, parsePartyIndex } from '#mpc/party.ts';
 
@@ -61,6 +61,8 @@ function cosignerUrls(text: string): ReadonlyMap<string, string> {
   const setting = urlsByName.safeParse(text === '' ? {} : parseJsonSetting('COSIGNER_URLS', text));
   if (!setting.success) throw new Error(COSIGNER_URLS_FORM);
   const urls = new Map(Object.entries(setting.data).map(([name, url]) => [name, originOf(url)]));
+  // One co-signer under two numbers would count as two of the group that signs.
+  if (new Set(urls.values()).size < urls.size) throw new Error('COSIGNER_URLS must have each origin once');
   READ.set(text, urls);
   return urls;
 }

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { boundedFetch } from '#chains/rpc/bounded-fetch.ts';
 import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 import { arePins } from '#domain/access/cosigner-pin.ts';
-import { jsonIn } from '#domain/untrusted-json.ts';
+import { jsonIn } from '#domain/json/untrusted-json.ts';
 import { transportOf } from '#cosigner-client/client.ts';
 import type { CosignerSettings } from '#cosigner-client/endpoints.ts';
 import { cosignerEndpoints } from '#cosigner-client/endpoints.ts';

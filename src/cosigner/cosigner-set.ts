@@ -8,8 +8,8 @@ import type { KeyEncryptionSecret } from '#mpc/share.ts';
 import type { FeeCeilings } from '#chains/inspect/fee-ceiling.ts';
 import { parseFeeCeilings } from '#chains/inspect/fee-ceiling.ts';
 import type { CosignerConfig } from '#cosigner/configuration.ts';
-import { parseJsonSetting } from '#domain/json-setting.ts';
-import { isJsonObject } from '#domain/untrusted-json.ts';
+import { parseJsonSetting } from '#domain/json/json-setting.ts';
+import { isJsonObject } from '#domain/json/untrusted-json.ts';
 import type { PublicIdentity } from '#mpc/identity.ts';
 import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
 
@@ -21,6 +21,8 @@ export interface CosignerSet {
   readonly parties: readonly PartyIndex[];
   /** Ed25519 identity key of each co-signer in order, lower-case hex. */
   readonly signingKeys: ReadonlyMap<PartyIndex, string>;
+  /** X25519 key of each co-signer in order, lower-case hex. */
+  readonly exchangeKeys: ReadonlyMap<PartyIndex, string>;
   readonly keyEncryption: readonly KeyEncryptionSecret[];
   /** Hex; null when no recovery packages are sealed. */
   readonly recoveryKey: string | null;
@@ -35,8 +37,9 @@ export interface CosignerSet {
  * settings refuses everything.
  */
 export async function loadCosignerSet(env: CosignerConfig): Promise<CosignerSet> {
-  const index = parsePartyIndex(Number.parseInt(env.NODE_INDEX, 10));
-  if (index === null) throw new Error('NODE_INDEX must be from 1 to 5');
+  const index = ownIndex(env.NODE_INDEX);
+  if ('COORDINATOR_SECRET' in env) throw new Error('COORDINATOR_SECRET must not be set at a co-signer');
+  if (!isHex32(env.IDENTITY_SECRET)) throw new Error('IDENTITY_SECRET must be 32 bytes in hex');
   if (isZero(env.IDENTITY_SECRET)) throw new Error('IDENTITY_SECRET must be random, and not zero');
   const pinned = pinnedPeers(env.PEERS);
   const mine = pinned.get(index);
@@ -60,6 +63,7 @@ export async function loadCosignerSet(env: CosignerConfig): Promise<CosignerSet>
     peers,
     parties: [...pinned.keys()],
     signingKeys: new Map([...pinned].map(([party, { signing }]) => [party, signing])),
+    exchangeKeys: new Map([...pinned].map(([party, { exchange }]) => [party, exchange])),
     keyEncryption: keyEncryptionSecrets(env.KEY_ENCRYPTION_SECRETS),
     recoveryKey: recoveryKeyOf(env.RECOVERY_KEY ?? ''),
     sharesSinceMs: timeOf(env.SHARES_SINCE ?? ''),
@@ -81,7 +85,13 @@ export function pinnedSigningKeys({ PEERS }: Pick<CosignerConfig, 'PEERS'>): (pa
   };
 }
 
-function pinnedPeers(text: string): ReadonlyMap<PartyIndex, PublicIdentity> {
+export function ownIndex(text: string): PartyIndex {
+  const index = parsePartyIndex(Number.parseInt(text, 10));
+  if (index === null) throw new Error('NODE_INDEX must be from 1 to 5');
+  return index;
+}
+
+export function pinnedPeers(text: string): ReadonlyMap<PartyIndex, PublicIdentity> {
   const setting = parseJsonSetting('PEERS', text);
   const entries = typeof setting === 'object' && setting !== null ? Object.entries(setting) : [];
   const peers = new Map<PartyIndex, PublicIdentity>();
@@ -112,27 +122,38 @@ function equalKeys(peers: ReadonlyMap<PartyIndex, PublicIdentity>, field: keyof 
   return [];
 }
 
-function isHex32(value: unknown): value is string {
+export function isHex32(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 }
 
-function timeOf(text: string): number {
-  const timeMs = text === '' ? 0 : Date.parse(text);
+/** Other forms are read differently by different people: 12/11/2026. */
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/;
+
+const MAX_AHEAD_MS = 60 * 60 * 1000;
+
+export function timeOf(text: string): number {
+  if (text === '') return 0;
+  const timeMs = ISO_TIME.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(timeMs)) throw new Error('SHARES_SINCE must be a time such as 2026-11-22T10:00:00Z');
+  // Every share would be too old, and this co-signer would sign nothing. Clocks differ a little.
+  if (timeMs > Date.now() + MAX_AHEAD_MS) throw new Error('SHARES_SINCE must not be in the future');
   return timeMs;
 }
 
-function recoveryKeyOf(text: string): string | null {
+export function recoveryKeyOf(text: string): string | null {
   if (text !== '' && !isHex32(text)) throw new Error('RECOVERY_KEY must be 32 bytes in hex');
   if (text !== '' && !isRecoveryKey(text)) throw new Error('RECOVERY_KEY has a small order, or is not canonical');
   return text === '' ? null : text;
 }
 
-function keyEncryptionSecrets(text: string): readonly KeyEncryptionSecret[] {
+export function keyEncryptionSecrets(text: string): readonly KeyEncryptionSecret[] {
   const setting = parseJsonSetting('KEY_ENCRYPTION_SECRETS', text);
   if (Array.isArray(setting) && setting.length > 0 && setting.every(isKeyEncryptionSecret)) {
     if (setting.some(({ secret }) => isZero(secret)))
       throw new Error('KEY_ENCRYPTION_SECRETS must be random, and not zero');
+    // The first one of an id is used, so a share of the second one would not open.
+    if (new Set(setting.map(({ id }) => id)).size < setting.length)
+      throw new Error('KEY_ENCRYPTION_SECRETS must not have an id twice');
     return setting;
   }
   throw new Error('KEY_ENCRYPTION_SECRETS must be a list of { id, secret }');

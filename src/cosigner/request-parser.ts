@@ -8,7 +8,7 @@ import type { TransactionId } from '#domain/id.ts';
 import { parseDeviceKeyId, parseTokenId, parseTransactionId, parseUserId, parseVaultId } from '#domain/id.ts';
 import type { AttemptPurpose } from '#domain/transaction/intent.ts';
 import { ATTEMPT_PURPOSES } from '#domain/transaction/intent.ts';
-import { isJsonObject } from '#domain/untrusted-json.ts';
+import { isJsonObject } from '#domain/json/untrusted-json.ts';
 import type { Approval } from '#domain/access/approval.ts';
 import { type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
 

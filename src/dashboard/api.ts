@@ -19,6 +19,9 @@ export type Transaction = InferResponseType<(typeof api.transaction)[':txId']['$
 export type Challenge = InferResponseType<(typeof api.transaction)[':txId']['challenge']['$get']>;
 type CredentialResets = InferResponseType<(typeof api.user.me)['credential-reset']['$get']>;
 export type CredentialReset = CredentialResets['data'][number];
+type MemberRoutes = (typeof api.vault)[':vaultId']['member'];
+export type Member = InferResponseType<MemberRoutes['$get']>['data'][number];
+export type Credential = InferResponseType<MemberRoutes[':userId']['credential']['$get']>['data'][number];
 export type Token = InferResponseType<(typeof api)['personal-access-token']['$get']>['tokens'][number];
 
 /** The body of a refusal (RFC 9457), as far as the service sent one. */

@@ -92,6 +92,10 @@ function optionalRulesOf(fields: FieldReader): OptionalRules {
       ? { unboundMessages: fields.oneOf('unboundMessages', UNBOUND_MESSAGE_RULES) }
       : {}),
     ...(fields.isAt('tokens') ? { tokens: fields.list('tokens', MAX_RULES, () => tokenOf(fields)) } : {}),
+    ...(fields.isAt('rejections') ? { rejections: fields.count('rejections') } : {}),
+    ...(fields.isAt('excludedMembers')
+      ? { excludedMembers: fields.list('excludedMembers', MAX_RULES, () => fields.parsed('userId', parseUserId)) }
+      : {}),
   };
 }
 

@@ -3,7 +3,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 import type { SignedStatement, StatementFault } from '#domain/policy/statement.ts';
 import { statementBytes, statementFault } from '#domain/policy/statement.ts';
-import { isJsonObject } from '#domain/untrusted-json.ts';
+import { isJsonObject } from '#domain/json/untrusted-json.ts';
 
 /** The coordinator's delivery for one co-signer and one key. All of it is untrusted. */
 export interface StatementEntry {

@@ -2,7 +2,7 @@ import { p256 } from '@noble/curves/nist.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { DeviceSignature, Passkey } from '#domain/access/device.ts';
-import { jsonIn } from '#domain/untrusted-json.ts';
+import { jsonIn } from '#domain/json/untrusted-json.ts';
 import { bytesOfText } from '#devices/base64url.ts';
 import { verifyDeviceSignature } from '#devices/verify-signature.ts';
 

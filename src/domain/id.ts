@@ -89,6 +89,9 @@ export function newUserId(nowMs: number, random: Uint8Array): UserId {
   return id;
 }
 
+/** Stands for the token of a request that a device authenticated. No token has this id. */
+export const NO_TOKEN = '0000000000000000' as TokenId;
+
 export function parseTokenId(text: string): TokenId | null {
   return TOKEN_ID.test(text) ? (text as TokenId) : null;
 }

@@ -1,16 +1,17 @@
 import { Hono } from 'hono';
 import type { MiddlewareHandler } from 'hono';
+import { STATE_UNREADABLE } from '#domain/operations/alert.ts';
 import { authenticate, authenticateService, sessionOnly } from '#http/edge/authenticate.ts';
 import type { HttpContext, HttpEnv } from '#http/encode/context.ts';
 import type { Route } from '#http/edge/route.ts';
 import { scopeOf } from '#http/edge/route.ts';
 import { countRequests, tagRoute } from '#http/edge/request-metrics.ts';
-import { docs } from '#http/docs.ts';
+import { docs, openApiDocument, publicDocument } from '#http/docs.ts';
 import { ObjectUnavailable } from '#http/edge/object-call.ts';
-import { openApi } from '#http/openapi.ts';
 import { problem } from '#http/encode/problem.ts';
 import { requestId } from '#http/edge/request-id.ts';
 import { ROUTES } from '#http/routes.ts';
+import { storeAlert } from '#objects/metrics.ts';
 import { logUnreadable } from '#store/document.ts';
 import { errorText, isQueryFault } from '#store/error-text.ts';
 import { unreadableText } from '#store/object-schema.ts';
@@ -21,7 +22,9 @@ export const app = new Hono<HttpEnv>();
 
 app.use(countRequests);
 app.use(requestId);
-app.get('/openapi.json', (context) => context.json(openApi()));
+app.use('/openapi.json', publicDocument);
+app.use('/docs', publicDocument);
+app.get('/openapi.json', openApiDocument);
 app.get('/docs', docs);
 for (const route of ROUTES) {
   app.on([route.method], [route.path], tagRoute(route.path), ...authMiddleware(route), route.respond);
@@ -32,8 +35,9 @@ app.onError((error, context) => failed(error, context));
 function authMiddleware(route: Route): MiddlewareHandler<HttpEnv>[] {
   // The signature of a monitor's delivery authenticates it, and the route verifies it.
   if (route.access === 'anyone' || route.access === 'monitor') return [];
-  if (route.access === 'service') return [authenticateService];
-  return [authenticate(route.access, scopeOf(route)), ...(route.sessionOnly === true ? [sessionOnly] : [])];
+  if (route.access === 'service') return [authenticateService(route.scope)];
+  const required = { policy: route.access, scope: scopeOf(route), byDevice: route.byDevice === true };
+  return [authenticate(required), ...(route.sessionOnly === true ? [sessionOnly] : [])];
 }
 
 /** Returns 405 with the supported methods when the path exists with another method, else 404. */
@@ -52,10 +56,11 @@ function matches(pattern: readonly string[], path: readonly string[]): boolean {
   );
 }
 
-function failed(error: Error, context: HttpContext): Response {
+async function failed(error: Error, context: HttpContext): Promise<Response> {
   if (error instanceof ObjectUnavailable) return unavailable(context);
   if (unreadableText(error) !== null) {
     const detail = logUnreadable(error, { requestId: context.get('requestId') });
+    await storeAlert(context.env, { code: STATE_UNREADABLE, detail });
     return problem(context, 'state-unreadable', { detail });
   }
   const requestIdText = context.get('requestId');

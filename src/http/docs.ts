@@ -1,7 +1,11 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { html, raw } from 'hono/html';
-import type { HttpContext } from '#http/encode/context.ts';
+import { createMiddleware } from 'hono/factory';
+import type { HttpContext, HttpEnv } from '#http/encode/context.ts';
+import { limitByAddress } from '#http/edge/address-limit.ts';
+import type { TaggedJson } from '#http/edge/etag.ts';
+import { respondWithEtag, taggedJson } from '#http/edge/etag.ts';
 import { openApi } from '#http/openapi.ts';
 
 /**
@@ -19,8 +23,29 @@ export async function docs(context: HttpContext): Promise<Response> {
   });
 }
 
-/** The page is rendered once, as is the OpenAPI document. */
+/** GET /openapi.json: returns the API documentation for programs. */
+export function openApiDocument(context: HttpContext): Response {
+  document ??= taggedJson(openApi());
+  return respondWithEtag(context, document);
+}
+
+/**
+ * Anyone reads the two documents, so they are counted against the address of the client. They
+ * differ between releases alone, and anyone may cache them.
+ */
+export const publicDocument = createMiddleware<HttpEnv>(async (context, next) => {
+  const flood = await limitByAddress(context);
+  if (flood !== null) return flood;
+  await next();
+  context.header('cache-control', `public, max-age=${CACHED_SECONDS}`);
+  return undefined;
+});
+
+const CACHED_SECONDS = 300;
+
+/** The documents are rendered once. */
 let page: string | null = null;
+let document: TaggedJson | null = null;
 
 function makePage() {
   const { info, paths, components } = openApi();

@@ -67,6 +67,11 @@ function makeDocument(): OpenApi {
       schemas: schemasOf(shown),
       securitySchemes: {
         accessToken: { type: 'http', scheme: 'bearer', description: 'A personal access token (service_pat_...)' },
+        device: {
+          type: 'http',
+          scheme: 'device',
+          description: 'The request, signed by an Ed25519 device of a vault in device mode: VAULT.KEY.TIME.SIGNATURE',
+        },
       },
     },
   };
@@ -88,6 +93,7 @@ function operationOf(route: Route): Operation {
     operationId: nameOf(route),
     summary: route.summary,
     ...(route.access === 'anyone' ? { security: [] } : {}),
+    ...(route.byDevice === true ? { security: [{ accessToken: [] }, { device: [] }] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(bodyOf(route) === undefined
       ? {}

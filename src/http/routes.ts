@@ -1,7 +1,9 @@
 import type { Route } from '#http/edge/route.ts';
-import { health } from '#http/health.ts';
+import { health, ready } from '#http/health.ts';
 import { createAccessToken } from '#http/internal/access-token.ts';
+import { acknowledge } from '#http/internal/alert.ts';
 import { deadLetters } from '#http/internal/dead-letter.ts';
+import { metrics } from '#http/internal/metrics.ts';
 import { status } from '#http/internal/status.ts';
 import { putMember, removeMember } from '#http/internal/member.ts';
 import { proposeAsOperator } from '#http/internal/policy-change.ts';
@@ -16,6 +18,7 @@ import {
   requestCredentialReset,
 } from '#http/internal/credential-reset.ts';
 import { createUser } from '#http/internal/user.ts';
+import { disableUser, enableUser, endCredential, listCredentials } from '#http/internal/user-access.ts';
 import { createSession } from '#http/internal/session.ts';
 import { createVault, readVault } from '#http/internal/vault.ts';
 import { putWallet } from '#http/internal/wallet.ts';
@@ -52,13 +55,22 @@ import { endLoginRoute } from '#http/login/callback.ts';
 import { cancelOwnCredentialReset, ownCredentialResets } from '#http/user/credential-reset.ts';
 import { me } from '#http/user/me.ts';
 import { ownEvents } from '#http/user/events.ts';
+import { ownNotifications, readNotifications } from '#http/user/notifications.ts';
 import { ownPending } from '#http/user/pending.ts';
+import { acceptVault, declineVault } from '#http/vault/member/invitation.ts';
 import { vaultBalances } from '#http/vault/balances.ts';
 import { vaultEvents } from '#http/vault/events.ts';
 import { vaultHistory } from '#http/vault/history.ts';
 import { cancelByDevice } from '#http/vault/credential-reset/cancel-by-device.ts';
 import { cancelCredentialReset } from '#http/vault/credential-reset/cancel.ts';
 import { listCredentialResets } from '#http/vault/credential-reset/list.ts';
+import {
+  disableMember,
+  enableMember,
+  endMemberCredential,
+  listMemberCredentials,
+  listMembers,
+} from '#http/vault/member/access.ts';
 import { approvePolicyChange } from '#http/vault/policy-change/approve.ts';
 import { cancelPolicyChange } from '#http/vault/policy-change/cancel.ts';
 import { comparePolicyChange } from '#http/vault/policy-change/compare.ts';
@@ -120,6 +132,13 @@ const routes = [
   listCredentialResets,
   cancelCredentialReset,
   cancelByDevice,
+  listMembers,
+  listMemberCredentials,
+  endMemberCredential,
+  acceptVault,
+  declineVault,
+  disableMember,
+  enableMember,
   listAccessTokens,
   readAccessToken,
   updateAccessToken,
@@ -130,6 +149,8 @@ const routes = [
   unsubscribe,
   me,
   ownPending,
+  ownNotifications,
+  readNotifications,
   ownEvents,
   ownCredentialResets,
   cancelOwnCredentialReset,
@@ -141,9 +162,14 @@ const routes = [
   ownVaults,
   receiveWebhook,
   health,
+  ready,
   createUser,
   createAccessToken,
   createSession,
+  listCredentials,
+  endCredential,
+  disableUser,
+  enableUser,
   requestCredentialReset,
   readCredentialResets,
   issueResetToken,
@@ -161,7 +187,9 @@ const routes = [
   putWallet,
   rebuildReadModel,
   deadLetters,
+  acknowledge,
   status,
+  metrics,
 ] as const;
 
 /** All routes. A route that is not in this list does not exist. */

@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import type { TransactionId, VaultId } from '#domain/id.ts';
-import { parseCredentialResetId, parseTransactionId } from '#domain/id.ts';
+import { parseCredentialResetId, parsePolicyChangeId, parseTokenId, parseTransactionId } from '#domain/id.ts';
+import { QUEUES } from '#domain/operations/queue.ts';
+import { receiveQueueProbe } from '#jobs/operations/probe-queues.ts';
 import { broadcast } from '#jobs/signing/broadcast.ts';
 import { confirm } from '#jobs/signing/confirm.ts';
 import { storeDeadLetters } from '#jobs/dead-letters.ts';
@@ -8,13 +10,14 @@ import { refreshActivity } from '#jobs/refresh-activity.ts';
 import { generateVaultKey } from '#jobs/keys/generate-key.ts';
 import { refreshVaultKey } from '#jobs/keys/refresh-key.ts';
 import { ingest } from '#jobs/ingest-delivery.ts';
-import { notify } from '#jobs/notify.ts';
+import { notify, notifyOwner } from '#jobs/notify.ts';
 import { reconcile } from '#jobs/reconcile.ts';
 import { runScan } from '#jobs/run-scan.ts';
 import { releaseNonce } from '#jobs/signing/release-nonce.ts';
 import { adoptPolicy } from '#jobs/keys/adopt-policy.ts';
 import { sign } from '#jobs/signing/sign.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
+import { isLogged, logLine } from '#objects/log-line.ts';
 import { recordMetric } from '#objects/metrics.ts';
 import type { NotificationSubjectId } from '#objects/vault/commands/notifications.ts';
 import { vaultId as vaultIdField } from '#objects/vault/documents/fields.ts';
@@ -22,6 +25,7 @@ import type { VaultDoors } from '#objects/vault/doors/doors.ts';
 import type { QueuedJob } from '#objects/outbox.ts';
 import { isQueuedJob, JOBS } from '#objects/outbox.ts';
 import { vaultStub } from '#objects/vault/doors/stub.ts';
+import { parsed } from '#store/document.ts';
 import { errorText } from '#store/error-text.ts';
 
 const jobMessage = z.strictObject({
@@ -30,10 +34,14 @@ const jobMessage = z.strictObject({
   job: z.custom<QueuedJob>((value) => typeof value === 'string' && isQueuedJob(value)),
 });
 
+const ownerMessage = z.strictObject({ tokenId: parsed(parseTokenId) });
+
 const activityMessage = z.union([
   z.strictObject({ deliveryId: z.string(), dueAtMs: z.int().exactOptional() }),
   z.strictObject({ scanId: z.string() }),
 ]);
+
+const probeMessage = z.strictObject({ probe: z.enum(QUEUES), sentAtMs: z.int() });
 
 /** The work of one message, or of several together. */
 interface MessageGroup {
@@ -50,11 +58,20 @@ interface MessageGroup {
  */
 export async function consume(batch: MessageBatch<unknown>, env: CoordinatorEnv): Promise<void> {
   if (batch.queue.endsWith('-dead')) return storeDeadLetters(env, batch);
-  const tasks = batch.queue.endsWith('-activity') ? activityIn(batch, env) : jobsIn(batch, env);
-  await Promise.all(tasks.map((task) => runGroup(task, env)));
+  const probes = batch.messages.flatMap((message) => ofProbe(message, env) ?? []);
+  const tested = new Set(probes.flatMap(({ messages }) => messages));
+  const others = batch.messages.filter((message) => !tested.has(message));
+  const tasks = batch.queue.endsWith('-activity') ? activityIn(others, env) : jobsIn(others, env);
+  await Promise.all([...probes, ...tasks].map((task) => runGroup(task, env)));
 }
 
-function activityIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): readonly MessageGroup[] {
+/** Returns the work of a test message, or null for another message. */
+function ofProbe(message: Message<unknown>, env: CoordinatorEnv): MessageGroup | null {
+  const { data } = probeMessage.safeParse(message.body);
+  return data === undefined ? null : { name: 'probe', messages: [message], run: () => receiveQueueProbe(env, data) };
+}
+
+function activityIn(messages: readonly Message<unknown>[], env: CoordinatorEnv): readonly MessageGroup[] {
   return messages.map((message) => {
     const { data } = activityMessage.safeParse(message.body);
     if (data === undefined) return malformed(message);
@@ -64,20 +81,28 @@ function activityIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): r
   });
 }
 
-function jobsIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): readonly MessageGroup[] {
-  const parsed = messages.map((message) => ({ message, job: jobMessage.safeParse(message.body).data }));
+function jobsIn(messages: readonly Message<unknown>[], env: CoordinatorEnv): readonly MessageGroup[] {
+  const read = messages.map((message) => ({ message, job: jobMessage.safeParse(message.body).data }));
   // Messages that failed together are retried alone, because one of them may be the cause.
-  const together = Map.groupBy(parsed, ({ message, job }) =>
+  const together = Map.groupBy(read, ({ message, job }) =>
     job !== undefined && JOBS[job.job].subject === 'notification' && message.attempts === 1 ? job.vaultId : message,
   );
   return [...together.values()].flatMap((some) => {
     const [first] = some;
-    if (first?.job === undefined) return some.map(({ message }) => malformed(message));
+    if (first?.job === undefined) return some.map(({ message }) => ofOwner(message, env) ?? malformed(message));
     const { job, vaultId } = first.job;
     const ids = some.flatMap((one) => one.job?.transactionId ?? []);
     const run = () => work([job, JOBS[job].subject], { ids, vaultId, env });
     return [{ name: job, messages: some.map(({ message }) => message), run }];
   });
+}
+
+/** Returns the work of a message about an access token, or null for another message. */
+function ofOwner(message: Message<unknown>, env: CoordinatorEnv): MessageGroup | null {
+  const { data } = ownerMessage.safeParse(message.body);
+  return data === undefined
+    ? null
+    : { name: 'notify-owner', messages: [message], run: () => notifyOwner(env, data.tokenId) };
 }
 
 /**
@@ -108,10 +133,19 @@ async function runGroup({ name, messages, run }: MessageGroup, env: CoordinatorE
 
 function measureJob(
   env: CoordinatorEnv,
-  { attempts, timestamp }: Message<unknown>,
+  { attempts, timestamp, body }: Message<unknown>,
   texts: readonly [job: string, outcome: 'done' | 'failed'],
 ): void {
-  recordMetric(env, { kind: 'job', texts, numbers: [attempts, Date.now() - timestamp.getTime()] });
+  const ageMs = Date.now() - timestamp.getTime();
+  recordMetric(env, { kind: 'job', texts, numbers: [attempts, ageMs] });
+  const [job, outcome] = texts;
+  if (isLogged(env)) logLine({ event: 'job', job, outcome, attempts, ageMs, ...idsIn(body) });
+}
+
+/** Returns the ids of a message, for its log line. */
+function idsIn(body: unknown) {
+  const { vaultId, transactionId } = jobMessage.safeParse(body).data ?? {};
+  return { vaultId, transactionId: transactionId ?? undefined };
 }
 
 /** What a handler gets, by the subject of its job in the table of jobs. */
@@ -148,7 +182,9 @@ const SUBJECTS_IN: {
   vault: (_, vaultId) => [vaultId],
   transaction: transactionsIn,
   activity: transactionsIn,
-  notification: (ids) => [ids.flatMap((id) => parseCredentialResetId(id) ?? parseTransactionId(id) ?? [])],
+  notification: (ids) => [
+    ids.flatMap((id) => parseCredentialResetId(id) ?? parsePolicyChangeId(id) ?? parseTransactionId(id) ?? []),
+  ],
 };
 
 /** Leaves out an id that no version of this service has sent. */

@@ -4,8 +4,10 @@ import type { TokenId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { removeAccessTokens, tokensDeletedBefore } from '#store/access-tokens.ts';
 import { inGroups } from '#store/batched-query.ts';
+import { pruneAlerts } from '#store/operations/alerts.ts';
 import { pruneClaims } from '#store/operations/claims.ts';
 import { pruneDeadLetters } from '#store/operations/dead-letters.ts';
+import { pruneInbox } from '#store/notifications/inbox.ts';
 import { logUnreadable } from '#store/document.ts';
 import { errorText } from '#store/error-text.ts';
 import { unreadableText } from '#store/object-schema.ts';
@@ -19,6 +21,9 @@ import { prunePrices, pruneTokens } from '#store/valuations.ts';
 const FAILED_RETENTION_MS = 90 * DAY_MS;
 /** How long the metadata and the last prices of tokens are stored. */
 const VALUATION_RETENTION_MS = 60 * DAY_MS;
+
+/** How long the inbox keeps a notification. */
+const INBOX_RETENTION_MS = 90 * DAY_MS;
 
 /** Rows of D1. A failed delivery has its body, of up to a megabyte. */
 const MAX_ROWS = 200;
@@ -60,6 +65,9 @@ export const PRUNES = {
     repeated(MAX_ROWS, () => pruneTokens(env.DB, { readBeforeMs: nowMs - VALUATION_RETENTION_MS, limit: MAX_ROWS })),
   'prune-claims': (env, nowMs) =>
     repeated(MAX_ROWS, () => pruneClaims(env.DB, { beforeMs: nowMs - ENDED_RETENTION_MS, limit: MAX_ROWS })),
+  'prune-inbox': (env, nowMs) =>
+    repeated(MAX_ROWS, () => pruneInbox(env.DB, { beforeMs: nowMs - INBOX_RETENTION_MS, limit: MAX_ROWS })),
+  'prune-alerts': (env, nowMs) => pruneAlerts(env.DB, nowMs - ENDED_RETENTION_MS),
   'prune-sessions': pruneSessions,
   'prune-access-tokens': pruneAccessTokens,
 } as const satisfies Readonly<Record<string, Prune>>;

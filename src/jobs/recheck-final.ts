@@ -4,11 +4,11 @@ import { isByContract } from '#chains/contents.ts';
 import { withProven } from '#chains/rpc/inclusion-contents.ts';
 import type { Inclusion, Transaction } from '#domain/transaction/transaction.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
-import { logAlert } from '#objects/metrics.ts';
+import { raiseAlert } from '#objects/metrics.ts';
 import type { VaultDoors } from '#objects/vault/doors/doors.ts';
 
 interface Recheck {
-  readonly env: Pick<CoordinatorEnv, 'METRICS'>;
+  readonly env: Pick<CoordinatorEnv, 'METRICS' | 'DB'>;
   readonly vault: VaultDoors;
   readonly client: ChainClient;
   /** The last block at which balances and chain agreed; null without one. */
@@ -39,7 +39,11 @@ export async function recheckFinalPayments({ env, vault, client, since }: Rechec
     }
   }
   if (count > 0)
-    logAlert(env, { code: 'final-payment-gone', detail: `Final transactions of ${chain} are gone: ${count}.` });
+    await raiseAlert(env, {
+      code: 'final-payment-gone',
+      subject: chain,
+      detail: `Final transactions of ${chain} are gone: ${count}.`,
+    });
 }
 
 /**

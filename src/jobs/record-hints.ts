@@ -6,8 +6,8 @@ import type { ChainTransaction } from '#domain/activity/activity.ts';
 import { concerns } from '#domain/asset/movement.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { parseVaultId } from '#domain/id.ts';
-import { isJsonObject } from '#domain/untrusted-json.ts';
-import { raiseUntraced } from '#jobs/untraced-alert.ts';
+import { isJsonObject } from '#domain/json/untrusted-json.ts';
+import { raiseUntraced } from '#jobs/operations/untraced-alert.ts';
 import { valueAssets } from '#jobs/value-assets.ts';
 import type { Hint } from '#monitors/monitor.ts';
 import type { ActivityOutcome } from '#objects/vault/commands/activity.ts';
@@ -118,7 +118,7 @@ async function recordHint({ env, clientOf }: Reading, hint: Hint, isPatient: boo
     await keepClaim(env, { chain: chain.name, hash: hint.hash, host: claimedBy });
     return 'claimed';
   }
-  raiseUntraced(env, { chain: chain.name, hosts: seen.value?.untracedBy }, Date.now());
+  await raiseUntraced(env, { chain: chain.name, hosts: seen.value?.untracedBy }, Date.now());
   const hasFailed = seen.value?.hasFailed === true;
   if (!hasFailed && seen.value !== null && seen.value.block !== null) {
     const outcome = await recordInVaults(env, client, seen.value);

@@ -1,9 +1,9 @@
 import type { ReadTransaction } from '#chains/chain-client.ts';
-import { chainClientFor, chainsWithOneNode } from '#chains/clients/client-for.ts';
+import { chainClientFor, hasOneNode } from '#chains/clients/client-for.ts';
 import type { ReadingProof } from '#domain/activity/correction.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { keepClaim, provenTransaction } from '#jobs/record-hints.ts';
-import { raiseUntraced } from '#jobs/untraced-alert.ts';
+import { raiseUntraced } from '#jobs/operations/untraced-alert.ts';
 import { valueAssets } from '#jobs/value-assets.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import type { VaultDoors } from '#objects/vault/doors/doors.ts';
@@ -25,7 +25,7 @@ export async function refreshActivity(env: CoordinatorEnv, vault: VaultDoors, id
     if (host !== undefined) await keepClaim(env, { chain: chain.name, hash, host });
     return;
   }
-  raiseUntraced(env, { chain: chain.name, hosts: read.value?.untracedBy }, Date.now());
+  await raiseUntraced(env, { chain: chain.name, hosts: read.value?.untracedBy }, Date.now());
   // A failed transaction moved nothing: its record ends as that of an absent one.
   const succeeded = read.value?.hasFailed === true ? null : read.value;
   const proven = succeeded === null ? null : await provenTransaction(client, succeeded, [wallet]);
@@ -34,7 +34,7 @@ export async function refreshActivity(env: CoordinatorEnv, vault: VaultDoors, id
   const isValued = needsValuation && seen !== null && seen.block !== null;
   const { movements = [] } = seen ?? {};
   const valuation = isValued ? await valueAssets(env, { chain, client }, { movements, wallets: [wallet] }) : null;
-  const proof = proofOf(read.value, !chainsWithOneNode(env).includes(chain.name));
+  const proof = proofOf(read.value, !hasOneNode(env, chain.name));
   await vault.report({ type: 'recordActivity', chain: chain.name, hash, seen, valuation, byBalances, proof });
 }
 

@@ -4,7 +4,7 @@ import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import { sendActivity } from '#jobs/activity-queue.ts';
 import type { HintOutcome } from '#jobs/record-hints.ts';
 import { afterTry, needsRetry, recordHints } from '#jobs/record-hints.ts';
-import { raiseUntraced } from '#jobs/untraced-alert.ts';
+import { raiseUntraced } from '#jobs/operations/untraced-alert.ts';
 import { MAX_HINTS } from '#domain/activity/hint-budget.ts';
 import { parseVaultId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
@@ -52,7 +52,7 @@ async function readBlocks(env: CoordinatorEnv, scan: StoredScan): Promise<void> 
   if (untracedBy !== undefined) {
     const { vaultId } = scan;
     console.error(JSON.stringify({ event: 'scan-untraced', vaultId, chain: scan.chain, blocks: coverage.untraced }));
-    raiseUntraced(env, { chain: client.chain.name, hosts: [untracedBy] }, startMs);
+    await raiseUntraced(env, { chain: client.chain.name, hosts: [untracedBy] }, startMs);
   }
   const known = new Set(await knownOf(env, scan, hashes));
   const groups = [true, false].flatMap((isFresh) => {

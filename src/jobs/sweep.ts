@@ -1,16 +1,25 @@
 import type { VaultId } from '#domain/id.ts';
 import { parseVaultId } from '#domain/id.ts';
 import { sendActivity } from '#jobs/activity-queue.ts';
-import { raiseCosignerAlerts, raiseWorkAlerts } from '#jobs/alerts.ts';
+import { isAlertMinute, raiseCosignerAlerts, raiseSettingAlerts, raiseWorkAlerts } from '#jobs/operations/alerts.ts';
+import { announceAlerts, announceUnstored } from '#jobs/operations/announce-alerts.ts';
+import { callHeartbeat } from '#jobs/operations/heartbeat.ts';
+import { probeQueues } from '#jobs/operations/probe-queues.ts';
+import { probeRpcNodes } from '#jobs/operations/probe-rpc-nodes.ts';
 import { PRUNES, repeated } from '#jobs/prune.ts';
+import { STATE_UNREADABLE } from '#domain/operations/alert.ts';
+import type { SettingFault } from '#domain/operations/setting-fault.ts';
 import type { ActivityMessage } from '#objects/configuration.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
-import { logAlert } from '#objects/metrics.ts';
+import { raiseAlert, storeAlert } from '#objects/metrics.ts';
 import { vaultStub } from '#objects/vault/doors/stub.ts';
+import type { WokenVault } from '#objects/vault/views.ts';
 import { logUnreadable } from '#store/document.ts';
 import { errorText } from '#store/error-text.ts';
 import { unreadableText } from '#store/object-schema.ts';
 import { inGroups } from '#store/batched-query.ts';
+import { storeFundedChains } from '#store/operations/rpc-nodes.ts';
+import { storeSweepEnd } from '#store/operations/sweep-runs.ts';
 import { claimDue } from '#store/retried-rows.ts';
 import { claimStalledVaults } from '#store/transactions.ts';
 import { claimVaultsToWake, updateVaultSizes } from '#store/vaults.ts';
@@ -36,8 +45,15 @@ const MAX_ROWS = 200;
 /** A sleeping vault takes time to wake: a minute is too short to wake all of them in sequence. */
 const WOKEN_AT_ONCE = 20;
 
+/** What a run of the sweep has. */
+export interface SweepRun {
+  readonly nowMs: number;
+  /** The settings that are refused. The entry point finds them, because `http/` reads some. */
+  readonly settingFaults: readonly SettingFault[];
+}
+
 /** Returns `behind` when it left work to the next run. */
-type Step = (env: CoordinatorEnv, nowMs: number) => Promise<'behind' | void>;
+type Step = (env: CoordinatorEnv, nowMs: number, run: SweepRun) => Promise<'behind' | void>;
 
 // A claimed row is due again now, and no later round of the same run gets it.
 const overdueAt = (nowMs: number) => ({ dueBeforeMs: nowMs - STALLED_AFTER_MS, nowMs, limit: MAX_ROWS });
@@ -46,18 +62,22 @@ const overdueAt = (nowMs: number) => ({ dueBeforeMs: nowMs - STALLED_AFTER_MS, n
 const STEPS = {
   'wake-stalled-vaults': async (env, nowMs) => {
     const query = { dueBeforeMs: nowMs - STALLED_AFTER_MS, nowMs, limit: MAX_STALLED };
-    await wakeVaults(env, await claimStalledVaults(env.DB, query));
+    await wakeVaults(env, await claimStalledVaults(env.DB, query), nowMs);
   },
   'wake-vaults-in-turn': async (env, nowMs) => {
     const query = { wokenBeforeMs: nowMs - EVERY_VAULT_MS, nowMs, limit: MAX_IN_TURN };
-    await wakeVaults(env, await claimVaultsToWake(env.DB, query));
+    await wakeVaults(env, await claimVaultsToWake(env.DB, query), nowMs);
   },
   // The message of a due row was lost, or the row waits for its chain.
   'resend-deliveries': (env, nowMs) => resend(env, nowMs, 'deliveries', (deliveryId) => ({ deliveryId })),
   'resend-scans': (env, nowMs) => resend(env, nowMs, 'scans', (scanId) => ({ scanId })),
   ...PRUNES,
+  'alert-settings': (env, nowMs, { settingFaults }) => raiseSettingAlerts(env, nowMs, settingFaults),
+  'probe-queues': probeQueues,
+  'probe-rpc-nodes': probeRpcNodes,
   'alert-work': raiseWorkAlerts,
   'alert-cosigners': raiseCosignerAlerts,
+  'record-end': (env, nowMs) => storeSweepEnd(env.DB, nowMs),
 } as const satisfies Readonly<Record<string, Step>>;
 
 export type SweepStep = keyof typeof STEPS;
@@ -70,21 +90,30 @@ export type SweepStep = keyof typeof STEPS;
  * A step that fails stops no other step. It is an alert in each run in which it fails, because a
  * fault that comes and goes would be missed by an alert four times an hour.
  */
-export async function sweep(env: CoordinatorEnv, nowMs: number): Promise<void> {
+export async function sweep(env: CoordinatorEnv, sweepRun: SweepRun): Promise<void> {
+  const { nowMs } = sweepRun;
   const failed: string[] = [];
   const behind: string[] = [];
   for (const [step, run] of Object.entries<Step>(STEPS)) {
     try {
-      if ((await run(env, nowMs)) === 'behind') behind.push(step);
+      if ((await run(env, nowMs, sweepRun)) === 'behind') behind.push(step);
     } catch (error) {
       failed.push(step);
       console.error(JSON.stringify({ event: 'sweep-step-failed', step, error: errorText(error) }));
     }
   }
-  if (failed.length > 0)
-    logAlert(env, { code: 'sweep-step-failed', detail: `Steps of the sweep that failed: ${failed.join(', ')}.` });
+  if (failed.length > 0) {
+    const alert = {
+      code: 'sweep-step-failed',
+      detail: `Steps of the sweep that failed: ${failed.join(', ')}.`,
+    } as const;
+    const isStored = await raiseAlert(env, alert);
+    if (!isStored && isAlertMinute(nowMs)) await announceUnstored(env, alert, nowMs);
+  }
   if (behind.length > 0)
-    logAlert(env, { code: 'sweep-behind', detail: `Steps of the sweep that left work: ${behind.join(', ')}.` });
+    await raiseAlert(env, { code: 'sweep-behind', detail: `Steps of the sweep that left work: ${behind.join(', ')}.` });
+  await announceAlerts(env, nowMs);
+  await callHeartbeat(env);
 }
 
 /** Sends the messages of the due rows of a table again. */
@@ -101,21 +130,26 @@ function resend(
   });
 }
 
-/** Wakes vaults, and stores the sizes of their objects. */
-async function wakeVaults(env: CoordinatorEnv, numbers: readonly number[]): Promise<void> {
+/** Wakes vaults, and stores the sizes of their objects and the chains on which they have money. */
+async function wakeVaults(env: CoordinatorEnv, numbers: readonly number[], nowMs: number): Promise<void> {
   const vaultIds = numbers.flatMap((number) => parseVaultId(number) ?? []);
-  const sizes = new Map<VaultId, number>();
+  const woken = new Map<VaultId, WokenVault>();
   for (const some of inGroups(vaultIds, WOKEN_AT_ONCE)) {
-    await Promise.all(some.map((vaultId) => wakeVault(env, vaultId, sizes)));
+    await Promise.all(some.map((vaultId) => wakeVault(env, vaultId, woken)));
   }
-  if (sizes.size > 0) await updateVaultSizes(env.DB, sizes);
+  if (woken.size === 0) return;
+  await updateVaultSizes(env.DB, new Map([...woken].map(([id, { bytes }]) => [id, bytes])));
+  const funded = new Set([...woken.values()].flatMap(({ fundedChains }) => fundedChains));
+  await storeFundedChains(env.DB, [...funded], nowMs);
 }
 
-async function wakeVault(env: CoordinatorEnv, vaultId: VaultId, sizes: Map<VaultId, number>): Promise<void> {
+async function wakeVault(env: CoordinatorEnv, vaultId: VaultId, woken: Map<VaultId, WokenVault>): Promise<void> {
   try {
-    sizes.set(vaultId, await vaultStub(env, vaultId).rearmAlarm());
+    woken.set(vaultId, await vaultStub(env, vaultId).wake());
   } catch (error) {
-    if (unreadableText(error) !== null) logUnreadable(error, { vaultId });
-    else console.error(JSON.stringify({ event: 'sweep-failed', vaultId, error: errorText(error) }));
+    if (unreadableText(error) !== null) {
+      const detail = logUnreadable(error, { vaultId });
+      await storeAlert(env, { code: STATE_UNREADABLE, detail });
+    } else console.error(JSON.stringify({ event: 'sweep-failed', vaultId, error: errorText(error) }));
   }
 }

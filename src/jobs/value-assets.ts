@@ -1,8 +1,8 @@
 import type { ChainClient } from '#chains/chain-client.ts';
 import { chainClients } from '#chains/clients/client-for.ts';
 import { impersonatedToken, hasPhishingText } from '#chains/inspect/token-impersonation.ts';
+import { contractsByChain } from '#chains/families/contracts-by-chain.ts';
 import { chainsFrom, findChain } from '#chains/families/registry.ts';
-import { rulesFor } from '#chains/families/rules-for.ts';
 import type { ChainTransaction } from '#domain/activity/activity.ts';
 import type { Valuation, TokenProfile } from '#domain/asset/valuation.ts';
 import type { Chain } from '#domain/asset/chain.ts';
@@ -10,11 +10,10 @@ import { listedToken } from '#domain/asset/chain.ts';
 import { concerns } from '#domain/asset/movement.ts';
 import type { Price } from '#domain/asset/price.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
-import { logAlert } from '#objects/metrics.ts';
+import { raiseAlert } from '#objects/metrics.ts';
 import type { FeedReader } from '#prices/chainlink.ts';
 import type { AssetKey } from '#prices/price-source.ts';
 import { assetName, pricesOf } from '#prices/price-source.ts';
-import type { ContractsOf } from '#prices/settings.ts';
 import { priceSources } from '#prices/settings.ts';
 import type { CachedPrice, CachedToken } from '#store/valuations.ts';
 import { saveValuation, cachedPrices, cachedTokens } from '#store/valuations.ts';
@@ -158,7 +157,11 @@ async function metadataOf(env: CoordinatorEnv, { chain, client }: ValuedChain, {
     // People read amounts by these decimals, and approve what they read.
     if (before !== null && before !== token.decimals) {
       token.decimals = before;
-      logAlert(env, { code: 'token-decimals-changed', detail: `A token of ${chain.name} states other decimals.` });
+      await raiseAlert(env, {
+        code: 'token-decimals-changed',
+        subject: chain.name,
+        detail: `A token of ${chain.name} states other decimals.`,
+      });
       console.error(
         JSON.stringify({ event: 'token-decimals-kept', chain: chain.name, contract: address, decimals: before }),
       );
@@ -205,18 +208,6 @@ const TIMES: Readonly<Record<CachedPrice['state'], number>> = {
 function priceOfRow({ state, usdE12, atMs }: CachedPrice): Price {
   if (state === 'known') return usdE12 === null ? { state: 'unknown' } : { state, usdE12, atMs };
   return { state };
-}
-
-/** Returns the contracts of the price sources, by the rules of each chain of this service. */
-export function contractsByChain(chains: readonly Chain[]): ContractsOf {
-  return (caip2) => {
-    const chain = findChain(chains, caip2);
-    if (chain === null) return null;
-    return (text) => {
-      const parsed = rulesFor(chain).parseToken(text);
-      return parsed.ok ? parsed.value : null;
-    };
-  };
 }
 
 /** Returns a reader of price feeds on the chains that have an RPC node. */

@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import type { LoginSettings } from '#login/settings.ts';
-import { isLoopback } from '#login/settings.ts';
+import { isLoopback } from '#domain/secure-address.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 

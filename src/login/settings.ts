@@ -1,8 +1,9 @@
 import * as z from 'zod';
-import { parseJsonSetting } from '#domain/json-setting.ts';
+import { parseJsonSetting } from '#domain/json/json-setting.ts';
+import { isSecureAddress } from '#domain/secure-address.ts';
 
 const settings = z.strictObject({
-  issuer: z.url().refine(isSafe, 'is https, or http on this machine'),
+  issuer: z.url().refine(isSecureAddress, 'is https, or http on this machine'),
   clientId: z.string().min(1).max(512),
   /** Absent for a public client: PKCE alone. */
   clientSecret: z.string().min(1).max(512).optional(),
@@ -20,13 +21,4 @@ export function loginSettings(setting: string | undefined): LoginSettings | null
   const parsed = settings.safeParse(parseJsonSetting('LOGIN', setting));
   if (!parsed.success) throw new Error(`LOGIN: ${parsed.error.issues[0]?.path.join('.') ?? ''} is wrong`);
   return parsed.data;
-}
-
-function isSafe(text: string): boolean {
-  const { protocol } = new URL(text);
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback(text));
-}
-
-export function isLoopback(text: string): boolean {
-  return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(text).hostname);
 }

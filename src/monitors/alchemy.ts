@@ -1,4 +1,4 @@
-import { isJsonObject } from '#domain/untrusted-json.ts';
+import { isJsonObject } from '#domain/json/untrusted-json.ts';
 import { isHexDigest, isHexHmac } from '#monitors/hmac.ts';
 import type { Monitor } from '#monitors/monitor.ts';
 import { field, items } from '#monitors/monitor.ts';

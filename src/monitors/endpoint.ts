@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { parseJsonSetting } from '#domain/json-setting.ts';
-import { jsonIn } from '#domain/untrusted-json.ts';
+import { parseJsonSetting } from '#domain/json/json-setting.ts';
+import { jsonIn } from '#domain/json/untrusted-json.ts';
 import { alchemy } from '#monitors/alchemy.ts';
 import { helius } from '#monitors/helius.ts';
 import type { BodyCheck, HeaderOf, Monitor, Report } from '#monitors/monitor.ts';
@@ -42,7 +42,9 @@ export function readDelivery(provider: string, body: string): Report {
 export function endpointsFrom(
   setting: string | undefined,
 ): ReadonlyMap<string, { readonly provider: string; readonly secrets: readonly string[] }> {
-  return new Map(Object.entries(setting ? endpointsSetting.parse(parseJsonSetting('WEBHOOK_ENDPOINTS', setting)) : {}));
+  const parsed = endpointsSetting.safeParse(setting ? parseJsonSetting('WEBHOOK_ENDPOINTS', setting) : {});
+  if (parsed.success) return new Map(Object.entries(parsed.data));
+  throw new Error(`WEBHOOK_ENDPOINTS: The value of '${parsed.error.issues[0]?.path.join('.') ?? ''}' is not valid.`);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isJsonObject } from '#domain/untrusted-json.ts';
+import { isJsonObject } from '#domain/json/untrusted-json.ts';
 
 /** Returns a header of a delivery by its lower-case name; null when it is absent. */
 export type HeaderOf = (name: string) => string | null;

@@ -1,4 +1,6 @@
-import type { Alert, LoggedAlertCode } from '#domain/operations/alert.ts';
+import type { Alert } from '#domain/operations/alert.ts';
+import { addAlert } from '#store/operations/alerts.ts';
+import { errorText } from '#store/error-text.ts';
 import type { CoordinatorConfig } from '#objects/configuration.ts';
 
 /**
@@ -33,10 +35,33 @@ export function recordMetric({ METRICS }: Pick<CoordinatorConfig, 'METRICS'>, me
 }
 
 /** Logs an alert and counts it. The detail has no text from outside of the service. */
-export function logAlert(
-  env: Pick<CoordinatorConfig, 'METRICS'>,
-  alert: { readonly code: Alert['code'] | LoggedAlertCode; readonly detail: string; readonly vaultId?: number },
-): void {
-  console.error(JSON.stringify({ event: 'alert', ...alert }));
+export function logAlert(env: Pick<CoordinatorConfig, 'METRICS'>, alert: Alert & { readonly vaultId?: number }): void {
+  const { newestAtMs: _, ...line } = alert;
+  console.error(JSON.stringify({ event: 'alert', ...line }));
   recordMetric(env, { kind: 'alert', texts: [alert.code] });
+}
+
+/**
+ * Logs the alert of an event, and stores it as `storeAlert` does. Returns whether it is stored.
+ */
+export async function raiseAlert(
+  env: Pick<CoordinatorConfig, 'METRICS' | 'DB'>,
+  alert: Alert & { readonly vaultId?: number },
+): Promise<boolean> {
+  logAlert(env, alert);
+  return storeAlert(env, alert);
+}
+
+/**
+ * Stores the alert of an event, so that it reaches the receiver of alerts. Returns whether it is
+ * stored. Never throws: what happened goes on without it.
+ */
+export async function storeAlert({ DB }: Pick<CoordinatorConfig, 'DB'>, alert: Alert): Promise<boolean> {
+  try {
+    await addAlert(DB, alert, Date.now());
+    return true;
+  } catch (error) {
+    console.error(JSON.stringify({ event: 'alert-not-stored', code: alert.code, error: errorText(error) }));
+    return false;
+  }
 }

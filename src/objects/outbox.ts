@@ -44,6 +44,7 @@ export const JOBS = {
   settle: { subject: 'transaction', queue: 'SIGNING_QUEUE', resendMs: RESEND_MS },
   follow: { subject: 'activity', queue: 'CONFIRMATION_QUEUE', resendMs: RESEND_MS },
   'follow-omitted': { subject: 'activity', queue: 'CONFIRMATION_QUEUE', resendMs: RESEND_MS },
+  prune: { subject: 'transaction', queue: null, resendMs: RESEND_MS },
   'expire-policy': { subject: 'policy-change', queue: null, resendMs: RESEND_MS },
   project: { subject: 'record', queue: null, resendMs: RESEND_MS },
   notify: { subject: 'notification', queue: 'NOTIFICATION_QUEUE', resendMs: RESEND_NOTIFICATION_MS },

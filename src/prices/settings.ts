@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parseJsonSetting } from '#domain/json-setting.ts';
+import { parseJsonSetting } from '#domain/json/json-setting.ts';
 import type { Price } from '#domain/asset/price.ts';
 import { parseUsdPrice } from '#domain/asset/price.ts';
 import type { Feed, FeedReader } from '#prices/chainlink.ts';
@@ -12,7 +12,7 @@ import { addressOfAssetKey, assetName } from '#prices/price-source.ts';
  * Returns the parser of a chain's contracts; null for a chain that the service does not know. The
  * parser returns the chain's own spelling, and null for a text that is no address of a contract.
  */
-export type ContractsOf = (caip2: string) => ((text: string) => string | null) | null;
+type ContractsOf = (caip2: string) => ((text: string) => string | null) | null;
 
 const EVM_ASSET = /^eip155:[1-9][0-9]{0,19}(\/erc20:0x[0-9a-fA-F]{40})?$/;
 const SOLANA_ASSET = /^solana:[1-9A-HJ-NP-Za-km-z]{32}(\/token:[1-9A-HJ-NP-Za-km-z]{32,44})?$/;

@@ -194,6 +194,11 @@ function listClauses({ rules }: Policy): readonly Clause[] {
       label: `Maximum fee, ${chainText(chain)}`,
       text: nativeText(amount, chain),
     })),
+    ...(rules.excludedMembers ?? []).map((userId) => ({
+      key: `excluded ${userId}`,
+      label: 'Excluded from the vault',
+      text: visibleText(userId),
+    })),
   ];
 }
 
@@ -204,6 +209,8 @@ const OPTIONAL_LABELS: Readonly<Record<string, string>> = {
   unboundMessages: 'Messages not bound to a chain',
   maxFees: 'Number of maximum fees',
   tokens: 'Number of tokens',
+  rejections: 'Rejections that end a transaction',
+  excludedMembers: 'Number of excluded users',
 };
 
 /**
@@ -212,12 +219,17 @@ const OPTIONAL_LABELS: Readonly<Record<string, string>> = {
  */
 function optionalClauses(rules: Policy['rules']): readonly Clause[] {
   // The entries of a list have clauses of their own, and here their number.
-  const { maxFees, tokens, ...others } = rules;
-  const lengths: Readonly<Record<string, number | undefined>> = { maxFees: maxFees?.length, tokens: tokens?.length };
+  const { maxFees, tokens, excludedMembers, ...others } = rules;
+  const lengths: Readonly<Record<string, number | undefined>> = {
+    maxFees: maxFees?.length,
+    tokens: tokens?.length,
+    excludedMembers: excludedMembers?.length,
+  };
   const fields = optionalRuleFields({
     ...others,
     ...(maxFees === undefined ? {} : { maxFees: [] }),
     ...(tokens === undefined ? {} : { tokens: [] }),
+    ...(excludedMembers === undefined ? {} : { excludedMembers: [] }),
   });
   return fields.map(([name, value]) => {
     const text = String(lengths[name] ?? value ?? 'none');

@@ -21,7 +21,7 @@ import type { OptionalRules } from '#domain/policy/optional-rules.ts';
 import { nameOf } from '#domain/policy/rules.ts';
 import type { AssetRef } from '#domain/asset/exposure.ts';
 import { findLookalike, shapeOf } from '#domain/activity/lookalike.ts';
-import { isJsonObject } from '#domain/untrusted-json.ts';
+import { isJsonObject } from '#domain/json/untrusted-json.ts';
 import { visibleText } from '#domain/visible-text.ts';
 
 /** What an approval does, in words, and every field that the approval binds. */

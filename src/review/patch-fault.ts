@@ -33,6 +33,8 @@ export const PATCH_FAULTS: Readonly<Record<PolicyPatchFault, readonly [pointer: 
   'rules-not-in-order': ['/addressBook', 'A list of rules must not contain a duplicate.'],
   'limit-without-a-bound': ['/limits', 'Every limit must have perTransaction or perDay.'],
   'token-out-of-range': ['/tokens', 'Every token must have a symbol, and decimals that a token can have.'],
+  'rejections-out-of-range': ['/rejections', 'Must be from 1 to the number of signers.'],
+  'excluded-signer': ['/excludedMembers', 'Must not contain a signer.'],
   'step-out-of-range': [
     '/higherThresholds',
     'Thresholds, including unreadableThreshold, must be from 1 to the number of signers.',

@@ -5,6 +5,7 @@ import type { Amount } from '#domain/asset/amount.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { needsReceipts, thresholdForChange } from '#domain/policy/policy.ts';
 import type { AssetRef } from '#domain/asset/exposure.ts';
+import { rejectionsRequired } from '#domain/policy/optional-rules.ts';
 import { visibleText } from '#domain/visible-text.ts';
 import type { Fact } from '#review/fact.ts';
 import { amountText, knownChain, namedToken, nativeText } from '#review/fact.ts';
@@ -67,6 +68,8 @@ export function policySentences(policy: Policy): readonly Fact[] {
         ? 'Every co-signer gives a receipt before a signature is complete.'
         : `The ${signingThreshold} co-signers that sign together suffice.`,
     },
+    { label: 'Rejections', text: `${of(policy, rejectionsRequired(rules))} end a transaction.` },
+    ...(rules.excludedMembers ?? []).map((userId) => ({ label: 'Excluded', text: `${visibleText(userId)}.` })),
     { label: 'Policy changes', text: `${of(policy, thresholdForChange(policy))}.` },
   ];
 }

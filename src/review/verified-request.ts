@@ -4,6 +4,8 @@ import { InvalidRequest } from '#review/invalid-request.ts';
 import { readPolicy } from '#devices/policy-document.ts';
 import type { ApprovalRequest, PolicyViewRequest } from '#domain/access/approval-page-message.ts';
 import { changedDevice } from '#domain/access/device.ts';
+import type { TransactionRejection } from '#domain/access/transaction-rejection.ts';
+import { readTransactionRejection, TRANSACTION_REJECTION_DOMAIN } from '#domain/access/transaction-rejection.ts';
 import { readIntent } from '#domain/transaction/read-intent.ts';
 import type { MandateDocument } from '#domain/policy/read-mandate.ts';
 import { readMandate } from '#domain/policy/read-mandate.ts';
@@ -21,7 +23,7 @@ import { describeChange, describeFounding } from '#review/describe-change.ts';
 import type { Description } from '#review/describe-intent.ts';
 import { describeIntent } from '#review/describe-intent.ts';
 import type { RejectedChange } from '#review/describe-rejection.ts';
-import { describeRejection } from '#review/describe-rejection.ts';
+import { describeRejection, describeTransactionRejection } from '#review/describe-rejection.ts';
 import { KEY_FAULTS, keyFault } from '#review/statement-keys.ts';
 
 /**
@@ -37,7 +39,13 @@ export interface VerifiedRequest {
     /** The first policy in device mode. No statement of a co-signer is about it. */
     | { readonly kind: 'founding'; readonly mandate: MandateDocument; readonly proposed: Policy }
     | { readonly kind: 'change'; readonly mandate: MandateDocument; readonly proposed: Policy }
-    | { readonly kind: 'rejection'; readonly rejection: PolicyRejection; readonly change: RejectedChange | null };
+    | { readonly kind: 'rejection'; readonly rejection: PolicyRejection; readonly change: RejectedChange | null }
+    | {
+        readonly kind: 'transaction-rejection';
+        readonly rejection: TransactionRejection;
+        /** Null when the dashboard sent no bytes of it. */
+        readonly intent: Intent | null;
+      };
   /** Everything that the signature binds, in words. */
   readonly description: Description;
 }
@@ -65,7 +73,7 @@ export function verifyRequest(
   const subject = readSubject(request, inForce);
   const description = described(subject, inForce);
   const verified = { digest: hashOfHex(request.canonical), inForce, inForceHash, subject, description };
-  if (subject.kind === 'rejection') {
+  if (subject.kind === 'rejection' || subject.kind === 'transaction-rejection') {
     holdRejection(subject, verified);
     return verified;
   }
@@ -91,8 +99,8 @@ function holdKeys({ keys }: ApprovalRequest, subject: VerifiedRequest['subject']
 function readSubject(request: ApprovalRequest, inForce: Policy): VerifiedRequest['subject'] {
   const { canonical, proposed, mandate: rejected } = request;
   const domain = domainOf(canonical);
-  if (rejected !== null && domain !== REJECTION_DOMAIN) {
-    throw new InvalidRequest('An approval must not include a rejected policy change.');
+  if (rejected !== null && domain !== REJECTION_DOMAIN && domain !== TRANSACTION_REJECTION_DOMAIN) {
+    throw new InvalidRequest('An approval must not include what a rejection rejects.');
   }
   switch (domain) {
     case INTENT_DOMAIN:
@@ -107,6 +115,11 @@ function readSubject(request: ApprovalRequest, inForce: Policy): VerifiedRequest
     case REJECTION_DOMAIN: {
       const rejection = readRejection(bytesOfHex(canonical));
       return { kind: 'rejection', rejection, change: rejectedChange(rejection, request, inForce) };
+    }
+    case TRANSACTION_REJECTION_DOMAIN: {
+      if (proposed !== null) throw new InvalidRequest('A transaction must not include a proposed policy.');
+      const rejection = readTransactionRejection(bytesOfHex(canonical));
+      return { kind: 'transaction-rejection', rejection, intent: rejectedIntent(rejection, request) };
     }
     default:
       throw new InvalidRequest('This page does not support this type of request.');
@@ -131,6 +144,22 @@ function rejectedChange(
   return { ...change, before };
 }
 
+/**
+ * Returns the intent that a rejection names, or null when the dashboard sent none. Throws for
+ * another intent: the person would reject something else than the page shows.
+ */
+function rejectedIntent(
+  { transactionId, vaultId, intentDigest }: TransactionRejection,
+  { mandate: bytes }: ApprovalRequest,
+): Intent | null {
+  if (bytes === null) return null;
+  const intent = readIntent(bytesOfHex(bytes));
+  if (hashOfHex(bytes) !== intentDigest || intent.transactionId !== transactionId || intent.vaultId !== vaultId) {
+    throw new InvalidRequest('The rejection belongs to another transaction.');
+  }
+  return intent;
+}
+
 /** Returns a mandate and the policy that it names. Throws for another policy. */
 function readChange(canonical: string, proposed: string): Pick<RejectedChange, 'mandate' | 'proposed'> {
   const mandate = readMandate(bytesOfHex(canonical));
@@ -141,15 +170,16 @@ function readChange(canonical: string, proposed: string): Pick<RejectedChange, '
 }
 
 /**
- * Throws unless the policy is of the vault of the rejection, and the change follows it. There is no
- * check of the time, of keys or of statements: a rejection moves nothing and puts no policy in
- * force, so nothing is lost when the policy is not in force.
+ * Throws unless the policy is of the vault of the rejection, and a rejected change follows it.
+ * There is no check of the time, of keys or of statements: a rejection moves nothing and puts no
+ * policy in force, so nothing is lost when the policy is not in force.
  */
 function holdRejection(
-  { rejection, change }: Extract<VerifiedRequest['subject'], { readonly kind: 'rejection' }>,
+  subject: Extract<VerifiedRequest['subject'], { readonly kind: 'rejection' | 'transaction-rejection' }>,
   { inForce, inForceHash }: Pick<VerifiedRequest, 'inForce' | 'inForceHash'>,
 ): void {
-  if (rejection.vaultId !== inForce.vaultId) throw new InvalidRequest('The policy belongs to another vault.');
+  if (subject.rejection.vaultId !== inForce.vaultId) throw new InvalidRequest('The policy belongs to another vault.');
+  const change = subject.kind === 'rejection' ? subject.change : null;
   if (change !== null) holdSuccessor(change.proposed, { inForce, inForceHash });
 }
 
@@ -240,6 +270,8 @@ function holdSuccessor(
 function described(subject: VerifiedRequest['subject'], inForce: Policy): Description {
   if (subject.kind === 'intent') return describeIntent(subject.intent, inForce);
   if (subject.kind === 'rejection') return describeRejection(subject.rejection, subject.change);
+  if (subject.kind === 'transaction-rejection')
+    return describeTransactionRejection(subject.rejection, subject.intent, inForce);
   const { mandate, proposed } = subject;
   if (subject.kind === 'change') return describeChange(mandate, inForce, proposed);
   return describeFounding(mandate, proposed, proposed.version === 1 ? null : inForce);

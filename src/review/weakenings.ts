@@ -3,7 +3,7 @@ import { impersonatedSymbol } from '#chains/inspect/token-impersonation.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import { listedToken } from '#domain/asset/chain.ts';
-import { policyToken } from '#domain/policy/optional-rules.ts';
+import { policyToken, rejectionsRequired } from '#domain/policy/optional-rules.ts';
 import { needsReceipts, thresholdForChange } from '#domain/policy/policy.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Rules } from '#domain/policy/rules.ts';
@@ -114,7 +114,13 @@ function ruleFaults(now: Rules, { rules: then, threshold }: Policy): Faults {
       now.unboundMessages === 'refuse' && then.unboundMessages !== 'refuse',
       'Messages that are valid on every chain can be signed.',
     ],
+    [rejectionsRequired(then) > rejectionsRequired(now), 'More rejections are required to end a transaction.'],
+    [isReadmitted(now, then), 'An operator can add a person again whom the signers excluded.'],
   ];
+}
+
+function isReadmitted({ excludedMembers = [] }: Rules, then: Rules): boolean {
+  return excludedMembers.some((userId) => then.excludedMembers?.includes(userId) !== true);
 }
 
 /** Reports whether a bound allows more than before; null is no bound. */

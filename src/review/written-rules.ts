@@ -9,6 +9,8 @@ import type { Amount } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { listedToken } from '#domain/asset/chain.ts';
 import type { FieldFault } from '#domain/field-fault.ts';
+import type { UserId } from '#domain/id.ts';
+import { parseUserId } from '#domain/id.ts';
 import type { FeeCap, OptionalRules, PolicyToken } from '#domain/policy/optional-rules.ts';
 import type { AddressBookEntry, AssetLimit, HigherThreshold, Rules } from '#domain/policy/rules.ts';
 import type { Result } from '#domain/result.ts';
@@ -16,7 +18,7 @@ import { accepted, refused } from '#domain/result.ts';
 import type { AssetRef } from '#domain/asset/exposure.ts';
 
 /** Rules as a person or a program writes them: chains by name, addresses and amounts as text. */
-export interface WrittenRules extends Unnamed<Omit<OptionalRules, 'maxFees' | 'tokens'>> {
+export interface WrittenRules extends Unnamed<Omit<OptionalRules, 'maxFees' | 'tokens' | 'excludedMembers'>> {
   readonly recipients?: Rules['recipients'] | undefined;
   readonly addressBook?:
     | readonly { readonly chain: string; readonly address: string; readonly name: string }[]
@@ -33,6 +35,7 @@ export interface WrittenRules extends Unnamed<Omit<OptionalRules, 'maxFees' | 't
   readonly unreadableThreshold?: number | null | undefined;
   readonly maxFees?: readonly { readonly chain: string; readonly amount: string }[] | undefined;
   readonly tokens?: readonly PolicyToken[] | undefined;
+  readonly excludedMembers?: readonly string[] | undefined;
 }
 
 interface WrittenAsset {
@@ -55,13 +58,12 @@ export function readRules(chains: readonly Chain[], body: WrittenRules): Result<
     const read = reader?.recipient(entry.address, `${pointer}/address`) ?? null;
     return reader === null || read === null ? [] : [{ chain: reader.chain, address: read, name: entry.name }];
   });
-  const alike = confusables((addressBook ?? []).map(({ name }) => name));
-  if (alike !== null) {
-    const [known, twin] = alike;
-    const pointer = `/addressBook/${body.addressBook?.findIndex(({ name }) => name === twin) ?? 0}/name`;
-    const detail = `Looks like the name '${known}' of another entry. Signers would confuse the two.`;
-    faults.push({ pointer, code: 'invalid', detail });
-  }
+  faults.push(
+    ...nameFaults(
+      (addressBook ?? []).map(({ name }) => name),
+      body,
+    ),
+  );
   const limits = body.limits?.flatMap((limit, i): AssetLimit[] => {
     const pointer = `/limits/${i}`;
     const reader = readers(limit.chain, pointer);
@@ -91,12 +93,14 @@ export function readRules(chains: readonly Chain[], body: WrittenRules): Result<
     const tokenAddress = reader?.token(token.tokenAddress, `${pointer}/tokenAddress`) ?? null;
     return reader === null || tokenAddress === null ? [] : [{ chain: reader.chain, tokenAddress, symbol, decimals }];
   });
+  const excludedMembers = body.excludedMembers?.flatMap((text, i) => readUser(text, `/excludedMembers/${i}`, faults));
   // An entry without an address is a fault already, and the others keep their positions without it.
   if (faults.length === 0) faults.push(...tokenFaults(tokens ?? [], chains));
   if (faults.length > 0) return refused(faults);
   return accepted({
     ...optionalRules(body),
     ...(tokens === undefined ? {} : { tokens }),
+    ...(excludedMembers === undefined ? {} : { excludedMembers }),
     ...(maxFees === undefined ? {} : { maxFees }),
     ...(body.recipients === undefined ? {} : { recipients: body.recipients }),
     ...(addressBook === undefined ? {} : { addressBook }),
@@ -106,14 +110,32 @@ export function readRules(chains: readonly Chain[], body: WrittenRules): Result<
   });
 }
 
+/** Returns the fault of a name in the address book that looks like an earlier one. */
+function nameFaults(names: readonly string[], { addressBook }: WrittenRules): readonly FieldFault[] {
+  const alike = confusables(names);
+  if (alike === null) return [];
+  const [known, twin] = alike;
+  const pointer = `/addressBook/${addressBook?.findIndex(({ name }) => name === twin) ?? 0}/name`;
+  const detail = `Looks like the name '${known}' of another entry. Signers would confuse the two.`;
+  return [{ pointer, code: 'invalid', detail }];
+}
+
+function readUser(text: string, pointer: string, faults: FieldFault[]): readonly UserId[] {
+  const userId = parseUserId(text);
+  if (userId !== null) return [userId];
+  faults.push({ pointer, code: 'invalid', detail: 'Must be the id of a user.' });
+  return [];
+}
+
 /** Returns the rules in a body that depend on no chain. */
 function optionalRules(body: WrittenRules): OptionalRules {
-  const { signOnce, limitsIncludeFees, requiredDevice, unboundMessages } = body;
+  const { signOnce, limitsIncludeFees, requiredDevice, unboundMessages, rejections } = body;
   return {
     ...(signOnce === undefined ? {} : { signOnce }),
     ...(limitsIncludeFees === undefined ? {} : { limitsIncludeFees }),
     ...(requiredDevice === undefined ? {} : { requiredDevice }),
     ...(unboundMessages === undefined ? {} : { unboundMessages }),
+    ...(rejections === undefined ? {} : { rejections }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, isNull, lt } from 'drizzle-orm';
+import { and, asc, desc, eq, isNull, lt } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import type { TokenId, UserId } from '#domain/id.ts';
 import { parseTokenId } from '#domain/id.ts';
@@ -41,14 +41,6 @@ export async function tokensOf(db: D1Database, userId: UserId): Promise<readonly
     .where(and(eq(accessTokens.userId, userId), isNull(accessTokens.deletedAtMs)))
     .orderBy(desc(accessTokens.createdAtMs), desc(accessTokens.id));
   return found.map(({ id }) => parseTokenId(id)).filter((id) => id !== null);
-}
-
-export async function tokenCount(db: D1Database, userId: UserId): Promise<number> {
-  const [row] = await drizzle(db)
-    .select({ tokens: count() })
-    .from(accessTokens)
-    .where(and(eq(accessTokens.userId, userId), isNull(accessTokens.deletedAtMs)));
-  return row?.tokens ?? 0;
 }
 
 /** Returns tokens that were deleted before a time, the oldest first. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { STATE_UNREADABLE } from '#domain/operations/alert.ts';
-import { isJsonObject, jsonIn } from '#domain/untrusted-json.ts';
+import { isJsonObject, jsonIn } from '#domain/json/untrusted-json.ts';
 import { UnreadableState, unreadableText } from '#store/object-schema.ts';
 
 /** The text of a stored document of one kind, and back. */

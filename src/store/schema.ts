@@ -182,24 +182,6 @@ export const audit = sqliteTable(
   ],
 );
 
-/**
- * Browsers in which users receive notifications (Web Push). The keys are the browser's: they
- * encrypt messages to it and decrypt nothing.
- */
-export const pushSubscriptions = sqliteTable(
-  'push_subscriptions',
-  {
-    /** Hex SHA-256 of the endpoint. */
-    id: text('id').primaryKey(),
-    userId: text('user_id').notNull(),
-    endpoint: text('endpoint').notNull(),
-    p256dh: text('p256dh').notNull(),
-    auth: text('auth').notNull(),
-    createdAtMs: integer('created_at_ms').notNull(),
-  },
-  (table) => [index('push_subscriptions_user').on(table.userId)],
-);
-
 /** The names that tokens report themselves, as read on their chain; untrusted text. */
 export const tokens = sqliteTable(
   'tokens',

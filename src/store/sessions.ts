@@ -15,11 +15,19 @@ export async function insertSession(
   await drizzle(db).insert(sessions).values(session).onConflictDoNothing();
 }
 
+/**
+ * Ours: the number of sessions that a user can begin in a day before the oldest one ends. Each has
+ * its own rate limits.
+ */
+export const MAX_SESSIONS = 50;
+
+/** Returns the sessions that a user began since a time, the oldest first. */
 export async function sessionsOf(db: D1Database, userId: UserId, sinceMs: number): Promise<readonly TokenId[]> {
   const rows = await drizzle(db)
     .select({ id: sessions.id })
     .from(sessions)
-    .where(and(eq(sessions.userId, userId), gte(sessions.createdAtMs, sinceMs)));
+    .where(and(eq(sessions.userId, userId), gte(sessions.createdAtMs, sinceMs)))
+    .orderBy(asc(sessions.createdAtMs));
   return rows.flatMap(({ id }) => parseTokenId(id) ?? []);
 }
 

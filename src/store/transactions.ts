@@ -10,20 +10,27 @@ export type AuditRow = typeof audit.$inferInsert;
 const NEWER = Object.values(getTableColumns(transactions)).map(({ name }) => `${name} = excluded.${name}`);
 const UPSERT = `${insertRows(transactions)}
   ON CONFLICT (id) DO UPDATE SET ${NEWER.join()} WHERE excluded.version > transactions.version`;
+const REMOVE = `DELETE FROM transactions WHERE id IN (SELECT value FROM json_each(?))`;
 const APPEND = `${insertRows(audit)} ON CONFLICT DO NOTHING`;
+
+/** Changes of the read model. */
+interface Projection {
+  readonly records: readonly ProjectedRow[];
+  readonly lines: readonly AuditRow[];
+  /** The ids of records that the vault has deleted. */
+  readonly deleted: readonly string[];
+}
 
 /**
  * Writes records and audit entries in one D1 batch, which is one transaction. Idempotent: a record
  * replaces only an older version of itself, and an existing entry does not change. Therefore the
  * same projection may be written twice, late or out of order.
  */
-export async function project(
-  db: D1Database,
-  projection: { readonly records: readonly ProjectedRow[]; readonly lines: readonly AuditRow[] },
-): Promise<void> {
+export async function project(db: D1Database, { records, lines, deleted }: Projection): Promise<void> {
   const statements = [
-    ...jsonTexts(projection.records).map((text) => db.prepare(UPSERT).bind(text)),
-    ...jsonTexts(projection.lines).map((text) => db.prepare(APPEND).bind(text)),
+    ...jsonTexts(records).map((text) => db.prepare(UPSERT).bind(text)),
+    ...jsonTexts(lines).map((text) => db.prepare(APPEND).bind(text)),
+    ...(deleted.length === 0 ? [] : [db.prepare(REMOVE).bind(JSON.stringify(deleted))]),
   ];
   if (statements.length > 0) await db.batch(statements);
 }

@@ -76,6 +76,12 @@ export async function upsertWallets(
   for (const text of jsonTexts(rows)) await db.prepare(insert).bind(text).run();
 }
 
+/** Returns the names of the chains on which vaults have wallets. */
+export async function chainsWithWallets(db: D1Database): Promise<readonly string[]> {
+  const rows = await drizzle(db).selectDistinct({ chain: wallets.chain }).from(wallets).orderBy(asc(wallets.chain));
+  return rows.map(({ chain }) => chain);
+}
+
 /** Replaces the members of a vault. Idempotent. */
 export async function replaceMembers(db: D1Database, vaultId: number, userIds: readonly string[]): Promise<void> {
   // One text, because a list of ids would exceed D1's limit of a hundred parameters.
@@ -117,6 +123,19 @@ export async function vaultsOf(
     name: all[0]?.name ?? '',
     wallets: all.flatMap(({ chain, address }) => (chain === null || address === null ? [] : [{ chain, address }])),
   }));
+}
+
+/** Returns the names of all vaults that the directory lists for a user, the newest first. */
+export async function vaultNamesOf(
+  db: D1Database,
+  userId: string,
+): Promise<readonly { readonly id: number; readonly name: string }[]> {
+  return drizzle(db)
+    .select({ id: vaults.id, name: vaults.name })
+    .from(members)
+    .innerJoin(vaults, eq(vaults.id, members.vaultId))
+    .where(eq(members.userId, userId))
+    .orderBy(desc(vaults.id));
 }
 
 /** Returns every vault that the directory lists for a user. */

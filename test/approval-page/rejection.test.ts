@@ -73,6 +73,6 @@ test.each<[string, ApprovalRequest]>([
 test('an approval with the mandate of a rejection is refused', () => {
   const { mandate } = honest;
   for (const request of [changeOf(policy, proposed, { mandate }), requestOf(policy, transferOf(policy), { mandate })]) {
-    expect(() => verifyRequest(request, NOW_MS)).toThrow('must not include a rejected policy change');
+    expect(() => verifyRequest(request, NOW_MS)).toThrow('must not include what a rejection rejects');
   }
 });

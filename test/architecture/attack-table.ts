@@ -56,10 +56,11 @@ const HEADER = new RegExp(
 );
 /**
  * The spellings of a finding: a section (2.1, 3), a minor finding (12 to 21), the finding about
- * operators (P4), a finding about money on chain (C1, H1, M1), an expectation of users (E1), or a
+ * operators (P4, O1), a finding about money on chain (C1, H1, M1), an expectation of users (E1), or a
  * finding of the second or third review of co-signers, devices and page (F1, N1).
  */
-const FINDING = /^(?:2\.(?:[1-9]|1[01])|3|1[2-9]|2[01]|P4|F(?:[1-9]|1[0-4])|[CHMEN][1-9]|S(?:[1-9]|1[0-5])|[ME]1\d)$/u;
+const FINDING =
+  /^(?:2\.(?:[1-9]|1[01])|3|1[2-9]|2[01]|P4|F(?:[1-9]|1[0-4])|[CHMEN][1-9]|[SO](?:[1-9]|1[0-6])|[ME]1\d)$/u;
 
 /** The header of an attack file. Throws when it is missing or malformed. */
 export function parseAttack(path: string, text: string): Attack {

@@ -7,7 +7,19 @@ import { importsOf } from './imports.ts';
  * have no order.
  */
 const FOLDER_ORDERS: Readonly<Record<string, readonly string[]>> = {
-  domain: ['', 'asset', 'canonical', 'access', 'policy', 'transaction', 'wallet', 'vault', 'activity', 'operations'],
+  domain: [
+    '',
+    'json',
+    'asset',
+    'canonical',
+    'access',
+    'policy',
+    'transaction',
+    'wallet',
+    'vault',
+    'activity',
+    'operations',
+  ],
   mpc: ['', 'derivation', 'keygen', 'recovery', 'wasm', 'frost', 'ecdsa'],
   chains: [
     '',
@@ -37,6 +49,7 @@ const FOLDER_ORDERS: Readonly<Record<string, readonly string[]>> = {
   cosigner: ['', 'tables', 'policy', 'session', 'key', 'api'],
   http: [
     'encode',
+    'edge/body',
     'edge',
     'transaction',
     'vault',
@@ -47,6 +60,7 @@ const FOLDER_ORDERS: Readonly<Record<string, readonly string[]>> = {
     'personal-access-token',
     'push-subscription',
     'session',
+    'vault/member',
     'user',
     'login',
     'webhook',

@@ -32,9 +32,9 @@ test('every room of the house exists, and every source file is in a room', () =>
     'login',
     'monitors',
     'mpc',
+    'notifications',
     'objects',
     'prices',
-    'push',
     'review',
     'store',
   ]);

@@ -28,8 +28,8 @@ const FLOORS: Readonly<Record<string, number>> = {
   devices: 1,
   login: 1,
   monitors: 1,
+  notifications: 1,
   prices: 1,
-  push: 1,
   store: 1,
   objects: 2,
   cosigner: 2,
@@ -49,11 +49,11 @@ const ENTRY_FLOOR = 4;
 const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   hono: ['http', 'dashboard'],
   preact: ['dashboard', 'approval-page'],
-  zod: ['http', 'objects', 'store', 'jobs', 'login', 'monitors', 'cosigner-client', 'prices', 'push'],
+  zod: ['http', 'objects', 'store', 'jobs', 'login', 'monitors', 'cosigner-client', 'prices', 'notifications'],
   'drizzle-orm': ['store'],
   viem: ['chains'],
   oauth4webapi: ['login'],
-  '@block65/webcrypto-web-push': ['push'],
+  '@block65/webcrypto-web-push': ['notifications'],
   'cloudflare:workers': ['objects', 'cosigner', 'http', 'jobs', ''],
 };
 
@@ -130,7 +130,7 @@ function overTheWire({ path, text }: SourceFile): readonly string[] {
   if (roomOf(path) !== 'dashboard') return [];
   const inner = text.replace(/^import type \{ Api \} from '#http\/api\.ts';$/m, '');
   return importsOf(inner).flatMap((target) =>
-    /^#(?!dashboard\/|review\/|domain\/(?:asset\/amount|canonical\/(?:read-text|field-reader)|transaction\/intent|policy\/(?:rules|optional-rules)|access\/(?:device|member)|id|access\/approval-page-message|access\/approval-redirect)\.ts$)/.test(
+    /^#(?!dashboard\/|review\/|domain\/(?:asset\/amount|canonical\/(?:read-text|field-reader)|transaction\/intent|policy\/(?:rules|optional-rules)|access\/(?:device|member)|id|visible-text|access\/approval-page-message|access\/approval-redirect)\.ts$)/.test(
       target,
     )
       ? [`imports ${target}; it is not on the wire`]

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { thiefRows } from '../http/thieves/thieves.ts';
 
 /**
  * The threat model names a test for each attack, and each attack test is named in the threat model.
@@ -31,4 +32,13 @@ test('each attack test is named in the threat model', () => {
   const files = globSync('test/attacks/**/*.test.ts', { cwd: PROJECT });
   expect(files.length).toBeGreaterThan(25);
   expect(files.filter((file) => !MODEL.includes(`\`${file}\``))).toEqual([]);
+});
+
+test('the items about thieves are those that are played', () => {
+  // The formatter wraps them.
+  const words = (text: string) => text.split(/\s+/u).filter((word) => word !== '');
+  const [, section = ''] = MODEL.split(/^## What a thief can do, and who stops it$/mu);
+  const [items = ''] = /^- \*\*[^]*?(?=\n## )/mu.exec(section) ?? [];
+  expect(words(items)).toEqual(words(thiefRows()));
+  expect(items).not.toContain('never');
 });

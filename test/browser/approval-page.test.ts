@@ -228,6 +228,30 @@ describe.skipIf(executable === null)('with an approval page', () => {
     await pageOf('bob').unroute(/\/policy\?nonce=/);
   });
 
+  test('a transaction is shown and rejected on the approval page, and not by the session', async () => {
+    const { bob } = scene.world.people();
+    const txId = await scene.transferOf('not wanted');
+    const bare = await bob.client.api.transaction[':txId'].reject.$post({ param: { txId }, json: {} });
+    expect([bare.status, await bare.json()]).toMatchObject([403, { code: 'device-signature-required' }]);
+    await pageOf('bob').goto(`${scene.url}/#/transaction/${txId}`);
+    await onApprovalPage('bob', REJECT, async (page) => {
+      await page.getByRole('heading', { name: /^Reject: / }).waitFor();
+      await page.getByText('Rejection: you do not want this transaction').first().waitFor();
+      expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+      expect(await barriersOf(page)).toEqual([]);
+      const closed = page.waitForEvent('close');
+      await readAndClick(page.getByRole('button', { name: 'Reject with a passkey' }));
+      await closed;
+    });
+    await pageOf('bob').getByText('Reason by you: “Reason of bob”').waitFor();
+    const { state, rejection } = await bob.client.read(txId);
+    expect([state, rejection?.device?.keyId.slice(0, 4), rejection?.reason]).toEqual([
+      'REJECTED',
+      'dev_',
+      'Reason of bob',
+    ]);
+  });
+
   test('a policy change is shown and rejected on the approval page', async () => {
     const { alice } = scene.world.people();
     const line = alice.client.api.vault[':vaultId']['policy-change'];

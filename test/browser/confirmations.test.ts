@@ -33,7 +33,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await tabTo(bob.page, bob.page.getByRole('button', { name: 'Reject', exact: true }).last());
     await bob.page.keyboard.press('Enter');
     const dialog = bob.page.getByRole('dialog', { name: 'Reject this transaction?' });
-    await dialog.getByText('One rejection ends it permanently').waitFor();
+    await dialog.getByText('It stops permanently, whatever its approvals').waitFor();
     await bob.page.keyboard.type(REASON);
     // Enter in the field does not act.
     await bob.page.keyboard.press('Enter');

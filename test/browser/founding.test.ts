@@ -3,6 +3,7 @@ import { unwrap } from '#cli/api-client.ts';
 import { fingerprintOf } from '#devices/pin-fingerprint.ts';
 import type { ApprovalPageServer } from '#local/stack/approval-page.ts';
 import { serveApprovalPage } from '#local/stack/approval-page.ts';
+import { acceptVault } from '#local/stack/provision.ts';
 import { pinsOfStack } from '#local/stack/stack-pins.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { withAuthenticator } from './authenticator.ts';
@@ -49,6 +50,7 @@ describe.skipIf(executable === null)('a vault that is not founded', () => {
       devices: devices.map(({ person, device }) => device.enrolment(person.id)),
     };
     const { id, founding } = await unwrap(scene.world.service().api.internal.vault.$post({ json }));
+    await acceptVault(id, [alice, bob]);
     const changeId = founding?.changeId ?? '';
     const { page, complaints } = await scene.pageOf('alice', { viewport: { width: 390, height: 844 } });
     await scene.goTo(page, `/vault/${id}/policy`);
@@ -87,6 +89,7 @@ describe.skipIf(executable === null)('a vault that is not founded', () => {
       approvalMode: 'device' as const,
     };
     const { id } = await unwrap(scene.world.service().api.internal.vault.$post({ json }));
+    await acceptVault(id, people);
     const path = `/vault/${id}/policy`;
     const open = async (name: string) => {
       const { page } = await scene.keptPageOf(name, {

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { unwrap } from '#cli/api-client.ts';
+import { acceptVault } from '#local/stack/provision.ts';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';
@@ -25,6 +26,7 @@ describe.skipIf(executable === null)('Home', () => {
       const json = { roles: ['viewer' as const] };
       const member = scene.world.service().api.internal.vault[':vaultId'].member[':userId'];
       await unwrap(member.$put({ param: param(vault), json }));
+      await acceptVault(vault.id, [mallory]);
     }
     ids.push(await scene.transferOf(NOTE));
     const to = await scene.world.chain.account(7);
@@ -111,11 +113,8 @@ describe.skipIf(executable === null)('Home', () => {
     const { page, complaints } = await scene.pageOf('mallory');
     await page.getByText('Nothing waits for you.').waitFor();
     await page.getByRole('link', { name: 'payroll' }).waitFor();
-    expect([await rows(page).count(), await title(page), await page.locator('.badge').count()]).toEqual([
-      0,
-      'Vaults · Conclave',
-      0,
-    ]);
+    const badge = page.getByRole('img', { name: /waiting for your decision/ });
+    expect([await rows(page).count(), await title(page), await badge.count()]).toEqual([0, 'Vaults · Conclave', 0]);
     expect(complaints).toEqual([]);
   });
 

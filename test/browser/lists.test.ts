@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { unwrap } from '#cli/api-client.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
+import { acceptVault } from '#local/stack/provision.ts';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';
@@ -38,7 +39,9 @@ describe.skipIf(executable === null)('lists with several pages', () => {
       chains: ['anvil'],
       approvalMode: 'device' as const,
     };
-    return (await unwrap(scene.world.service().api.internal.vault.$post({ json }))).id;
+    const { id } = await unwrap(scene.world.service().api.internal.vault.$post({ json }));
+    await acceptVault(id, [alice]);
+    return id;
   }
 
   test('files with a hash in their name are cached, the page is not, and the manifest is loaded', async () => {

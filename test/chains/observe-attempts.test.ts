@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Observation } from '#chains/chain-client.ts';
+import type { Observation } from '#chains/observation.ts';
 import { leavesEndUnknown } from '#chains/clients/observe-attempts.ts';
 import type { UnknownEndReason } from '#domain/transaction/job.ts';
 import { inclusion } from '../domain/cast.ts';

@@ -9,6 +9,7 @@ const COMMANDS = [
   'admin',
   'device',
   'cosigner-identity',
+  'doctor',
   'push-keys',
   'recover',
   'restore-drill',
@@ -98,6 +99,36 @@ test('a failed command ends with exit code 1 and prints the reason on standard e
   } finally {
     await rm(folder, { recursive: true });
   }
+});
+
+test('the secret of a command is sent over https, or to this machine alone', async () => {
+  vi.stubEnv('CONCLAVE_SERVICE_KEY', 'service_key_of_a_monitor');
+  const called = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => Response.json({}));
+  for (const url of [
+    'http://conclave.test',
+    'http://127.0.0.1.conclave.test',
+    'ftp://conclave.test',
+    'conclave.test',
+  ]) {
+    vi.stubEnv('CONCLAVE_URL', url);
+    const { code, errors } = await run('admin', 'dead-letter', 'list');
+    expect([url, code, errors.split('\n')[0]]).toEqual([
+      url,
+      2,
+      'CONCLAVE_URL must be an https URL, or http of this machine.',
+    ]);
+  }
+  expect(called).not.toHaveBeenCalled();
+});
+
+test('a refusal for the scope of the service key names the scope and the setting on standard error', async () => {
+  vi.stubEnv('CONCLAVE_URL', 'https://conclave.test');
+  vi.stubEnv('CONCLAVE_SERVICE_KEY', 'service_key_of_a_monitor');
+  const refusal = { code: 'insufficient-scope', scope: 'people' };
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async () => Response.json(refusal, { status: 403 }));
+  const { code, output, errors } = await run('admin', 'user', 'disable', '--user', 'usr_1');
+  expect([code, JSON.parse(output)]).toEqual([1, refusal]);
+  expect(errors).toMatch(/^The service key does not have the scope 'people'.*SERVICE_KEY_HASHES\.\n$/);
 });
 
 test('a separate process has these exit codes, and prints only the answer on standard output', async () => {

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import type { BroadcastVerdict, ChainClient, Observation } from '#chains/chain-client.ts';
+import type { BroadcastVerdict, ChainClient } from '#chains/chain-client.ts';
+import type { Observation } from '#chains/observation.ts';
 import { clientFor } from '#chains/clients/client-for.ts';
 import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import { amountOf } from '#domain/asset/amount.ts';

@@ -29,16 +29,26 @@ test('a co-signer that has pinned a peer with an exchange key of small order ser
   }
 });
 
-test.each<[string, object]>([
-  ['MAX_FEES that is no JSON', { MAX_FEES: 'much' }],
-  ['SHARES_SINCE that is no time', { SHARES_SINCE: 'yesterday' }],
-  ['a RECOVERY_KEY that is too short', { RECOVERY_KEY: '00' }],
-  ['a RECOVERY_KEY of small order', { RECOVERY_KEY: `01${'00'.repeat(31)}` }],
-  ['a RECOVERY_KEY that is not canonical', { RECOVERY_KEY: 'ff'.repeat(32) }],
-  ['another IDENTITY_SECRET than its peers have pinned', { IDENTITY_SECRET: '44'.repeat(32) }],
-  ['PEERS that are no JSON', { PEERS: 'no list' }],
-  ['KEY_ENCRYPTION_SECRETS that are none', { KEY_ENCRYPTION_SECRETS: '[]' }],
-])('a co-signer with %s answers its operator that it is misconfigured', async (_what, differences) => {
+test.each<[string, object, string]>([
+  ['MAX_FEES that is no JSON', { MAX_FEES: 'much' }, 'MAX_FEES'],
+  ['SHARES_SINCE that is no time', { SHARES_SINCE: 'yesterday' }, 'SHARES_SINCE'],
+  ['SHARES_SINCE in another form', { SHARES_SINCE: '12/11/2025' }, 'SHARES_SINCE'],
+  ['SHARES_SINCE in the future', { SHARES_SINCE: '2162-01-01T00:00:00Z' }, 'SHARES_SINCE'],
+  ['a secret of the coordinator', { COORDINATOR_SECRET: '55'.repeat(32) }, 'COORDINATOR_SECRET'],
+  ['no IDENTITY_SECRET', { IDENTITY_SECRET: undefined }, 'IDENTITY_SECRET'],
+  ['a line feed after its IDENTITY_SECRET', { IDENTITY_SECRET: `${SECRETS[0]}\n` }, 'IDENTITY_SECRET'],
+  ['a RECOVERY_KEY that is too short', { RECOVERY_KEY: '00' }, 'RECOVERY_KEY'],
+  ['a RECOVERY_KEY of small order', { RECOVERY_KEY: `01${'00'.repeat(31)}` }, 'RECOVERY_KEY'],
+  ['a RECOVERY_KEY that is not canonical', { RECOVERY_KEY: 'ff'.repeat(32) }, 'RECOVERY_KEY'],
+  ['another IDENTITY_SECRET than its peers have pinned', { IDENTITY_SECRET: '44'.repeat(32) }, 'PEERS'],
+  ['PEERS that are no JSON', { PEERS: 'no list' }, 'PEERS'],
+  ['KEY_ENCRYPTION_SECRETS that are none', { KEY_ENCRYPTION_SECRETS: '[]' }, 'KEY_ENCRYPTION_SECRETS'],
+  [
+    'two key-encryption secrets of one id',
+    { KEY_ENCRYPTION_SECRETS: JSON.stringify(['66', '77'].map((secret) => ({ id: 'a', secret: secret.repeat(32) }))) },
+    'KEY_ENCRYPTION_SECRETS',
+  ],
+])('a co-signer with %s answers its operator which setting is wrong', async (_what, differences, setting) => {
   const pairState = async () => ({ banned: false, setupId: null });
   const env = {
     ...settings(publicIdentity(SECRETS[1]).exchange),
@@ -49,7 +59,10 @@ test.each<[string, object]>([
     return (await serve(request, { ...env, ...other })).json();
   };
   expect(await stateWith({})).toEqual({ ok: true, value: { 2: { banned: false, setupId: null } } });
-  expect(await stateWith(differences)).toMatchObject({ ok: false, refusal: { code: 'misconfigured', detail: null } });
+  expect(await stateWith(differences)).toMatchObject({
+    ok: false,
+    refusal: { code: 'misconfigured', detail: setting },
+  });
 });
 
 test('a co-signer whose peers share a key, or whose secret is zero, serves no request, and names the setting', async () => {

@@ -119,6 +119,13 @@ export function cosignersInMemory(count = 3, versions = WIRE_VERSIONS) {
       await settled();
       configure();
     },
+    /** Restarts a co-signer with another key-encryption secret, as by a wrong setting. */
+    encryptWith: async (index: number, keyEncryption: string) => {
+      await settled();
+      const machine = machines[index - 1];
+      if (machine !== undefined) machine.secrets = { ...machine.secrets, keyEncryption };
+      configure();
+    },
     /**
      * Replaces a co-signer by a new machine with empty storage and new secrets. The other
      * co-signers pin its new keys.

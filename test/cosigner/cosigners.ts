@@ -314,7 +314,8 @@ export function entered(
     chains: [chain.name],
   } as const;
   const creation = { reference: 'treasury', foundedAtMs: createdAtMs };
-  const holding = { members: [], policy: governedBy, keys: [key], expiredAdoptions: [], adoptedVersions: {} };
+  const access = { members: [], invitations: [], disabledAccess: [], accessVersions: {} };
+  const holding = { ...access, policy: governedBy, keys: [key], expiredAdoptions: [], adoptedVersions: {} };
   const vault = { id: governedBy.vaultId, ...creation, configuration, ...holding };
   return newTransaction(
     {

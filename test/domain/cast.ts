@@ -11,9 +11,10 @@ import type { Policy } from '#domain/policy/policy.ts';
 import { NO_PREVIOUS_POLICY } from '#domain/policy/policy.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
 import type { Attempt, ValuedInclusion, Transaction, TransactionState } from '#domain/transaction/transaction.ts';
-import type { Actor } from '#domain/access/approval.ts';
+import type { Actor, Operator } from '#domain/access/approval.ts';
 
 /** The people of the tests: alice, bob and carol are signers, and mallory is not. */
+export const OPERATOR: Operator = { serviceKey: '0'.repeat(8), address: null };
 export const alice = actor(1);
 export const bob = actor(2);
 export const carol = actor(3);

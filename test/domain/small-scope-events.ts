@@ -25,12 +25,12 @@ export const APPROVALS = PEOPLE.map((actor): TransactionEvent => ({
   device: null,
   digest: DIGEST,
 }));
-export const REJECT: TransactionEvent = { type: 'reject', actor: bob };
+export const REJECT: TransactionEvent = { type: 'reject', actor: bob, device: null };
 export const CANCEL: TransactionEvent = { type: 'cancel', actor: alice };
 export const CANCEL_UNSIGNED: TransactionEvent = { type: 'cancelUnsigned' };
 export const SPEED_UP: TransactionEvent = { type: 'speedUp', actor: alice };
 export const EXPIRE: TransactionEvent = { type: 'expire' };
-export const DROP_APPROVALS: TransactionEvent = { type: 'dropVotes', policy: WITHOUT_CAROL };
+export const DROP_APPROVALS: TransactionEvent = { type: 'dropVotes', policy: WITHOUT_CAROL, disabledAccess: [] };
 export const MISS: TransactionEvent = { type: 'miss', inMempool: false, nonceTaken: false };
 export const SETTLE: TransactionEvent = { type: 'settle' };
 export const PREPARE = {

@@ -39,7 +39,7 @@ beforeAll(async () => {
   const bob = parseUserId(world.people().bob.id);
   if (bob === null) throw new Error('bob has an id');
   phone = new Authenticator(bob, { rpId: 'localhost', origin: APPROVAL_ORIGIN });
-}, 120_000);
+});
 afterAll(() => world.end());
 
 const keyFile = () => join(world.folder, 'alice.pem');
@@ -53,9 +53,15 @@ function cosigners(): CosignerPin[] {
 }
 
 /** Runs a device command as alice types it in her terminal. */
-async function device(...words: readonly string[]): Promise<{ answer: Record<string, unknown>; shown: string }> {
-  const { alice } = world.people();
-  const env = { ...process.env, CONCLAVE_URL: world.stack().url, CONCLAVE_TOKEN: alice.token };
+function device(...words: readonly string[]) {
+  return deviceWith({ CONCLAVE_TOKEN: world.people().alice.token }, words);
+}
+
+async function deviceWith(
+  variables: Readonly<Record<string, string>>,
+  words: readonly string[],
+): Promise<{ answer: Record<string, unknown>; shown: string }> {
+  const env = { ...process.env, CONCLAVE_URL: world.stack().url, ...variables };
   const { stdout, stderr } = await run(
     process.execPath,
     ['cli/conclave.ts', 'device', '--bundled-node', ...words, '--key', keyFile()],
@@ -120,7 +126,19 @@ test('a device without pins signs nothing, and is pinned only with the fingerpri
   expect(answer).toMatchObject({ vault: vault.id, threshold: 2, policy: { version: 3 } });
   for (const { index } of cosigners()) expect(shown).toContain(`Co-signer ${index}: agrees, version 3 is in force`);
   expect((await stat(`${keyFile()}.pins.json`)).mode & 0o777).toBe(0o600);
-  await alice.client.reject(id);
+  await device('reject', '--transaction', id, '--yes');
+});
+
+test('without a token alice approves and rejects in her terminal', async () => {
+  const { id } = await world.people().alice.client.transfer({
+    vaultId: vault.id,
+    chain: 'anvil',
+    to: RECIPIENT,
+    amount: '7',
+  });
+  const decide = async (act: string) => (await deviceWith({}, [act, '--transaction', id, '--yes'])).answer;
+  expect(await decide('approve')).toMatchObject({ state: 'SUBMITTED', approvalsCounted: 1 });
+  expect(await decide('reject')).toMatchObject({ state: 'REJECTED' });
 });
 
 test('alice approves in her terminal a payment that her machine decoded, bob with his phone, and it is paid', async () => {
@@ -242,7 +260,7 @@ test('a service that leaves out, replays or forges the statements of co-signers 
     });
   }
   expect((await alice.client.read(id)).approvalsCounted).toBe(0);
-  await alice.client.reject(id);
+  await device('reject', '--transaction', id, '--yes');
 });
 
 test('a device without the statement of one co-signer signs once its owner has named that co-signer', async () => {
@@ -270,7 +288,7 @@ test('a device without the statement of one co-signer signs once its owner has n
     typed.child.stdin?.end('yes despite 3\n');
     expect(JSON.parse((await typed).stdout)).toMatchObject({ approvalsCounted: 1 });
   });
-  await alice.client.reject(id);
+  await device('reject', '--transaction', id, '--yes');
 });
 
 test('the device refuses a policy that names other co-signers than it has pinned', async () => {
@@ -288,7 +306,7 @@ test('the device refuses a policy that names other co-signers than it has pinned
     'Pin them again with their fingerprint',
   );
   await writeFile(file, before);
-  await alice.client.reject(id);
+  await device('reject', '--transaction', id, '--yes');
 });
 
 test('the change back to token mode requires a device signature, and a device signs only after yes', async () => {

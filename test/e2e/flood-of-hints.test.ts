@@ -34,7 +34,7 @@ async function paid(index: number): Promise<string> {
   const client = anvilClient(world.chainUrl);
   const account = getAddress(await world.chain.account(index));
   const hash = await client.sendTransaction({ account, to: getAddress(vault.address), value: 10n ** 17n });
-  await client.waitForTransactionReceipt({ hash });
+  await client.mined(hash);
   return hash;
 }
 

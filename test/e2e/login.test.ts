@@ -14,7 +14,7 @@ let url: string;
 beforeAll(async () => {
   scene = await startLoginWorld();
   ({ world, url } = scene);
-}, 60_000);
+});
 afterAll(() => scene.end());
 
 const SESSION = '__Host-session';
@@ -131,13 +131,19 @@ test('a logged-in user sees their vaults, with the addresses', async () => {
   const roles = expect.arrayContaining(['signer']) as string[];
   const wallets = [{ chain: 'anvil', address: vault.address }];
   const { alice, bob, carol } = world.people();
-  const members = [alice, bob, carol].map(({ id: userId }, i) => ({ userId, name: ['alice', 'bob', 'carol'][i] }));
+  const members = [alice, bob, carol].map(({ id: userId }, i) => ({
+    userId,
+    name: ['alice', 'bob', 'carol'][i],
+    hasNamesake: false,
+  }));
   const entry = {
     id: vault.id,
     name: 'treasury',
     roles,
     threshold: 2,
     approvalMode: 'token',
+    membership: 'accepted',
+    namesakes: [],
     wallets,
     members,
   };

@@ -3,6 +3,7 @@ import type { InferRequestType } from 'hono/client';
 import type { Connection } from '#cli/api-client.ts';
 import { unwrap } from '#cli/api-client.ts';
 import type { Person, ReadyVault } from '#local/stack/provision.ts';
+import { acceptVault } from '#local/stack/provision.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
 
@@ -65,6 +66,7 @@ test('a vault that lost a signer continues with the others, version after versio
   expect(await changePolicy(open, carol)).toBe('ADOPTED');
   const without = { signers: [alice.id, bob.id, mallory.id] };
   expect(await changePolicy(without, alice, bob)).toBe('ADOPTED');
+  await acceptVault(vault.id, [mallory]);
   const to = await world.chain.account(6);
   const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to, amount: '7' });
   expect((await carol.client.request('POST', `/transaction/${id}/approve`)).status).toBe(403);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addressesOf } from '#local/stack/provision.ts';
+import { acceptVault, addressesOf } from '#local/stack/provision.ts';
 import { pollUntil } from '#local/stack/poll.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
@@ -50,6 +50,7 @@ test('a vault that is killed repeatedly during its key generation gets a key in 
   const { anvil: address = '' } = await pollUntil('key', () => addressesOf(world.service(), id), 60_000);
   await world.chain.fund(address, 10n ** 18n);
   const { alice, bob } = world.people();
+  await acceptVault(id, [alice, bob]);
   const to = await world.chain.account(7);
   const transfer = await alice.client.transfer({ vaultId: id, chain: 'anvil', to, amount: '1000' });
   await alice.client.approve(transfer.id);

@@ -129,7 +129,7 @@ export async function startWorld(requested: WorldOptions = {}) {
      * address.
      */
     vault: async (name: string, vaultOptions: Partial<VaultOptions> = {}): Promise<ReadyVault> => {
-      const signers = [people.alice, people.bob, people.carol];
+      const signers = [at(people.alice), at(people.bob), at(people.carol)];
       const vault = await createReadyVault(service.at(stack.url), { name, signers, threshold: 2, ...vaultOptions });
       await chain.fund(vault.address, ETHER);
       return vault;

@@ -91,6 +91,7 @@ export function bodies(chance: Chance, world: Vaults): Readonly<Record<string, R
       endpoint: 'https://fcm.googleapis.com/fcm/send/fuzz',
       keys: { p256dh: `B${'A'.repeat(86)}`, auth: 'A'.repeat(22) },
     },
+    '/user/me/notifications/read': { until: '2026-11-29T10:00:00.000Z' },
     '/personal-access-token/:id': { name: 'fuzzed', enabled: chance() < 0.5 },
     '/session/access-token': { name: 'fuzzed', expiresAt: null },
     '/vault/:vaultId/credential-reset/:resetId/cancel-by-device': {

@@ -8,6 +8,8 @@ import { Client } from '#cli/api-client.ts';
 import { UNLIMITED } from '#local/stack/configuration.ts';
 import { createPerson, createReadyVault, ownToken } from '#local/stack/provision.ts';
 import { startStack } from '#local/stack/stack.ts';
+import { startFalseNode } from '../chains/false-node.ts';
+import { generousAnswer } from '../chains/generous-node.ts';
 import type { Received } from '../http/documented-answer.ts';
 import { promiseFault } from '../http/documented-answer.ts';
 import { seededRandom } from '#local/stack/seeded-random.ts';
@@ -42,7 +44,10 @@ async function main(): Promise<void> {
   console.log(`${REQUESTS} requests, seed ${SEED}`);
   const chance = seededRandom(SEED);
   const folder = await mkdtemp(join(tmpdir(), 'conclave-fuzz-'));
-  const stack = await startStack({ folder, rpcUrls: {}, rateLimits: UNLIMITED });
+  // Without an RPC node no payment is created.
+  const node = await startFalseNode('');
+  node.follow((method, params) => generousAnswer(method, params, 31_337n));
+  const stack = await startStack({ folder, rpcUrls: { anvil: [node.url] }, rateLimits: UNLIMITED });
   try {
     const world = await build(new Client(stack.url, stack.serviceKey), stack.url);
     const statuses = new Map<number, number>();
@@ -56,6 +61,7 @@ async function main(): Promise<void> {
     console.log('Every answer kept its promise, and no refusal changed anything.');
   } finally {
     await stack.stop();
+    await node.stop();
     await rm(folder, { recursive: true, force: true });
   }
 }
@@ -106,8 +112,8 @@ async function requestOnce(chance: Chance, world: World): Promise<number> {
   const isRoute = !path.split('?')[0]?.includes('//') && received.status !== 405;
   const fault = isRoute ? promiseFault(PROMISED, route, received) : null;
   if (fault !== null && !isOtherPath(received)) throw new Error(`${shown}\n${fault}`);
-  // No RPC node answers here, so an endpoint that reads a chain refuses with its documented 503.
-  const isDown = received.status >= 500 && codeOf(received) !== 'chain-unavailable';
+  // No RPC node answers here, and no cron runs, so endpoints refuse with their documented 503.
+  const isDown = received.status >= 500 && !['chain-unavailable', 'not-ready'].includes(codeOf(received) ?? '');
   if (isDown) throw new Error(`${shown}\nanswered ${received.status}: ${text}`);
   // A replayed answer shows the record as it was at its creation.
   if (response.headers.get('idempotency-replayed') === null) learn(world, received);

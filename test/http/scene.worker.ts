@@ -1,15 +1,33 @@
 import { env, exports } from 'cloudflare:workers';
-import { createExecutionContext } from 'cloudflare:test';
+import { createExecutionContext, runInDurableObject } from 'cloudflare:test';
 import { expect } from 'vitest';
 import type { Promises } from '../worker/main.ts';
 import { expectDocumented } from './documented.worker.ts';
+import { RATE_LIMIT_POLICIES } from '#domain/access/rate-limit.ts';
 import type { TokenGrant } from '#domain/access/token-grant.ts';
 import { WHOLE_GRANT } from '#domain/access/token-grant.ts';
-import { parseKeyId } from '#domain/id.ts';
+import type { UserId } from '#domain/id.ts';
+import { parseKeyId, parseTokenId, parseUserId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { vaultOf } from '../objects/vault/vault-of.ts';
 
-export const coordinator = env as unknown as CoordinatorEnv & { readonly TEST_SERVICE_KEY: string };
+const bindings = env as unknown as CoordinatorEnv & { readonly TEST_SERVICE_KEY: string };
+
+const SHIELD: RateLimit = {
+  limit: async (options) =>
+    options.key.startsWith('service-key:') ? { success: true } : bindings.SHIELD.limit(options),
+};
+
+/**
+ * The bindings of the tests, also those that a test changes. All files use one service key, so
+ * together they would exceed its limit: their requests with a service key are not counted.
+ */
+export const coordinator = new Proxy(bindings, {
+  get: (target, name) => (name === 'SHIELD' ? SHIELD : (Reflect.get(target, name) as unknown)),
+});
+
+/** The settings of a service that has no RPC node. */
+export const WITHOUT_NODES: CoordinatorEnv = { ...coordinator, RPC_URLS: '{}' };
 
 export const WALLET = '0x1111111111111111111111111111111111111111';
 export const RECIPIENT = '0x2222222222222222222222222222222222222222';
@@ -61,13 +79,22 @@ export async function call(line: string, requested: RequestOptions = {}): Promis
   });
   const response = await app.fetch(request, bound, createExecutionContext());
   const text = await response.text();
-  const answer = { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
+  const answer = {
+    status: response.status,
+    headers: response.headers,
+    body: text === '' ? {} : bodyOf(response, text),
+  };
   expectDocumented(line, answer);
   return answer;
 }
 
 export function asService(line: string, body?: unknown): Promise<Answer> {
   return call(line, { token: coordinator.TEST_SERVICE_KEY, ...(body === undefined ? {} : { body }) });
+}
+
+/** Every response has JSON, except the metrics. */
+function bodyOf({ headers }: Response, text: string) {
+  return headers.get('content-type')?.startsWith('text/plain') === true ? text : JSON.parse(text);
 }
 
 /**
@@ -127,10 +154,25 @@ export async function anotherToken(
 ): Promise<Person> {
   const { newTokenId, newSecret, insertAccessToken } = await promises();
   const [user, id, secret] = [await profileOf(person), newTokenId(), newSecret('access-token')];
-  const token = { id, user, name: 'one more', expiresAt, secretHash: secret.hash, ...WHOLE_GRANT, ...grant };
-  const made = await coordinator.ACCESS_TOKEN.getByName(`token:${id}`).create(token);
+  const terms = { name: 'one more', expiresAt, madeIn: null };
+  const token = { id, user, ...terms, secretHash: secret.hash, ...WHOLE_GRANT, ...grant };
+  const made = await coordinator.ACCESS_TOKEN.getByName(`token:${id}`).create(token, false);
   await insertAccessToken(coordinator.DB, { id, userId: user.id, createdAtMs: made?.createdAtMs ?? 0 });
+  await forgetBudgets(user.id);
   return { ...person, token: secret.valueFor(id, coordinator.TOKEN_MAC_KEY) };
+}
+
+/** Tokens of a person together have three times the limit of one: this forgets what they used. */
+async function forgetBudgets(userId: UserId): Promise<void> {
+  await runInDurableObject(coordinator.PERSON.getByName(`person:${userId}`), (_object, { storage }) => {
+    for (const policy of RATE_LIMIT_POLICIES) storage.kv.delete(`budget:token:${policy}`);
+  });
+}
+
+/** Sends one request as a person, with another token, so that the limits of one do not matter. */
+export async function asPerson(person: Person, line: string, body?: object): Promise<Answer> {
+  const { token } = await anotherToken(person);
+  return call(line, { token, ...(body === undefined ? {} : { body }) });
 }
 
 /**
@@ -167,6 +209,25 @@ async function profileOf({ id }: Person) {
   return user;
 }
 
+/**
+ * Accepts a vault as a new member, as `POST /vault/{vaultId}/accept` does, without a request that
+ * the limits of a token would count. Returns the member.
+ */
+export async function accept<Member extends Pick<Person, 'id'>>(vaultId: number, person: Member): Promise<Member> {
+  const [userId, tokenId] = [parseUserId(person.id), parseTokenId('0'.repeat(16))];
+  if (userId === null || tokenId === null) throw new Error('the ids must parse');
+  const actor = { userId, tokenId, address: null };
+  const answered = await vaultOf(coordinator, vaultId).execute(actor, { type: 'answerInvitation', answer: 'accept' });
+  expect(answered).toEqual({ ok: true, value: null });
+  return person;
+}
+
+/** Adds a new person to a vault, as an operator does, and accepts the vault as this person. */
+export async function join({ id }: Pick<Treasury, 'id'>, person: Person, roles: readonly string[]): Promise<Person> {
+  expect((await asService(`PUT /internal/vault/${id}/member/${person.id}`, { roles })).status).toBe(200);
+  return accept(id, person);
+}
+
 export interface Treasury {
   readonly id: number;
   readonly alice: Person;
@@ -194,17 +255,17 @@ export async function foundTreasury(differences: Readonly<Record<string, unknown
   });
   expect(opened.status).toBe(201);
   const id: number = opened.body['id'];
+  await recordKey(id, Object.fromEntries(opened.body['chains'].map((chain: string) => [chain, WALLET])));
+  for (const { userId } of opened.body['members']) await accept(id, { id: userId });
+  return { id, alice, bob, carol, victor, mallory };
+}
+
+/** Gives a vault its wallets, as the end of the key generation does. */
+export async function recordKey(vaultId: number, addresses: Readonly<Record<string, string>>): Promise<void> {
   const keyId = parseKeyId('a'.repeat(26));
   if (keyId === null) throw new Error('the key id must parse');
-  const key = {
-    keyId,
-    scheme: 'ecdsa-secp256k1',
-    publicKey: '02',
-    publicShares: {},
-    addresses: Object.fromEntries(opened.body['chains'].map((chain: string) => [chain, WALLET])),
-  } as const;
-  await vaultOf(coordinator, id).report({ type: 'recordKey', key });
-  return { id, alice, bob, carol, victor, mallory };
+  const key = { keyId, scheme: 'ecdsa-secp256k1', publicKey: '02', publicShares: {}, addresses } as const;
+  await vaultOf(coordinator, vaultId).report({ type: 'recordKey', key });
 }
 
 /**
@@ -224,6 +285,17 @@ export async function changePolicy(treasury: Treasury, patch: Readonly<Record<st
     if (approved.body['state'] === 'ADOPTED') return;
   }
   throw new Error('three approvals did not change the policy');
+}
+
+/** Fills the slots of members for policy changes: five admins propose two changes each. */
+export async function fillSlots(treasury: Treasury): Promise<void> {
+  for (let n = 1; n <= 5; n++) {
+    const { token } = await join(treasury, await enter('admin'), ['admin']);
+    for (const units of [2 * n - 1, 2 * n]) {
+      const body = { limits: [{ chain: 'anvil', perTransaction: String(units) }] };
+      expect((await call(`POST /vault/${treasury.id}/policy-change`, { token, body })).status).toBe(201);
+    }
+  }
 }
 
 export function payment(treasury: Treasury, differences: Readonly<Record<string, unknown>> = {}) {

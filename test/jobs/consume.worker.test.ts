@@ -4,7 +4,7 @@ import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { listDeadLetters } from '#store/operations/dead-letters.ts';
 import { allocateVault, claimVaultsToWake } from '#store/vaults.ts';
 import { consumed } from '../worker/queue-batch.ts';
-import { call, coordinator, created, foundTreasury } from '../http/scene.worker.ts';
+import { call, coordinator, created, foundTreasury, WITHOUT_NODES } from '../http/scene.worker.ts';
 
 /**
  * Covers the queue consumers with late, repeated and invalid messages. The co-signers are
@@ -51,10 +51,11 @@ test('a job about a missing transaction does nothing', async () => {
 test('a transaction waits with a reason while its chain has no RPC node, and a repeated message changes nothing', async () => {
   const { treasury, id, read } = await approvedTransfer();
   const message = { vaultId: treasury.id, transactionId: id, job: 'sign' };
-  expect(await consumed('conclave-signing', [message])).toEqual({ acked: 1, retried: 0 });
+  const env = WITHOUT_NODES;
+  expect(await consumed('conclave-signing', [message], { env })).toEqual({ acked: 1, retried: 0 });
   const first = await read();
   expect([first['state'], first['stateReason'], first['txHash']]).toEqual(['SIGNING', 'CHAIN_NOT_CONFIGURED', null]);
-  await consumed('conclave-signing', [message, message]);
+  await consumed('conclave-signing', [message, message], { env });
   expect(await read()).toEqual(first);
 });
 
@@ -64,10 +65,10 @@ test('a payment fails a day after its expiry if it was not signed, and not a mil
   const message = { vaultId: treasury.id, transactionId: id, job: 'sign' };
   const endMs = Date.parse(String(expiresAt)) + (24 * 60 + 10) * 60 * 1000;
   vi.useFakeTimers({ toFake: ['Date'], now: endMs - 1 });
-  await consumed('conclave-signing', [message]);
+  await consumed('conclave-signing', [message], { env: WITHOUT_NODES });
   expect((await read())['state']).toBe('SIGNING');
   vi.setSystemTime(endMs);
-  await consumed('conclave-signing', [message]);
+  await consumed('conclave-signing', [message], { env: WITHOUT_NODES });
   const failed = await read();
   expect([failed['state'], failed['stateReason'], failed['txHash']]).toEqual(['FAILED', 'SIGNING_TIMEOUT', null]);
 });
@@ -87,7 +88,7 @@ test('an expired payment with others above its nonce is filled for as long as ne
     [31, 'CHAIN_NOT_CONFIGURED'],
   ] as const) {
     vi.useFakeTimers({ toFake: ['Date'], now: endMs + days * 24 * 60 * 60 * 1000 });
-    await consumed('conclave-signing', [message]);
+    await consumed('conclave-signing', [message], { env: WITHOUT_NODES });
     const { state, stateReason } = await read();
     expect([state, stateReason]).toEqual(['SIGNING', reason]);
   }
@@ -152,8 +153,9 @@ test('one cron run wakes eight hundred vaults, twenty at a time, within the call
     atOnce -= 1;
     // A vault that cannot be woken does not prevent the others from being woken.
     if (woken.length % 100 === 7) throw new Error('away');
+    return { bytes: 1, fundedChains: [] };
   };
-  const VAULT = { getByName: (name: string) => ({ rearmAlarm: () => wake(name) }) };
+  const VAULT = { getByName: (name: string) => ({ wake: () => wake(name) }) };
   const prepare = (query: string) => {
     request += 1;
     return coordinator.DB.prepare(query);
@@ -162,12 +164,12 @@ test('one cron run wakes eight hundred vaults, twenty at a time, within the call
   const env = { ...coordinator, VAULT, DB: { prepare, batch } } as unknown as CoordinatorEnv;
   // At each quarter of an hour the run also raises the alerts.
   const nowMs = Math.floor(Date.now() / 900_000) * 900_000;
-  await sweep(env, nowMs);
+  await sweep(env, { nowMs, settingFaults: [] });
   expect([new Set(woken).size, mostAtOnce]).toEqual([woken.length, 20]);
   expect(woken.length).toBeGreaterThanOrEqual(800);
   expect(request).toBeLessThan(950);
   const first = woken.splice(0);
-  await sweep(env, nowMs);
+  await sweep(env, { nowMs, settingFaults: [] });
   const isNew = (name: string) => /:500\d{3}$|:501000$/.test(name) && !first.includes(name);
   expect(woken.filter(isNew).length + first.filter((name) => /:50[01]\d{3}$/.test(name)).length).toBe(1_000);
   await coordinator.DB.prepare("DELETE FROM vaults WHERE name = 'many'").run();
@@ -178,6 +180,6 @@ test('the cron run changes nothing in healthy vaults, and none in vaults that we
   const { treasury, read } = await approvedTransfer();
   await call(`GET /vault/${treasury.id}/transactions`, { token: treasury.victor.token });
   const before = await read();
-  await sweep(coordinator, Date.now() + 24 * 60 * 60 * 1000);
+  await sweep(WITHOUT_NODES, { nowMs: Date.now() + 24 * 60 * 60 * 1000, settingFaults: [] });
   expect(await read()).toEqual(before);
-}, 20_000);
+});

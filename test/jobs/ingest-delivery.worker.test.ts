@@ -3,11 +3,11 @@ import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { insertDelivery, reopenDeliveries } from '#store/deliveries.ts';
 import { consumed as consumedOf } from '../worker/queue-batch.ts';
-import { asService, coordinator } from '../http/scene.worker.ts';
+import { asService, coordinator, WITHOUT_NODES } from '../http/scene.worker.ts';
 
 /**
- * Covers deliveries, in any order and number of queue messages. These tests have no RPC node.
- * test/e2e has one.
+ * Covers deliveries, in any order and number of queue messages. These tests have no RPC node, or
+ * one that they stub. test/e2e has a real one.
  */
 
 afterEach(() => {
@@ -32,7 +32,7 @@ async function kept(count: number, receivedAtMs = Date.now(), endpointId = 'of-t
   return id;
 }
 
-const consumed = (bodies: readonly unknown[], env: CoordinatorEnv = coordinator) =>
+const consumed = (bodies: readonly unknown[], env: CoordinatorEnv = WITHOUT_NODES) =>
   consumedOf('conclave-activity', bodies, { env });
 
 /** Returns an environment whose queue records the messages and sends none. */
@@ -42,7 +42,7 @@ function withQueue() {
   const sendBatch = async (all: readonly { readonly body: { readonly deliveryId: string } }[]) => {
     for (const { body } of all) await send(body);
   };
-  return { sent, env: { ...coordinator, ACTIVITY_QUEUE: { send, sendBatch } } as unknown as CoordinatorEnv };
+  return { sent, env: { ...WITHOUT_NODES, ACTIVITY_QUEUE: { send, sendBatch } } as unknown as CoordinatorEnv };
 }
 
 const row = (id: string) =>
@@ -83,7 +83,7 @@ test('a long delivery is split into parts, and no part is lost when it is split 
 });
 
 /** Settings with an RPC node that does not answer. */
-const UNREACHABLE = { RPC_URLS: JSON.stringify({ ethereum: ['http://node.test'] }) };
+const UNREACHABLE = { RPC_URLS: JSON.stringify({ ethereum: ['https://node.test'] }) };
 
 test('a delivery waits while its chain is unreachable, longer each time, and fails after a day', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
@@ -155,10 +155,10 @@ test('the sweep sends open deliveries whose message was lost, and removes those 
   await consumed([{ deliveryId: old }]);
   expect((await row(old))?.state).toBe('done');
   const { sent, env } = withQueue();
-  await sweep(env, Date.now());
+  await sweep(env, { nowMs: Date.now(), settingFaults: [] });
   expect([sent.includes(lost), sent.includes(fresh), await row(old)]).toEqual([true, false, null]);
   // The message of this delivery is in flight, so the next run does not send it again.
-  await sweep(env, Date.now());
+  await sweep(env, { nowMs: Date.now(), settingFaults: [] });
   expect(sent.filter((id) => id === lost)).toHaveLength(1);
 });
 
@@ -207,7 +207,7 @@ test.each([
   vi.stubGlobal('fetch', solanaNode('result' in transaction ? 'AccountInUse' : null, transaction));
   const event = { network: 'SOLANA_MAINNET', transaction: [{ signature: SIGNATURE }] };
   const id = await keptBody({ type: 'ADDRESS_ACTIVITY', event });
-  const RPC_URLS = JSON.stringify({ solana: ['http://node.test'] });
+  const RPC_URLS = JSON.stringify({ solana: ['https://node.test'] });
   await consumed([{ deliveryId: id }], { ...withQueue().env, RPC_URLS });
   const { state, tries, outcome: stored } = (await row(id)) ?? {};
   expect([state, tries, stored]).toEqual(['done', 1, outcome]);
@@ -219,7 +219,7 @@ const SECRET_TEXT = 'a text that no log has';
 const UNKNOWN = { type: 'GAS_PRICE', event: { network: 'ETH_MAINNET', note: SECRET_TEXT } };
 
 /** Processes deliveries, and returns the lines of the log about unread ones. */
-async function unreadLines(ids: readonly string[], env: CoordinatorEnv = coordinator) {
+async function unreadLines(ids: readonly string[], env: CoordinatorEnv = WITHOUT_NODES) {
   const logged: string[] = [];
   const log = vi.spyOn(console, 'error').mockImplementation((line: string) => void logged.push(line));
   for (const deliveryId of ids) await consumed([{ deliveryId }, { deliveryId }], env);
@@ -242,7 +242,7 @@ test('an authentic delivery that is not understood is logged once, with its kind
   expect(await row(id)).toMatchObject({ state: 'done', outcome: '{"unread":1}' });
   expect(await unreadLines([await keptBody('{ no JSON')])).toEqual([{ ...line, kind: 'null' }]);
   const nothing = { type: 'ADDRESS_ACTIVITY', event: { network: 'ETH_MAINNET', activity: [] } };
-  expect(await unreadLines([await keptBody(nothing)], coordinator)).toEqual([]);
+  expect(await unreadLines([await keptBody(nothing)], WITHOUT_NODES)).toEqual([]);
 });
 
 test('a delivery about a chain without an RPC node is logged, because it can never have an effect', async () => {

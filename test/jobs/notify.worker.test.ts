@@ -1,5 +1,4 @@
 import type { VaultDoors } from '#objects/vault/doors/doors.ts';
-import { runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { TransactionId } from '#domain/id.ts';
@@ -7,55 +6,20 @@ import { parseTransactionId, parseVaultId } from '#domain/id.ts';
 import { notify } from '#jobs/notify.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { vaultStub } from '#objects/vault/doors/stub.ts';
-import { UNPRICED } from '../domain/cast.ts';
-import type { Person, Treasury } from '../http/scene.worker.ts';
+import { OPERATOR, UNPRICED } from '../domain/cast.ts';
+import type { Treasury } from '../http/scene.worker.ts';
 import { call, asService, coordinator, created, foundTreasury, RECIPIENT, WALLET } from '../http/scene.worker.ts';
 import { consumed } from '../worker/queue-batch.ts';
 import type { Browser } from '../worker/push-service.ts';
-import { base64url, bytesOf, decrypt, newBrowser, refusalOf } from '../worker/push-service.ts';
+import { base64url, bytesOf, decrypt, newBrowser } from '../worker/push-service.ts';
+import { pushService, sentNotifications, subscribed } from '../worker/push-scene.worker.ts';
 
 /** Covers which members get which notification in which browser, and push services that fail. */
-
-const keys: { readonly publicKey: string } = JSON.parse((coordinator as CoordinatorEnv).WEB_PUSH ?? '{}');
-let browsers = 0;
 
 afterEach(() => {
   vi.unstubAllGlobals();
   vi.useRealTimers();
 });
-
-async function subscribed(person: Person): Promise<Browser> {
-  browsers += 1;
-  const browser = newBrowser(`https://push.test/browser-${browsers}`);
-  const answer = await call('POST /push-subscription', { token: person.token, body: browser.subscription });
-  expect(answer.status).toBe(201);
-  return browser;
-}
-
-/** Simulates a push service: it accepts what a real one accepts, and answers as the test sets. */
-function pushService(answer: (url: string) => number | 'away' = () => 201) {
-  const taken: { readonly url: string; readonly body: Uint8Array; readonly topic: string | null }[] = [];
-  const requests: string[] = [];
-  vi.stubGlobal('fetch', async (input: string, init: RequestInit) => {
-    const request = new Request(input, init);
-    requests.push(request.url);
-    expect(await refusalOf(request, keys.publicKey)).toBeNull();
-    const status = answer(request.url);
-    if (status === 'away') throw new TypeError('connection refused');
-    if (status < 300) {
-      const body = new Uint8Array(await request.arrayBuffer());
-      taken.push({ url: request.url, body, topic: request.headers.get('topic') });
-    }
-    return new Response(null, { status });
-  });
-  const read = async (browser: Browser) => {
-    const own = taken.filter(({ url }) => url === browser.subscription.endpoint);
-    return Promise.all(
-      own.map(async ({ body }) => JSON.parse(await decrypt(browser, body)) as Record<string, unknown>),
-    );
-  };
-  return { taken, requests, read };
-}
 
 function vaultOf({ id }: Treasury) {
   const vaultId = parseVaultId(id);
@@ -353,9 +317,8 @@ test('a recovery export is in the history and notifies every member, even if it 
   const keyId = 'a'.repeat(26);
   // The process ended after the request was written, so no record shows what the co-signers
   // returned.
-  await vault.execute(null, {
+  await vault.execute(OPERATOR, {
     type: 'recordExport',
-    requestedBy: 'service-key 00000000',
     keys: [{ keyId, givenBy: null }],
   });
   const { body } = await call(`GET /vault/${treasury.id}/history`, { token: treasury.victor.token });
@@ -370,15 +333,10 @@ test('a recovery export is in the history and notifies every member, even if it 
     { action: 'recovery-exported', detail: `${keyId} `, actor: null },
     { action: 'recovery-export', detail: keyId, reason: 'service-key 00000000' },
   ]);
-  const due = await runInDurableObject(vault, (_object, state) =>
-    state.storage.sql.exec<{ tx_id: string }>("SELECT tx_id FROM outbox WHERE job = 'notify'").toArray(),
-  );
-  expect(due).toHaveLength(2);
-  for (const { tx_id: id } of due) {
-    await consumed('conclave-notifications', [{ vaultId: treasury.id, transactionId: id, job: 'notify' }]);
-  }
+  await sentNotifications(treasury);
   const notice = { kind: 'vault', title: 'Treasury: recovery packages requested', vaultId: treasury.id };
   for (const browser of [alice, victor]) expect(await read(browser)).toMatchObject([notice, notice]);
   expect(taken).toHaveLength(4);
-  expect(await vault.work({ type: 'notificationWork', ids: due.map(({ tx_id: id }) => idOf(id)) })).toEqual([]);
+  await sentNotifications(treasury);
+  expect(taken).toHaveLength(4);
 });

@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { clientFor } from '#chains/clients/client-for.ts';
-import type { ChainClient, Observation, WatchedAttempts } from '#chains/chain-client.ts';
+import type { ChainClient, WatchedAttempts } from '#chains/chain-client.ts';
+import type { Observation } from '#chains/observation.ts';
 import type { ChainMovement } from '#domain/asset/movement.ts';
 import { movementsOf, NATIVE } from '#domain/asset/movement.ts';
 import { amountOf } from '#domain/asset/amount.ts';
@@ -52,7 +53,7 @@ async function polled(recorded: readonly Inclusion[], answers: readonly (Observa
   return {
     reported: events.map(({ type }) => type),
     contents: events.flatMap((event) => (event.type === 'correct' ? [event.inclusion] : [])),
-    alerts: logged.mock.calls.length,
+    alerts: logged.mock.calls.filter(([line]) => String(line).startsWith('{"event":"alert",')).length,
     observed: observed.length,
   };
 }

@@ -107,9 +107,9 @@ async function requested({ nowMs = Date.now(), found = hashesTo(1) } = {}): Prom
   });
   const env = {
     ...coordinator,
-    RPC_URLS: JSON.stringify({ ethereum: ['http://node.test'] }),
+    RPC_URLS: JSON.stringify({ ethereum: ['https://node.test'] }),
     ACTIVITY_QUEUE: { send, sendBatch },
-    VAULT: { getByName: () => ({ report, work, rearmAlarm: async () => {} }) },
+    VAULT: { getByName: () => ({ report, work, wake: async () => ({ bytes: 0, fundedChains: [] }) }) },
   } as unknown as CoordinatorEnv;
   const wallets = [{ chain: 'eip155:1', address: wallet, isReadable: true }];
   const { open } = await requestRescan(env.DB, { vaultId, wallets }, nowMs);
@@ -262,10 +262,10 @@ test('the sweep sends open scans whose message was lost, and removes those compl
   await consumed(old.env, [old.id]);
   vi.useRealTimers();
   expect((await row(old.id))?.state).toBe('done');
-  await sweep(lost.env, Date.now());
+  await sweep(lost.env, { nowMs: Date.now(), settingFaults: [] });
   expect([lost.sent.includes(lost.id), lost.sent.includes(fresh.id), await row(old.id)]).toEqual([true, false, null]);
   // The message of this scan is in flight, so the next run does not send it again.
-  await sweep(lost.env, Date.now());
+  await sweep(lost.env, { nowMs: Date.now(), settingFaults: [] });
   expect(lost.sent.filter((id) => id === lost.id)).toHaveLength(1);
 });
 

@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import type { SettingFault } from '#domain/operations/setting-fault.ts';
 import type { SweepStep } from '#jobs/sweep.ts';
 import { sweep } from '#jobs/sweep.ts';
 import type { ActivityMessage } from '#objects/configuration.ts';
@@ -24,11 +25,16 @@ const ROWS = [
   ]),
   `INSERT INTO sessions (id, user_id, created_at_ms) VALUES ('${CREDENTIAL}', 'alice', 0)`,
   `INSERT INTO access_tokens (id, user_id, created_at_ms, deleted_at_ms) VALUES ('${CREDENTIAL}', 'alice', 0, 0)`,
+  "INSERT INTO inbox (user_id, id, version, at_ms, kind, title, body) VALUES ('alice', 'old', 1, 0, 'vault', '', '')",
   "INSERT INTO claims (chain, hash, host, first_at_ms, last_at_ms) VALUES ('anvil', '0x', 'h', 0, 0)",
+  "INSERT INTO alerts (id, code, detail, opened_at_ms, seen_at_ms, resolved_at_ms) VALUES ('old', 'late-scans', '', 0, 0, 0)",
   "INSERT INTO dead_letters (id, queue, body, at_ms) VALUES ('old', 'q', '{}', 0)",
   "INSERT INTO tokens (chain, address, read_at_ms) VALUES ('anvil', '0x', 0)",
   "INSERT INTO prices (asset, state, at_ms, asked_at_ms) VALUES ('old', 'unknown', 0, 0)",
 ];
+const WRONG_SETTING: SettingFault = { name: 'LOGIN', fault: 'LOGIN is not valid.' };
+/** A queue that takes every message. */
+const IGNORED = { send: async () => {} };
 const TABLES = [
   'transactions',
   'vaults',
@@ -36,10 +42,15 @@ const TABLES = [
   'scans',
   'sessions',
   'access_tokens',
+  'inbox',
   'claims',
   'dead_letters',
   'tokens',
   'prices',
+  'queue_probes',
+  'rpc_nodes',
+  'alerts',
+  'sweep_runs',
 ];
 
 afterEach(() => {
@@ -51,6 +62,7 @@ interface Fault {
   readonly query?: RegExp;
   /** Settings of the coordinator that differ. */
   readonly env?: Partial<CoordinatorEnv>;
+  readonly setting?: SettingFault;
   /** Further statements that insert rows. */
   readonly rows?: readonly string[];
 }
@@ -67,7 +79,7 @@ function databaseWithout(failing: RegExp | undefined): Pick<D1Database, 'prepare
 
 /** Runs a sweep on new rows, by default one that logs alerts. Returns what it has done. */
 async function sweptWith(
-  { query, env = {}, rows = [] }: Fault,
+  { query, env = {}, setting = WRONG_SETTING, rows = [] }: Fault,
   nowMs = 900_000 * Math.ceil((Date.now() + DAY_MS) / 900_000),
 ) {
   // The first request creates the tables of this file.
@@ -81,15 +93,22 @@ async function sweptWith(
   const log = (line: string) => void logged.push(JSON.parse(line) as (typeof logged)[number]);
   const spy = vi.spyOn(console, 'error').mockImplementation(log);
   const stubs = {
-    VAULT: { getByName: (name: string) => ({ rearmAlarm: async () => woken.push(name) }) },
+    VAULT: { getByName: (name: string) => ({ wake: async () => ({ bytes: woken.push(name), fundedChains: [] }) }) },
+    SIGNING_QUEUE: IGNORED,
+    CONFIRMATION_QUEUE: IGNORED,
+    NOTIFICATION_QUEUE: IGNORED,
     ACTIVITY_QUEUE: {
+      ...IGNORED,
       sendBatch: async (batch: readonly { readonly body: ActivityMessage }[]) =>
         void sent.push(...batch.map(({ body }) => body)),
     },
     METRICS: { writeDataPoint: ({ blobs }: { blobs: string[] }) => void counted.push(...blobs) },
     DB: databaseWithout(query),
   };
-  await sweep({ ...coordinator, ...stubs, ...env } as unknown as CoordinatorEnv, nowMs).catch(() => {});
+  await sweep({ ...coordinator, ...stubs, ...env } as unknown as CoordinatorEnv, {
+    nowMs,
+    settingFaults: [setting],
+  }).catch(() => {});
   spy.mockRestore();
   const isGone = async (table: string, condition: string) =>
     (await coordinator.DB.prepare(`SELECT 1 FROM ${table} WHERE ${condition}`).all()).results.length === 0;
@@ -101,18 +120,26 @@ async function sweptWith(
     'resend-scans': sent.some((message) => 'scanId' in message && message.scanId === 'open'),
     'prune-deliveries': await isGone('deliveries', "state = 'done'"),
     'prune-scans': await isGone('scans', "state = 'done'"),
-    'prune-claims': await isGone('claims', 'true'),
-    'prune-sessions': await isGone('sessions', 'true'),
-    'prune-access-tokens': await isGone('access_tokens', 'true'),
     'prune-dead-letters': await isGone('dead_letters', 'true'),
     'prune-prices': await isGone('prices', "asset = 'old'"),
     'prune-tokens': await isGone('tokens', "chain = 'anvil'"),
+    'prune-claims': await isGone('claims', 'true'),
+    'prune-inbox': await isGone('inbox', 'true'),
+    'prune-alerts': await isGone('alerts', "id = 'old'"),
+    'prune-sessions': await isGone('sessions', 'true'),
+    'prune-access-tokens': await isGone('access_tokens', 'true'),
+    'alert-settings': isAlerted('setting-invalid'),
+    'probe-queues': !(await isGone('queue_probes', 'true')),
+    'probe-rpc-nodes': !(await isGone('rpc_nodes', "chain = 'anvil'")),
     'alert-work': isAlerted('stuck-transactions'),
     'alert-cosigners': isAlerted('cosigner-away'),
+    'record-end': !(await isGone('sweep_runs', 'true')),
   };
   const done = Object.entries(isDone).flatMap(([step, seen]) => (seen ? [step] : []));
   const failed = logged.flatMap(({ event, step }) => (event === 'sweep-step-failed' ? [step] : []));
-  const alerts = logged.filter(({ code }) => code === 'sweep-step-failed').map(({ detail }) => detail);
+  const alerts = logged
+    .filter(({ event, code }) => event === 'alert' && code === 'sweep-step-failed')
+    .map(({ detail }) => detail);
   const behind = logged.filter(({ code }) => code === 'sweep-behind').map(({ detail }) => detail);
   const deliveries = sent.filter((message) => 'deliveryId' in message).length;
   return { done, failed, alerts, behind, counted, sent: deliveries, steps: Object.keys(isDone) };
@@ -126,13 +153,26 @@ const FAULTS: Readonly<Record<SweepStep, Fault>> = {
   'prune-deliveries': { query: /^DELETE FROM deliveries/ },
   'prune-scans': { query: /^DELETE FROM scans/ },
   'prune-claims': { query: /^DELETE FROM claims/ },
+  'prune-inbox': { query: /^DELETE FROM inbox/ },
+  'prune-alerts': { query: /^delete from "alerts"/ },
   'prune-sessions': { query: /^DELETE FROM sessions/ },
   'prune-access-tokens': { query: /^DELETE FROM access_tokens/ },
   'prune-dead-letters': { query: /^delete from "dead_letters"/ },
   'prune-prices': { query: /^delete from "prices"/ },
   'prune-tokens': { query: /^delete from "tokens"/ },
+  'alert-settings': {
+    setting: {
+      fault: '',
+      get name(): string {
+        throw new Error('the setting cannot be read');
+      },
+    },
+  },
+  'probe-queues': { query: /^insert into "queue_probes"/ },
+  'probe-rpc-nodes': { query: /^DELETE FROM rpc_nodes/ },
   'alert-work': { query: /^select .* from "dead_letters"/ },
   'alert-cosigners': { env: { COSIGNER_URLS: 'not json' } },
+  'record-end': { query: /^insert into "sweep_runs"/ },
 };
 
 test('the sweep does every step, and raises no alert of its own', async () => {
@@ -149,9 +189,10 @@ test.each(Object.entries(FAULTS))('the sweep does every other step when %s fails
 
 test('one alert names all steps that failed, in any minute, while the vaults of a failing D1 cannot be found', async () => {
   const quarterMs = 900_000 * Math.ceil((Date.now() + DAY_MS) / 900_000);
-  const { done, failed, alerts } = await sweptWith({ query: /./ }, quarterMs);
-  expect(done).toEqual(['alert-cosigners']);
-  expect(failed.length).toBe(13);
+  const { done, failed, alerts, steps } = await sweptWith({ query: /./ }, quarterMs);
+  // The alerts that need no row of D1 are in the log, and cannot be stored.
+  expect(done).toEqual(['alert-settings', 'alert-cosigners']);
+  expect(failed).toEqual(steps);
   expect(alerts).toEqual([`Steps of the sweep that failed: ${failed.join(', ')}.`]);
   expect((await sweptWith({ query: /^DELETE FROM scans/ }, quarterMs + 60_000)).alerts).toEqual([
     'Steps of the sweep that failed: prune-scans.',
@@ -167,4 +208,56 @@ test('lost messages beyond one statement are sent in one run, and what is left i
   expect([some.sent, some.behind]).toEqual([451, []]);
   const many = await sweptWith({ rows: deliveries(1_100).flat() });
   expect([many.sent, many.behind]).toEqual([1_000, ['Steps of the sweep that left work: resend-deliveries.']]);
+});
+
+test('the check from outside is called at the end of each sweep, whatever failed in it', async () => {
+  const calls: string[] = [];
+  vi.stubGlobal('fetch', async (url: string | URL | Request) => {
+    if (typeof url === 'string' && url.startsWith('https://ping.test')) calls.push(url);
+    return new Response(null, { status: 204 });
+  });
+  const env = { HEARTBEAT_URL: 'https://ping.test/secret' };
+  await sweptWith({ env });
+  expect(calls).toEqual(['https://ping.test/secret']);
+  await sweptWith({ env, query: /./ });
+  vi.unstubAllGlobals();
+  expect(calls).toHaveLength(2);
+});
+
+test('a check that expects a call each minute notices within ten minutes that the cron has stopped', async () => {
+  const startMs = 900_000 * Math.ceil((Date.now() + DAY_MS) / 900_000);
+  let nowMs = startMs;
+  let lastCallMs = 0;
+  vi.stubGlobal('fetch', async (url: string | URL | Request) => {
+    if (url === 'https://ping.test/secret') lastCallMs = nowMs;
+    return new Response(null, { status: 204 });
+  });
+  /** As the check of a provider with a grace time of five minutes. */
+  const isLate = () => nowMs - lastCallMs > 5 * 60_000;
+  const alerted: number[] = [];
+  for (let minute = 0; minute < 15; minute++) {
+    nowMs = startMs + minute * 60_000;
+    if (minute < 4) await sweptWith({ env: { HEARTBEAT_URL: 'https://ping.test/secret' } }, nowMs);
+    if (isLate()) alerted.push(minute);
+  }
+  vi.unstubAllGlobals();
+  expect(alerted[0]).toBe(9);
+});
+
+test('the receiver of alerts gets what a sweep found, and without D1 that the sweep failed', async () => {
+  const got: string[] = [];
+  vi.stubGlobal('fetch', async (url: string | URL | Request, init?: RequestInit) => {
+    if (url !== 'https://chat.test/x' || typeof init?.body !== 'string') return new Response(null, { status: 404 });
+    got.push((JSON.parse(init.body) as { text: string }).text.split('*')[1] ?? '');
+    return new Response(null, { status: 200 });
+  });
+  const env = { ALERT_WEBHOOK: JSON.stringify({ form: 'slack', url: 'https://chat.test/x' }) };
+  const quarterMs = 900_000 * Math.ceil((Date.now() + DAY_MS) / 900_000);
+  await sweptWith({ env }, quarterMs);
+  expect(got).toEqual(expect.arrayContaining(['Alert (urgent): setting-invalid', 'Alert (urgent): cosigner-away']));
+  got.length = 0;
+  await sweptWith({ env, query: /./ }, quarterMs);
+  await sweptWith({ env, query: /./ }, quarterMs + 60_000);
+  vi.unstubAllGlobals();
+  expect(got).toEqual(['Alert (urgent): sweep-step-failed']);
 });

@@ -18,7 +18,7 @@ const NOON_MS = Date.UTC(2026, 10, 21, 12);
 const MINUTE_MS = 60_000;
 const env: CoordinatorEnv = {
   ...coordinator,
-  RPC_URLS: JSON.stringify({ ethereum: ['http://node.test'] }),
+  RPC_URLS: JSON.stringify({ ethereum: ['https://node.test'] }),
   PRICE_SOURCES: JSON.stringify([{ type: 'defillama', url: 'http://prices.test' }]),
 };
 const ethereum = findChain(chainsFrom({}), 'ethereum') as Chain;
@@ -174,7 +174,7 @@ test('a valuation is removed after two months, unless it was requested again', a
   await valueTokens(env, onEthereum(), [old]);
   later(61 * 24 * 60 * MINUTE_MS);
   await valueTokens(env, onEthereum(), [fresh]);
-  await sweep(env, Date.now());
+  await sweep(env, { nowMs: Date.now(), settingFaults: [] });
   const rows = async (query: string) => (await env.DB.prepare(query).bind(old).all()).results.length;
   expect(await rows('SELECT 1 FROM tokens WHERE address = ?')).toBe(0);
   expect(await rows("SELECT 1 FROM prices WHERE asset = 'eip155:1/erc20:' || ?")).toBe(0);

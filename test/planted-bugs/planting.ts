@@ -25,6 +25,12 @@ export function isOfWorkers(file: string): boolean {
 }
 
 /**
+ * A test that a bug makes hang fails after this time. It is shorter than the time of its process,
+ * whose end would be no result.
+ */
+const MAX_TEST_MS = 90_000;
+
+/**
  * Returns the command that runs test files. Tests of Workers run in their pool, the others without
  * it.
  *
@@ -34,7 +40,8 @@ export function isOfWorkers(file: string): boolean {
 export function testsOf(files: readonly string[], upTo: 'first' | 'last'): readonly string[] {
   const config = files.some(isOfWorkers) ? ['--project', 'worker'] : ['--config', 'test/setup/plain.vitest.config.ts'];
   const until = upTo === 'first' ? ['--bail', '1'] : [];
-  return ['node_modules/vitest/vitest.mjs', 'run', ...until, ...config, ...files];
+  const limits = ['testTimeout', 'hookTimeout'].flatMap((name) => [`--${name}`, String(MAX_TEST_MS)]);
+  return ['node_modules/vitest/vitest.mjs', 'run', ...until, ...limits, ...config, ...files];
 }
 
 export interface Run {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chainsFrom } from '#chains/families/registry.ts';
 import type { FeedRound, Price } from '#domain/asset/price.ts';
-import { contractsByChain } from '#jobs/value-assets.ts';
+import { contractsByChain } from '#chains/families/contracts-by-chain.ts';
 import type { FeedReader } from '#prices/chainlink.ts';
 import { chainlink } from '#prices/chainlink.ts';
 import { defillama } from '#prices/defillama.ts';

@@ -8,7 +8,7 @@ export interface ProofPart {
 
 /** Folders of tests that run in Node. parts.test.ts finds a missing folder. */
 const OTHER_ROOMS =
-  'approval-page architecture bench cli cosigner-client dashboard devices fuzz http jobs limits local monitors mutation objects prices proof push review setup simulation store vectors worker';
+  'approval-page architecture bench cli cosigner-client dashboard devices fuzz http jobs limits local monitors mutation notifications objects prices proof review setup simulation store vectors worker';
 
 /**
  * Folders and test files as arguments for vitest. Together they hold every test that runs in Node,

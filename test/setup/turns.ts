@@ -61,7 +61,7 @@ const FILES_BY_TURNS: readonly (readonly string[])[] = [
     'test/e2e/evm/repricing.test.ts',
     'test/e2e/bitcoin/utxos.test.ts',
     'test/e2e/evm/replace.test.ts',
-    'test/browser/credential-resets.test.ts',
+    'test/browser/members/credential-resets.test.ts',
   ],
 ];
 

@@ -122,6 +122,8 @@ export class SimulatedCosigner {
   async #serve(path: string, body: unknown): Promise<Result<unknown, Refused>> {
     const [kind = '', keyId = '', action = ''] = path.split('/');
     if (kind === 'pairs') return accepted(this.#shares.pairs());
+    // As a co-signer of release 0.2.0, which knows neither path.
+    if (kind === 'self' || kind === 'recovery') return refused(refusal('malformed', 'path'));
     if (kind === 'vault') return this.#serveVault(action, body);
     const dealer = this.#terms.dealers.find((one) => one.keyId === keyId);
     if (['pair', 'reshare', 'proof'].includes(kind)) return this.#shares.run(path, body, dealer);

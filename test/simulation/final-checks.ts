@@ -107,6 +107,9 @@ export function isSettled(world: World): boolean {
   return isQuiet(world) && isIdle(world) && agreesWithChain(world);
 }
 
+/** The jobs that wait for days. */
+const LATER: ReadonlySet<unknown> = new Set(['reconcile', 'expire-policy', 'prune']);
+
 /** Reports whether no job is due, and every event is sent. */
 export function isIdle(world: World): boolean {
   const outbox = rowsOf(vaultDb(world), 'SELECT tx_id AS id, job FROM outbox');
@@ -115,7 +118,7 @@ export function isIdle(world: World): boolean {
     ? ownTransactions(world).filter(isWatchedAfterFailure)
     : [];
   const queued = outbox.filter(({ id, job }) => job !== 'confirm' || !watched.some((one) => one.id === id));
-  if (queued.some(({ job }) => job !== 'reconcile' && job !== 'expire-policy')) return false;
+  if (queued.some(({ job }) => !LATER.has(job))) return false;
   const ofDeliveries = rowsOf(world.d1.db, "SELECT count(*) AS n FROM deliveries WHERE state = 'open'");
   const ofScans = rowsOf(world.d1.db, "SELECT count(*) AS n FROM scans WHERE state = 'open'");
   return [...ofDeliveries, ...ofScans].every(({ n }) => (n ?? 0) === 0);

@@ -150,8 +150,9 @@ export class Schedule {
   }
 
   note(line: string): void {
-    // The id of a person begins with a time, which differs between runs of the same history.
-    const text = `${this.elapsedMs} ${line.replaceAll(/usr_[0-9A-Z]{10}/g, 'usr_')}`;
+    // The ids of people and transactions begin with a time, which differs between two runs.
+    const timeless = line.replaceAll(/(usr_|\b\d+\.)[0-9A-Z]{10}(?=[0-9A-Z]{16})/g, '$1');
+    const text = `${this.elapsedMs} ${timeless}`;
     this.#trace.update(`${text}\n`);
     this.#log(text);
   }

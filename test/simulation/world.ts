@@ -249,7 +249,7 @@ export class World {
     this.schedule.note('cron');
     await this.schedule.lifetime('cron', async () => {
       // The sweep logs its own faults, and the next sweep follows.
-      await within('cron', () => sweep(this.env, minute)).catch(() => {});
+      await within('cron', () => sweep(this.env, { nowMs: minute, settingFaults: [] })).catch(() => {});
       return 'swept';
     });
   }
@@ -280,6 +280,10 @@ export class World {
       signingThreshold: SIGNING_THRESHOLD,
     });
     this.vaultId = vault['id'] as number;
+    for (const { token } of this.people) {
+      const accepted = await this.request(`POST /vault/${this.vaultId}/accept`, { token });
+      if (accepted?.status !== 200) throw new Error(`a new member cannot accept: ${JSON.stringify(accepted)}`);
+    }
     const schemeOn = ({ row }: SimulatedChain) => keySchemeOf(row.family, { bitcoinAddressType });
     const schemes = [...new Set(this.chains.map(schemeOn))];
     const dealers = schemes.map((scheme, i) => new Dealer('abc'.charAt(i).repeat(26), scheme));

@@ -329,7 +329,7 @@ async function openDelivery(scene: Scene): Promise<string> {
   const client = anvilClient(chains.anvilUrl);
   const account = getAddress(await chains.anvil.account(8));
   const hash = await sendTransaction(client, { account, to: getAddress(treasury.address), value: 123n });
-  await client.waitForTransactionReceipt({ hash });
+  await client.mined(hash);
   await scene.stack.stop();
   const rpcUrls = { ...options.rpcUrls, [ANVIL]: ['http://127.0.0.1:1'] };
   scene.stack = await startStack({ ...options, rpcUrls, absent: [2, 3] });

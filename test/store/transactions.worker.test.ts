@@ -32,10 +32,10 @@ const row = (version: number, state: string): ProjectedRow => ({
 const line: AuditRow = { vaultId: 7, seq: 1, transactionId: null, atMs: 1, entry: '{}', hash: 'first' };
 
 test('a late or repeated projection does not overwrite newer data in the read model', async () => {
-  await project(DB, { records: [row(2, 'SIGNING')], lines: [line] });
-  await project(DB, { records: [row(4, 'BROADCAST')], lines: [] });
-  await project(DB, { records: [row(3, 'SIGNING')], lines: [{ ...line, hash: 'another' }] });
-  await project(DB, { records: [row(4, 'SIGNING')], lines: [] });
+  await project(DB, { records: [row(2, 'SIGNING')], lines: [line], deleted: [] });
+  await project(DB, { records: [row(4, 'BROADCAST')], lines: [], deleted: [] });
+  await project(DB, { records: [row(3, 'SIGNING')], lines: [{ ...line, hash: 'another' }], deleted: [] });
+  await project(DB, { records: [row(4, 'SIGNING')], lines: [], deleted: [] });
   const stored = await DB.prepare('SELECT version, state, record FROM transactions WHERE vault_id = 7').all();
   expect(stored.results).toEqual([{ version: 4, state: 'BROADCAST', record: '{"state":"BROADCAST"}' }]);
   const lines = await DB.prepare('SELECT hash FROM audit WHERE vault_id = 7').all();
@@ -59,7 +59,7 @@ test('a projection is as large as necessary, and keeps every character', async (
   const lines = Array.from({ length: 200 }, (_, i) => ({ ...line, vaultId: 8, seq: i + 1, entry: record(i) }));
   expect(jsonTexts(records).length).toBeGreaterThan(1);
   expect(Math.max(...jsonTexts([...records, ...lines]).map(bytesIn))).toBeLessThan(2_000_000);
-  await project(DB, { records, lines });
+  await project(DB, { records, lines, deleted: [] });
   const stored = await drizzle(DB)
     .select()
     .from(transactions)
@@ -77,7 +77,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** Stores one record of a vault, which changed last at a time and is due at another one. */
 async function storeDue(vaultId: number, updatedAtMs: number, dueAtMs: number | null): Promise<void> {
   const id = `${vaultId}.${String(vaultId).padStart(26, '0')}`;
-  await project(DB, { records: [{ ...row(1, 'SIGNING'), id, vaultId, updatedAtMs, dueAtMs }], lines: [] });
+  await project(DB, { records: [{ ...row(1, 'SIGNING'), id, vaultId, updatedAtMs, dueAtMs }], lines: [], deleted: [] });
 }
 
 test('records that wait for people or for finality take no places of the vault whose alarm was lost', async () => {
@@ -112,7 +112,7 @@ test('records that stay due are claimed in turn, and the older they are the less
   // A new version of the record is due by itself.
   const id = `1.${'1'.padStart(26, '0')}`;
   const newer = { ...row(2, 'BROADCAST'), id, vaultId: 1, updatedAtMs: nowMs, dueAtMs: nowMs };
-  await project(DB, { records: [newer], lines: [] });
+  await project(DB, { records: [newer], lines: [], deleted: [] });
   expect(await claim(nowMs + 64 * MINUTE_MS)).toContain(1);
 });
 

@@ -1,6 +1,7 @@
 import type { FeeRates } from '#chains/bitcoin/rules/fee-rate.ts';
 import { activityFromPool } from '#chains/rpc/activity-quorum.ts';
 import { readHoldings } from '#chains/rpc/holdings-quorum.ts';
+import { probePool } from '#chains/rpc/node-probe.ts';
 import { observeWithQuorum } from '#chains/rpc/observation-quorum.ts';
 import { readFromPool, prepareFromPool, provenHead } from '#chains/rpc/node-fallback.ts';
 import { readActivity } from '#chains/bitcoin/watch/activity.ts';
@@ -63,6 +64,7 @@ export function bitcoinClient(rules: ChainRules<BitcoinQuote, bigint>, urls: rea
     // Only the wallet's allocator counts nonces; the chain does not order them.
     accountNonce: async () => accepted({ latest: 0n, pending: 0n }),
     provenHead: () => provenHead(pool, chain, BLOCK_CALLS.getHead),
+    probe: () => probePool(pool, chain, BLOCK_CALLS),
     broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),
     provenClaim: async () => [],
     activity: (hash, found) => activityFromPool(pool, found, (node) => readActivity(node, chain, { hash, found })),

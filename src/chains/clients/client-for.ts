@@ -1,11 +1,12 @@
 import { bitcoinClient } from '#chains/bitcoin/chain-client.ts';
 import type { ChainClient } from '#chains/chain-client.ts';
 import type { ChainRules } from '#chains/chain-rules.ts';
+import type { RpcSettings } from '#chains/clients/rpc-urls.ts';
+import { rpcEntries, rpcUrlsOf } from '#chains/clients/rpc-urls.ts';
 import { evmClient } from '#chains/evm/chain-client.ts';
 import { rulesFor } from '#chains/families/rules-for.ts';
 import { solanaClient } from '#chains/solana/chain-client.ts';
 import type { Chain, ChainFamily } from '#domain/asset/chain.ts';
-import { parseJsonSetting } from '#domain/json-setting.ts';
 
 const CLIENTS: Readonly<Record<ChainFamily, (rules: ChainRules, rpcUrls: readonly string[]) => ChainClient>> = {
   evm: evmClient,
@@ -15,21 +16,18 @@ const CLIENTS: Readonly<Record<ChainFamily, (rules: ChainRules, rpcUrls: readonl
 
 /**
  * Returns a new client of a chain with the RPC nodes that the operator configured; null without
- * any. A request or a job makes it once. Throws for a setting that is not JSON of chain names and
- * lists of URLs.
+ * any. A request or a job makes it once. Throws as `rpcUrlsOf` does.
  */
-export function chainClientFor(env: { readonly RPC_URLS: string }, chain: Chain): ChainClient | null {
-  const urls: unknown = settingOf(env).get(chain.name);
-  if (urls === undefined) return null;
-  if (!isUrlList(urls)) throw new Error(`RPC_URLS: ${chain.name} must have a list of URLs.`);
-  return clientFor(chain, urls);
+export function chainClientFor(env: RpcSettings, chain: Chain): ChainClient | null {
+  const urls = rpcUrlsOf(env, chain.name);
+  return urls === null ? null : clientFor(chain, urls);
 }
 
 /**
  * Returns `chainClientFor` for a job that reads several chains: it makes the client of each chain
  * once.
  */
-export function chainClients(env: { readonly RPC_URLS: string }): (chain: Chain) => ChainClient | null {
+export function chainClients(env: RpcSettings): (chain: Chain) => ChainClient | null {
   const clients = new Map<string, ChainClient | null>();
   return (chain) => {
     const client = clients.get(chain.name) ?? chainClientFor(env, chain);
@@ -52,16 +50,17 @@ export function clientFor(chain: Chain, rpcUrls: readonly string[]): ChainClient
  * Returns the names of chains with only one RPC node: conclusions about their payments depend on
  * that node alone.
  */
-export function chainsWithOneNode(env: { readonly RPC_URLS: string }): readonly string[] {
-  return [...settingOf(env)].flatMap(([name, urls]) => (Array.isArray(urls) && urls.length === 1 ? [name] : []));
+export function chainsWithOneNode(env: RpcSettings): readonly string[] {
+  return rpcEntries(env).flatMap(({ chain, hosts }) => (hosts.length === 1 ? [chain] : []));
 }
 
-function settingOf(env: { readonly RPC_URLS: string }): ReadonlyMap<string, unknown> {
-  const setting = parseJsonSetting('RPC_URLS', env.RPC_URLS);
-  if (typeof setting !== 'object' || setting === null) throw new Error('RPC_URLS must be an object of lists of URLs.');
-  return new Map<string, unknown>(Object.entries(setting));
+/** Reports whether a chain has only one RPC node. Throws as `rpcUrlsOf` does. */
+export function hasOneNode(env: RpcSettings, chain: string): boolean {
+  return rpcUrlsOf(env, chain)?.length === 1;
 }
 
-function isUrlList(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.length > 0 && value.every((url) => typeof url === 'string' && URL.canParse(url));
+/** Returns those of some chains for which RPC_URLS has no usable entry. Throws as `rpcEntries`. */
+export function chainsWithoutNode(env: RpcSettings, chains: readonly string[]): readonly string[] {
+  const served = new Set(rpcEntries(env).flatMap(({ chain, hosts }) => (hosts.length === 0 ? [] : [chain])));
+  return chains.filter((chain) => !served.has(chain));
 }

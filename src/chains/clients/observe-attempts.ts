@@ -1,4 +1,5 @@
-import type { ChainClient, Observation, WatchedAttempts } from '#chains/chain-client.ts';
+import type { ChainClient, WatchedAttempts } from '#chains/chain-client.ts';
+import type { Observation } from '#chains/observation.ts';
 import type { ChainFault } from '#chains/chain-rules.ts';
 import type { Result } from '#domain/result.ts';
 import { unreachable } from '#domain/result.ts';

@@ -1,6 +1,7 @@
 import type { EvmQuote } from '#chains/evm/rules/compose.ts';
 import { activityFromPool } from '#chains/rpc/activity-quorum.ts';
 import { readHoldings } from '#chains/rpc/holdings-quorum.ts';
+import { probePool } from '#chains/rpc/node-probe.ts';
 import { observeWithQuorum } from '#chains/rpc/observation-quorum.ts';
 import {
   agreedFromPool,
@@ -56,6 +57,7 @@ export function evmClient(
     accountNonce: (address, requiresProof = false) =>
       requiresProof ? provenNonce(pool, chain, address) : accountNonce(pool, address),
     provenHead: () => provenHead(pool, chain, BLOCK_CALLS.getHead),
+    probe: () => probePool(pool, chain, BLOCK_CALLS),
     broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),
     provenClaim: async ({ hash, claim, block, signer, fee, movements }, wallets) => {
       if (claim === undefined || block === null) return [];

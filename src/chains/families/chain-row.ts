@@ -6,7 +6,7 @@ import { clusterOf } from '#chains/solana/rules/cluster.ts';
 import { parseAmount } from '#domain/asset/amount.ts';
 import type { Chain, ChainFamily, ListedToken } from '#domain/asset/chain.ts';
 import { DATA_FEE_KINDS, GAS_ESTIMATE_KINDS } from '#domain/asset/chain.ts';
-import { isJsonObject } from '#domain/untrusted-json.ts';
+import { isJsonObject } from '#domain/json/untrusted-json.ts';
 
 type Reader = (value: unknown) => boolean;
 

@@ -1,7 +1,7 @@
 import { BUILT_IN_CHAINS } from '#chains/families/built-in-chains.ts';
 import { parseChainRow } from '#chains/families/chain-row.ts';
 import type { Chain } from '#domain/asset/chain.ts';
-import { parseJsonSetting } from '#domain/json-setting.ts';
+import { parseJsonSetting } from '#domain/json/json-setting.ts';
 
 /**
  * The last parsed setting: an isolate has one setting and reads it several times in each request.

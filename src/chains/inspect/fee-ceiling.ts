@@ -3,8 +3,8 @@ import { isKnownChain } from '#chains/inspect/canonical-spelling.ts';
 import type { InspectedPayload } from '#chains/inspect/payload.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import { amountOf, parseAmount } from '#domain/asset/amount.ts';
-import { parseJsonSetting } from '#domain/json-setting.ts';
-import { isJsonObject } from '#domain/untrusted-json.ts';
+import { parseJsonSetting } from '#domain/json/json-setting.ts';
+import { isJsonObject } from '#domain/json/untrusted-json.ts';
 import { capBySize } from '#domain/wallet/fee-cap.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { Pruning } from '#chains/rpc/pruned-answer.ts';
 import { redacted } from '#chains/rpc/redact.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import { isJsonObject } from '#domain/untrusted-json.ts';
+import { isJsonObject } from '#domain/json/untrusted-json.ts';
 
 /**
  * A JSON-RPC call together with the only accepted shape of its answer. `read` returns undefined for

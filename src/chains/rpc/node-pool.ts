@@ -28,6 +28,8 @@ export type NodeProblem =
        * The RPC node has the transaction, and its form cannot be read: a later call fails alike.
        */
       readonly isUnread?: true;
+      /** The chain that the RPC node serves, where it is not that of the pool. */
+      readonly serves?: string;
     };
 
 /** Returns the refusal of an answer that cannot be used. */

@@ -1,10 +1,12 @@
 import { asChainFault } from '#chains/rpc/node-fallback.ts';
-import type { Observation, WatchedAttempts } from '#chains/chain-client.ts';
+import type { WatchedAttempts } from '#chains/chain-client.ts';
+import type { Observation } from '#chains/observation.ts';
 import type { ChainFault } from '#chains/chain-rules.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
 import { denialOf, NO_NODE, onEveryNode, onNode, reachedByTwo } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Claim } from '#chains/contents.ts';
+import { statementsOf } from '#chains/rpc/node-statements.ts';
 import type { InclusionStatement } from '#chains/rpc/inclusion-contents.ts';
 import { contentsOfTwo, movedIn, withProven } from '#chains/rpc/inclusion-contents.ts';
 import { amountOf } from '#domain/asset/amount.ts';
@@ -47,7 +49,8 @@ export async function observeWithQuorum(
 ): Promise<Result<Observation, ChainFault>> {
   const answers = await onEveryNode(pool, (node) => observe(node, watch.watched));
   const claim = claimAmong(answers, watch);
-  if (claim === null) return asChainFault(withSilent(absenceAmong(answers, watch), { pool, answers }));
+  const hosts = pool.nodes.map(({ host }) => host);
+  if (claim === null) return asChainFault(withStatements(absenceAmong(answers, watch), { hosts, answers }));
   if (pool.nodes.length === 1) return accepted({ type: 'included', inclusion: claim, ...untracedIn(answers) });
   // The nodes are read again with the claimed block: a node that does not have it yet reports that
   // it is behind, and not that the transaction is absent.
@@ -59,19 +62,29 @@ export async function observeWithQuorum(
       return onNode(pool, node, (one) => observe(one, { ...watch.watched, inclusion: claim, isClaimed: true }));
     }),
   );
-  const hosts = pool.nodes.map(({ host }) => host);
   const inclusion = await provenInclusion(judge(claim, { answers: seconds, hosts }, watch), watch);
-  return accepted({ type: 'included', inclusion, ...untracedIn(seconds) });
+  const isProven = inclusion.secondNode === 'agrees';
+  const stated = isProven ? {} : { statements: statementsOf(seconds, hosts, claim) };
+  return accepted({ type: 'included', inclusion, ...untracedIn(seconds), ...stated });
 }
 
-/** Adds which RPC nodes stated nothing: one of them may have the transaction. */
-function withSilent(
+/**
+ * Adds which RPC nodes stated nothing, because one of them may have the transaction, and what each
+ * of them stated when they contradict each other.
+ */
+function withStatements(
   result: Result<Observation, NodeProblem>,
-  { pool, answers }: { readonly pool: NodePool; readonly answers: readonly Answer[] },
+  { hosts, answers }: Seconds,
 ): Result<Observation, NodeProblem> {
-  const silent = pool.nodes.filter((_, i) => answers[i]?.ok === false && denialOf(answers[i]) === null);
-  if (!result.ok || result.value.type !== 'absent' || silent.length === 0) return result;
-  return accepted({ ...result.value, unansweredBy: silent.map(({ host }) => host) });
+  if (!result.ok || result.value.type !== 'absent') return result;
+  const statements = statementsOf(answers, hosts, null);
+  const silent = statements.flatMap(({ host, states: stated }) => (stated === 'nothing' ? [host] : []));
+  const { isUseDisputed = false } = result.value;
+  return accepted({
+    ...result.value,
+    ...(silent.length === 0 ? {} : { unansweredBy: silent }),
+    ...(isUseDisputed ? { statements } : {}),
+  });
 }
 
 async function provenInclusion(

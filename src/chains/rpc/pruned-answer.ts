@@ -1,7 +1,7 @@
 import { JSONParser, TokenType } from '@streamparser/json';
 import { SkippedFields } from '#chains/rpc/skipped-fields.ts';
 import { declaredLength } from '#domain/bounded-read.ts';
-import { isJsonObject } from '#domain/untrusted-json.ts';
+import { isJsonObject } from '#domain/json/untrusted-json.ts';
 
 /** What to keep of a long answer while it arrives. */
 export interface Pruning {

@@ -1,5 +1,6 @@
 import { activityFromPool } from '#chains/rpc/activity-quorum.ts';
 import { readHoldings } from '#chains/rpc/holdings-quorum.ts';
+import { probePool } from '#chains/rpc/node-probe.ts';
 import { observeWithQuorum } from '#chains/rpc/observation-quorum.ts';
 import type { ChainClient, SolanaFeeEstimate } from '#chains/chain-client.ts';
 import type { ChainFault, ChainRules } from '#chains/chain-rules.ts';
@@ -51,6 +52,7 @@ export function solanaClient(
     // Only the wallet's allocator counts nonce slots; the chain does not order them.
     accountNonce: async () => accepted({ latest: 0n, pending: 0n }),
     provenHead: () => provenHead(pool, chain, BLOCK_CALLS.getHead),
+    probe: () => probePool(pool, chain, BLOCK_CALLS),
     broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),
     provenClaim: async () => [],
     activity: (hash, found) => activityFromPool(pool, found, (node) => readActivity(node, chain, { hash, found })),

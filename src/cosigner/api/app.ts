@@ -9,11 +9,19 @@ import { jsonResponse, parseBody, responseOf } from '#cosigner/api/request-body.
 import { declaredLength, readAtMost, readDeclared } from '#domain/bounded-read.ts';
 import { WIRE_VERSIONS } from '#domain/access/cosigner-request.ts';
 import { parseKeyId, parseVaultIdText } from '#domain/id.ts';
+import { COSIGNER_SCHEMA } from '#cosigner/schema.ts';
+import { settingsTest } from '#cosigner/self-test.ts';
+import { isJsonObject } from '#domain/json/untrusted-json.ts';
+import { settingFaultIn } from '#domain/operations/setting-fault.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 import { logUnreadable } from '#store/document.ts';
+import { errorText } from '#store/error-text.ts';
 
 /** What a co-signer states about itself, and not about a key, a vault or a pair. */
-const OWN_STATES = ['pairs/status', 'recovery/status'] as const;
+const OWN_STATES = ['pairs/status', 'recovery/status', 'self/test'] as const;
+
+/** The maximum number of keys whose shares one self-test opens. */
+const MAX_TESTED_KEYS = 8;
 
 /** Leaves room for the largest message of any round and for all evidence. */
 const MAX_BODY_BYTES = 4_000_000;
@@ -24,7 +32,7 @@ const MAX_BODY_BYTES = 4_000_000;
  *     POST /v2/key/{keyId}/{action}   POST /v2/proof/{keyId}/{action}
  *     POST /v2/reshare/{keyId}/{action}   POST /v2/keygen/{run}/{action}
  *     POST /v2/vault/{id}/{action}   POST /v2/pair/{peer}/{action}
- *     POST /v2/pairs/status   POST /v2/recovery/status   GET /identity
+ *     POST /v2/pairs/status   POST /v2/recovery/status   POST /v2/self/test   GET /identity
  *
  * The interface is the same over a service binding and over HTTPS, where the coordinator signs each
  * request (`isFromCoordinator`). Returns 200 with `{ ok, value }`, with the bytes of a round
@@ -65,8 +73,13 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
   if (!isAimed) {
     // A co-signer with wrong settings signs nothing. This answer informs the operator before a
     // payment waits for the co-signer.
-    const cosigners = await cosignerSetOrNull(env);
-    if (cosigners === null) return answer(500, refusal('misconfigured'));
+    const cosigners = await cosignerSetOf(env);
+    if (typeof cosigners === 'string') return answer(500, refusal('misconfigured', cosigners));
+    if (question === 'self/test') {
+      const keyIds = keyIdsOf(body);
+      if (keyIds === null) return answer(400, refusal('malformed', 'keyIds'));
+      return jsonResponse({ ok: true, value: await selfTest(env, cosigners, keyIds) });
+    }
     const { recoveryKey } = cosigners;
     const value = question === 'recovery/status' ? { recoveryKey } : await pairStates(env, cosigners);
     return jsonResponse({ ok: true, value });
@@ -78,12 +91,39 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
   }
 }
 
-async function cosignerSetOrNull(env: CosignerEnv): Promise<CosignerSet | null> {
+/** Returns the settings, or the name of the one that is wrong and never a part of it. */
+async function cosignerSetOf(env: CosignerEnv): Promise<CosignerSet | string> {
   try {
     return await loadCosignerSet(env);
-  } catch {
-    return null;
+  } catch (error) {
+    const setting = settingFaultIn(error)?.name ?? 'unknown';
+    console.error(JSON.stringify({ event: 'misconfigured', setting }));
+    return setting;
   }
+}
+
+function keyIdsOf(body: unknown): readonly string[] | null {
+  const listed: unknown = isJsonObject(body) ? body['keyIds'] : null;
+  if (!Array.isArray(listed) || listed.length > MAX_TESTED_KEYS) return null;
+  const keyIds = listed.flatMap((one) => (typeof one === 'string' ? (parseKeyId(one) ?? []) : []));
+  return keyIds.length === listed.length ? keyIds : null;
+}
+
+/** Opens the share of each key, and states the settings. One key that fails stops no other. */
+async function selfTest(env: CosignerEnv, cosigners: CosignerSet, keyIds: readonly string[]) {
+  const keys = await Promise.all(
+    keyIds.map(async (keyId) => {
+      const object = objectName({ kind: 'key', keyId });
+      try {
+        return { keyId, ...(await env.NODE.getByName(object).testShare(keyId)) };
+      } catch (error) {
+        console.error(JSON.stringify({ event: 'share-unreadable', object, error: errorText(error) }));
+        return { keyId, epoch: null, madeAtMs: null, fault: 'unreadable' as const };
+      }
+    }),
+  );
+  const { length: stateVersion } = COSIGNER_SCHEMA.migrations;
+  return { ...settingsTest(env, cosigners), stateVersion, keys };
 }
 
 /**

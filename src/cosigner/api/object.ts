@@ -13,6 +13,7 @@ import { CosignerStorage } from '#cosigner/tables/storage.ts';
 import { PairStore, type PairState } from '#cosigner/session/pair-store.ts';
 import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
+import type { ShareTest } from '#cosigner/self-test.ts';
 import { SessionPeers } from '#cosigner/session/session-peers.ts';
 import { Sessions } from '#cosigner/session/sessions.ts';
 import { type CosignerVault, VaultPolicies } from '#cosigner/policy/vault-policies.ts';
@@ -61,6 +62,12 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
       if (error instanceof Malformed) return refused(refusal('malformed', error.message));
       throw error;
     }
+  }
+
+  /** Called by the interface of this co-signer, for the object of a key. */
+  async testShare(keyId: string): Promise<ShareTest> {
+    const { key } = await this.#open();
+    return key.testShare(keyId);
   }
 
   /** Called by the key objects of this co-signer. */

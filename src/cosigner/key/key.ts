@@ -32,6 +32,7 @@ import { signedRecoveryPackage } from '#cosigner/key/recovery-export.ts';
 import { keyProofDigest } from '#cosigner/key/proof-digest.ts';
 import type { ResharingRequest } from '#cosigner/key/resharing.ts';
 import { prepareResharing } from '#cosigner/key/resharing.ts';
+import type { ShareTest } from '#cosigner/self-test.ts';
 import type { HeldShare } from '#cosigner/key/share-store.ts';
 import { ShareStore } from '#cosigner/key/share-store.ts';
 import type { AttestedRecord } from '#cosigner/policy/signed-record.ts';
@@ -72,6 +73,11 @@ export class CosignerKey {
   constructor(context: CosignerKeyContext) {
     this.#context = context;
     this.#shares = new ShareStore(context.membership, context.storage);
+  }
+
+  /** Opens the share of a key anew. */
+  testShare(keyId: string): Promise<ShareTest> {
+    return this.#shares.test(keyId);
   }
 
   /**

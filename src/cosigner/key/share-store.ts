@@ -5,6 +5,7 @@ import { accepted, refused } from '#domain/result.ts';
 import type { CosignerStorage } from '#cosigner/tables/storage.ts';
 import type { StoredShare } from '#cosigner/tables/sealed-table.ts';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
+import type { ShareTest } from '#cosigner/self-test.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
 import { signAsCosigner, verifyAsCosigner } from '#mpc/envelope.ts';
@@ -66,6 +67,20 @@ export class ShareStore {
     if (stored === null) return refused(refusal('unknown-key'));
     if (stored.madeAtMs < this.#membership.sharesSinceMs) return refused(refusal('share-too-old'));
     return accepted(await this.#open(keyId, stored));
+  }
+
+  /** Opens the share in use anew, whatever is in memory. */
+  async test(keyId: string): Promise<ShareTest> {
+    const stored = this.#storage.sealed.inUse();
+    if (stored === null) return { epoch: null, madeAtMs: null, fault: 'missing' };
+    const { epoch, madeAtMs } = stored;
+    this.#opened.delete(epoch);
+    try {
+      await this.#open(keyId, stored);
+    } catch {
+      return { epoch, madeAtMs, fault: 'unreadable' };
+    }
+    return { epoch, madeAtMs, fault: madeAtMs < this.#membership.sharesSinceMs ? 'too-old' : null };
   }
 
   /** Returns the share of an epoch, in use or waiting. Refuses `unknown-key`, `other-epoch`. */

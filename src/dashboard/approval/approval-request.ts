@@ -27,11 +27,16 @@ interface StatementContext {
 
 type ChangeTask = Pick<Extract<SigningTask, { readonly changeId: string }>, 'vaultId' | 'changeId'>;
 
+/** The approval page needs no statements for a rejection. */
+const WITHOUT_STATEMENTS = { keys: [], statements: [], cosigners: [] } as const;
+
 /** Returns the request for the approval page. */
 export function requestFor(task: SigningTask, context: StatementContext): Promise<DashboardRequest> {
   switch (task.kind) {
     case 'transaction':
       return transactionRequest(task.txId, context);
+    case 'transaction-rejection':
+      return transactionRejectionRequest(task.txId, context);
     case 'policy-change':
       return changeRequest(task, context);
     case 'policy-rejection':
@@ -55,6 +60,11 @@ export async function complete(
   switch (task.kind) {
     case 'transaction':
       return good(api.transaction[':txId'].approve.$post({ param: { txId: task.txId }, json: signatureIn(answer) }));
+    case 'transaction-rejection': {
+      const { txId, reason } = task;
+      const json = { ...signatureIn(answer), ...(reason === undefined ? {} : { reason }) };
+      return good(api.transaction[':txId'].reject.$post({ param: { txId }, json }));
+    }
     case 'policy-change': {
       const { vaultId, changeId } = task;
       const line = api.vault[':vaultId']['policy-change'][':changeId'];
@@ -113,6 +123,28 @@ async function transactionRequest(txId: string, { nonce, requestId, me }: Statem
   };
 }
 
+/** Returns the request to reject a transaction. The approval page needs no statements for it. */
+async function transactionRejectionRequest(
+  txId: string,
+  { requestId, me }: StatementContext,
+): Promise<ApprovalRequest> {
+  const { canonical, rejection, policy } = await good(
+    api.transaction[':txId'].challenge.$get({ param: { txId }, query: {} }),
+  );
+  return {
+    type: 'conclave/approval/request',
+    version: APPROVAL_PROTOCOL,
+    requestId,
+    userId: me.id,
+    canonical: rejection.canonical,
+    policy: policy.canonical,
+    proposed: null,
+    mandate: canonical,
+    ...WITHOUT_STATEMENTS,
+    remarks: [],
+  };
+}
+
 async function changeRequest(
   { vaultId, changeId }: ChangeTask,
   { nonce, requestId, me }: StatementContext,
@@ -157,9 +189,7 @@ async function rejectionRequest(
     policy: decidedBy.canonical,
     proposed: answer.policy.canonical,
     mandate: canonical,
-    keys: [],
-    statements: [],
-    cosigners: [],
+    ...WITHOUT_STATEMENTS,
     remarks: createdBy === null ? [] : [{ label: 'Proposed by', text: createdBy }],
   };
 }

@@ -69,6 +69,7 @@ const SENT = {
   transaction: 'Your approval was sent.',
   'policy-change': 'Your approval was sent.',
   'policy-rejection': 'Your rejection was sent.',
+  'transaction-rejection': 'Your rejection was sent.',
   enrolment:
     'Your passkey was submitted for approval. It is active when the signers have approved the policy with it: see below.',
 } as const;

@@ -1,3 +1,4 @@
+import { visibleText } from '#domain/visible-text.ts';
 import type { Transaction } from '#dashboard/api.ts';
 import { RECIPIENT_HISTORY } from '#dashboard/approval/recipient-history.ts';
 import type { Review } from '#dashboard/decision/review.ts';
@@ -62,7 +63,7 @@ export function NoteQuote({ of: { createdBy, note } }: { readonly of: Pick<Trans
           <MemberLabel userId={createdBy} />
         </>
       )}
-      : “{note}”
+      : “{visibleText(note)}”
     </p>
   );
 }

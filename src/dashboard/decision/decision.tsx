@@ -12,10 +12,10 @@ import { requestSignature, useApprovalOrigins } from '#dashboard/approval/approv
 import { PageButtons } from '#dashboard/approval/page-buttons.tsx';
 import { useConfirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import { PageHeading } from '#dashboard/shell/page-heading.tsx';
-import { REJECT_CHANGE, REJECT_TRANSACTION } from '#dashboard/decision/rejection.tsx';
+import { REJECTIONS } from '#dashboard/decision/rejection.tsx';
 import { ReviewFacts, ReviewWarnings } from '#dashboard/decision/review-facts.tsx';
 import type { Review } from '#dashboard/decision/review.ts';
-import type { PolicyRejectionTask, SigningTask } from '#dashboard/forms/signing-task.ts';
+import type { PolicyRejectionTask, SigningTask, TransactionRejectionTask } from '#dashboard/forms/signing-task.ts';
 import { signatureIn } from '#dashboard/approval/approval-request.ts';
 import { NotSigned } from '#dashboard/approval/not-signed.ts';
 
@@ -58,8 +58,8 @@ export function Decision(props: {
   readonly reject: (body: RejectionBody) => Promise<unknown>;
   /** The task for the approval page. */
   readonly task: SigningTask;
-  /** The same for a rejection in device mode. Absent where a session always suffices to reject. */
-  readonly rejection?: PolicyRejectionTask;
+  /** The same for a rejection in device mode. */
+  readonly rejection: PolicyRejectionTask | TransactionRejectionTask;
   readonly me: Person;
   /** The sentence is the heading of the page, or of one part of it. */
   readonly level: 'h1' | 'h4';
@@ -77,9 +77,7 @@ export function Decision(props: {
   const [fault, setError] = useState<string | null>(null);
   const { confirm, dialog } = useConfirmation();
   const confirmRejection = (rejectFor: (reason: { readonly reason?: string }) => Promise<unknown>) =>
-    confirm(rejection === undefined ? REJECT_TRANSACTION : REJECT_CHANGE, (reason) =>
-      decide(() => rejectFor(reason === undefined ? {} : { reason })),
-    );
+    confirm(REJECTIONS[rejection.kind], (reason) => decide(() => rejectFor(reason === undefined ? {} : { reason })));
   const rejectBySession = () => confirmRejection(reject);
   const decide = (act: () => Promise<unknown>) => {
     send(true);
@@ -126,7 +124,7 @@ export function Decision(props: {
                   session={() => decide(() => approve(undefined))}
                 />
               )}
-              {actions.includes('reject') && rejection !== undefined && (
+              {actions.includes('reject') && (
                 <No
                   pending={pendingUnder(review.inForce, me)}
                   isSending={isSending}
@@ -138,6 +136,7 @@ export function Decision(props: {
                     })
                   }
                   session={rejectBySession}
+                  command={rejection.kind === 'policy-rejection' ? 'reject-policy' : 'reject'}
                 />
               )}
             </div>
@@ -153,7 +152,7 @@ export function Decision(props: {
           </>
         )}
       </LoadedContent>
-      {actions.includes('reject') && rejection === undefined && (
+      {actions.includes('reject') && loaded.state === 'failed' && (
         <RejectButton isSending={isSending} reject={rejectBySession} />
       )}
       <ErrorText why={fault} />
@@ -243,8 +242,8 @@ function Yes(props: SignedDecision) {
   );
 }
 
-/** Shows the rejection of a policy change, which a device signs in device mode. */
-function No({ pending, isSending, origins, page, session }: SignedDecision) {
+/** Shows the rejection, which a device signs in device mode. */
+function No({ pending, isSending, origins, page, session, command }: SignedDecision & { readonly command: string }) {
   if (pending.approvalMode === 'token') return <RejectButton isSending={isSending} reject={session} />;
   const [preferred, ...others] = pagesOf(pending.devices, origins);
   if (preferred !== undefined) {
@@ -266,8 +265,7 @@ function No({ pending, isSending, origins, page, session }: SignedDecision) {
   }
   return (
     <p>
-      You need a device key to reject this policy change. With an Ed25519 key, use{' '}
-      <code>node cli/conclave.ts device reject-policy</code>.
+      You need a device key to reject this. With an Ed25519 key, use <code>node cli/conclave.ts device {command}</code>.
     </p>
   );
 }

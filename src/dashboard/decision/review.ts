@@ -44,6 +44,8 @@ function isAbout({ subject }: VerifiedRequest, task: DecisionTask): boolean {
     case 'change':
     case 'founding':
       return task.kind === 'policy-change' && subject.mandate.id === task.changeId;
+    case 'transaction-rejection':
+      return task.kind === 'transaction-rejection' && subject.rejection.transactionId === task.txId;
     case 'rejection':
       return task.kind === 'policy-rejection' && subject.rejection.changeId === task.changeId;
   }

@@ -80,7 +80,7 @@ function ConfirmDialog(props: {
           Reason (optional, shown to the other members)
           <input
             value={reason}
-            maxLength={200}
+            maxLength={500}
             autoComplete="off"
             onInput={(event) => type(event.currentTarget.value)}
           />

@@ -24,6 +24,8 @@ export interface RulesOfPolicy {
   readonly unboundMessages: 'allow' | 'refuse' | null;
   readonly maxFees: readonly { readonly chain: string; readonly amount: string }[] | null;
   readonly tokens: readonly Token[] | null;
+  readonly rejections: number | null;
+  readonly excludedMembers: readonly string[] | null;
 }
 
 interface Token {
@@ -72,6 +74,9 @@ export interface RulesDraft {
   readonly unboundMessages: string;
   readonly maxFees: readonly { readonly chain: string; readonly amount: string }[];
   readonly tokens: readonly TokenRow[];
+  /** An empty text means one rejection. */
+  readonly rejections: string;
+  readonly excludedMembers: readonly string[];
   readonly note: string;
 }
 
@@ -95,11 +100,9 @@ export function keptDraft(kept: object): RulesDraft | null {
       return Object.fromEntries(fields.map((field) => [field, textIn(row, field)])) as Record<Field, string>;
     });
   };
-  const signers: unknown = Reflect.get(kept, 'signers');
   try {
-    if (!Array.isArray(signers) || !signers.every((one): one is string => typeof one === 'string')) return null;
     return {
-      signers,
+      signers: textsIn(kept, 'signers'),
       threshold: text('threshold'),
       approvalMode: text('approvalMode') === 'device' ? 'device' : 'token',
       recipients: text('recipients') === 'address-book' ? 'address-book' : 'anyone',
@@ -113,6 +116,8 @@ export function keptDraft(kept: object): RulesDraft | null {
       unboundMessages: text('unboundMessages'),
       maxFees: rows('maxFees', ROW_FIELDS.maxFees),
       tokens: rows('tokens', ROW_FIELDS.tokens),
+      rejections: text('rejections'),
+      excludedMembers: textsIn(kept, 'excludedMembers'),
       note: text('note'),
     };
   } catch (error) {
@@ -122,6 +127,12 @@ export function keptDraft(kept: object): RulesDraft | null {
 }
 
 class OtherForm extends Error {}
+
+function textsIn(kept: object, name: string): readonly string[] {
+  const list: unknown = Reflect.get(kept, name);
+  if (!Array.isArray(list) || !list.every((one): one is string => typeof one === 'string')) throw new OtherForm();
+  return list;
+}
 
 function textIn(kept: object, name: string): string {
   const value: unknown = Reflect.get(kept, name);
@@ -232,6 +243,8 @@ export function draftOf(policy: RulesOfPolicy, assets: readonly AssetChoice[]): 
       amount: shown({ chain, tokenAddress: null }, amount),
     })),
     tokens: rowsOf(policy.tokens),
+    rejections: policy.rejections === null ? '' : String(policy.rejections),
+    excludedMembers: policy.excludedMembers ?? [],
     note: '',
   };
 }
@@ -279,10 +292,19 @@ export function patchOf(draft: RulesDraft, policy: RulesOfPolicy, assets: readon
       symbol: symbol.trim(),
       decimals: read.decimals(decimals, `/tokens/${i}/decimals`),
     })),
+    rejections: draft.rejections.trim() === '' ? 1 : read.count(draft.rejections, '/rejections'),
+    excludedMembers: draft.excludedMembers,
   };
   if (faults.length > 0) throw new BadRule(faults.map(faultText).join(' '), faults);
-  // An absent list and an empty one mean the same.
-  const before = { ...policy, maxFees: policy.maxFees ?? [], tokens: policy.tokens ?? [] };
+  // An absent rule means the same as its default.
+  const { maxFees, tokens, rejections, excludedMembers } = policy;
+  const before = {
+    ...policy,
+    maxFees: maxFees ?? [],
+    tokens: tokens ?? [],
+    rejections: rejections ?? 1,
+    excludedMembers: excludedMembers ?? [],
+  };
   const isSame = (name: keyof RulesOfPolicy) =>
     JSON.stringify(inOrder(rules[name])) === JSON.stringify(inOrder(before[name]));
   const changed = (Object.keys(rules) as (keyof RulesOfPolicy)[]).filter((name) => !isSame(name));

@@ -11,11 +11,20 @@ export interface PolicyRejectionTask {
   readonly reason?: string;
 }
 
+/** Rejects a transaction, as `PolicyRejectionTask` rejects a policy change. */
+export interface TransactionRejectionTask {
+  readonly kind: 'transaction-rejection';
+  readonly txId: string;
+  /** One line. */
+  readonly reason?: string;
+}
+
 /** The reason why a person opens the approval page. */
 export type SigningTask =
   | { readonly kind: 'transaction'; readonly txId: string }
   | { readonly kind: 'policy-change'; readonly vaultId: string; readonly changeId: string }
   | PolicyRejectionTask
+  | TransactionRejectionTask
   | { readonly kind: 'enrolment'; readonly vaultId: string }
   /** Reads the policy in force. There is no signature. */
   | { readonly kind: 'policy-view'; readonly vaultId: string };
@@ -109,6 +118,8 @@ function partsOf(task: SigningTask): readonly string[] {
   switch (task.kind) {
     case 'transaction':
       return [task.kind, task.txId];
+    case 'transaction-rejection':
+      return [task.kind, task.txId, ...(task.reason === undefined ? [] : [task.reason])];
     case 'policy-change':
       return [task.kind, task.vaultId, task.changeId];
     case 'policy-rejection':
@@ -122,6 +133,8 @@ function partsOf(task: SigningTask): readonly string[] {
 function taskOf([kind, id, changeId, reason]: readonly string[]): SigningTask | null {
   if (id === undefined) return null;
   if (kind === 'transaction') return { kind, txId: id };
+  if (kind === 'transaction-rejection')
+    return { kind, txId: id, ...(changeId === undefined ? {} : { reason: changeId }) };
   if (kind === 'enrolment' || kind === 'policy-view') return { kind, vaultId: id };
   if (changeId === undefined) return null;
   if (kind === 'policy-change') return { kind, vaultId: id, changeId };

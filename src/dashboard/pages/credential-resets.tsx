@@ -1,11 +1,10 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
 import { api, good } from '#dashboard/api.ts';
 import type { CredentialReset } from '#dashboard/api.ts';
 import { useDecisions } from '#dashboard/pending.ts';
 import { useConfirmation } from '#dashboard/forms/confirm-dialog.tsx';
 import type { Loaded } from '#dashboard/shell/loading.tsx';
-import { ErrorText, reasonOf, useLoaded } from '#dashboard/shell/loading.tsx';
+import { ErrorText, useAttempt, useLoaded } from '#dashboard/shell/loading.tsx';
 import { Time } from '#dashboard/pages/record-fields.tsx';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 
@@ -51,7 +50,7 @@ function Banners(props: {
   readonly reload: () => void;
 }) {
   const { loaded, cancel, reload } = props;
-  const [fault, setError] = useState<string | null>(null);
+  const { fault, attempt } = useAttempt(reload);
   const { confirm, dialog } = useConfirmation();
   const resets = loaded.state === 'ready' ? loaded.value : [];
   const open = resets.filter(({ state }) => state === 'PENDING' || state === 'READY');
@@ -63,16 +62,7 @@ function Banners(props: {
             An operator requested new credentials for <MemberLabel userId={userId} />. They can be issued from{' '}
             <Time iso={effectiveAt} />. If <MemberLabel userId={userId} /> did not ask for this, cancel it now.
           </p>
-          <button
-            type="button"
-            class="no"
-            onClick={() =>
-              confirm(CANCEL_RESET, () => {
-                setError(null);
-                cancel(id).then(reload, (error: unknown) => setError(reasonOf(error)));
-              })
-            }
-          >
+          <button type="button" class="no" onClick={() => confirm(CANCEL_RESET, () => attempt(cancel(id)))}>
             Cancel the reset
           </button>
         </div>

@@ -1,6 +1,7 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { OwnVault, Person } from '#dashboard/api.ts';
+import { visibleText } from '#domain/visible-text.ts';
 import { Hash } from '#dashboard/pages/record-fields.tsx';
 
 interface Acquaintance {
@@ -18,7 +19,12 @@ export function People(props: {
   readonly children: preact.ComponentChildren;
 }) {
   const { me, vaults, children } = props;
-  const names = new Map(vaults.flatMap(({ members }) => members.map(({ userId, name }) => [userId, name] as const)));
+  const members = vaults.flatMap((vault) => vault.members);
+  // The end of the id distinguishes two people whose names look the same.
+  const names = new Map(members.map(({ userId, name }) => [userId, visibleText(name)]));
+  for (const { userId, name, hasNamesake } of members) {
+    if (hasNamesake) names.set(userId, `${visibleText(name)} (…${userId.slice(-6)})`);
+  }
   return <Known.Provider value={{ me: me.id, names, vaults }}>{children}</Known.Provider>;
 }
 

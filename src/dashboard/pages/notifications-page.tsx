@@ -1,14 +1,15 @@
 import { useState } from 'preact/hooks';
+import type { OwnVault } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
+import type { InboxList } from '#dashboard/shell/inbox.ts';
+import { InboxSection } from '#dashboard/shell/inbox-list.tsx';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
 import { supportsPush, NotSubscribed, subscribeBrowser } from '#dashboard/push-subscription.ts';
 import { PageHeading, useTitle } from '#dashboard/shell/page-heading.tsx';
 import { Time } from '#dashboard/pages/record-fields.tsx';
 
-/**
- * Lists the browsers that receive notifications of the reader's open approvals and their results.
- */
-export function NotificationsPage() {
+/** Shows the inbox of the reader, and the browsers that receive notifications. */
+export function NotificationsPage(props: { readonly inbox: InboxList; readonly vaults: readonly OwnVault[] }) {
   useTitle('Notifications');
   const { loaded, reload } = useLoaded('notifications', () => good(api['push-subscription'].$get()));
   const [fault, setError] = useState<string | null>(null);
@@ -19,9 +20,12 @@ export function NotificationsPage() {
   return (
     <main id="main">
       <PageHeading>Notifications</PageHeading>
+      <InboxSection inbox={props.inbox} vaults={props.vaults} />
+      <h2>Browsers</h2>
       <p class="quiet">
-        You are notified when your approval is required, when a transaction completes, and when a payment arrives. A
-        notification opens the transaction. It does not approve anything.
+        You are notified when your approval is required, when a transaction completes, when a payment arrives, and when
+        the policy, the members or their access change. A notification opens the page of its subject. It does not
+        approve anything.
       </p>
       <LoadedContent loaded={loaded} what="your subscriptions" again={reload}>
         {({ applicationServerKey, subscriptions }) => (

@@ -147,3 +147,29 @@ export function Warnings({ warnings }: Pick<Transaction, 'warnings'>) {
     </div>
   );
 }
+
+/** Shows when a credential was made and last used. The client chooses the name of the agent. */
+export function LastUse(props: {
+  readonly of: {
+    readonly createdAt: string;
+    readonly lastUsedAt: string | null;
+    readonly lastUsedAddress: string | null;
+    readonly lastUsedAgent: string | null;
+  };
+}) {
+  const { createdAt, lastUsedAt, lastUsedAddress, lastUsedAgent } = props.of;
+  return (
+    <>
+      Created <Time iso={createdAt} />,{' '}
+      {lastUsedAt === null ? (
+        'never used'
+      ) : (
+        <>
+          last used <Time iso={lastUsedAt} />
+          {lastUsedAddress !== null && ` from ${lastUsedAddress}`}
+          {lastUsedAgent !== null && ` by “${lastUsedAgent}”`}
+        </>
+      )}
+    </>
+  );
+}

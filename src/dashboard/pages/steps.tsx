@@ -32,7 +32,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   endUnknown: 'Abandoned',
   speedUp: 'Speed-up requested',
   setVisibility: 'Visibility changed',
-  dropVotes: 'Approvals removed by a policy change',
+  dropVotes: 'Approvals removed that no longer count',
   expire: 'Expired',
   prepare: 'Built',
   ask: 'Signing started',

@@ -8,10 +8,11 @@ import { isExpired } from '#dashboard/forms/token-expiry.ts';
 import type { RequestedToken } from '#dashboard/forms/token-form.tsx';
 import { SCOPE_WORDS, TokenForm } from '#dashboard/forms/token-form.tsx';
 import { typedValue } from '#dashboard/forms/number-input.ts';
-import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
+import { ErrorText, LoadedContent, useAttempt, useLoaded } from '#dashboard/shell/loading.tsx';
+import { discardDrafts } from '#dashboard/shell/draft.ts';
 import { announce } from '#dashboard/shell/announcement.tsx';
 import { PageHeading, useTitle } from '#dashboard/shell/page-heading.tsx';
-import { Time } from '#dashboard/pages/record-fields.tsx';
+import { LastUse, Time } from '#dashboard/pages/record-fields.tsx';
 
 const disabling = (name: string): Confirmation => ({
   heading: `Disable “${name}”?`,
@@ -31,6 +32,20 @@ const deletion = (name: string): Confirmation => ({
   action: 'Delete',
 });
 
+const LOGOUT: Confirmation = {
+  heading: 'Log out everywhere?',
+  warning: 'Every session ends, also this one. Your tokens stay.',
+  action: 'Log out everywhere',
+};
+
+const LOGOUT_WITH_TOKENS: Confirmation = {
+  heading: 'Log out everywhere and delete new tokens?',
+  warning:
+    'Every session ends, also this one. The tokens that were made in sessions of the last day are deleted. You cannot ' +
+    'undo this.',
+  action: 'Log out and delete',
+};
+
 /**
  * Lists the reader's tokens. The value of a new token is shown until the reader leaves the page,
  * and never again.
@@ -39,11 +54,7 @@ export function TokensPage({ me, vaults }: { readonly me: Person; readonly vault
   useTitle('API tokens');
   const { loaded, reload } = useLoaded('tokens', async () => (await good(api['personal-access-token'].$get())).tokens);
   const [made, show] = useState<{ readonly name: string; readonly value: string } | null>(null);
-  const [fault, setError] = useState<string | null>(null);
-  const attempt = (response: Promise<unknown>) => {
-    setError(null);
-    response.then(reload, (error: unknown) => setError(reasonOf(error)));
-  };
+  const { fault, fail, attempt } = useAttempt(reload);
   const create = (json: RequestedToken, discard: () => void) => {
     const make = async () => {
       const { token } = await good(api.session['access-token'].$post({ json }));
@@ -63,10 +74,18 @@ export function TokensPage({ me, vaults }: { readonly me: Person; readonly vault
       attempt(good(line.rotate.$post({ param: { id } })).then(({ token }) => show({ name, value: token }))),
     );
   const remove = ({ id, name }: Token) => confirm(deletion(name), () => attempt(good(line.$delete({ param: { id } }))));
+  const logout = (accessTokens: 'keep' | 'end') => {
+    const leave = async () => {
+      await good(api.sessions.$delete({ query: { accessTokens } }));
+      discardDrafts();
+      location.replace('/');
+    };
+    attempt(leave());
+  };
   return (
     <main id="main">
       <PageHeading>API tokens</PageHeading>
-      <TokenForm me={me} vaults={vaults} create={create} fail={setError} />
+      <TokenForm me={me} vaults={vaults} create={create} fail={fail} />
       {made !== null && (
         <div class="card">
           <p>Copy the token “{made.name}” now. It is not shown again.</p>
@@ -100,6 +119,16 @@ export function TokensPage({ me, vaults }: { readonly me: Person; readonly vault
           </ul>
         )}
       </LoadedContent>
+      <h2>Sessions</h2>
+      <p class="quiet">Log out everywhere if another person may have used a browser in which you were logged in.</p>
+      <p class="doors">
+        <button type="button" onClick={() => confirm(LOGOUT, () => logout('keep'))}>
+          Log out everywhere
+        </button>
+        <button type="button" class="no" onClick={() => confirm(LOGOUT_WITH_TOKENS, () => logout('end'))}>
+          Log out everywhere and delete new tokens
+        </button>
+      </p>
     </main>
   );
 }
@@ -172,19 +201,10 @@ function Grant({ token, vaults }: { readonly token: Token; readonly vaults: read
 }
 
 function Dates({ token }: { readonly token: Token }) {
-  const { createdAt, lastUsedAt, lastUsedAddress, lastUsedAgent, expiresAt } = token;
+  const { expiresAt } = token;
   return (
     <span class="quiet">
-      Created <Time iso={createdAt} />,{' '}
-      {lastUsedAt === null ? (
-        'never used'
-      ) : (
-        <>
-          last used <Time iso={lastUsedAt} />
-          {lastUsedAddress !== null && ` from ${lastUsedAddress}`}
-          {lastUsedAgent !== null && ` by “${lastUsedAgent}”`}
-        </>
-      )}
+      <LastUse of={token} />
       {expiresAt !== null && (
         <>
           , expires <Time iso={new Date(expiresAt * 1000).toISOString()} />

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { OwnVault, Person, Transaction } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
+import { mayIn } from '#dashboard/shell/access.tsx';
 import { useLive } from '#dashboard/live.ts';
 import { Decision } from '#dashboard/decision/decision.tsx';
 import type { Confirmation } from '#dashboard/forms/confirm-dialog.tsx';
@@ -21,6 +22,8 @@ import { approvalsText, hiddenText, reasonText } from '#dashboard/text.ts';
 
 /** States in which a member can still decide. */
 const PENDING: ReadonlySet<Transaction['state']> = new Set(['DRAFT', 'SUBMITTED']);
+const UNPAID: ReadonlySet<Transaction['state']> = new Set(['REJECTED', 'CANCELLED', 'EXPIRED']);
+const ENDED: ReadonlySet<Transaction['state']> = new Set(['SUCCEEDED', 'FAILED', ...UNPAID]);
 
 /**
  * Shows one transaction: what it does, its approvals, and the approval form for a reader whose
@@ -95,6 +98,7 @@ export function TransactionPage(props: {
                 }
                 reject={async (json) => decided(await good<Transaction>(line.reject.$post({ param: { txId }, json })))}
                 task={{ kind: 'transaction', txId }}
+                rejection={{ kind: 'transaction-rejection', txId }}
                 me={me}
               />
             )}
@@ -102,7 +106,7 @@ export function TransactionPage(props: {
             {PENDING.has(transaction.state) && <Simulation transaction={transaction} />}
             <Further
               transaction={transaction}
-              mayHide={vaultOf(transaction)?.roles.some((role) => role !== 'viewer') ?? false}
+              mayHide={mayCurate(transaction, { vault: vaultOf(transaction), me })}
               changed={decided}
             />
             <Facts transaction={transaction} isReviewed={isDecidable(transaction)} />
@@ -173,6 +177,19 @@ function abandonmentOf(reason: keyof typeof UNKNOWN_ENDS): Confirmation {
 function showingOf(hiddenReason: string): Confirmation {
   const warning = `${hiddenText(hiddenReason)} All members then see it, and its assets are listed among the balances.`;
   return { heading: 'Show this transaction?', warning, action: 'Show it' };
+}
+
+/** Reports whether the reader may show or hide a transaction. The service checks each request. */
+function mayCurate(
+  { kind, visible, state, createdBy, approvals }: Transaction,
+  { vault, me }: { readonly vault: OwnVault | undefined; readonly me: Person },
+): boolean {
+  if (vault === undefined) return false;
+  const [isCurator, isAdmin] = [mayIn(vault, 'curate'), mayIn(vault, 'administer')];
+  if (kind === 'activity' || !visible || !isCurator) return isCurator;
+  // As the service decides (`mayHide`).
+  const isUnpaid = PENDING.has(state) || (UNPAID.has(state) && approvals.length === 0);
+  return isUnpaid ? createdBy === me.id || isAdmin : isAdmin && ENDED.has(state);
 }
 
 /** Shows the further actions of the reader. */
@@ -337,7 +354,7 @@ function DecodedCall({ call }: { readonly call: NonNullable<Transaction['call']>
 }
 
 function Approvals({ transaction }: { readonly transaction: Transaction }) {
-  const { approvals, approvalsCounted, requiredApprovals, rejection, kind } = transaction;
+  const { approvals, approvalsCounted, requiredApprovals, rejections, requiredRejections, kind } = transaction;
   if (kind === 'activity') return null;
   return (
     <section aria-labelledby="approvals">
@@ -350,12 +367,17 @@ function Approvals({ transaction }: { readonly transaction: Transaction }) {
             <MemberLabel userId={userId} /> approved <Time iso={at} />
           </li>
         ))}
-        {rejection !== null && (
-          <li>
+        {rejections.map((rejection) => (
+          <li key={`rejection ${rejection.userId}`}>
             <RejectionText rejection={rejection} />
           </li>
-        )}
+        ))}
       </ul>
+      {rejections.length > 0 && requiredRejections > 1 && (
+        <p class="quiet">
+          {rejections.length} of {requiredRejections} rejections that end it.
+        </p>
+      )}
     </section>
   );
 }

@@ -40,6 +40,9 @@ export function VaultPage({ vault }: { readonly vault: OwnVault }) {
           <a class="button" href={`#/vault/${vaultId}/policy`}>
             Policy
           </a>
+          <a class="button" href={`#/vault/${vaultId}/members`}>
+            Members
+          </a>
         </p>
         <section class="balances" aria-labelledby="balances">
           <h2 id="balances">Balances</h2>

@@ -1,3 +1,5 @@
+import type { ComponentChildren } from 'preact';
+import { Namesakes } from '#dashboard/members/invitations.tsx';
 import type { OwnVault } from '#dashboard/api.ts';
 import { LoadedContent } from '#dashboard/shell/loading.tsx';
 import { usdText } from '#dashboard/amounts/money.ts';
@@ -6,11 +8,17 @@ import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 import { Hash, Subject, Time } from '#dashboard/pages/record-fields.tsx';
 import { PageHeading, useTitle } from '#dashboard/shell/page-heading.tsx';
 import type { Pending, PendingItem, PendingList } from '#dashboard/pending.ts';
+import { visibleText } from '#domain/visible-text.ts';
 import { approvalsText } from '#dashboard/text.ts';
 
 /** Shows what waits for the reader, and then the vaults of the reader. */
-export function VaultsPage(props: { readonly vaults: readonly OwnVault[]; readonly pending: PendingList }) {
-  const { vaults, pending } = props;
+export function VaultsPage(props: {
+  readonly vaults: readonly OwnVault[];
+  readonly pending: PendingList;
+  /** The vaults that the reader has not accepted. */
+  readonly children: ComponentChildren;
+}) {
+  const { vaults, pending, children } = props;
   useTitle('Vaults');
   return (
     <main id="main">
@@ -23,7 +31,12 @@ export function VaultsPage(props: { readonly vaults: readonly OwnVault[]; readon
         </LoadedContent>
       </section>
       {/* Below a list that is still loading, the vaults would be pushed down. */}
-      {pending.loaded.state !== 'loading' && <VaultCards vaults={vaults} />}
+      {pending.loaded.state !== 'loading' && (
+        <>
+          {children}
+          <VaultCards vaults={vaults} />
+        </>
+      )}
     </main>
   );
 }
@@ -34,28 +47,32 @@ function VaultCards({ vaults }: { readonly vaults: readonly OwnVault[] }) {
   }
   return (
     <ul class="cards">
-      {vaults.map(({ id, name, roles, threshold, approvalMode, wallets }) => (
-        <li key={id} class="card">
-          <h2>
-            <a href={`#/vault/${id}`}>{name}</a>
-          </h2>
-          <p class="quiet">
-            Your roles: {roles.join(', ')}. {approvalsText(threshold)} required
-            {approvalMode === 'device' ? ', each with a device signature' : ''}.
-          </p>
-          <dl class="facts">
-            {wallets.map(({ chain, address }) => (
-              <div key={chain}>
-                <dt>{chain}</dt>
-                <dd>
-                  <Hash value={address} />
-                </dd>
-              </div>
-            ))}
-          </dl>
-          {wallets.length === 0 && <p class="quiet">Generating keys…</p>}
-        </li>
-      ))}
+      {vaults.map((vault) => {
+        const { id, name, roles, threshold, approvalMode, wallets } = vault;
+        return (
+          <li key={id} class="card">
+            <h2>
+              <a href={`#/vault/${id}`}>{name}</a>
+            </h2>
+            <p class="quiet">
+              Your roles: {roles.join(', ')}. {approvalsText(threshold)} required
+              {approvalMode === 'device' ? ', each with a device signature' : ''}.
+            </p>
+            <dl class="facts">
+              {wallets.map(({ chain, address }) => (
+                <div key={chain}>
+                  <dt>{chain}</dt>
+                  <dd>
+                    <Hash value={address} />
+                  </dd>
+                </div>
+              ))}
+            </dl>
+            {wallets.length === 0 && <p class="quiet">Generating keys…</p>}
+            <Namesakes vault={vault} vaults={vaults} />
+          </li>
+        );
+      })}
     </ul>
   );
 }
@@ -163,7 +180,7 @@ function Note({ text, by }: { readonly text: string | null; readonly by: string 
   if (text === null) return null;
   return (
     <p class="claimed quiet">
-      Note by <Author userId={by} />: “{text}”
+      Note by <Author userId={by} />: “{visibleText(text)}”
     </p>
   );
 }

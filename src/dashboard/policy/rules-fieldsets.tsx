@@ -20,22 +20,11 @@ export function SignersFields({
   return (
     <fieldset>
       <legend>Signers</legend>
-      {[...new Set([...members.map(({ userId }) => userId), ...policy.signers])].map((userId) => (
-        <label key={userId} class="choice">
-          <input
-            type="checkbox"
-            checked={draft.signers.includes(userId)}
-            onChange={({ currentTarget: { checked } }) =>
-              write({
-                signers: checked ? [...draft.signers, userId] : draft.signers.filter((one) => one !== userId),
-              })
-            }
-          />
-          <span>
-            <MemberLabel userId={userId} />
-          </span>
-        </label>
-      ))}
+      <People
+        from={[...members.map(({ userId }) => userId), ...policy.signers]}
+        chosen={draft.signers}
+        set={(signers) => write({ signers })}
+      />
       <GroupFault at="/signers" />
       <Field
         name="Approval threshold"
@@ -56,7 +45,60 @@ export function SignersFields({
         value={draft.unreadableThreshold}
         set={(unreadableThreshold) => write({ unreadableThreshold })}
       />
+      <Field
+        name="Rejections that end a transaction (empty: 1)"
+        at="/rejections"
+        value={draft.rejections}
+        set={(rejections) => write({ rejections })}
+      />
     </fieldset>
+  );
+}
+
+/** Who is no member, whatever an operator sets. A signer is removed above. */
+export function ExcludedFields({ draft, write, members }: Editing & { readonly members: OwnVault['members'] }) {
+  const others = members.map(({ userId }) => userId).filter((userId) => !draft.signers.includes(userId));
+  return (
+    <fieldset>
+      <legend>Excluded from the vault</legend>
+      <p class="quiet">
+        A chosen person is no member any more, in any role, and no operator can add this person again. Remove a signer
+        above first.
+      </p>
+      <People
+        from={[...others, ...draft.excludedMembers]}
+        chosen={draft.excludedMembers}
+        set={(excludedMembers) => write({ excludedMembers })}
+      />
+      <GroupFault at="/excludedMembers" />
+    </fieldset>
+  );
+}
+
+/** A choice of any number of people. */
+function People(props: {
+  readonly from: readonly string[];
+  readonly chosen: readonly string[];
+  readonly set: (chosen: readonly string[]) => void;
+}) {
+  const { from, chosen, set } = props;
+  return (
+    <>
+      {[...new Set(from)].map((userId) => (
+        <label key={userId} class="choice">
+          <input
+            type="checkbox"
+            checked={chosen.includes(userId)}
+            onChange={({ currentTarget: { checked } }) =>
+              set(checked ? [...chosen, userId] : chosen.filter((one) => one !== userId))
+            }
+          />
+          <span>
+            <MemberLabel userId={userId} />
+          </span>
+        </label>
+      ))}
+    </>
   );
 }
 

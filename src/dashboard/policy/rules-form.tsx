@@ -7,6 +7,7 @@ import { ErrorText, reasonOf } from '#dashboard/shell/loading.tsx';
 import { DraftDifference } from '#dashboard/policy/draft-difference.tsx';
 import { Field, FieldFaults } from '#dashboard/policy/fields.tsx';
 import {
+  ExcludedFields,
   FeesFields,
   LimitsFields,
   RecipientsFields,
@@ -67,6 +68,7 @@ export function RulesForm(props: {
     >
       <FieldFaults faults={rejected?.faults ?? []}>
         <SignersFields draft={draft} write={write} members={vault.members} policy={policy} />
+        <ExcludedFields draft={draft} write={write} members={vault.members} />
         <RecipientsFields draft={draft} write={write} chains={chains} />
         <TokensFields draft={draft} write={write} chains={chains} />
         <LimitsFields draft={draft} write={write} assets={assets} />

@@ -14,13 +14,19 @@ addEventListener('push', (event) => {
       tag,
       icon: '/icon.svg',
       data: {
-        page: ['vault', 'credential-reset'].includes(message.kind)
-          ? `/#/vault/${message.vaultId}`
-          : `/#/transaction/${encodeURIComponent(tag)}`,
+        page: pageOf(message, tag),
       },
     }),
   );
 });
+
+/** The address of the page that shows the subject of a message. */
+function pageOf({ kind, vaultId }, subject) {
+  if (kind === 'account') return '/#/notifications';
+  const vault = `/#/vault/${vaultId}`;
+  if (kind === 'policy-change') return `${vault}/policy`;
+  return ['vault', 'credential-reset'].includes(kind) ? vault : `/#/transaction/${encodeURIComponent(subject)}`;
+}
 
 addEventListener('notificationclick', (event) => {
   event.notification.close();

@@ -24,8 +24,8 @@ export function NotAMember({ vaultId }: { readonly vaultId: string }) {
     <main id="main">
       <PageHeading>Vault {vaultId}</PageHeading>
       <p class="problem" role="alert">
-        You are not a member of this vault, or it does not exist. If an administrator has just added you, load this page
-        again.
+        You are not a member of this vault, or it does not exist. If an administrator has just added you, accept the
+        vault on the page of your vaults.
       </p>
       <p>
         <a href="#/">Back to your vaults</a>

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { Fragment } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Route, Router, Switch, useLocation } from 'wouter-preact';
+import { Invitations } from '#dashboard/members/invitations.tsx';
 import { NotAMember } from '#dashboard/shell/access.tsx';
 import type { OwnVault, Person } from '#dashboard/api.ts';
 import { api, good, Refusal } from '#dashboard/api.ts';
@@ -11,6 +12,8 @@ import type { Returned } from '#dashboard/forms/signing-task.ts';
 import { ApprovalReturn } from '#dashboard/approval/approval-return.tsx';
 import { ApprovalOrigins } from '#dashboard/approval/approval-channel.ts';
 import { LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
+import type { InboxList } from '#dashboard/shell/inbox.ts';
+import { unreadCount, useInbox } from '#dashboard/shell/inbox.ts';
 import type { PendingList } from '#dashboard/pending.ts';
 import { countText, PendingPosition, usePending } from '#dashboard/pending.ts';
 import { People, useOwnVault } from '#dashboard/pages/member-names.tsx';
@@ -28,10 +31,14 @@ import { whenAlike } from '#dashboard/text.ts';
 
 interface Seen {
   readonly me: Person;
+  /** Those that the reader has accepted. */
   readonly vaults: readonly OwnVault[];
+  /** The vaults that the reader has not accepted. */
+  readonly invitations: readonly OwnVault[];
   readonly approvalOrigins: readonly string[];
 }
 
+const MembersPage = lazyPage(async () => (await import('#dashboard/members/members-page.tsx')).MembersPage);
 const NotificationsPage = lazyPage(
   async () => (await import('#dashboard/pages/notifications-page.tsx')).NotificationsPage,
 );
@@ -72,7 +79,13 @@ function Shell({ returned }: { readonly returned: Returned | null }) {
       // Another person has logged in, in another tab. Nothing of the person before is shown.
       if (known.current !== null && known.current.id !== me.id) queryClient.removeQueries({ predicate: isOfPerson });
       known.current = me;
-      return { me, vaults: pages.flatMap(({ data }) => data), approvalOrigins: pages[0]?.approvalOrigins ?? [] };
+      const listed = pages.flatMap(({ data }) => data);
+      return {
+        me,
+        vaults: listed.filter(({ membership }) => membership === 'accepted'),
+        invitations: listed.filter(({ membership }) => membership !== 'accepted'),
+        approvalOrigins: pages[0]?.approvalOrigins ?? [],
+      };
     } catch (error) {
       if (known.current === null && error instanceof Refusal && error.status === 401) return null;
       throw error;
@@ -94,7 +107,7 @@ function Shell({ returned }: { readonly returned: Returned | null }) {
             <Welcome />
           ) : (
             <People key={seen.me.id} me={seen.me} vaults={seen.vaults}>
-              <Entered seen={seen} path={path} take={take} />
+              <Entered seen={seen} path={path} take={take} reload={reload} />
             </People>
           )
         }
@@ -109,10 +122,17 @@ function isOfPerson({ queryKey }: { readonly queryKey: readonly unknown[] }): bo
 }
 
 /** Shows the menu and the page to a person who is logged in. */
-function Entered(props: { readonly seen: Seen; readonly path: string; readonly take: () => Returned | null }) {
-  const { seen, path, take } = props;
+function Entered(props: {
+  readonly seen: Seen;
+  readonly path: string;
+  readonly take: () => Returned | null;
+  readonly reload: () => void;
+}) {
+  const { seen, path, take, reload } = props;
   const pending = usePending({ path, vaults: seen.vaults, userId: seen.me.id });
   const count = countText(pending.loaded);
+  const inbox = useInbox(path, pending.position);
+  const unread = unreadCount(inbox.loaded);
   useTitleCount(count);
   return (
     <>
@@ -130,7 +150,14 @@ function Entered(props: { readonly seen: Seen; readonly path: string; readonly t
             )}
           </a>
           <a href="#/tokens">API tokens</a>
-          <a href="#/notifications">Notifications</a>
+          <a href="#/notifications">
+            Notifications
+            {unread !== null && (
+              <span class="badge unread" role="img" aria-label={`${unread} unread`}>
+                {unread}
+              </span>
+            )}
+          </a>
         </nav>
         <span class="quiet">{seen.me.name}</span>
         <button type="button" onClick={() => void leave()}>
@@ -140,7 +167,7 @@ function Entered(props: { readonly seen: Seen; readonly path: string; readonly t
       <ApprovalOrigins.Provider value={seen.approvalOrigins}>
         <ApprovalReturn take={take} path={path} me={seen.me} origins={seen.approvalOrigins}>
           <PendingPosition.Provider value={pending.position}>
-            <Page seen={seen} pending={pending} />
+            <Page seen={seen} pending={pending} inbox={inbox} reload={reload} />
           </PendingPosition.Provider>
         </ApprovalReturn>
       </ApprovalOrigins.Provider>
@@ -149,17 +176,26 @@ function Entered(props: { readonly seen: Seen; readonly path: string; readonly t
 }
 
 /** A page is a new one when the vault or the transaction of its path is another. */
-function Page({ seen: { me, vaults }, pending }: { readonly seen: Seen; readonly pending: PendingList }) {
+function Page(props: {
+  readonly seen: Seen;
+  readonly pending: PendingList;
+  readonly inbox: InboxList;
+  readonly reload: () => void;
+}) {
+  const { seen, pending, inbox, reload } = props;
+  const { me, vaults, invitations } = seen;
   return (
     <Switch>
       <Route path="/">
-        <VaultsPage vaults={vaults} pending={pending} />
+        <VaultsPage vaults={vaults} pending={pending}>
+          <Invitations invitations={invitations} vaults={vaults} reload={reload} />
+        </VaultsPage>
       </Route>
       <Route path="/tokens">
         <TokensPage me={me} vaults={vaults} />
       </Route>
       <Route path="/notifications">
-        <NotificationsPage />
+        <NotificationsPage inbox={inbox} vaults={vaults} />
       </Route>
       <Route path="/vault/:id">{({ id }) => <OfVault id={id}>{(vault) => <VaultPage vault={vault} />}</OfVault>}</Route>
       <Route path="/vault/:id/transfer">
@@ -167,6 +203,9 @@ function Page({ seen: { me, vaults }, pending }: { readonly seen: Seen; readonly
       </Route>
       <Route path="/vault/:id/receive">
         {({ id }) => <OfVault id={id}>{(vault) => <ReceivePage vault={vault} />}</OfVault>}
+      </Route>
+      <Route path="/vault/:id/members">
+        {({ id }) => <OfVault id={id}>{(vault) => <MembersPage vault={vault} me={me} />}</OfVault>}
       </Route>
       <Route path="/vault/:id/policy">
         {({ id }) => <OfVault id={id}>{(vault) => <PolicyPage vault={vault} me={me} />}</OfVault>}

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { Refusal, Unanswered } from '#dashboard/api.ts';
 import { Contradiction, Undecidable } from '#dashboard/decision/contradiction.ts';
@@ -76,6 +77,20 @@ export function reasonOf(error: unknown): string {
   }
   const isForPerson = [Refusal, Unanswered, Contradiction, Undecidable].some((known) => error instanceof known);
   return error instanceof Error && isForPerson ? error.message : 'The dashboard has a fault. Load the page again.';
+}
+
+/**
+ * Returns how to send a command of the reader, and why the last one failed; null when none did.
+ *
+ * @param reload is called after a command, to read again what it changed
+ */
+export function useAttempt(reload: () => void) {
+  const [fault, fail] = useState<string | null>(null);
+  const attempt = (response: Promise<unknown>) => {
+    fail(null);
+    response.then(reload, (error: unknown) => fail(reasonOf(error)));
+  };
+  return { fault, fail, attempt };
 }
 
 /** Shows the last error; renders nothing when there is none. */

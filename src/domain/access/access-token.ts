@@ -23,10 +23,14 @@ export interface AccessToken extends TokenGrant {
   /** Unix seconds (spec part 5 rule 6), or null when it never expires. */
   readonly expiresAt: number | null;
   readonly enabled: boolean;
+  /** The operator has disabled the user. Only the operator ends this. */
+  readonly isSuspended: boolean;
   /** Lower-case hex SHA-256 of the current secret. */
   readonly secretHash: string;
   /** The secret before the last rotation, and the time until which it still works. */
   readonly previous: { readonly secretHash: string; readonly untilMs: number } | null;
+  /** The session in which it was made; null for one that an operator issued. */
+  readonly madeIn: TokenId | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly rotatedAtMs: number | null;
@@ -149,8 +153,12 @@ export function rotatedToken(
  */
 export function deletedToken(token: AccessToken | null, by: TokenManager): Result<AccessToken, AccessRefusal> {
   const own = managedToken(token, by);
-  if (!own.ok) return own;
-  return accepted({ ...own.value, enabled: false, previous: null, updatedAtMs: by.nowMs, deletedAtMs: by.nowMs });
+  return own.ok ? accepted(endedToken(own.value, by.nowMs)) : own;
+}
+
+/** Returns a token that never authenticates again. */
+export function endedToken(token: AccessToken, nowMs: number): AccessToken {
+  return { ...token, enabled: false, previous: null, updatedAtMs: nowMs, deletedAtMs: nowMs };
 }
 
 function endOf({ expiresAt }: Pick<AccessToken, 'expiresAt'>): number {
@@ -180,7 +188,7 @@ export function admissionFault(
   const previous = isPrevious(token, presented.secretHash, matches);
   const inGrace = token.previous !== null && presented.nowMs < token.previous.untilMs;
   if (!current && !(previous && inGrace)) return 'unknown';
-  if (!token.enabled) return 'disabled';
+  if (!token.enabled || token.isSuspended) return 'disabled';
   return hasExpired(token, presented.nowMs) ? 'expired' : null;
 }
 

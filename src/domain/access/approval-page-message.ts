@@ -3,7 +3,7 @@ import { KEY_SCHEMES } from '#domain/asset/chain.ts';
 import type { CosignerPin } from '#domain/access/cosigner-pin.ts';
 import type { Passkey } from '#domain/access/device.ts';
 import { CREDENTIAL_ID, MAX_DEVICES } from '#domain/access/device.ts';
-import { isJsonObject } from '#domain/untrusted-json.ts';
+import { isJsonObject } from '#domain/json/untrusted-json.ts';
 
 /**
  * The protocol between the dashboard and the approval page, by `postMessage` or in the fragment of

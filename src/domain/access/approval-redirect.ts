@@ -5,7 +5,7 @@ import type {
   PageReady,
   EnrolmentAnswer,
 } from '#domain/access/approval-page-message.ts';
-import { jsonIn } from '#domain/untrusted-json.ts';
+import { jsonIn } from '#domain/json/untrusted-json.ts';
 
 /**
  * The addresses by which the dashboard and the approval page communicate where no window opens, as

@@ -12,6 +12,18 @@ export interface Actor {
   readonly address: string | null;
 }
 
+/** The holder of a service key. */
+export interface Operator {
+  /** The first eight hex digits of the hash of the key, which identify it and give no access. */
+  readonly serviceKey: string;
+  readonly address: string | null;
+}
+
+/** Returns an operator as the history names one. */
+export function operatorText({ serviceKey, address }: Operator): string {
+  return `service-key ${serviceKey}${address === null ? '' : ` ${address}`}`;
+}
+
 export interface Approval {
   readonly actor: Actor;
   /** Lower-case hex digest of the intent that is approved or rejected. */

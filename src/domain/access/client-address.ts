@@ -40,6 +40,17 @@ export function contains(network: string, other: string): boolean {
   return maskedTo(inner.first, outer.prefix) === outer.first;
 }
 
+/** Ours: the part of an address that stays the same when its client gets another one. */
+const NEIGHBOURHOOD = { ipv4: BITS - 8, ipv6: 48 } as const;
+
+/** Returns the name of the network around an address, or null for another text. */
+export function neighbourhoodOf(address: string): string | null {
+  const bits = bitsOf(address);
+  if (bits === null) return null;
+  const isIpv4 = bits >> BigInt(IPV4_BITS) === IPV4_IN_IPV6 >> BigInt(IPV4_BITS);
+  return maskedTo(bits, isIpv4 ? NEIGHBOURHOOD.ipv4 : NEIGHBOURHOOD.ipv6).toString(16);
+}
+
 /**
  * Returns the network of a text in CIDR notation (RFC 4632, RFC 4291), or null. One address is the
  * network that has only it. Bits after the prefix must be 0: `10.1.0.0/8` can mean two networks.

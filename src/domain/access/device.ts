@@ -1,6 +1,6 @@
 import type { CanonicalField } from '#domain/canonical/bytes.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
-import type { DeviceKeyId, UserId } from '#domain/id.ts';
+import type { DeviceKeyId, UserId, VaultId } from '#domain/id.ts';
 
 /**
  * `ed25519` (RFC 8032) is for scripts. `webauthn-p256` is a passkey for people: ES256 of Web
@@ -54,6 +54,33 @@ export interface DeviceSignature {
    * null for a script.
    */
   readonly assertion: { readonly authenticatorData: string; readonly clientDataJson: string } | null;
+}
+
+/** Ours: a request that a device signs is accepted for this long, whichever clock is ahead. */
+export const DEVICE_REQUEST_MS = 5 * 60 * 1000;
+
+/** A request that a device authenticates in place of an access token. */
+export interface DeviceRequest {
+  readonly vaultId: VaultId;
+  readonly keyId: DeviceKeyId;
+  readonly method: string;
+  /** The path with the query. */
+  readonly target: string;
+  readonly atMs: number;
+}
+
+/**
+ * Returns the bytes whose SHA-256 a device signs for a request. The body is not among them: a
+ * decision in the body has a device signature of its own.
+ */
+export function deviceRequestBytes({ vaultId, keyId, method, target, atMs }: DeviceRequest): Uint8Array<ArrayBuffer> {
+  return canonicalBytes('conclave/device-request/v1', [
+    ['vaultId', String(vaultId)],
+    ['keyId', keyId],
+    ['method', method],
+    ['target', target],
+    ['atMs', String(atMs)],
+  ]);
 }
 
 /** A person cannot keep control of more devices, and every co-signer reads all of them. */

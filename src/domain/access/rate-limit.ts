@@ -39,38 +39,30 @@ export const SESSION_QUOTAS: Readonly<Record<RateLimitPolicy, number>> = {
   stream: 60,
 };
 
-/** The kinds of credentials that have their own windows. */
-export type LimitedCredential = 'token' | 'session';
+/**
+ * Ours: in each window all tokens of one user together have this many times the quota of a token,
+ * and all sessions that of a session.
+ */
+export const QUOTAS_OF_USER = 3;
 
-/** One fixed window of one policy: its start, and the number of requests that it has admitted. */
-export interface Window {
-  readonly startedAtMs: number;
-  readonly used: number;
-}
+const WINDOWS_OF_DAY = (24 * 60 * 60) / WINDOW_SECONDS;
 
-export interface Admission {
-  readonly admitted: boolean;
-  readonly window: Window;
-  /** Requests left in this window. */
-  readonly remaining: number;
-  /** Whole seconds until the window resets, at least 1. */
-  readonly resetSeconds: number;
+/** Ours: what a record takes in the stores beside the bytes of its request. */
+const RECORD_BYTES = 4 * 1024;
+
+/** Returns what one creation counts against the bytes of a day. */
+export function bytesOfCreation(body: Uint8Array | undefined): number {
+  return RECORD_BYTES + (body?.length ?? 0);
 }
 
 /**
- * Counts one request. A window begins with its first request and lasts exactly 60 seconds. A
- * refused request is not counted, so a client that waits `resetSeconds` is always admitted.
+ * Ours: the bytes that a user may create in any 24 hours with all tokens, or in all sessions. They
+ * suffice for one credential that creates ordinary payments at its write limit all day. Without
+ * them a user with large requests could fill the database of all vaults within hours.
  */
-export function admit(window: Window | null, quota: number, nowMs: number): Admission {
-  const windowMs = WINDOW_SECONDS * 1000;
-  const live = window !== null && nowMs >= window.startedAtMs && nowMs < window.startedAtMs + windowMs;
-  const current = live ? window : { startedAtMs: nowMs, used: 0 };
-  const admitted = current.used < quota;
-  const used = admitted ? current.used + 1 : current.used;
-  return {
-    admitted,
-    window: { startedAtMs: current.startedAtMs, used },
-    remaining: quota - used,
-    resetSeconds: Math.max(1, Math.ceil((current.startedAtMs + windowMs - nowMs) / 1000)),
-  };
+export function dailyBytes(writes: number): number {
+  return writes * WINDOWS_OF_DAY * (RECORD_BYTES + 512);
 }
+
+/** The kinds of credentials that have their own windows. */
+export type LimitedCredential = 'token' | 'session';

@@ -8,11 +8,28 @@ export type AccessRefusal =
    * one answer for all.
    */
   | { readonly code: 'forbidden' }
+  /** The caller is a member, and has not accepted the vault. */
+  | { readonly code: 'vault-not-accepted' }
+  /** An accepted vault can no longer be declined. */
+  | { readonly code: 'vault-accepted' }
+  | { readonly code: 'member-not-found' }
+  /** Only another admin, or an operator, disables an admin. */
+  | { readonly code: 'own-access' }
+  /** The other signers would have no quorum. */
+  | { readonly code: 'quorum-disabled' }
+  | { readonly code: 'too-much-disabled'; readonly limit: number }
   /** The vault counts only approvals with a device signature. */
   | { readonly code: 'device-signature-required' }
   | { readonly code: 'device-signature-refused'; readonly fault: string }
   /** Unknown, deleted, or another user's token: one answer for all. */
   | { readonly code: 'access-token-not-found' }
+  /** The session ended while it created a token. */
+  | { readonly code: 'session-invalid' }
+  /** The user has no such token or open session. */
+  | { readonly code: 'credential-not-found' }
+  /** An operator has disabled the user, and no credential is issued. */
+  | { readonly code: 'user-disabled' }
+  | { readonly code: 'too-many-access-tokens'; readonly limit: number }
   /**
    * The user already had a credential, so an operator issues another one only after a credential
    * reset.

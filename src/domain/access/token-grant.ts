@@ -24,6 +24,14 @@ export interface TokenGrant {
 /** The grant of a token that is created without restrictions. */
 export const WHOLE_GRANT: TokenGrant = { scopes: TOKEN_SCOPES, vaultIds: null, networks: null };
 
+/**
+ * Reports whether an operator may add a token with this grant to a service account that already has
+ * credentials. It never approves and manages no token, so it adds nothing to a quorum.
+ */
+export function isAddedByOperator({ scopes }: TokenGrant): boolean {
+  return scopes.every((scope) => scope === 'read' || scope === 'create');
+}
+
 /** Reports whether a grant allows all that another one allows. */
 export function covers(grant: TokenGrant, other: TokenGrant): boolean {
   const { scopes, vaultIds, networks } = grant;
@@ -34,8 +42,8 @@ export function covers(grant: TokenGrant, other: TokenGrant): boolean {
   );
 }
 
-/** Reports whether a token that is limited to these networks is accepted from an address. */
-export function isAcceptedFrom({ networks }: TokenGrant, address: string | null): boolean {
+/** Reports whether a credential that is limited to these networks is accepted from an address. */
+export function isAcceptedFrom({ networks }: Pick<TokenGrant, 'networks'>, address: string | null): boolean {
   return networks === null || (address !== null && isFrom(networks, address));
 }
 

@@ -2,7 +2,7 @@ import type { Activity } from '#domain/activity/activity.ts';
 import { readableAmount } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { listedToken } from '#domain/asset/chain.ts';
-import type { CredentialReset } from '#domain/access/credential-reset.ts';
+import { isInvited } from '#domain/access/invitation.ts';
 import type { UserId } from '#domain/id.ts';
 import { MIN_SHOWN_VALUE, parseUsdPrice, usdValueAtPrice } from '#domain/asset/price.ts';
 import type { UsdValue } from '#domain/asset/valuation.ts';
@@ -13,13 +13,22 @@ import { isPending } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault/vault.ts';
 import { isCollectible } from '#domain/asset/movement.ts';
 import { shownPart } from '#domain/activity/shown-part.ts';
+import { joinedMembers } from '#domain/vault/membership.ts';
+
+/**
+ * The kinds of notifications that the inbox has: events that decide who controls a vault or an
+ * account. Other lists have the transactions.
+ */
+export const INBOX_KINDS = ['vault', 'policy-change', 'credential-reset', 'account'] as const;
+export type InboxKind = (typeof INBOX_KINDS)[number];
+type NotificationKind = 'approval' | 'outcome' | 'activity' | InboxKind;
 
 /**
  * A push notification (spec part 6 rule 5, and likewise for transactions that need or had
- * approvals).
+ * approvals, and for events that decide who controls a vault).
  */
 export interface Notification {
-  readonly kind: 'approval' | 'outcome' | 'activity' | 'vault' | 'credential-reset';
+  readonly kind: NotificationKind;
   readonly userIds: readonly UserId[];
   readonly title: string;
   readonly body: string;
@@ -33,13 +42,15 @@ export function notificationOf(transaction: Transaction, vault: Vault, chain: Ch
   const { name } = vault.configuration;
   const what = actionText(transaction, chain);
   if (isPending(transaction.state)) {
-    const done = [transaction.createdBy, ...transaction.approvals.map(({ actor }) => actor)];
-    const userIds = vault.policy.signers.filter((signer) => !done.some(({ userId }) => userId === signer));
+    const decisions = [...transaction.approvals, ...(transaction.openRejections ?? [])];
+    const done = [transaction.createdBy, ...decisions.map(({ actor }) => actor)];
+    const signers = vault.policy.signers.filter((signer) => !isInvited(vault.invitations, signer));
+    const userIds = signers.filter((signer) => !done.some(({ userId }) => userId === signer));
     return { kind: 'approval', userIds, title: `${name}: approval needed`, body: what };
   }
   if (transaction.state !== 'SUCCEEDED' && transaction.state !== 'FAILED') return null;
   const title = `${name}: ${outcomeText(transaction)}`;
-  return { kind: 'outcome', userIds: membersOf(vault), title, body: what };
+  return { kind: 'outcome', userIds: joinedMembers(vault), title, body: what };
 }
 
 function outcomeText({ state, stateReason }: Transaction): string {
@@ -64,7 +75,7 @@ export function notificationOfActivity(activity: Activity, vault: Vault, chain: 
   const title = `${vault.configuration.name}: ${eventOf(activity)}`;
   const what =
     moved === undefined ? 'A transaction' : isCollectible(moved) ? 'A collectible' : amountText(moved, chain);
-  return { kind: 'activity', userIds: membersOf(vault), title, body: `${what} on ${chain.name}` };
+  return { kind: 'activity', userIds: joinedMembers(vault), title, body: `${what} on ${chain.name}` };
 }
 
 function eventOf(activity: Activity): string {
@@ -75,52 +86,12 @@ function eventOf(activity: Activity): string {
 }
 
 /**
- * Returns the notification of an export of recovery packages, for every member: a threshold of
- * packages is enough to rebuild the key.
- */
-export function notificationOfExport(vault: Vault): Notification {
-  const title = `${vault.configuration.name}: recovery packages requested`;
-  const body =
-    'An operator requested the recovery packages of all keys from the co-signers. If you did not expect this, ' +
-    'contact your operator.';
-  return { kind: 'vault', userIds: membersOf(vault), title, body };
-}
-
-/**
- * Returns the notification of a credential reset. All members are notified of each step, and any of
- * them can cancel the reset while it is pending.
- */
-export function notificationOfReset({ state, userName }: CredentialReset, vault: Vault): Notification {
-  const title = `${vault.configuration.name}: ${RESET_TITLES[state]}`;
-  return { kind: 'credential-reset', userIds: membersOf(vault), title, body: RESET_TEXTS[state](userName) };
-}
-
-const RESET_TITLES = {
-  PENDING: 'credential reset requested',
-  COMPLETED: 'credential reset completed',
-  CANCELLED: 'credential reset cancelled',
-  EXPIRED: 'credential reset expired',
-} as const;
-
-const RESET_TEXTS = {
-  PENDING: (name: string) =>
-    `An operator requested new credentials for ${name}. Cancel the reset if ${name} did not ask for it.`,
-  COMPLETED: (name: string) => `An operator received new credentials for ${name}.`,
-  CANCELLED: (name: string) => `The request for new credentials for ${name} was cancelled.`,
-  EXPIRED: (name: string) => `The new credentials for ${name} were not collected in time.`,
-} as const;
-
-/**
  * Reports whether the value is below the one that hides an asset. A member can show such a record,
  * and those of release 0.2.0 show native amounts of such a value. An asset without a price is never
  * dust.
  */
 function isDust(usdValue: UsdValue | null): boolean {
   return usdValue !== null && usdValueAtPrice(1n, 0, parseUsdPrice(usdValue.usd) ?? '0') < MIN_SHOWN_VALUE;
-}
-
-function membersOf({ members }: Vault): readonly UserId[] {
-  return members.map(({ userId }) => userId);
 }
 
 function actionText({ intent }: Transaction, chain: Chain): string {
@@ -156,4 +127,9 @@ function amountText(
 
 function shortened(address: string): string {
   return `${address.slice(0, 6)}…${address.slice(-4)}`;
+}
+
+/** Reports whether the inbox has the notifications of a kind. */
+export function isInboxKind(kind: string): kind is InboxKind {
+  return INBOX_KINDS.some((one) => one === kind);
 }

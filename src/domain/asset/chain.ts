@@ -99,6 +99,15 @@ export function maxLagBlocks({ family, pollIntervalMs }: Pick<Chain, 'family' | 
   return family === 'bitcoin' ? BITCOIN_BLOCKS : BigInt(Math.ceil((BLOCKS_PER_POLL * MAX_LAG_MS) / pollIntervalMs));
 }
 
+/** An RPC node that is behind another one for longer is an alert. Ours. */
+const ALERTED_LAG_MS = 10 * 60_000;
+const ALERTED_BITCOIN_BLOCKS = 3n;
+
+/** Returns the lag in blocks above which an operator checks an RPC node. */
+export function alertedLagBlocks({ family, pollIntervalMs }: Pick<Chain, 'family' | 'pollIntervalMs'>): bigint {
+  return family === 'bitcoin' ? ALERTED_BITCOIN_BLOCKS : BigInt(Math.ceil(ALERTED_LAG_MS / pollIntervalMs));
+}
+
 /**
  * `op-stack` and `scroll`: a contract returns the price of the bytes. `none`: bytes cost only gas.
  */

@@ -12,8 +12,8 @@ export type CanonicalField = readonly [name: string, value: string | null];
  *
  * Throws for a string with a lone surrogate. UTF-8 has no bytes for it, and `TextEncoder` writes
  * U+FFFD in its place, so two different strings would share an encoding. Each boundary refuses such
- * text first: HTTP bodies in `http/edge/well-formed-body.ts`, requests to co-signers in `textOf` of
- * `cosigner/request-parser.ts`.
+ * text first: HTTP bodies in `http/edge/body/well-formed-body.ts`, requests to co-signers in
+ * `textOf` of `cosigner/request-parser.ts`.
  *
  *     text(domain) || for each field: text(name) || 0x00            when absent
  *                                     text(name) || 0x01 || text(value)

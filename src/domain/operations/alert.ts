@@ -3,30 +3,60 @@ import { COIN_UNKNOWN, NONCE_USED_UNEXPLAINED, NOT_SHOWN } from '#domain/transac
 
 /** The conditions of a running service that need an operator and that nothing else reports. */
 
+/** The codes of the alerts that are found together, and resolved together when they are not. */
+export const ALERT_CODES_OF = {
+  settings: ['setting-invalid'],
+  work: [
+    'stuck-transactions',
+    'unexplained-transactions',
+    'unknown-coins',
+    'late-deliveries',
+    'failed-deliveries',
+    'late-scans',
+    'failed-scans',
+    'waiting-hints',
+    'monitor-unread',
+    'unproven-claims',
+    'dead-letters',
+    'late-sweep',
+    'storage-filling',
+    'recovery-outdated',
+  ],
+  queues: ['queue-stalled'],
+  cosigners: [
+    'cosigner-away',
+    'cosigner-banned',
+    'recovery-key-missing',
+    'recovery-key-shared',
+    'share-unreadable',
+    'share-missing',
+    'peers-differ',
+    'same-secret',
+    'clock-skew',
+  ],
+  rpcNodes: [
+    'rpc-node-away',
+    'rpc-node-other-chain',
+    'rpc-node-behind',
+    'rpc-nodes-differ',
+    'chain-without-node',
+    'single-rpc-node',
+  ],
+} as const;
+
+/** The alerts of conditions, those with the most risk for the assets first. */
 export const ALERT_CODES = [
-  'stuck-transactions',
-  'unexplained-transactions',
-  'unknown-coins',
-  'late-deliveries',
-  'failed-deliveries',
-  'late-scans',
-  'failed-scans',
-  'waiting-hints',
-  'monitor-unread',
-  'unproven-claims',
-  'dead-letters',
-  'late-sweep',
-  'storage-filling',
-  'recovery-outdated',
-  'cosigner-away',
-  'cosigner-banned',
-  'recovery-key-missing',
-  'recovery-key-shared',
+  ...ALERT_CODES_OF.settings,
+  ...ALERT_CODES_OF.work,
+  ...ALERT_CODES_OF.queues,
+  ...ALERT_CODES_OF.cosigners,
+  ...ALERT_CODES_OF.rpcNodes,
 ] as const;
 
 /**
- * The alerts that are logged when they happen: of state that cannot be read, of a sweep, of the
- * alarm of a vault, of an RPC node without traces and of a token. The status does not list them.
+ * The alerts of events, which no condition of the service shows afterwards: of state that cannot be
+ * read, of a sweep, of the alarm of a vault, of an RPC node without traces and of a token. They
+ * stay open for a time after the last such event (raised-alert.ts).
  */
 export const LOGGED_ALERT_CODES = [
   'state-unreadable',
@@ -37,13 +67,24 @@ export const LOGGED_ALERT_CODES = [
   'token-decimals-changed',
   'final-payment-gone',
 ] as const;
-export type LoggedAlertCode = (typeof LOGGED_ALERT_CODES)[number];
-export const STATE_UNREADABLE = 'state-unreadable' satisfies LoggedAlertCode;
+export type AlertCode = (typeof ALERT_CODES)[number] | (typeof LOGGED_ALERT_CODES)[number];
+export const STATE_UNREADABLE = 'state-unreadable' satisfies AlertCode;
 
 export interface Alert {
-  readonly code: (typeof ALERT_CODES)[number];
-  /** Text with numbers, and without names, amounts or addresses. */
+  readonly code: AlertCode;
+  /**
+   * The part at fault, where several alerts of one code can be open: a host, a number of a
+   * co-signer, a chain. The configuration names all of them: an alert for each vault or token would
+   * be any number of calls of a pager.
+   */
+  readonly subject?: string;
+  /** Text with numbers and hosts, and without names, amounts or addresses of people. */
   readonly detail: string;
+  /**
+   * When the newest event happened, for an alert that counts events. A later one ends an
+   * acknowledgement.
+   */
+  readonly newestAtMs?: number | null;
 }
 
 /** The state of all pending work. Times are Unix milliseconds; null when there is nothing. */
@@ -73,7 +114,9 @@ export interface ServiceHealth {
   readonly deadLetters: number;
   readonly newestDeadLetterAtMs: number | null;
   readonly vaults: number;
-  /** The oldest time of a last sweep among the vaults. */
+  /** When the last sweep ended; null before the first. */
+  readonly lastSweepAtMs: number | null;
+  /** The oldest time of a last wake-up among the vaults. */
   readonly longestUnsweptAtMs: number | null;
   /** D1, and the largest vault objects. */
   readonly stores: readonly StoreSize[];
@@ -149,20 +192,6 @@ interface UnexplainedTransactions {
   readonly updatedAtMs: number | null;
 }
 
-/** The reported state of a co-signer. */
-export interface CosignerState {
-  readonly node: number;
-  /** Null for a co-signer that answers; otherwise the code of its error or of the failed call. */
-  readonly fault: string | null;
-  /** The co-signers that it has banned for cheating. */
-  readonly banned: readonly number[];
-  /**
-   * The public key that it seals recovery packages for, in hex; an empty text when it has none, and
-   * null when it does not answer.
-   */
-  readonly recoveryKey: string | null;
-}
-
 const MINUTE_MS = 60_000;
 /** Longer than any chain takes to confirm, and longer than the upgrade of an RPC node. */
 const STUCK_MS = 60 * MINUTE_MS;
@@ -188,6 +217,8 @@ const LATE_HINTS_MS = 15 * MINUTE_MS;
 const MANY_OPEN_PARTS = MAX_OPEN_PARTS / 10;
 /** The sweep visits every vault once an hour. */
 const LATE_SWEEP_MS = 130 * MINUTE_MS;
+/** A sweep ends each minute. One may take some minutes when much is to be done. */
+const MISSED_SWEEP_MS = 10 * MINUTE_MS;
 /** At this fill there is time to act. */
 const FILLING_PERCENT = 70;
 /**
@@ -197,15 +228,6 @@ const FILLING_PERCENT = 70;
 export const EXPORT_DELAY_MS = 24 * 60 * MINUTE_MS;
 /** Failures are reported for a day. Their rows stay. */
 const REPORTED_FOR_MS = 24 * 60 * MINUTE_MS;
-
-/** Returns everything that needs an operator now, in the order of ALERT_CODES. */
-export function alertsFor(
-  condition: ServiceHealth,
-  cosigners: readonly CosignerState[],
-  nowMs: number,
-): readonly Alert[] {
-  return [...alertsOfWork(condition, nowMs), ...alertsOfCosigners(cosigners)];
-}
 
 /** Returns the alerts of pending work, in the order of ALERT_CODES. */
 export function alertsOfWork(condition: ServiceHealth, nowMs: number): readonly Alert[] {
@@ -273,7 +295,9 @@ function alertsOfActivity(condition: ServiceHealth, { isBefore, isSince, minutes
       const lost = `Failed ${kind}: ${failed}. The newest failed ${minutes(newestFailureAtMs)} minutes ago.`;
       return [
         isBefore(oldestDueAtMs, LATE_ACTIVITY_MS) ? { code: `late-${kind}`, detail: late } : null,
-        isSince(newestFailureAtMs, REPORTED_FOR_MS) ? { code: `failed-${kind}`, detail: lost } : null,
+        isSince(newestFailureAtMs, REPORTED_FOR_MS)
+          ? { code: `failed-${kind}`, detail: lost, newestAtMs: newestFailureAtMs }
+          : null,
       ];
     }),
     openParts >= MANY_OPEN_PARTS || isBefore(oldestUntriedAtMs, LATE_HINTS_MS)
@@ -304,21 +328,17 @@ function alertsOfActivity(condition: ServiceHealth, { isBefore, isSince, minutes
 }
 
 function alertsOfStores(condition: ServiceHealth, { isBefore, isSince, minutes }: Times): readonly (Alert | null)[] {
-  const { newestDeadLetterAtMs, longestUnsweptAtMs, outdatedKeys: outdated } = condition;
+  const { newestDeadLetterAtMs, outdatedKeys: outdated } = condition;
   const filling = condition.stores.filter((store) => percentOf(store) >= FILLING_PERCENT);
   return [
     isSince(newestDeadLetterAtMs, REPORTED_FOR_MS)
       ? {
           code: 'dead-letters',
           detail: `Dead letters: ${condition.deadLetters}. The newest is ${minutes(newestDeadLetterAtMs)} minutes old.`,
+          newestAtMs: newestDeadLetterAtMs,
         }
       : null,
-    isBefore(longestUnsweptAtMs, LATE_SWEEP_MS)
-      ? {
-          code: 'late-sweep',
-          detail: `No scheduled run has woken a vault for ${minutes(longestUnsweptAtMs)} minutes. Check the cron.`,
-        }
-      : null,
+    alertOfSweep(condition, { isBefore, minutes }),
     filling.length === 0
       ? null
       : {
@@ -336,46 +356,29 @@ function alertsOfStores(condition: ServiceHealth, { isBefore, isSince, minutes }
   ];
 }
 
+/** Reports whether no sweep has ended for longer than one takes. */
+export function isSweepLate(lastSweepAtMs: number | null, nowMs: number): boolean {
+  return lastSweepAtMs === null || lastSweepAtMs < nowMs - MISSED_SWEEP_MS;
+}
+
+/** A new service has no sweep yet: then the oldest vault counts. */
+function alertOfSweep(
+  { lastSweepAtMs, longestUnsweptAtMs }: ServiceHealth,
+  { isBefore, minutes }: Pick<Times, 'isBefore' | 'minutes'>,
+): Alert | null {
+  const lastMs = lastSweepAtMs ?? longestUnsweptAtMs;
+  if (isBefore(lastMs, MISSED_SWEEP_MS))
+    return { code: 'late-sweep', detail: `No sweep has ended for ${minutes(lastMs)} minutes. Check the cron.` };
+  if (!isBefore(longestUnsweptAtMs, LATE_SWEEP_MS)) return null;
+  return {
+    code: 'late-sweep',
+    detail: `No scheduled run has woken a vault for ${minutes(longestUnsweptAtMs)} minutes. Check the cron.`,
+  };
+}
+
 /** Returns how full a store is, in whole percent. */
 export function percentOf({ bytes }: StoreSize): number {
   return Math.floor((bytes * 100) / STORE_BYTES);
-}
-
-/** Returns the alerts of co-signers, in the order of ALERT_CODES. */
-export function alertsOfCosigners(cosigners: readonly CosignerState[]): readonly Alert[] {
-  const found = [
-    ...cosigners.map(({ node, fault }): Alert | null =>
-      fault === null ? null : { code: 'cosigner-away', detail: `Co-signer ${node} is unavailable: ${fault}.` },
-    ),
-    ...cosigners.map(({ node, banned }): Alert | null =>
-      banned.length === 0
-        ? null
-        : { code: 'cosigner-banned', detail: `Co-signer ${node} has banned other co-signers: ${banned.join(', ')}.` },
-    ),
-    ...alertsOfRecoveryKeys(cosigners),
-  ];
-  return found.filter((one) => one !== null);
-}
-
-/**
- * One secret must not open two shares. A share without a recovery key is lost with its co-signer.
- */
-function alertsOfRecoveryKeys(cosigners: readonly CosignerState[]): readonly Alert[] {
-  const numbers = (some: readonly CosignerState[]) => some.map(({ node }) => node).join(', ');
-  const keyless = cosigners.filter(({ recoveryKey }) => recoveryKey === '');
-  const byKey = Map.groupBy(cosigners, ({ recoveryKey }) => recoveryKey);
-  const shared = [...byKey].filter(([key, some]) => key !== null && key !== '' && some.length > 1);
-  const missing: Alert[] =
-    keyless.length === 0
-      ? []
-      : [{ code: 'recovery-key-missing', detail: `Co-signers without a recovery key: ${numbers(keyless)}.` }];
-  return [
-    ...missing,
-    ...shared.map(([, some]): Alert => ({
-      code: 'recovery-key-shared',
-      detail: `Co-signers that share one recovery key: ${numbers(some)}.`,
-    })),
-  ];
 }
 
 function numberOf(rows: readonly UnexplainedTransactions[]): number {

@@ -1,4 +1,5 @@
 import type { Amount } from '#domain/asset/amount.ts';
+import type { UserId } from '#domain/id.ts';
 import type { CanonicalField } from '#domain/canonical/bytes.ts';
 import type { ApprovalMode } from '#domain/access/device.ts';
 
@@ -64,6 +65,13 @@ export interface OptionalRules {
   readonly unboundMessages?: UnboundMessageRule;
   /** Absent: none. */
   readonly tokens?: readonly PolicyToken[];
+  /** The number of signers whose rejections end a transaction. Absent: 1. */
+  readonly rejections?: number;
+  /**
+   * Users who are no members while the policy is in force, whatever an operator sets. So a quorum
+   * removes any member, an admin too. Absent: none.
+   */
+  readonly excludedMembers?: readonly UserId[];
 }
 
 /** The number of co-signers, and the number that signs together. */
@@ -83,7 +91,7 @@ export interface CosignerGroup {
 export function defaultRules(
   approvalMode: ApprovalMode,
   group: CosignerGroup,
-): Required<Omit<OptionalRules, 'maxFees' | 'tokens'>> {
+): Required<Omit<OptionalRules, 'maxFees' | 'tokens' | 'rejections' | 'excludedMembers'>> {
   const tolerated = 2 * group.threshold - group.count - 1;
   return {
     signOnce: approvalMode === 'device' && tolerated < 1 ? 'every-cosigner' : 'quorum',
@@ -96,6 +104,7 @@ export function defaultRules(
 /** Returns these rules' part of a policy's canonical bytes. An absent rule adds no field. */
 export function optionalRuleFields(rules: OptionalRules): readonly CanonicalField[] {
   const { signOnce, limitsIncludeFees, maxFees, requiredDevice, unboundMessages, tokens } = rules;
+  const { rejections, excludedMembers } = rules;
   const fields: CanonicalField[] = [];
   if (signOnce !== undefined) fields.push(['signOnce', signOnce]);
   if (limitsIncludeFees !== undefined) fields.push(['limitsIncludeFees', String(limitsIncludeFees)]);
@@ -111,7 +120,17 @@ export function optionalRuleFields(rules: OptionalRules): readonly CanonicalFiel
       fields.push(['chain', chain], ['tokenAddress', tokenAddress], ['symbol', symbol], ['decimals', String(decimals)]);
     }
   }
+  if (rejections !== undefined) fields.push(['rejections', String(rejections)]);
+  if (excludedMembers !== undefined) {
+    fields.push(['excludedMembers', String(excludedMembers.length)]);
+    for (const userId of excludedMembers) fields.push(['userId', userId]);
+  }
   return fields;
+}
+
+/** Returns the number of signers whose rejections end a transaction. */
+export function rejectionsRequired({ rejections = 1 }: OptionalRules): number {
+  return rejections;
 }
 
 /** Returns the tokens of one chain that a policy names. */

@@ -15,12 +15,18 @@ export const MAX_PENDING_CHANGES = 10;
  */
 export const MAX_OWN_PENDING_CHANGES = 2;
 
+/**
+ * Ours: the holder of a stolen service key must not fill the slots of the signers, who need one for
+ * a change that protects the vault.
+ */
+export const MAX_OPERATOR_PENDING_CHANGES = 2;
+
 type Pending = Pick<PolicyChange, 'policy' | 'createdBy' | 'renewsVersion'>;
 
 /**
  * Returns why there is no slot for another pending change, or null. A vault has ten slots for
- * changes and ten for renewals. One person holds two of all these slots, and an operator any
- * number. A change that needs no slot (`needsSlot`) is always accepted.
+ * changes of its members, two for those of operators, and ten for renewals. One person holds two of
+ * all these slots. A change that needs no slot (`needsSlot`) is always accepted.
  *
  * Refuses, in order: `too-many-policy-changes`, `too-many-own-policy-changes`.
  *
@@ -31,8 +37,10 @@ export function slotRefusal(pending: readonly Pending[], candidate: Pending, inF
   const all = [...pending, candidate];
   const counted = all.filter((change, i) => needsSlot(change, all.slice(0, i), inForce));
   if (!counted.includes(candidate)) return null;
-  const sameKind = counted.filter((change) => isRenewal(change) === isRenewal(candidate));
-  if (sameKind.length > MAX_PENDING_CHANGES) return { code: 'too-many-policy-changes', limit: MAX_PENDING_CHANGES };
+  const kind = kindOf(candidate);
+  const limit = kind === 'operator' ? MAX_OPERATOR_PENDING_CHANGES : MAX_PENDING_CHANGES;
+  const sameKind = counted.filter((change) => kindOf(change) === kind);
+  if (sameKind.length > limit) return { code: 'too-many-policy-changes', limit };
   const own = counted.filter((change) => creatorOf(change) === creatorOf(candidate));
   return creatorOf(candidate) !== null && own.length > MAX_OWN_PENDING_CHANGES
     ? { code: 'too-many-own-policy-changes', limit: MAX_OWN_PENDING_CHANGES }
@@ -53,6 +61,11 @@ function needsSlot(change: Pending, earlier: readonly Pending[], { signers }: Po
   return signers.every(
     (userId) => change.policy.signers.includes(userId) || own.some(({ policy }) => !policy.signers.includes(userId)),
   );
+}
+
+function kindOf(change: Pending): 'renewal' | 'operator' | 'member' {
+  if (isRenewal(change)) return 'renewal';
+  return creatorOf(change) === null ? 'operator' : 'member';
 }
 
 function creatorOf({ createdBy }: Pending): string | null {

@@ -8,10 +8,12 @@ import {
   countedApprovers,
   lacksDeviceSignature,
 } from '#domain/policy/counted-approvals.ts';
+import type { DisabledAccess } from '#domain/access/disabled-access.ts';
+import { isWithdrawn } from '#domain/access/disabled-access.ts';
 import type { Device, DeviceSignature } from '#domain/access/device.ts';
 import type { PolicyChangeId, UserId } from '#domain/id.ts';
 import type { Member } from '#domain/access/member.ts';
-import { hasPermission } from '#domain/access/member.ts';
+import { hasPermission, mayCancel } from '#domain/access/member.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { PolicyRefusal } from '#domain/policy/refusal.ts';
 import type { Result } from '#domain/result.ts';
@@ -81,6 +83,8 @@ export type PolicyChangeEvent =
       readonly reason?: string;
     }
   | { readonly type: 'cancel'; readonly actor: Actor }
+  /** Access was disabled: decisions that count no more are removed. */
+  | { readonly type: 'drop-decisions'; readonly disabledAccess: readonly DisabledAccess[] }
   | { readonly type: 'expire' | 'supersede' };
 
 /**
@@ -146,6 +150,12 @@ export function decideChange(
       return accepted(ended('SUPERSEDED'));
     case 'cancel':
       return accepted(ended('CANCELLED'));
+    case 'drop-decisions': {
+      const stays = (decision: Approval) => !isWithdrawn(event.disabledAccess, decision);
+      const [approvals, rejections] = [change.approvals.filter(stays), change.rejections.filter(stays)];
+      const isSame = approvals.length === change.approvals.length && rejections.length === change.rejections.length;
+      return accepted(isSame ? change : { ...ended('PENDING'), approvals, rejections });
+    }
     case 'reject': {
       if (lacksDeviceSignature(event, current)) return refused({ code: 'device-signature-required' });
       if (isRepeated(change, event)) return accepted(change);
@@ -210,11 +220,28 @@ function canAdopt(
 }
 
 /**
- * Reports whether a signer can neither approve, reject nor cancel a change, because it removes the
- * signer and the other signers can adopt it.
+ * Reports whether a person can neither approve, reject nor cancel a change: it removes a signer,
+ * and the other signers can adopt it, or it excludes a member who is no signer.
  */
 export function isExcluded(change: PolicyChange, userId: UserId, current: Policy): boolean {
-  return current.signers.includes(userId) && !countedSigners(change, current).includes(userId);
+  if (current.signers.includes(userId)) return !countedSigners(change, current).includes(userId);
+  const { excludedMembers = [] } = change.policy.rules;
+  return excludedMembers.includes(userId);
+}
+
+/**
+ * Reports whether a member may cancel a change. An admin does not cancel the change of a signer:
+ * otherwise an admin whom the thief of a service key plants would cancel each change that removes
+ * the admin. Signers reject it.
+ */
+export function mayCancelChange(
+  member: Member,
+  { createdBy }: Pick<PolicyChange, 'createdBy'>,
+  { signers }: Policy,
+): boolean {
+  const creator = createdBy?.userId ?? null;
+  const isOfAnotherSigner = creator !== null && creator !== member.userId && signers.includes(creator);
+  return !isOfAnotherSigner && mayCancel(member, creator, 'propose');
 }
 
 /**

@@ -61,15 +61,16 @@ export type PolicyFault =
   | 'signer-without-device'
   | 'required-device-missing'
   | 'cosigners-malformed'
+  | 'excluded-signer'
   | RulesFault;
 
 /**
  * Returns the first reason why a policy is invalid, or null. Checks, in order: a version below 1,
  * no signers, too many, unsorted or repeated signers, a threshold outside 1 to the number of
- * signers, malformed pins, a signing threshold that is no majority of the co-signers, more than
- * `MAX_DEVICES` devices, unsorted or repeated devices, a device whose owner is not a signer, in
- * device mode a signer without a device, a required device that no device is, then what
- * `rulesFault` refuses.
+ * signers, an excluded signer, malformed pins, a signing threshold that is no majority of the
+ * co-signers, more than `MAX_DEVICES` devices, unsorted or repeated devices, a device whose owner
+ * is not a signer, in device mode a signer without a device, a required device that no device is,
+ * then what `rulesFault` refuses.
  */
 export function policyFault(policy: Omit<Policy, 'vaultId'>): PolicyFault | null {
   return partsFault(policy) ?? missingDeviceFault(policy) ?? rulesFault(policy.rules, policy.signers.length);
@@ -94,6 +95,8 @@ function partsFault(policy: Omit<Policy, 'vaultId'>): PolicyFault | null {
   const { threshold } = policy;
   if (!Number.isInteger(threshold) || threshold < 1 || threshold > policy.signers.length)
     return 'threshold-out-of-range';
+  const { excludedMembers = [] } = policy.rules;
+  if (policy.signers.some((signer) => excludedMembers.includes(signer))) return 'excluded-signer';
   if (policy.cosigners !== undefined && !arePins(policy.cosigners)) return 'cosigners-malformed';
   if (!isSigningThreshold(policy.signingThreshold, policy.cosigners)) return 'signing-threshold-out-of-range';
   return devicesFault(policy);

@@ -3,6 +3,7 @@ import { unitsOf } from '#domain/asset/amount.ts';
 import type { CanonicalField } from '#domain/canonical/bytes.ts';
 import type { AssetRef, Exposure } from '#domain/asset/exposure.ts';
 import { feeIn, totalOf } from '#domain/asset/exposure.ts';
+import { sortedUserIds } from '#domain/id.ts';
 import type { OptionalRules, PolicyToken } from '#domain/policy/optional-rules.ts';
 import { feeCapOf, MAX_DECIMALS, optionalRuleFields } from '#domain/policy/optional-rules.ts';
 
@@ -66,7 +67,8 @@ export type RulesFault =
   | 'rules-not-in-order'
   | 'limit-without-a-bound'
   | 'step-out-of-range'
-  | 'token-out-of-range';
+  | 'token-out-of-range'
+  | 'rejections-out-of-range';
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -89,18 +91,19 @@ export const NO_RULES: Rules = {
  * Returns the first fault of the rules, or null. Checks, in order: more than `MAX_RULES` entries in
  * a list, an unsorted list or one with a repeated entry, a limit without a value, a number of
  * approvals outside 1 to the number of signers, a token without a symbol or with decimals that no
- * token has.
+ * token has, a number of rejections outside 1 to the number of signers.
  */
 export function rulesFault(rules: Rules, signers: number): RulesFault | null {
-  const { maxFees = [], tokens = [] } = rules;
-  const lists = [rules.addressBook, rules.limits, rules.higherThresholds, maxFees, tokens];
+  const { maxFees = [], tokens = [], rejections = 1, excludedMembers = [] } = rules;
+  const lists = [rules.addressBook, rules.limits, rules.higherThresholds, maxFees, tokens, excludedMembers];
   if (lists.some((list) => list.length > MAX_RULES)) return 'too-many-rules';
   const ordered =
     isAscending(rules.addressBook, bookKey) &&
     isAscending(rules.limits, assetKey) &&
     isAscending(rules.higherThresholds, stepKey) &&
     isAscending(maxFees, chainKey) &&
-    isAscending(tokens, assetKey);
+    isAscending(tokens, assetKey) &&
+    isAscending(excludedMembers, String);
   if (!ordered) return 'rules-not-in-order';
   if (rules.limits.some((limit) => limit.perTransaction === null && limit.perDay === null))
     return 'limit-without-a-bound';
@@ -111,7 +114,9 @@ export function rulesFault(rules: Rules, signers: number): RulesFault | null {
   if (!approvals.every((n) => Number.isInteger(n) && n >= 1 && n <= signers)) return 'step-out-of-range';
   const isToken = (token: PolicyToken) =>
     token.symbol !== '' && Number.isInteger(token.decimals) && token.decimals >= 0 && token.decimals <= MAX_DECIMALS;
-  return tokens.every(isToken) ? null : 'token-out-of-range';
+  if (!tokens.every(isToken)) return 'token-out-of-range';
+  const isCount = Number.isInteger(rejections) && rejections >= 1 && rejections <= signers;
+  return isCount ? null : 'rejections-out-of-range';
 }
 
 /** Returns the same rules with every list in its canonical order. */
@@ -123,6 +128,7 @@ export function inCanonicalOrder(rules: Rules): Rules {
     higherThresholds: rules.higherThresholds.toSorted(by(stepKey)),
     ...(rules.maxFees === undefined ? {} : { maxFees: rules.maxFees.toSorted(by(chainKey)) }),
     ...(rules.tokens === undefined ? {} : { tokens: rules.tokens.toSorted(by(assetKey)) }),
+    ...(rules.excludedMembers === undefined ? {} : { excludedMembers: sortedUserIds(rules.excludedMembers) }),
   };
 }
 

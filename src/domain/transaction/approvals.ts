@@ -7,7 +7,7 @@ import { requiresExtraApproval } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { thresholdFor } from '#domain/policy/policy.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
-import { isStoppable } from '#domain/transaction/transaction.ts';
+import { endedUnapproved, isFinal, isPending, isStoppable } from '#domain/transaction/transaction.ts';
 
 export function currentApprovers(
   { approvals, digest }: Pick<Transaction, 'approvals' | 'digest'>,
@@ -44,6 +44,11 @@ export function hasApproved(transaction: Pick<Transaction, 'approvals'>, userId:
   return transaction.approvals.some((approval) => approval.actor.userId === userId);
 }
 
+/** Reports whether a signer has rejected a transaction that goes on. */
+export function hasRejected(transaction: Pick<Transaction, 'openRejections'>, userId: UserId): boolean {
+  return (transaction.openRejections ?? []).some(({ actor }) => actor.userId === userId);
+}
+
 /**
  * Reports whether a pending transaction waits for the approval of a member: a signer who has not
  * approved it, or who has a device that the policy requires and no approval has.
@@ -66,17 +71,32 @@ export function awaitsApprovalOf(
 export function isRepeatedDecision(transaction: Transaction, event: TransactionEvent): boolean {
   const undone = ['REJECTED', 'CANCELLED', 'EXPIRED'].includes(transaction.state);
   if (event.type === 'approve') return !undone && hasApproved(transaction, event.actor.userId);
-  return event.type === 'reject' && transaction.rejection?.actor.userId === event.actor.userId;
+  if (event.type !== 'reject') return false;
+  const { userId } = event.actor;
+  return transaction.rejection?.actor.userId === userId || hasRejected(transaction, userId);
 }
 
 /**
  * Reports whether a member may cancel a transaction: as in `mayCancel`, and any signer may cancel a
- * transaction that waits to be signed or mined.
+ * transaction that waits to be signed or mined. In device mode the token of a signer is no signer,
+ * so a signer stops it by a rejection instead.
  */
 export function mayCancelTransaction(
   member: Member,
   transaction: Pick<Transaction, 'state' | 'inclusion' | 'createdBy'>,
+  { approvalMode }: Pick<Policy, 'approvalMode'>,
 ): boolean {
-  const isOnItsWay = isStoppable(transaction) && hasPermission(member, 'decide');
+  const isOnItsWay = isStoppable(transaction) && approvalMode === 'token' && hasPermission(member, 'decide');
   return isOnItsWay || mayCancel(member, transaction.createdBy.userId);
+}
+
+/**
+ * Reports whether a member may hide a transaction of the vault from the lists of all members: its
+ * creator until a signer has decided to pay, an admin then after its end. Otherwise an initiator
+ * could hide from the signers what the vault pays.
+ */
+export function mayHide(member: Member, transaction: Pick<Transaction, 'state' | 'createdBy' | 'approvals'>): boolean {
+  const { state, createdBy } = transaction;
+  if (isPending(state) || endedUnapproved(transaction)) return mayCancel(member, createdBy.userId);
+  return isFinal(state) && hasPermission(member, 'administer');
 }

@@ -1,3 +1,4 @@
+import type { DisabledAccess } from '#domain/access/disabled-access.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
 import type { TransactionId } from '#domain/id.ts';
@@ -52,7 +53,12 @@ export type TransactionEvent =
       readonly digest: string;
       readonly device: DeviceSignature | null;
     }
-  | { readonly type: 'reject'; readonly actor: Actor; readonly reason?: string }
+  | {
+      readonly type: 'reject';
+      readonly actor: Actor;
+      readonly device: DeviceSignature | null;
+      readonly reason?: string;
+    }
   | { readonly type: 'cancel'; readonly actor: Actor }
   /**
    * Ends a transaction whose outcome no RPC node shows (`mayEndUnknown`). It ends for users, who
@@ -62,8 +68,12 @@ export type TransactionEvent =
   /** A member requests a higher fee, within what was approved. */
   | { readonly type: 'speedUp'; readonly actor: Actor }
   | { readonly type: 'setVisibility'; readonly actor: Actor; readonly visible: boolean }
-  /** Another policy is in force: approvals that no longer count are removed. */
-  | { readonly type: 'dropVotes'; readonly policy: Policy }
+  /** After a new policy or disabled access: approvals that count no more are removed. */
+  | {
+      readonly type: 'dropVotes';
+      readonly policy: Policy;
+      readonly disabledAccess: readonly DisabledAccess[];
+    }
   | { readonly type: 'expire' }
   /** The unsigned bytes are chosen and stored before any co-signer receives them. */
   | {

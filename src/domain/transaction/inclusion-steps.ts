@@ -304,7 +304,7 @@ function withoutInclusion(transaction: Transaction) {
  * a member can act as if there were none: the chain includes one of the attempts, whichever RPC
  * node is right.
  */
-export function ifDisputed<E extends 'cancel' | 'speedUp'>(
+export function ifDisputed<E extends 'cancel' | 'reject' | 'speedUp'>(
   step: TransitionStep<E>,
   code: 'transaction-not-pending' | 'transaction-not-broadcast',
 ): TransitionStep<E> {

@@ -22,6 +22,7 @@ export type TransactionChange = Partial<
     | 'displayType'
     | 'approvals'
     | 'rejection'
+    | 'openRejections'
     | 'attempts'
     | 'cancelling'
     | 'givenUp'

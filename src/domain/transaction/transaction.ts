@@ -201,7 +201,10 @@ export interface Transaction {
   /** The number that the policy required at creation. */
   readonly requiredApprovals: number;
   readonly approvals: readonly Approval[];
+  /** The rejection that ended or stopped it. */
   readonly rejection: Rejection | null;
+  /** The rejections before it. Absent: none. The policy says how many are required. */
+  readonly openRejections?: readonly Rejection[];
   readonly attempts: readonly Attempt[];
   /**
    * A cancellation was requested while the transaction waits to be mined: every further attempt is
@@ -274,6 +277,11 @@ export function spends(state: TransactionState): boolean {
   return SPENDING.has(state);
 }
 
+/** Reports whether the transaction is approved, and nothing of it was ever signed. */
+export function isUnsigned(transaction: Pick<Transaction, 'state' | 'attempts'>): boolean {
+  return transaction.state === 'SIGNING' && signedAttempts(transaction).length === 0;
+}
+
 /**
  * Reports whether signers can still stop an approved transaction: it is not signed yet, or it may
  * still be replaced.
@@ -293,6 +301,12 @@ export function isReplaceable({ state, inclusion }: Pick<Transaction, 'state' | 
 /** Reports whether a transaction ended undecided: no signer approved it, and nothing was signed. */
 export function endedUnapproved({ state, approvals }: Pick<Transaction, 'state' | 'approvals'>): boolean {
   return ['REJECTED', 'CANCELLED', 'EXPIRED'].includes(state) && approvals.length === 0;
+}
+
+/** Reports whether a transaction was cancelled, and neither approvals nor signed bytes exist. */
+export function isPrunable(transaction: Transaction): boolean {
+  const { state, attempts, nonceHeld } = transaction;
+  return state === 'CANCELLED' && endedUnapproved(transaction) && attempts.length === 0 && !nonceHeld;
 }
 
 /**

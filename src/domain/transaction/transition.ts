@@ -1,11 +1,22 @@
-import { requiredApprovalsNow, currentApprovers, hasApproved } from '#domain/transaction/approvals.ts';
+import { isWithdrawn } from '#domain/access/disabled-access.ts';
+import type { Approval } from '#domain/access/approval.ts';
+import type { UserId } from '#domain/id.ts';
+import { requiredApprovalsNow, currentApprovers, hasApproved, hasRejected } from '#domain/transaction/approvals.ts';
 import {
   hasRequiredDevice,
   isRequiredDevice,
   countsUnder,
   lacksDeviceSignature,
 } from '#domain/policy/counted-approvals.ts';
-import { cancel, cancelInBroadcast, cancelInSigning, cancelUnsigned } from '#domain/transaction/cancel-steps.ts';
+import {
+  cancel,
+  cancelInBroadcast,
+  cancelInSigning,
+  cancelUnsigned,
+  reject,
+  rejectInBroadcast,
+  rejectInSigning,
+} from '#domain/transaction/cancel-steps.ts';
 import { cancelAfterDeadline } from '#domain/transaction/not-after.ts';
 import type { EventType, TransactionEvent } from '#domain/transaction/event.ts';
 import { unsignedAttempt } from '#domain/transaction/event.ts';
@@ -32,7 +43,7 @@ import {
   ifDisputed,
   resumeWatching,
 } from '#domain/transaction/inclusion-steps.ts';
-import type { DecisionContext, TransitionStep } from '#domain/transaction/step.ts';
+import type { DecisionContext, TransitionStep, TransactionChange } from '#domain/transaction/step.ts';
 import { replaceNewest } from '#domain/transaction/step.ts';
 import type { Attempt, Speed, Transaction, TransactionState } from '#domain/transaction/transaction.ts';
 import {
@@ -75,29 +86,31 @@ const approve: TransitionStep<'approve'> = (transaction, event, { nowMs, policy,
     ...transaction.approvals,
     { actor: event.actor, digest: event.digest, device: event.device, atMs: nowMs },
   ];
+  const withdrawn = withoutRejectionOf(transaction, event.actor.userId);
   const count = currentApprovers({ ...transaction, approvals }, policy).length;
   if (count < requiredApprovalsNow(transaction, policy) || !hasRequiredDevice(digest, approvals, policy))
-    return { approvals };
+    return { approvals, ...withdrawn };
   const overspent = dailyLimitViolation(policy.rules, exposure, spentOf);
   if (overspent !== null) return { code: 'policy-forbids', breach: overspent };
-  return { approvals, state: 'SIGNING', stateReason: null, nonceHeld: transaction.intent.kind !== 'message' };
+  // What the vault pays is in the lists of all members, although its creator hid it before.
+  const shown = transaction.visibilityChoice === false ? { visible: true, visibilityChoice: null } : {};
+  const nonceHeld = transaction.intent.kind !== 'message';
+  return { approvals, ...withdrawn, state: 'SIGNING', stateReason: null, nonceHeld, ...shown };
 };
 
-const reject: TransitionStep<'reject'> = (transaction, event, { nowMs }) => ({
-  state: 'REJECTED',
-  stateReason: 'REJECTED_BY_SIGNER',
-  rejection: {
-    actor: event.actor,
-    digest: transaction.digest,
-    device: null,
-    atMs: nowMs,
-    ...(event.reason === undefined ? {} : { reason: event.reason }),
-  },
-});
+/** The approval of a signer takes the place of the rejection. */
+function withoutRejectionOf(transaction: Transaction, userId: UserId): TransactionChange {
+  if (!hasRejected(transaction, userId)) return {};
+  return { openRejections: (transaction.openRejections ?? []).filter(({ actor }) => actor.userId !== userId) };
+}
 
 const dropVotes: TransitionStep<'dropVotes'> = (transaction, event) => {
-  const approvals = transaction.approvals.filter((approval) => countsUnder(approval, event.policy));
-  return approvals.length === transaction.approvals.length ? null : { approvals };
+  const { policy, disabledAccess } = event;
+  const counts = (one: Approval) => countsUnder(one, policy) && !isWithdrawn(disabledAccess, one);
+  const open = transaction.openRejections ?? [];
+  const [approvals, openRejections] = [transaction.approvals.filter(counts), open.filter(counts)];
+  if (approvals.length === transaction.approvals.length && openRejections.length === open.length) return null;
+  return openRejections.length === open.length ? { approvals } : { approvals, openRejections };
 };
 
 const expire: TransitionStep<'expire'> = (transaction, _event, { nowMs }) =>
@@ -235,6 +248,7 @@ const TABLE: Record<TransactionState, Row> = {
   DRAFT: PENDING_ROW,
   SUBMITTED: PENDING_ROW,
   SIGNING: {
+    reject: rejectInSigning,
     cancel: cancelInSigning,
     cancelUnsigned,
     prepare,
@@ -249,6 +263,7 @@ const TABLE: Record<TransactionState, Row> = {
     setVisibility,
   },
   BROADCAST: {
+    reject: rejectInBroadcast,
     cancel: cancelInBroadcast,
     endUnknown,
     prepare,
@@ -270,6 +285,7 @@ const TABLE: Record<TransactionState, Row> = {
     setVisibility,
   },
   CONFIRMING: {
+    reject: ifDisputed(rejectInBroadcast, 'transaction-not-pending'),
     cancel: ifDisputed(cancelInBroadcast, 'transaction-not-pending'),
     speedUp: ifDisputed(speedUp, 'transaction-not-broadcast'),
     include,
@@ -289,7 +305,7 @@ const PEOPLE: ReadonlySet<EventType> = new Set<EventType>(['approve', 'reject', 
  * Returns the decision on an event. Pure: the same arguments give the same decision.
  *
  * Refuses, in order: `transaction-not-pending` for a member's event in any state that is not
- * pending (and for an approval at or after the expiry), `device-signature-required` for an approval
+ * pending (and for an approval at or after the expiry), `device-signature-required` for a decision
  * without one in device mode, `policy-forbids`, `transaction-not-broadcast` for a speed-up outside
  * BROADCAST. Events of jobs are never refused.
  */

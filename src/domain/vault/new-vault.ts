@@ -1,3 +1,4 @@
+import { invitationsAfter } from '#domain/access/invitation.ts';
 import { sortedByKeyId } from '#domain/access/device.ts';
 import type { Member } from '#domain/access/member.ts';
 import type { VaultId } from '#domain/id.ts';
@@ -21,7 +22,10 @@ export interface VaultSpec extends PolicyTerms {
   readonly members: readonly Member[];
 }
 
-/** Returns a new vault with a draft of policy version 1. Refuses what `draftFault` refuses. */
+/**
+ * Returns a new vault with a draft of policy version 1, to which every member is invited.
+ * Refuses what `draftFault` refuses.
+ */
 export function vaultFromSpec(spec: VaultSpec): Result<Vault, PolicyFault> {
   const { id, reference, foundedAtMs, configuration, members } = spec;
   const policy = { vaultId: id, ...initialPolicy(spec) };
@@ -33,6 +37,9 @@ export function vaultFromSpec(spec: VaultSpec): Result<Vault, PolicyFault> {
         foundedAtMs,
         configuration,
         members,
+        invitations: invitationsAfter({ members: [], invitations: [] }, members),
+        disabledAccess: [],
+        accessVersions: {},
         policy,
         keys: [],
         expiredAdoptions: [],

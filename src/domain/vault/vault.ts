@@ -1,6 +1,8 @@
 import type { KeyId, VaultId } from '#domain/id.ts';
 import type { BitcoinAddressType, KeyScheme } from '#domain/asset/chain.ts';
 import type { ExpiredAdoption } from '#domain/policy/mandate-renewal.ts';
+import type { DisabledAccess } from '#domain/access/disabled-access.ts';
+import type { Invitation } from '#domain/access/invitation.ts';
 import type { Member } from '#domain/access/member.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { ADOPTION_PERIOD_MS } from '#domain/policy/policy-change.ts';
@@ -109,6 +111,11 @@ export interface Vault {
   readonly foundedAtMs: number;
   readonly configuration: VaultConfiguration;
   readonly members: readonly Member[];
+  /** Of the members who have not accepted the vault. */
+  readonly invitations: readonly Invitation[];
+  readonly disabledAccess: readonly DisabledAccess[];
+  /** User id to the newest act of an operator on the access of this user. */
+  readonly accessVersions: Readonly<Record<string, number>>;
   readonly policy: Policy;
   readonly keys: readonly VaultKey[];
   /**

@@ -7,12 +7,24 @@ import { problem } from '#http/encode/problem.ts';
  * Counts a request without a valid credential against its client address. Returns a 429 response
  * when the address exceeds its limit, else null.
  */
-export async function limitByAddress(context: HttpContext): Promise<Response | null> {
+export function limitByAddress(context: HttpContext): Promise<Response | null> {
   const key = limitKeyOf(context.req.header('cf-connecting-ip') ?? 'local');
+  return limitBy(context, key, 'Too many requests without a valid credential.');
+}
+
+/**
+ * Counts a request with a service key against the key, from every address. Returns a 429 response
+ * when the key exceeds its limit, else null.
+ */
+export function limitByServiceKey(context: HttpContext, hash: string): Promise<Response | null> {
+  // Longer than the key of any address, so the two are never counted together.
+  return limitBy(context, `service-key:${hash}`, 'Too many requests with this service key.');
+}
+
+async function limitBy(context: HttpContext, key: string, detail: string): Promise<Response | null> {
   const { success } = await context.env.SHIELD.limit({ key });
   if (success) return null;
-  const headers = { 'retry-after': String(WINDOW_SECONDS) };
-  return problem(context, 'quota-exceeded', { detail: 'Too many requests without a valid credential.', headers });
+  return problem(context, 'quota-exceeded', { detail, headers: { 'retry-after': String(WINDOW_SECONDS) } });
 }
 
 /** Longer than any address. */

@@ -36,33 +36,33 @@ export interface PresentedCredential {
 /** A new secret: the hash that is stored, and the value for the one credential that has it. */
 export interface NewSecret {
   readonly hash: string;
-  /** Returns the value of the credential. `macKey` is the hex of 32 bytes. */
-  readonly valueFor: (id: TokenId, macKey: string) => string;
+  /** Returns the value of the credential. `macKeys` is the setting TOKEN_MAC_KEY. */
+  readonly valueFor: (id: TokenId, macKeys: string) => string;
 }
 
 export function newSecret(kind: CredentialKind): NewSecret {
   const secret = randomText(SECRET_LENGTH);
-  const valueFor = (id: TokenId, macKey: string) => valueOf(kind, { id, secret }, macKey);
+  const valueFor = (id: TokenId, macKeys: string) => valueOf(kind, { id, secret }, macKeys);
   return { hash: hashOfSecret(secret), valueFor };
 }
 
-/** Returns the value of a credential. `macKey` is the hex of 32 bytes. */
+/** Returns the value of a credential. `macKeys` is the setting TOKEN_MAC_KEY. */
 export function valueOf(
   kind: CredentialKind,
   { id, secret }: { readonly id: TokenId; readonly secret: string },
-  macKey: string,
+  macKeys: string,
 ): string {
-  return `${PREFIXES[kind]}${id}${secret}${codeOf(macKey, kind, `${id}${secret}`)}`;
+  return `${PREFIXES[kind]}${id}${secret}${codeOf(newMacOf(macKeys, codedText(kind, `${id}${secret}`)))}`;
 }
 
 /**
  * Returns the seed of a rotation: random without a key, and for a repeated key the same.
  *
- * @param macKey the hex of 32 bytes
+ * @param macKeys the setting TOKEN_MAC_KEY
  */
-export function rotationSeed(id: TokenId, key: string | null, macKey: string): Uint8Array {
+export function rotationSeed(id: TokenId, key: string | null, macKeys: string): Uint8Array {
   if (key === null) return randomBytes(32);
-  return macOf(macKey, `conclave/rotation/v1:${id}:${key}`);
+  return newMacOf(macKeys, `conclave/rotation/v1:${id}:${key}`);
 }
 
 export function newTokenId(): TokenId {
@@ -73,28 +73,54 @@ export function newTokenId(): TokenId {
 
 /**
  * Returns the parts of a credential, or null when this service has not issued the value as a
- * credential of this kind. `macKey` is the hex of 32 bytes.
+ * credential of this kind, under any key of `macKeys`, the setting TOKEN_MAC_KEY.
  */
-export function parseCredential(kind: CredentialKind, value: string, macKey: string): PresentedCredential | null {
+export function parseCredential(kind: CredentialKind, value: string, macKeys: string): PresentedCredential | null {
   const [, prefix, idText, secret, code] = VALUE.exec(value) ?? [];
   if (prefix !== PREFIXES[kind] || idText === undefined || secret === undefined || code === undefined) return null;
   const id = parseTokenId(idText);
-  const isOurs = constantTimeEqual(code, codeOf(macKey, kind, `${idText}${secret}`));
+  const text = codedText(kind, `${idText}${secret}`);
+  const isOurs = macsOf(macKeys).some((mac) => constantTimeEqual(code, codeOf(macOf(mac, text))));
   return id !== null && isOurs ? { id, secretHash: hashOfSecret(secret) } : null;
 }
 
 /**
- * The key schedule of a MAC key. It is half of the work, and the same for every request of an
+ * The key schedules of the setting. They are half of the work, and the same for every request of an
  * isolate.
  */
-let schedule: { readonly macKey: string; readonly mac: ReturnType<typeof hmac.create> } | null = null;
+let schedules: { readonly macKeys: string; readonly macs: readonly Mac[] } | null = null;
+type Mac = ReturnType<typeof hmac.create>;
 
-function macOf(macKey: string, text: string): Uint8Array {
-  if (schedule?.macKey !== macKey) schedule = { macKey, mac: hmac.create(sha256, hexToBytes(macKey)) };
-  return schedule.mac.clone().update(utf8ToBytes(text)).digest();
+const MAC_KEYS = /^[0-9a-f]{64}( *, *[0-9a-f]{64})*$/i;
+
+/** Returns the MACs of the setting, the one of new values first. Throws for any other form. */
+function macsOf(macKeys: string): readonly Mac[] {
+  if (schedules?.macKeys === macKeys) return schedules.macs;
+  if (!MAC_KEYS.test(macKeys.trim())) throw new Error('TOKEN_MAC_KEY must be one or more keys of 64 hex digits.');
+  const macs = macKeys.split(',').map((key) => hmac.create(sha256, hexToBytes(key.trim())));
+  schedules = { macKeys, macs };
+  return macs;
 }
 
-function codeOf(macKey: string, kind: CredentialKind, text: string): string {
-  const mac = macOf(macKey, `conclave/${kind}/v1:${text}`);
+/** Throws for a setting TOKEN_MAC_KEY of another form. */
+export function checkMacKeys(macKeys: string): void {
+  macsOf(macKeys);
+}
+
+function newMacOf(macKeys: string, text: string): Uint8Array {
+  const [first] = macsOf(macKeys);
+  if (first === undefined) throw new Error('TOKEN_MAC_KEY must have a key.');
+  return macOf(first, text);
+}
+
+function macOf(mac: Mac, text: string): Uint8Array {
+  return mac.clone().update(utf8ToBytes(text)).digest();
+}
+
+function codedText(kind: CredentialKind, text: string): string {
+  return `conclave/${kind}/v1:${text}`;
+}
+
+function codeOf(mac: Uint8Array): string {
   return lastDigits(mac.subarray(0, CODE_BYTES), CODE_LENGTH);
 }

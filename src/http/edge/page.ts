@@ -16,3 +16,8 @@ export function pageOf<T>(rows: readonly T[], limit: number, cursorOf: (last: T)
   const last = rows.length > limit ? shown.at(-1) : undefined;
   return { shown, nextCursor: last === undefined ? null : cursorOf(last) };
 }
+
+/** Returns the text in a cursor that `btoa` wrote, or null for any other text. */
+export function cursorText(cursor: string): string | null {
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(cursor) && cursor.length % 4 === 0 ? atob(cursor) : null;
+}

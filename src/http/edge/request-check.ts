@@ -3,13 +3,13 @@ import { declaredLength, readAtMost } from '#domain/bounded-read.ts';
 import type { FieldFault } from '#domain/field-fault.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import { jsonIn } from '#domain/untrusted-json.ts';
+import { jsonIn } from '#domain/json/untrusted-json.ts';
 import type { HttpContext } from '#http/encode/context.ts';
-import { duplicateFields } from '#http/edge/duplicate-fields.ts';
-import { pointerTo } from '#http/edge/json-pointer.ts';
+import { duplicateFields } from '#domain/json/duplicate-fields.ts';
+import { pointerTo } from '#domain/json/json-pointer.ts';
 import { readParameters } from '#http/edge/path-parameters.ts';
-import { utf8TextOf } from '#http/edge/utf8-text.ts';
-import { illFormedTexts } from '#http/edge/well-formed-body.ts';
+import { utf8TextOf } from '#http/edge/body/utf8-text.ts';
+import { illFormedTexts } from '#http/edge/body/well-formed-body.ts';
 import { problem } from '#http/encode/problem.ts';
 
 /** The largest body of any endpoint. */

@@ -16,5 +16,7 @@ export const requestId = createMiddleware<HttpEnv>(async (context, next) => {
   context.header('x-request-id', id);
   context.header('cache-control', 'no-store');
   context.header('x-content-type-options', 'nosniff');
+  // Browsers ignore it on an address without TLS, such as that of the demo.
+  context.header('strict-transport-security', 'max-age=31536000');
   await next();
 });

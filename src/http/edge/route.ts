@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import type { RateLimitPolicy } from '#domain/access/rate-limit.ts';
+import type { ServiceScope } from '#domain/operations/service-key.ts';
 import type { TokenScope } from '#domain/access/token-grant.ts';
 import type { HttpContext } from '#http/encode/context.ts';
 import type { OperatorParameters, ParameterOf, Parameters } from '#http/edge/path-parameters.ts';
@@ -8,17 +9,9 @@ import { requestReader } from '#http/edge/request-check.ts';
 import { beyondVaults } from '#http/edge/vault-reach.ts';
 import type { ProblemCode } from '#http/encode/problems.ts';
 
-/**
- * One endpoint without its handler. `access` names the rate-limit policy of a route that requires a
- * user's credential, or the other callers that it admits: `service` for internal service keys,
- * `monitor` for signed deliveries of a monitoring service, `anyone` for requests without a
- * credential. The reading of query and body, the OpenAPI document and the tests derive from the
- * same schemas.
- */
-interface Declaration {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  readonly path: string;
-  readonly access: RateLimitPolicy | 'service' | 'monitor' | 'anyone';
+/** A route of a user. `access` names its rate-limit policy. */
+interface UserAccess {
+  readonly access: RateLimitPolicy;
   /**
    * The scope that a token requires for a command. A read requires `read`. `own` admits every
    * token, and the object of the managed token decides.
@@ -26,6 +19,38 @@ interface Declaration {
   readonly scope?: Exclude<TokenScope, 'read'> | 'own';
   /** The route admits browser sessions only; tokens get 403. */
   readonly sessionOnly?: true;
+  /** A device of a vault in device mode can sign the request in place of a token. */
+  readonly byDevice?: true;
+}
+
+/** A route for internal service keys. */
+interface ServiceAccess {
+  readonly access: 'service';
+  /** The scope that a key requires, by what a thief of the key could do with the route. */
+  readonly scope: ServiceScope;
+  readonly sessionOnly?: never;
+  readonly byDevice?: never;
+}
+
+/**
+ * A route for signed deliveries of a monitoring service, or for requests without a credential.
+ */
+interface OtherAccess<Caller extends 'monitor' | 'anyone'> {
+  readonly access: Caller;
+  readonly scope?: never;
+  readonly sessionOnly?: never;
+  readonly byDevice?: never;
+}
+
+/**
+ * One endpoint without its handler. `access` names the callers that it admits. The reading of query
+ * and body, the OpenAPI document and the tests derive from the same schemas.
+ */
+type Declaration = Description & (UserAccess | ServiceAccess | OtherAccess<'monitor'> | OtherAccess<'anyone'>);
+
+interface Description {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
   /** The summary of the endpoint in the OpenAPI document, on one line. */
   readonly summary: string;
   /** When absent, the query parameters are not checked. */
@@ -45,10 +70,10 @@ interface Declaration {
 }
 
 /** One endpoint. */
-export interface Route extends Declaration {
+export type Route = Declaration & {
   /** Reads a request and handles it. */
   readonly respond: (context: HttpContext) => Promise<Response>;
-}
+};
 
 type Output<S> = S extends z.ZodType ? z.output<S> : null;
 
@@ -107,7 +132,7 @@ export function route<const R extends Declaration>(
 }
 
 /** Returns the scope that a token requires for a route of a user; null for none. */
-export function scopeOf({ method, path, access, scope, sessionOnly }: Declaration): TokenScope | null {
+export function scopeOf({ method, path, access, scope, sessionOnly }: Description & UserAccess): TokenScope | null {
   if (scope === 'own' || sessionOnly === true) return null;
   if (scope !== undefined) return scope;
   if (method !== 'GET' && access !== 'read') throw new Error(`${method} ${path} declares no scope`);

@@ -1,7 +1,7 @@
 import { reaches } from '#domain/access/token-grant.ts';
 import type { TransactionId, VaultId } from '#domain/id.ts';
 import { parseTransactionId, parseVaultId, vaultOfTransaction } from '#domain/id.ts';
-import { isJsonObject } from '#domain/untrusted-json.ts';
+import { isJsonObject } from '#domain/json/untrusted-json.ts';
 import type { HttpContext } from '#http/encode/context.ts';
 import { problem } from '#http/encode/problem.ts';
 

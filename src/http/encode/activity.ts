@@ -15,6 +15,7 @@ import { rfc3339 } from '#http/encode/rfc3339.ts';
 const NOT_OURS = {
   spender: null,
   data: null,
+  omitted: [],
   call: null,
   maxFee: null,
   paysFor: null,
@@ -39,6 +40,8 @@ const NOT_OURS = {
   requiredApprovals: 0,
   approvalsCounted: 0,
   approvals: [],
+  requiredRejections: 0,
+  rejections: [],
   rejection: null,
   createdBy: null,
   expiresAt: null,

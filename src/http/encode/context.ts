@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { AdmittedToken, UserProfile } from '#domain/access/access-token.ts';
 import type { TokenId } from '#domain/id.ts';
-import type { Actor } from '#domain/access/approval.ts';
+import type { Actor, Operator } from '#domain/access/approval.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import type { Client } from '#objects/token/rate-limiter.ts';
 
@@ -46,6 +46,11 @@ const ADDRESS = /^[0-9A-Fa-f:.]{2,45}$/;
 export function actorOf(context: HttpContext): Actor {
   const { user, tokenId } = context.get('caller');
   return { userId: user.id, tokenId, address: addressOf(context) };
+}
+
+/** Returns the operator who sent a request with a service key. */
+export function operatorOf(context: HttpContext): Operator {
+  return { serviceKey: context.get('serviceKey'), address: addressOf(context) };
 }
 
 /** Returns the client address that the platform reports; null when it reports none. */

@@ -1,13 +1,18 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import type { Chain } from '#domain/asset/chain.ts';
-import { mayCancel } from '#domain/access/member.ts';
-import { awaitsChangeApprovalOf, isExcluded, mandateBytes, mayReject } from '#domain/policy/policy-change.ts';
+import {
+  awaitsChangeApprovalOf,
+  isExcluded,
+  mandateBytes,
+  mayCancelChange,
+  mayReject,
+} from '#domain/policy/policy-change.ts';
 import type { Approval } from '#domain/access/approval.ts';
 import { POLICY_CHANGE_STATES } from '#domain/policy/change-state.ts';
 import { approvalRecord, rejectionRecord } from '#http/encode/transaction.ts';
 import { approvalSchema, rejectionSchema } from '#http/encode/transaction-schema.ts';
-import { rejectionOf } from '#devices/policy-rejection.ts';
+import { rejectionOf } from '#devices/rejection.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
 import { policyRecord, policySchema } from '#http/encode/policy.ts';
@@ -91,13 +96,13 @@ export function policyChangeRecord(
   };
 }
 
-function actionsFor({ change, decider, viewer }: PolicyChangeView): ('approve' | 'reject' | 'cancel')[] {
+function actionsFor({ change, policy, decider, viewer }: PolicyChangeView): ('approve' | 'reject' | 'cancel')[] {
   if (change.state !== 'PENDING' || viewer === null) return [];
   if (isExcluded(change, viewer.userId, decider)) return [];
   const isOwn = ({ actor }: Approval) => actor.userId === viewer.userId;
   return [
     ...(awaitsChangeApprovalOf(viewer, change, decider) ? ['approve' as const] : []),
     ...(mayReject(viewer, change, decider) && !change.rejections.some(isOwn) ? ['reject' as const] : []),
-    ...(mayCancel(viewer, change.createdBy?.userId ?? null, 'propose') ? ['cancel' as const] : []),
+    ...(mayCancelChange(viewer, change, policy) ? ['cancel' as const] : []),
   ];
 }

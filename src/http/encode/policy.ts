@@ -85,6 +85,12 @@ export const policySchema = z
       .array(z.strictObject({ chain: text, tokenAddress: text, symbol: text, decimals: z.int() }))
       .nullable()
       .meta({ description: 'Tokens that the quorum adopted with their symbol and decimals; null: none' }),
+    rejections: z.int().nullable().meta({
+      description: 'Signers whose rejections end a transaction; null: one',
+    }),
+    excludedMembers: z.array(text).nullable().meta({
+      description: 'Users who are no members while the policy is in force; null: none',
+    }),
     cosigners: z
       .array(z.strictObject({ index: z.int(), signing: text }))
       .nullable()
@@ -128,6 +134,8 @@ export function policyRecord(policy: Policy, chains: readonly Chain[]): z.infer<
     requiredDevice: rules.requiredDevice ?? null,
     unboundMessages: rules.unboundMessages ?? null,
     tokens: rules.tokens?.map(named) ?? null,
+    rejections: rules.rejections ?? null,
+    excludedMembers: rules.excludedMembers === undefined ? null : [...rules.excludedMembers],
     cosigners: policy.cosigners === undefined ? null : [...policy.cosigners],
   };
 }

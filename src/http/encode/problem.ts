@@ -185,6 +185,14 @@ function detailsOf(refusal: Exclude<Refusal, FixedRefusal>): ProblemDetails {
         detail: `The credential reset is not pending. Its state is ${refusal.state}.`,
         members: { state: refusal.state },
       };
+    case 'session-invalid':
+      return { detail: 'Log in again.' };
+    case 'too-much-disabled':
+      return {
+        detail: `A vault refuses at most ${refusal.limit} members and credentials. Disable the member instead.`,
+      };
+    case 'too-many-access-tokens':
+      return { detail: `A user can have at most ${refusal.limit} tokens. Delete some first.` };
     case 'too-many-credential-resets':
       return { detail: `A user can have at most ${refusal.limit} credential resets in 24 hours.` };
     case 'reset-cancellation-used':

@@ -51,11 +51,11 @@ export const approvalSchema = z.strictObject({
 });
 
 /** The reason of a rejection in a request. */
-export const rejectionReason = plainText(200)
+export const rejectionReason = plainText(500)
   .nullish()
   .meta({
     description:
-      'Why, for the other members; at most 200 characters. Claimed: no device signs it. A repeated rejection does ' +
+      'Why, for the other members; at most 500 characters. Claimed: no device signs it. A repeated rejection does ' +
       'not change it',
   });
 
@@ -105,6 +105,11 @@ const transactionFields = {
   amount: amount.nullable(),
   spender: text.nullable(),
   data: text.nullable(),
+  omitted: z.array(z.enum(['data', 'message'])).meta({
+    description:
+      'Fields that a list leaves out because they are longer than 1 KB; `call` is left out with `data`. They are ' +
+      'null here, and GET /transaction/{txId} returns them. Empty in every other answer',
+  }),
   call: call.nullable().meta({ description: 'Decoded calldata; null when no known standard decodes it' }),
   movements: z.array(movementSchema).meta({
     description:
@@ -194,7 +199,9 @@ const transactionFields = {
   requiredApprovals: z.int(),
   approvalsCounted: z.int(),
   approvals: z.array(approvalSchema),
-  rejection: rejectionSchema.nullable(),
+  requiredRejections: z.int().meta({ description: 'Rejections that end it, by the current policy' }),
+  rejections: z.array(rejectionSchema),
+  rejection: rejectionSchema.nullable().meta({ description: 'The last of `rejections`, which ended or stopped it' }),
   actionsForMe: z
     .array(z.enum(['approve', 'reject', 'cancel', 'end-unknown', 'speed-up', 'child-pays-for-parent']))
     .meta({ description: 'end-unknown: cancel with an acknowledgement of the stateReason' }),

@@ -3,6 +3,7 @@ import { decodeCall } from '#chains/evm/rules/decode-call.ts';
 import { warningsOf } from '#chains/inspect/warnings.ts';
 import {
   awaitsApprovalOf,
+  hasRejected,
   currentApprovers,
   requiredApprovalsNow,
   mayCancelTransaction,
@@ -18,8 +19,9 @@ import { thresholdFor } from '#domain/policy/policy.ts';
 import { publicRejection } from '#domain/transaction/rpc-rejection.ts';
 import { unreachable } from '#domain/result.ts';
 import { nameOf, ruleViolation, triggeredThresholds } from '#domain/policy/rules.ts';
+import { rejectionsRequired } from '#domain/policy/optional-rules.ts';
 import type { Approval, Rejection } from '#domain/access/approval.ts';
-import { finalityOf, isPending, isReplaceable, transactionHash } from '#domain/transaction/transaction.ts';
+import { finalityOf, isPending, isReplaceable, isStoppable, transactionHash } from '#domain/transaction/transaction.ts';
 import type { AssetNames } from '#http/encode/asset.ts';
 import { assetRecord, movementsRecord } from '#http/encode/asset.ts';
 import { violationText } from '#http/encode/violation-text.ts';
@@ -88,6 +90,8 @@ export function transactionRecord(
     requiredApprovals: requiredApprovalsNow(transaction, scope.policy),
     approvalsCounted: currentApprovers(transaction, scope.policy).length,
     approvals: transaction.approvals.map(approvalRecord),
+    requiredRejections: rejectionsRequired(scope.policy.rules),
+    rejections: rejectionsIn(transaction).map(rejectionRecord),
     rejection: transaction.rejection === null ? null : rejectionRecord(transaction.rejection),
     actionsForMe: actionsFor(transaction, scope),
     createdBy: transaction.createdBy.userId,
@@ -109,6 +113,7 @@ function actionRecord(intent: Intent, names: AssetNames) {
     amount: null,
     spender: null,
     data: null,
+    omitted: [],
     call: null,
     lookalikeOf: null,
     paysFor: null,
@@ -247,6 +252,11 @@ export function approvalRecord(approval: Approval) {
   return { userId: approval.actor.userId, digest: approval.digest, device, at: rfc3339(approval.atMs) };
 }
 
+/** Returns all rejections of a transaction, the oldest first. */
+function rejectionsIn({ openRejections = [], rejection }: PublicTransaction): readonly Rejection[] {
+  return rejection === null ? openRejections : [...openRejections, rejection];
+}
+
 export function rejectionRecord(rejection: Rejection) {
   return { ...approvalRecord(rejection), reason: rejection.reason ?? null };
 }
@@ -255,11 +265,11 @@ type ReaderAction = 'approve' | 'reject' | 'cancel' | 'end-unknown' | 'speed-up'
 
 /** Returns the actions that this reader can take now. */
 function actionsFor(transaction: PublicTransaction, { viewer, policy }: RecordScope): ReaderAction[] {
-  const stops = mayCancelTransaction(viewer, transaction) ? ['cancel' as const] : [];
+  const stops = stopsFor(transaction, { viewer, policy });
   if (isReplaceable(transaction)) {
-    const isUnknown = mayEndUnknown(transaction) && stops.length > 0;
+    const isUnknown = mayEndUnknown(transaction) && stops.includes('cancel');
     return [
-      ...(hasPermission(viewer, 'create') ? ['speed-up' as const] : []),
+      ...(hasPermission(viewer, 'decide') ? ['speed-up' as const] : []),
       ...(transaction.cancelling ? [] : stops),
       ...(isUnknown ? ['end-unknown' as const] : []),
     ];
@@ -268,7 +278,23 @@ function actionsFor(transaction: PublicTransaction, { viewer, policy }: RecordSc
   if (!isPending(transaction.state)) return [];
   return [
     ...(awaitsApprovalOf(viewer, transaction, policy) ? ['approve' as const] : []),
-    ...(hasPermission(viewer, 'decide') ? ['reject' as const] : []),
+    ...(mayReject(viewer, transaction) ? ['reject' as const] : []),
     ...stops,
+  ];
+}
+
+function mayReject(viewer: Member, transaction: PublicTransaction): boolean {
+  return hasPermission(viewer, 'decide') && !hasRejected(transaction, viewer.userId);
+}
+
+/** In device mode a signer stops an approved transaction by a rejection, which a device signs. */
+function stopsFor(
+  transaction: PublicTransaction,
+  { viewer, policy }: Pick<RecordScope, 'viewer' | 'policy'>,
+): ('cancel' | 'reject')[] {
+  const isRejected = isStoppable(transaction) && policy.approvalMode === 'device' && mayReject(viewer, transaction);
+  return [
+    ...(mayCancelTransaction(viewer, transaction, policy) ? ['cancel' as const] : []),
+    ...(isRejected ? ['reject' as const] : []),
   ];
 }

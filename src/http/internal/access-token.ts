@@ -16,10 +16,11 @@ export const createAccessToken = route({
   method: 'POST',
   path: '/internal/user/:userId/access-token',
   access: 'service',
+  scope: 'people',
   summary: 'Issue the first token of a user',
   body: newTokenBody,
   answer: { status: 201, schema: issuedTokenSchema },
-  refuses: ['user-not-found', 'too-many-access-tokens', 'credential-reset-required'],
+  refuses: ['user-not-found', 'user-disabled', 'credential-reset-required', 'too-many-access-tokens'],
   handle: issue,
 });
 

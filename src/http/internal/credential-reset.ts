@@ -16,6 +16,7 @@ import { personStub } from '#objects/person/stub.ts';
 
 const COLLECTION_REFUSALS = [
   'user-not-found',
+  'user-disabled',
   'credential-reset-not-found',
   'credential-reset-not-pending',
   'credential-reset-not-ready',
@@ -31,6 +32,7 @@ export const requestCredentialReset = route({
   method: 'POST',
   path: '/internal/user/:userId/credential-reset',
   access: 'service',
+  scope: 'people',
   summary: 'Request a credential reset, which takes effect after a delay',
   answer: { status: 201, schema: credentialResetSchema },
   refuses: ['user-not-found', 'too-many-credential-resets'],
@@ -66,6 +68,7 @@ export const readCredentialResets = route({
   method: 'GET',
   path: '/internal/user/:userId/credential-reset',
   access: 'service',
+  scope: 'people',
   summary: 'Read the enrolment and the credential resets of a user',
   answer: { status: 200, schema: credentialsSchema },
   refuses: ['user-not-found'],
@@ -90,10 +93,11 @@ export const issueResetToken = route({
   method: 'POST',
   path: '/internal/user/:userId/credential-reset/:resetId/access-token',
   access: 'service',
+  scope: 'people',
   summary: 'Issue a token to a user after the delay of a credential reset',
   body: newTokenBody,
   answer: { status: 201, schema: issuedTokenSchema },
-  refuses: ['too-many-access-tokens', ...COLLECTION_REFUSALS],
+  refuses: [...COLLECTION_REFUSALS, 'too-many-access-tokens'],
   handle: (context: HttpContext, { params, body }: OperatorInput<{ params: ResetPath; body: typeof newTokenBody }>) =>
     withReset(context, params, (user, grant) => issueGranted(context, { user, grant }, body)),
 });
@@ -106,6 +110,7 @@ export const issueResetSession = route({
   method: 'POST',
   path: '/internal/user/:userId/credential-reset/:resetId/session',
   access: 'service',
+  scope: 'people',
   summary: 'Issue a session to a user after the delay of a credential reset',
   answer: { status: 201, schema: issuedSessionSchema },
   refuses: COLLECTION_REFUSALS,
@@ -122,6 +127,7 @@ export const releaseIdentity = route({
   method: 'POST',
   path: '/internal/user/:userId/credential-reset/:resetId/identity',
   access: 'service',
+  scope: 'people',
   summary: 'Allow a user to log in with another identity after the delay of a credential reset',
   answer: { status: 204, schema: null },
   refuses: COLLECTION_REFUSALS,

@@ -20,6 +20,7 @@ export const deadLetters = route({
   method: 'GET',
   path: '/internal/dead-letter',
   access: 'service',
+  scope: 'status',
   summary: 'List dead letters',
   answer: { status: 200, schema: deadLetterSchema },
   refuses: [],

@@ -3,6 +3,7 @@ import type { VaultKey } from '#domain/vault/vault.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { HttpContext } from '#http/encode/context.ts';
+import { operatorOf } from '#http/encode/context.ts';
 import type { OperatorInput } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { noSuchVault, vaultOf } from '#http/internal/vault.ts';
@@ -46,6 +47,7 @@ export const readKey = route({
   method: 'GET',
   path: '/internal/vault/:vaultId/key/:keyId',
   access: 'service',
+  scope: 'vaults',
   summary: 'List the share of a key that each co-signer holds',
   answer: { status: 200, schema: keySchema },
   refuses: ['vault-not-found', 'key-not-found'],
@@ -62,6 +64,7 @@ export const refreshKey = route({
   method: 'POST',
   path: '/internal/vault/:vaultId/key/:keyId/refresh',
   access: 'service',
+  scope: 'vaults',
   summary: 'Refresh the shares of a key',
   answer: { status: 202, schema: keySchema },
   refuses: ['vault-not-found', 'key-not-found'],
@@ -80,6 +83,7 @@ export const giveUpRefresh = route({
   method: 'DELETE',
   path: '/internal/vault/:vaultId/key/:keyId/refresh',
   access: 'service',
+  scope: 'vaults',
   summary: 'Give up the refresh of a key',
   answer: { status: 200, schema: keySchema },
   refuses: ['vault-not-found', 'key-not-found', 'key-refresh-activating'],
@@ -115,7 +119,7 @@ async function startRefresh(context: HttpContext, { params }: KeyInput): Promise
   const found = await requestedKey(context, params);
   if (!found.ok) return found.refusal;
   const { object, key } = found.value;
-  await callObject(object, (stub) => stub.execute(null, { type: 'requestRefresh', keyId: key.keyId }));
+  await callObject(object, (stub) => stub.execute(operatorOf(context), { type: 'requestRefresh', keyId: key.keyId }));
   return context.json(await keyRecord(found.value, await sharesOf(context, found.value)), 202);
 }
 
@@ -126,7 +130,9 @@ async function endRefresh(context: HttpContext, { params }: KeyInput): Promise<R
   const reports = await sharesOf(context, found.value);
   const { refreshing } = await keyRecord(found.value, reports);
   if (refreshing && isActivationBegun(reports)) return mustBeCompleted(context);
-  const ended = await callObject(object, (stub) => stub.execute(null, { type: 'giveUpRefresh', keyId: key.keyId }));
+  const ended = await callObject(object, (stub) =>
+    stub.execute(operatorOf(context), { type: 'giveUpRefresh', keyId: key.keyId }),
+  );
   return ended.ok ? context.json(await keyRecord(found.value, reports)) : mustBeCompleted(context);
 }
 

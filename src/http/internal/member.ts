@@ -1,7 +1,10 @@
 import * as z from 'zod';
 import { parseUserId } from '#domain/id.ts';
 import type { Role } from '#domain/access/member.ts';
+import type { MemberRefusal } from '#domain/vault/membership.ts';
+import { MAX_MEMBERS } from '#domain/vault/membership.ts';
 import type { HttpContext } from '#http/encode/context.ts';
+import { operatorOf } from '#http/encode/context.ts';
 import type { OperatorInput } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { noSuchVault, rolesBody, vaultOf, vaultRecord, vaultSchema } from '#http/internal/vault.ts';
@@ -22,10 +25,11 @@ export const putMember = route({
   method: 'PUT',
   path: '/internal/vault/:vaultId/member/:userId',
   access: 'service',
+  scope: 'vaults',
   summary: 'Set the roles of a member',
   body: memberBody,
   answer: { status: 200, schema: vaultSchema },
-  refuses: ['user-not-found', 'vault-not-found', 'needs-quorum'],
+  refuses: ['user-not-found', 'vault-not-found', 'needs-quorum', 'too-many-members'],
   handle: (context: HttpContext, { params, body }: OperatorInput<{ params: MemberPath; body: typeof memberBody }>) =>
     setRoles(context, params, body.roles),
 });
@@ -35,11 +39,17 @@ export const removeMember = route({
   method: 'DELETE',
   path: '/internal/vault/:vaultId/member/:userId',
   access: 'service',
+  scope: 'vaults',
   summary: 'Remove a member',
   answer: { status: 200, schema: vaultSchema },
   refuses: ['user-not-found', 'vault-not-found', 'needs-quorum'],
   handle: (context: HttpContext, { params }: OperatorInput<{ params: MemberPath }>) => setRoles(context, params, []),
 });
+
+const DETAILS: Readonly<Record<MemberRefusal, string>> = {
+  'needs-quorum': 'The signers decide who signs. Propose the change with POST /internal/vault/{vaultId}/policy-change.',
+  'too-many-members': `A vault must have at most ${MAX_MEMBERS} members. Remove one first.`,
+};
 
 async function setRoles(
   context: HttpContext,
@@ -53,9 +63,10 @@ async function setRoles(
   const changed =
     object === null
       ? null
-      : await callObject(object, (vault) => vault.execute(null, { type: 'putMember', userId: user.id, roles }));
+      : await callObject(object, (vault) =>
+          vault.execute(operatorOf(context), { type: 'putMember', userId: user.id, roles }),
+        );
   if (changed === null) return noSuchVault(context);
   if (changed.ok) return context.json(await vaultRecord(context, changed.value));
-  const detail = 'The signers decide who signs. Propose the change with POST /internal/vault/{vaultId}/policy-change.';
-  return problem(context, changed.refusal, { detail });
+  return problem(context, changed.refusal, { detail: DETAILS[changed.refusal] });
 }

@@ -1,4 +1,5 @@
 import type { HttpContext } from '#http/encode/context.ts';
+import { operatorOf } from '#http/encode/context.ts';
 import type { OperatorInput } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { noSuchVault, vaultOf } from '#http/internal/vault.ts';
@@ -20,6 +21,7 @@ export const proposeAsOperator = route({
   method: 'POST',
   path: '/internal/vault/:vaultId/policy-change',
   access: 'service',
+  scope: 'vaults',
   summary: 'Propose a policy change to the signers',
   body: policyPatchBody,
   answer: { status: 201, schema: policyChangeSchema },
@@ -43,7 +45,9 @@ async function propose(
   if (unproven !== null) return unproven;
   const pins = await pinsForChange(context, body, known?.policy);
   const proposal = { patch: { ...patch.value, ...pins }, note: body.note ?? null };
-  const proposed = await callObject(object, (vault) => vault.execute(null, { type: 'proposePolicy', ...proposal }));
+  const proposed = await callObject(object, (vault) =>
+    vault.execute(operatorOf(context), { type: 'proposePolicy', ...proposal }),
+  );
   // For an operator, `forbidden` means only that the vault does not exist.
   const missing = !proposed.ok && typeof proposed.refusal !== 'string' && proposed.refusal.code === 'forbidden';
   return missing ? noSuchVault(context) : respondWithChange(context, proposed, 201);

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { HttpContext } from '#http/encode/context.ts';
+import { operatorOf } from '#http/encode/context.ts';
 import type { OperatorInput } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { noSuchVault, vaultOf } from '#http/internal/vault.ts';
@@ -21,6 +22,7 @@ export const rebuildReadModel = route({
   method: 'POST',
   path: '/internal/vault/:vaultId/projection',
   access: 'service',
+  scope: 'vaults',
   summary: 'Rebuild the read model of a vault',
   answer: { status: 202, schema: projectionSchema },
   refuses: ['vault-not-found'],
@@ -33,6 +35,8 @@ async function project(
 ): Promise<Response> {
   const object = vaultOf(context, vaultId);
   const pending =
-    object === null ? null : await callObject(object, (stub) => stub.execute(null, { type: 'requeueProjection' }));
+    object === null
+      ? null
+      : await callObject(object, (stub) => stub.execute(operatorOf(context), { type: 'requeueProjection' }));
   return pending === null ? noSuchVault(context) : context.json(pending, 202);
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Vault } from '#domain/vault/vault.ts';
 import type { HttpContext } from '#http/encode/context.ts';
-import { addressOf } from '#http/encode/context.ts';
+import { operatorOf } from '#http/encode/context.ts';
 import type { OperatorInput } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { noSuchVault, vaultOf } from '#http/internal/vault.ts';
@@ -39,6 +39,7 @@ export const exportRecovery = route({
   method: 'POST',
   path: '/internal/vault/:vaultId/recovery',
   access: 'service',
+  scope: 'recovery',
   summary: 'Export the recovery packages of a vault',
   answer: { status: 200, schema: recoverySchema },
   refuses: ['vault-not-found'],
@@ -55,13 +56,12 @@ async function exportAll(
   const vault = object === null ? null : await callObject(object, (stub) => stub.work({ type: 'describeVault' }));
   if (object === null || vault === null) return noSuchVault(context);
   const startedAtMs = Date.now();
-  const requestedBy = requesterOf(context);
-  const requested = { requestedBy, keys: vault.keys.map(({ keyId }) => ({ keyId, givenBy: null })) };
-  await callObject(object, (stub) => stub.execute(null, { type: 'recordExport', ...requested }));
+  const requested = { keys: vault.keys.map(({ keyId }) => ({ keyId, givenBy: null })) };
+  await callObject(object, (stub) => stub.execute(operatorOf(context), { type: 'recordExport', ...requested }));
   const { packages, missing } = await packagesOf(context, vault);
   const givenBy = (id: string) => packages.filter(({ keyId }) => keyId === id).map(({ node }) => node);
-  const exported = { requestedBy, keys: vault.keys.map(({ keyId }) => ({ keyId, givenBy: givenBy(keyId) })) };
-  await callObject(object, (stub) => stub.execute(null, { type: 'recordExport', ...exported }));
+  const exported = { keys: vault.keys.map(({ keyId }) => ({ keyId, givenBy: givenBy(keyId) })) };
+  await callObject(object, (stub) => stub.execute(operatorOf(context), { type: 'recordExport', ...exported }));
   for (const key of vault.keys) {
     const recipients = recipientsOf(key, packages);
     if (recipients !== null)
@@ -98,13 +98,4 @@ async function packagesOf(context: HttpContext, vault: Vault): Promise<Answer> {
     }
   }
   return { packages, missing };
-}
-
-/**
- * Returns the requester for the history: the first digits of the hash of the service key, which
- * identify it and give no access, and the client address.
- */
-function requesterOf(context: HttpContext): string {
-  const address = addressOf(context);
-  return `service-key ${context.get('serviceKey')}${address === null ? '' : ` ${address}`}`;
 }

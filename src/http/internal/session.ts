@@ -32,9 +32,10 @@ export const createSession = route({
   method: 'POST',
   path: '/internal/user/:userId/session',
   access: 'service',
+  scope: 'people',
   summary: 'Issue the first session of a user',
   answer: { status: 201, schema: issuedSessionSchema },
-  refuses: ['user-not-found', 'credential-reset-required'],
+  refuses: ['user-not-found', 'user-disabled', 'credential-reset-required'],
   handle: (context: HttpContext, { params: { userId } }: OperatorInput<{ params: 'userId' }>) =>
     withUser(context, userId, (user) => issueSession(context, { user, grant: 'enrolment' })),
 });
@@ -47,13 +48,12 @@ export async function issueSession(
   context: HttpContext,
   { user, grant }: { readonly user: UserProfile; readonly grant: Grant },
 ): Promise<Response> {
-  const { id, secretHash, cookie } = await newSession(context, user);
+  const { id, secretHash, cookie } = newSession(context);
   const answer = await callObject(
     () => personStub(context.env, user.id),
     (person) => person.issueSession(grant, { id, user, secretHash }),
   );
   if (!answer.ok) return refusalProblem(context, answer.refusal);
-  const { made: createdAtMs } = answer.value;
-  const [createdAt, endsAt] = [rfc3339(createdAtMs), rfc3339(sessionEndsAtMs(createdAtMs))];
+  const [createdAt, endsAt] = [rfc3339(answer.value), rfc3339(sessionEndsAtMs(answer.value))];
   return context.json({ id, userId: user.id, cookie, createdAt, endsAt }, 201);
 }

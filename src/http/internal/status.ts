@@ -1,15 +1,33 @@
 import * as z from 'zod';
-import { chainsWithOneNode } from '#chains/clients/client-for.ts';
-import type { ActivityHealth, MonitorEndpoint } from '#domain/operations/alert.ts';
-import { ALERT_CODES, alertsFor, percentOf } from '#domain/operations/alert.ts';
+import { chainsWithOneNode, chainsWithoutNode } from '#chains/clients/client-for.ts';
+import type { RpcEntry } from '#chains/clients/rpc-urls.ts';
+import { rpcEntries } from '#chains/clients/rpc-urls.ts';
+import type { ActivityHealth, Alert, MonitorEndpoint, ServiceHealth } from '#domain/operations/alert.ts';
+import { ALERT_CODES, alertsOfWork, LOGGED_ALERT_CODES, percentOf } from '#domain/operations/alert.ts';
+import type { QueueState } from '#domain/operations/queue.ts';
+import { alertsOfQueues, QUEUES } from '#domain/operations/queue.ts';
+import type { RpcNodeState } from '#domain/operations/rpc-node.ts';
+import { alertsOfRpcNodes, RPC_NODE_FAULTS } from '#domain/operations/rpc-node.ts';
+import type { RaisedAlert } from '#domain/operations/raised-alert.ts';
+import { alertIdOf } from '#domain/operations/raised-alert.ts';
+import type { CosignerState } from '#domain/operations/cosigner.ts';
+import { alertsOfCosigners } from '#domain/operations/cosigner.ts';
 import type { HttpContext } from '#http/encode/context.ts';
 import { route } from '#http/edge/route.ts';
+import { alertsOfSettings } from '#domain/operations/setting-fault.ts';
+import { settingFaults } from '#http/internal/setting-faults.ts';
 import { rfc3339, rfc3339OrNull } from '#http/encode/rfc3339.ts';
 import { endpointsFrom } from '#monitors/endpoint.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import { statesOfCosigners } from '#cosigner-client/pair-states.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
+import { errorText } from '#store/error-text.ts';
+import { keysToTest } from '#store/operations/key-exports.ts';
+import { readOpenAlerts } from '#store/operations/alerts.ts';
+import { readQueues } from '#store/operations/queue-probes.ts';
 import { readHealth } from '#store/operations/health.ts';
+import { readFundedChains, readRpcNodes } from '#store/operations/rpc-nodes.ts';
+import { chainsWithWallets } from '#store/vaults.ts';
 
 /** The maximum number of transactions in the response. */
 const SHOWN = 20;
@@ -20,8 +38,19 @@ const activitySchema = z.strictObject({ open: z.int(), oldestDueAt: time.nullabl
 
 const statusSchema = z
   .strictObject({
+    settings: z
+      .array(z.strictObject({ name: z.string(), fault: z.string() }))
+      .meta({ description: 'The settings of the coordinator that are refused, without their values' }),
     attention: z
-      .array(z.strictObject({ code: z.enum(ALERT_CODES), detail: z.string() }))
+      .array(
+        z.strictObject({
+          id: z.string().meta({ description: 'The code, and the part at fault where it has one' }),
+          code: z.enum([...ALERT_CODES, ...LOGGED_ALERT_CODES]),
+          detail: z.string(),
+          since: time.nullable().meta({ description: 'When the sweep found it first; null before that' }),
+          acknowledgedAt: time.nullable().meta({ description: 'When an operator took it over' }),
+        }),
+      )
       .meta({ description: 'Open alerts' }),
     transactions: z.strictObject({
       outstanding: z.record(z.string(), z.int()).meta({ description: 'Transactions with work outstanding, by state' }),
@@ -59,9 +88,39 @@ const statusSchema = z
       )
       .meta({ description: 'The configured endpoints of monitors, and others that have delivered' }),
     deadLetters: z.strictObject({ count: z.int(), newestAt: time.nullable() }),
+    queues: z
+      .array(
+        z.strictObject({
+          queue: z.enum(QUEUES),
+          openSince: time.nullable().meta({ description: 'When the oldest open test message was sent' }),
+          returnedAt: time.nullable().meta({ description: 'When the newest test message came back' }),
+        }),
+      )
+      .meta({ description: 'The queues, with the test messages that are sent every three minutes' }),
     singleNodeChains: z.array(z.string()).meta({
       description: 'Chains with one RPC node; no second node confirms what it reports of payments',
     }),
+    chains: z
+      .array(
+        z.strictObject({
+          name: z.string(),
+          fault: z.string().nullable().meta({ description: 'Why RPC_URLS has no usable entry; null for a usable one' }),
+          nodes: z.array(
+            z.strictObject({
+              host: z.string(),
+              ok: z.boolean().nullable().meta({ description: 'Null before the first probe of this node' }),
+              fault: z.enum(RPC_NODE_FAULTS).nullable(),
+              head: z.string().nullable().meta({ description: 'The newest block, or slot, at the last probe' }),
+              lagBlocks: z.string().nullable().meta({ description: 'Blocks behind the other nodes' }),
+              otherChain: z.string().nullable().meta({ description: 'The chain that it serves instead' }),
+              error: z.string().nullable().meta({ description: 'What was wrong with its answer; a claim of the node' }),
+              checkedAt: time.nullable(),
+            }),
+          ),
+        }),
+      )
+      .meta({ description: 'The chains of RPC_URLS, with each RPC node as the last probe found it' }),
+    lastSweepAt: time.nullable().meta({ description: 'When the last scheduled run ended; one runs each minute' }),
     vaults: z.strictObject({
       count: z.int(),
       longestUnsweptAt: time.nullable(),
@@ -79,11 +138,25 @@ const statusSchema = z
       z.strictObject({
         node: z.int(),
         fault: z.string().nullable().meta({ description: 'Null for a co-signer that is available' }),
+        setting: z.string().nullable().meta({ description: 'The wrong setting of a misconfigured co-signer' }),
         banned: z.array(z.int()).meta({ description: 'Co-signers that this co-signer has banned' }),
         recoveryKey: z
           .string()
           .nullable()
           .meta({ description: 'The public key that it seals recovery packages for; null when it names none' }),
+        clockSkewMs: z.int().nullable().meta({ description: 'By how much its clock is ahead of the coordinator' }),
+        peersHash: z.string().nullable().meta({ description: 'A hash of its PEERS, equal at all co-signers' }),
+        stateVersion: z.int().nullable().meta({ description: 'The newest state that its release knows' }),
+        testedKeys: z
+          .array(
+            z.strictObject({
+              keyId: z.string(),
+              epoch: z.int().nullable(),
+              madeAt: time.nullable(),
+              fault: z.enum(['missing', 'unreadable', 'too-old']).nullable(),
+            }),
+          )
+          .meta({ description: 'The shares that it has opened for this answer; others in the next quarter hour' }),
       }),
     ),
   })
@@ -98,22 +171,40 @@ export const status = route({
   method: 'GET',
   path: '/internal/status',
   access: 'service',
+  scope: 'status',
   summary: 'Read the operational status and open alerts',
   answer: { status: 200, schema: statusSchema },
   refuses: [],
-  handle: show,
+  handle: async (context: HttpContext) => context.json(await readStatus(context.env, Date.now())),
 });
 
-/**
- * Returns the chains with one RPC node. A setting that cannot be parsed stops every payment, and
- * must not hide the rest of the status.
- */
-function chainsOnOneNode(env: CoordinatorEnv): string[] {
+/** Returns what `read` returns. A setting that is refused must not hide the rest of the status. */
+function readOr<T>(otherwise: T, read: () => T): T {
   try {
-    return [...chainsWithOneNode(env)];
+    return read();
   } catch {
-    return [];
+    return otherwise;
   }
+}
+
+/** Returns the configured RPC nodes of each chain, with what the last probe found. */
+function chainsOf(env: CoordinatorEnv, probed: readonly RpcNodeState[]) {
+  return readOr<readonly RpcEntry[]>([], () => rpcEntries(env)).map(({ chain: name, hosts, fault }) => {
+    const nodes = hosts.map((host, position) => {
+      const found = probed.find((node) => node.chain === name && node.position === position && node.host === host);
+      return nodeOf(host, found ?? null);
+    });
+    return { name, fault, nodes };
+  });
+}
+
+function nodeOf(host: string, found: RpcNodeState | null) {
+  if (found === null) {
+    const unknown = { fault: null, head: null, lagBlocks: null, otherChain: null, error: null };
+    return { host, ok: null, ...unknown, checkedAt: null };
+  }
+  const { fault, head, lagBlocks, otherChain, error, checkedAtMs } = found;
+  return { host, ok: fault === null, fault, head, lagBlocks, otherChain, error, checkedAt: rfc3339(checkedAtMs) };
 }
 
 type EndpointStatus = Pick<MonitorEndpoint, 'endpointId' | 'unread' | 'unreadKind' | 'unreadAtMs'> & {
@@ -122,35 +213,122 @@ type EndpointStatus = Pick<MonitorEndpoint, 'endpointId' | 'unread' | 'unreadKin
 
 /** Returns the endpoints that have delivered, and the configured ones that have not. */
 function monitorsOf(env: CoordinatorEnv, delivered: readonly MonitorEndpoint[]): readonly EndpointStatus[] {
-  const silent = configuredEndpoints(env).filter((id) => !delivered.some(({ endpointId }) => endpointId === id));
+  const configured = readOr<readonly string[]>([], () => [...endpointsFrom(env.WEBHOOK_ENDPOINTS).keys()]);
+  const silent = configured.filter((id) => !delivered.some(({ endpointId }) => endpointId === id));
   const nothing = { lastDeliveryAtMs: null, unread: 0, unreadKind: null, unreadAtMs: null };
   return [...delivered, ...silent.map((endpointId) => ({ endpointId, ...nothing }))];
 }
 
 /**
- * Returns the ids of the setting. One that cannot be parsed must not hide the rest of the status.
+ * Returns the alerts of conditions as they are now, with what is stored of them, and the alerts of
+ * events that are still open.
  */
-function configuredEndpoints(env: CoordinatorEnv): readonly string[] {
+function attentionOf(current: readonly Alert[], stored: readonly RaisedAlert[]) {
+  const byId = new Map(stored.map((alert) => [alert.id, alert]));
+  const events = stored.filter(({ code }) => LOGGED_ALERT_CODES.some((logged) => logged === code));
+  return [...current, ...events].map((alert) => {
+    const id = alertIdOf(alert);
+    const raised = byId.get(id);
+    return {
+      id,
+      code: alert.code,
+      detail: alert.detail,
+      since: rfc3339OrNull(raised?.openedAtMs ?? null),
+      acknowledgedAt: rfc3339OrNull(raised?.acknowledgedAtMs ?? null),
+    };
+  });
+}
+
+/**
+ * Returns the states of the co-signers; none when the settings do not name them, or do not sign a
+ * request to them. Then `settings` has the cause.
+ */
+async function cosignersIn(env: CoordinatorEnv, nowMs: number): Promise<readonly CosignerState[]> {
+  const keyIds = await keysToTest(env.DB, nowMs);
   try {
-    return [...endpointsFrom(env.WEBHOOK_ENDPOINTS).keys()];
-  } catch {
+    return await statesOfCosigners(cosignersOf(env), keyIds);
+  } catch (error) {
+    console.error(JSON.stringify({ event: 'cosigners-not-called', error: errorText(error) }));
     return [];
   }
 }
 
-async function show(context: HttpContext): Promise<Response> {
-  const [condition, cosigners] = await Promise.all([
-    readHealth(context.env.DB, { limit: SHOWN, nowMs: Date.now() }),
-    statesOfCosigners(cosignersOf(context.env)),
+function cosignerOf({ node, fault, setting, banned, recoveryKey, test }: CosignerState) {
+  return {
+    node,
+    fault,
+    setting,
+    banned: [...banned],
+    recoveryKey: recoveryKey || null,
+    clockSkewMs: test?.skewMs ?? null,
+    peersHash: test?.peers ?? null,
+    stateVersion: test?.stateVersion ?? null,
+    testedKeys: (test?.keys ?? []).map(({ madeAtMs, ...key }) => ({ ...key, madeAt: rfc3339OrNull(madeAtMs) })),
+  };
+}
+
+function activityOf({ open, oldestDueAtMs, failed }: ActivityHealth) {
+  return { open, oldestDueAt: rfc3339OrNull(oldestDueAtMs), failed };
+}
+
+function queueOf({ queue, openSinceMs, returnedAtMs }: QueueState) {
+  return { queue, openSince: rfc3339OrNull(openSinceMs), returnedAt: rfc3339OrNull(returnedAtMs) };
+}
+
+function monitorOf({ endpointId, lastDeliveryAtMs, unread, unreadAtMs, unreadKind }: EndpointStatus) {
+  return {
+    endpointId,
+    lastDeliveryAt: rfc3339OrNull(lastDeliveryAtMs),
+    unread,
+    lastUnreadAt: rfc3339OrNull(unreadAtMs),
+    lastUnreadKind: unreadKind,
+  };
+}
+
+function claimsOf({ claims }: ServiceHealth) {
+  return claims.map(({ firstAtMs, lastAtMs, ...claim }) => ({
+    ...claim,
+    firstAt: rfc3339(firstAtMs),
+    lastAt: rfc3339(lastAtMs),
+  }));
+}
+
+function recoveryOf({ outdatedKeys: { number, longest } }: ServiceHealth) {
+  return {
+    outdated: number,
+    longest: longest.map(({ sinceMs, ...key }) => ({ ...key, outdatedSince: rfc3339OrNull(sinceMs) })),
+  };
+}
+
+export type Status = z.infer<typeof statusSchema>;
+
+/** Returns the status, as the response has it. */
+export async function readStatus(env: CoordinatorEnv, nowMs: number): Promise<Status> {
+  const [condition, cosigners, nodes, fundedChains, usedChains, queues, raised] = await Promise.all([
+    readHealth(env.DB, { limit: SHOWN, nowMs }),
+    cosignersIn(env, nowMs),
+    readRpcNodes(env.DB),
+    readFundedChains(env.DB, nowMs),
+    chainsWithWallets(env.DB),
+    readQueues(env.DB),
+    readOpenAlerts(env.DB),
   ]);
-  const activityOf = ({ open, oldestDueAtMs, failed }: ActivityHealth) => ({
-    open,
-    oldestDueAt: rfc3339OrNull(oldestDueAtMs),
-    failed,
-  });
+  const settings = settingFaults(env);
+  const singleNodeChains = readOr<readonly string[]>([], () => chainsWithOneNode(env));
+  const nodelessChains = readOr<readonly string[]>([], () => chainsWithoutNode(env, usedChains));
   const { outstanding, quietest } = condition;
-  return context.json({
-    attention: alertsFor(condition, cosigners, Date.now()),
+  return {
+    settings: [...settings],
+    attention: attentionOf(
+      [
+        ...alertsOfSettings(settings),
+        ...alertsOfWork(condition, nowMs),
+        ...alertsOfQueues(queues, nowMs),
+        ...alertsOfCosigners(cosigners),
+        ...alertsOfRpcNodes({ nodes, nodelessChains, singleNodeChains, fundedChains }),
+      ],
+      raised,
+    ),
     transactions: {
       outstanding,
       quietest: quietest.map(({ updatedAtMs, ...rest }) => ({ ...rest, updatedAt: rfc3339(updatedAtMs) })),
@@ -161,32 +339,19 @@ async function show(context: HttpContext): Promise<Response> {
       oldestUntriedAt: rfc3339OrNull(condition.hints.oldestUntriedAtMs),
     },
     scans: activityOf(condition.scans),
-    claims: condition.claims.map(({ firstAtMs, lastAtMs, ...claim }) => ({
-      ...claim,
-      firstAt: rfc3339(firstAtMs),
-      lastAt: rfc3339(lastAtMs),
-    })),
-    monitors: monitorsOf(context.env, condition.monitors).map(({ lastDeliveryAtMs, unreadAtMs, ...endpoint }) => ({
-      endpointId: endpoint.endpointId,
-      lastDeliveryAt: rfc3339OrNull(lastDeliveryAtMs),
-      unread: endpoint.unread,
-      lastUnreadAt: rfc3339OrNull(unreadAtMs),
-      lastUnreadKind: endpoint.unreadKind,
-    })),
+    claims: claimsOf(condition),
+    monitors: monitorsOf(env, condition.monitors).map(monitorOf),
     deadLetters: { count: condition.deadLetters, newestAt: rfc3339OrNull(condition.newestDeadLetterAtMs) },
-    singleNodeChains: chainsOnOneNode(context.env),
+    queues: queues.map(queueOf),
+    singleNodeChains: [...singleNodeChains],
+    chains: chainsOf(env, nodes),
+    lastSweepAt: rfc3339OrNull(condition.lastSweepAtMs),
     vaults: {
       count: condition.vaults,
       longestUnsweptAt: rfc3339OrNull(condition.longestUnsweptAtMs),
     },
     stores: condition.stores.map((store) => ({ ...store, percent: percentOf(store) })),
-    recovery: {
-      outdated: condition.outdatedKeys.number,
-      longest: condition.outdatedKeys.longest.map(({ sinceMs, ...key }) => ({
-        ...key,
-        outdatedSince: rfc3339OrNull(sinceMs),
-      })),
-    },
-    cosigners: cosigners.map(({ recoveryKey, ...state }) => ({ ...state, recoveryKey: recoveryKey || null })),
-  });
+    recovery: recoveryOf(condition),
+    cosigners: cosigners.map(cosignerOf),
+  };
 }

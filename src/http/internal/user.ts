@@ -13,21 +13,25 @@ import { insertUser, findUserByEmail } from '#store/users.ts';
 const userBody = z.strictObject({
   name: plainText(100).refine((name) => name.trim() !== '', 'Must not be empty.'),
   email: z.email().max(254),
+  isServiceAccount: z.boolean().optional(),
 });
 
 /**
  * POST /internal/user: creates a user. Responds with 201, or with 200 and the user who already has
- * this e-mail address.
+ * this e-mail address. An operator can add tokens to a service account later. `isServiceAccount`
+ * of a user never changes.
  */
 export const createUser = route({
   method: 'POST',
   path: '/internal/user',
   access: 'service',
+  scope: 'people',
   summary: 'Create a user',
   body: userBody,
   answer: { status: 201, schema: userSchema },
   refuses: [],
-  handle: async (context: HttpContext, { body: { name, email } }: OperatorInput<{ body: typeof userBody }>) => {
+  handle: async (context: HttpContext, { body }: OperatorInput<{ body: typeof userBody }>) => {
+    const { name, email, isServiceAccount = false } = body;
     const nowMs = Date.now();
     const known = await findUserByEmail(context.env.DB, email.toLowerCase());
     if (known !== null) return context.json(known, 200);
@@ -36,7 +40,7 @@ export const createUser = route({
     // gets no first credential.
     await callObject(
       () => personStub(context.env, id),
-      (person) => person.open(),
+      (person) => person.open({ isServiceAccount }),
     );
     const { user, created } = await insertUser(context.env.DB, {
       id,

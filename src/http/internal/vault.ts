@@ -5,8 +5,10 @@ import { BITCOIN_ADDRESS_TYPES } from '#domain/asset/chain.ts';
 import { APPROVAL_MODES } from '#domain/access/device.ts';
 import type { VaultId } from '#domain/id.ts';
 import { parseUserId, parseVaultId, ulid } from '#domain/id.ts';
+import { isInvited } from '#domain/access/invitation.ts';
 import type { Member } from '#domain/access/member.ts';
 import { ROLES } from '#domain/access/member.ts';
+import { MAX_MEMBERS } from '#domain/vault/membership.ts';
 import type { PolicyFault } from '#domain/policy/policy.ts';
 import { draftFault } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
@@ -22,6 +24,7 @@ import {
 import { deviceBody, MAX_NEW_DEVICES, readDevices } from '#http/encode/device-signature.ts';
 import { approvalOrigins } from '#devices/approval-origin.ts';
 import type { HttpContext } from '#http/encode/context.ts';
+import { operatorOf } from '#http/encode/context.ts';
 import type { Input, OperatorInput } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { callObject, ObjectUnavailable } from '#http/edge/object-call.ts';
@@ -62,7 +65,7 @@ const vaultBody = z.strictObject({
   members: z
     .array(z.strictObject({ userId: z.string(), roles: rolesBody }))
     .min(1)
-    .max(200),
+    .max(MAX_MEMBERS),
   threshold: z.int().positive(),
   initialState: z.enum(['DRAFT', 'SUBMITTED']),
   chains: z.array(z.string()).min(1).max(50),
@@ -100,7 +103,13 @@ export const vaultSchema = z
     mostPending: z.int(),
     chains: z.array(z.string()),
     bitcoinAddressType: z.enum(BITCOIN_ADDRESS_TYPES),
-    members: z.array(z.strictObject({ userId: z.string(), roles: z.array(z.enum(ROLES)) })),
+    members: z.array(
+      z.strictObject({
+        userId: z.string(),
+        roles: z.array(z.enum(ROLES)),
+        accepted: z.boolean().meta({ description: 'False until the member accepts the vault' }),
+      }),
+    ),
     policy: policySchema,
     wallets: z.array(z.strictObject({ chain: z.string(), address: z.string().nullable() })),
     keys: z.array(
@@ -135,6 +144,7 @@ export const createVault = route({
   method: 'POST',
   path: '/internal/vault',
   access: 'service',
+  scope: 'vaults',
   summary: 'Create a vault and generate its keys',
   body: vaultBody,
   answer: { status: 201, schema: vaultSchema },
@@ -150,6 +160,7 @@ export const readVault = route({
   method: 'GET',
   path: '/internal/vault/:vaultId',
   access: 'service',
+  scope: 'vaults',
   summary: 'Read a vault with its members, policy and addresses',
   answer: { status: 200, schema: vaultSchema },
   refuses: ['vault-not-found'],
@@ -236,11 +247,11 @@ async function underNextNumber(context: HttpContext, spec: Omit<VaultSpec, 'id'>
     if (id === null) throw new Error('an allocated vault id is not valid');
     const stub = () => vaultStub(context.env, id);
     const created = await callObject(stub, (vault) =>
-      vault.execute(null, { type: 'createVault', spec: { id, ...spec } }),
+      vault.execute(operatorOf(context), { type: 'createVault', spec: { id, ...spec } }),
     );
     if (created.ok) return created;
     if (created.refusal !== 'number-taken') return refused(created.refusal);
-    await callObject(stub, (vault) => vault.execute(null, { type: 'requeueProjection' }));
+    await callObject(stub, (vault) => vault.execute(operatorOf(context), { type: 'requeueProjection' }));
     await callObject(stub, (vault) => vault.work({ type: 'describeVault' }));
   }
   throw new ObjectUnavailable(`no free vault number: ${MAX_TAKEN_NUMBERS} in a row were taken`);
@@ -273,7 +284,7 @@ export function noSuchVault(context: HttpContext): Response {
 }
 
 export async function vaultRecord(context: HttpContext, vault: Vault) {
-  const { id, configuration, members, policy, keys } = vault;
+  const { id, configuration, members, invitations, policy, keys } = vault;
   const founding = await callObject(
     () => vaultStub(context.env, id),
     (stub) => stub.work({ type: 'founding' }),
@@ -286,7 +297,7 @@ export async function vaultRecord(context: HttpContext, vault: Vault) {
     id,
     ...configuration,
     bitcoinAddressType: configuration.bitcoinAddressType ?? 'p2tr',
-    members,
+    members: members.map(({ userId, roles }) => ({ userId, roles, accepted: !isInvited(invitations, userId) })),
     policy: policyRecord(policy, chainsFrom(context.env)),
     /** An address is null until the co-signers have generated the key. */
     wallets: configuration.chains.map((chain) => ({

@@ -1,5 +1,6 @@
 import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import type { HttpContext } from '#http/encode/context.ts';
+import { operatorOf } from '#http/encode/context.ts';
 import type { OperatorInput } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { noSuchVault, vaultOf, vaultRecord, vaultSchema } from '#http/internal/vault.ts';
@@ -15,6 +16,7 @@ export const putWallet = route({
   method: 'PUT',
   path: '/internal/vault/:vaultId/wallet/:chain',
   access: 'service',
+  scope: 'vaults',
   summary: 'Add a wallet on another chain to a vault',
   answer: { status: 200, schema: vaultSchema },
   refuses: ['vault-not-found'],
@@ -33,6 +35,8 @@ async function enable(
   const vault =
     object === null
       ? null
-      : await callObject(object, (stub) => stub.execute(null, { type: 'enableChain', name: chain.name }));
+      : await callObject(object, (stub) =>
+          stub.execute(operatorOf(context), { type: 'enableChain', name: chain.name }),
+        );
   return vault === null ? noSuchVault(context) : context.json(await vaultRecord(context, vault));
 }

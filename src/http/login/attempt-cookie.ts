@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { jsonIn } from '#domain/untrusted-json.ts';
+import { jsonIn } from '#domain/json/untrusted-json.ts';
 import type { HttpContext } from '#http/encode/context.ts';
 import { cookieValue, hostCookie } from '#http/edge/session-cookie.ts';
 import type { LoginAttempt } from '#login/openid.ts';

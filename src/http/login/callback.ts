@@ -1,13 +1,11 @@
 import type { HttpContext } from '#http/encode/context.ts';
 import { route } from '#http/edge/route.ts';
 import { attemptOf, endedAttemptCookie, pathOf, redirectUriOf } from '#http/login/attempt-cookie.ts';
-import { callObject } from '#http/edge/object-call.ts';
 import { problem } from '#http/encode/problem.ts';
 import { beginSession } from '#http/session/begin.ts';
 import { limitByAddress } from '#http/edge/address-limit.ts';
 import { endLogin } from '#login/openid.ts';
 import { loginSettings } from '#login/settings.ts';
-import { personStub } from '#objects/person/stub.ts';
 import { userOfIdentity } from '#store/identities.ts';
 
 /**
@@ -24,7 +22,14 @@ export const endLoginRoute = route({
   access: 'anyone',
   summary: 'Complete a login in a browser',
   answer: { status: 302, schema: null },
-  refuses: ['quota-exceeded', 'login-not-configured', 'login-refused', 'login-unavailable', 'login-unknown'],
+  refuses: [
+    'quota-exceeded',
+    'login-not-configured',
+    'login-refused',
+    'login-unavailable',
+    'login-unknown',
+    'user-disabled',
+  ],
   handle: end,
 });
 
@@ -53,19 +58,14 @@ async function end(context: HttpContext): Promise<Response> {
     const detail = 'You are not a user of this service. Contact its operator.';
     return problem(context, 'login-unknown', { detail, headers });
   }
-  // This comes before the session: from now on an operator issues a credential only after a
-  // credential reset.
-  await callObject(
-    () => personStub(context.env, user.id),
-    (person) => person.recordLogin(),
-  );
-  const cookie = await beginSession(context, user);
+  const begun = await beginSession(context, user);
+  if (!begun.ok) return problem(context, begun.refusal.code, { headers });
   const answer = context.body(null, 302, {
     location: pathOf(context, attempt.to),
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
   });
   answer.headers.append('set-cookie', endedAttemptCookie());
-  answer.headers.append('set-cookie', cookie);
+  answer.headers.append('set-cookie', begun.value);
   return answer;
 }

@@ -1,5 +1,6 @@
 import { rotationSeed, valueOf } from '#http/edge/credential-value.ts';
 import type { HttpContext } from '#http/encode/context.ts';
+import { clientOf } from '#http/encode/context.ts';
 import { idempotencyOf, malformedKey } from '#http/edge/idempotency.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
@@ -38,7 +39,7 @@ async function rotate(context: HttpContext, { params: { id } }: Input<{ params: 
   return withOwnToken(
     context,
     id,
-    async (stub, owner) => stub.rotate(owner, seed),
+    async (stub, owner) => stub.rotate(owner, seed, clientOf(context).address),
     ({ view, secret }) => {
       const value = valueOf('access-token', { id, secret }, context.env.TOKEN_MAC_KEY);
       return context.json({ ...accessTokenRecord(view), token: value }, 200, { 'cache-control': 'no-store' });

@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { isNetwork } from '#domain/access/client-address.ts';
 import type { TokenGrant } from '#domain/access/token-grant.ts';
 import { longestTokenDays, TOKEN_SCOPES, WHOLE_GRANT } from '#domain/access/token-grant.ts';
 import type { FieldFault } from '#domain/field-fault.ts';
 import { parseVaultId } from '#domain/id.ts';
 import { DAY_MS } from '#domain/policy/rules.ts';
 import type { HttpContext } from '#http/encode/context.ts';
+import { isSet, networkList } from '#http/encode/lists.ts';
 import { plainText } from '#http/encode/plain-text.ts';
 
 /** The name that the owner gives an access token. */
@@ -15,7 +15,6 @@ export const tokenName = plainText(100).refine((name) => name.trim() !== '', 'Mu
 export const tokenExpiry = z.int().positive().max(253_402_300_799);
 
 const MAX_LISTED_VAULTS = 50;
-const MAX_NETWORKS = 20;
 
 /** The body of a new access token. Without restrictions it gives all the access of its owner. */
 export const newTokenBody = z.strictObject({
@@ -28,16 +27,7 @@ export const newTokenBody = z.strictObject({
     .max(MAX_LISTED_VAULTS)
     .refine(isSet, 'Must not repeat a vault.')
     .nullish(),
-  allowedAddresses: z
-    .array(
-      z
-        .string()
-        .refine(isNetwork, 'Must be an IPv4 or IPv6 address or network, such as 192.0.2.0/24 or 2001:db8::/32.'),
-    )
-    .min(1)
-    .max(MAX_NETWORKS)
-    .refine(isSet, 'Must not repeat an address.')
-    .nullish(),
+  allowedAddresses: networkList.nullish(),
 });
 
 /** Returns the grant that a body requests. */
@@ -60,8 +50,4 @@ export function expiryFault(context: HttpContext, expiresAt: number | null): Fie
   if (longest === null || (expiresAt !== null && expiresAt * 1000 <= nowMs + longest * DAY_MS)) return null;
   const detail = `Must be at most ${longest} days from now: the operator limits the life of tokens.`;
   return { pointer: '/expiresAt', code: 'too-late', detail };
-}
-
-function isSet(values: readonly unknown[]): boolean {
-  return new Set(values).size === values.length;
 }

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import type { HttpContext } from '#http/encode/context.ts';
 import { route } from '#http/edge/route.ts';
 import { subscriptionRecord, subscriptionSchema } from '#http/push-subscription/record.ts';
-import { pushSettings } from '#push/settings.ts';
-import { subscriptionsOf } from '#store/push-subscriptions.ts';
+import { pushSettings } from '#notifications/push/settings.ts';
+import { subscriptionsOf } from '#store/notifications/push-subscriptions.ts';
 
 const listSchema = z
   .strictObject({

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
-import type { PushSubscriptionRow } from '#store/push-subscriptions.ts';
+import type { PushSubscriptionRow } from '#store/notifications/push-subscriptions.ts';
 
 /**
  * The record omits the keys and the endpoint of a browser, because they let their holder send

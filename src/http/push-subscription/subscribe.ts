@@ -7,8 +7,8 @@ import { route } from '#http/edge/route.ts';
 import { problem } from '#http/encode/problem.ts';
 import { subscriptionRecord, subscriptionSchema } from '#http/push-subscription/record.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
-import { isPushService, pushSettings } from '#push/settings.ts';
-import { upsertSubscription, subscriptionsOf } from '#store/push-subscriptions.ts';
+import { isPushService, pushSettings } from '#notifications/push/settings.ts';
+import { upsertSubscription, subscriptionsOf } from '#store/notifications/push-subscriptions.ts';
 
 /** The result of `PushSubscription.toJSON()` in a browser. */
 const subscriptionBody = z

@@ -2,7 +2,7 @@ import type { HttpContext } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { problem } from '#http/encode/problem.ts';
-import { removeSubscription } from '#store/push-subscriptions.ts';
+import { removeSubscription } from '#store/notifications/push-subscriptions.ts';
 
 /**
  * DELETE /push-subscription/{subscriptionId}: stops the notifications in this browser.

@@ -18,7 +18,6 @@ export const createOwnToken = route({
   summary: 'Issue a token',
   body: newTokenBody,
   answer: { status: 201, schema: issuedTokenSchema },
-  refuses: ['too-many-access-tokens'],
-  handle: (context: HttpContext, { body }: Input<{ body: typeof newTokenBody }>) =>
-    issueToken(context, context.get('caller').user, body),
+  refuses: ['user-disabled', 'too-many-access-tokens'],
+  handle: (context: HttpContext, { body }: Input<{ body: typeof newTokenBody }>) => issueToken(context, body),
 });

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { skeletonOf } from '#chains/inspect/confusable.ts';
 import { parseVaultId, parseVaultIdText } from '#domain/id.ts';
 import { APPROVAL_MODES } from '#domain/access/device.ts';
 import { ROLES } from '#domain/access/member.ts';
@@ -10,7 +11,8 @@ import { route } from '#http/edge/route.ts';
 import { pageOf } from '#http/edge/page.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { vaultStub } from '#objects/vault/doors/stub.ts';
-import { membersOf, vaultsOf } from '#store/vaults.ts';
+import type { MemberName } from '#store/vaults.ts';
+import { membersOf, vaultNamesOf, vaultsOf } from '#store/vaults.ts';
 
 /** The list calls the object of each vault. */
 const PAGE = 50;
@@ -29,15 +31,29 @@ const vaultSchema = z
     roles: z.array(z.enum(ROLES)).meta({ description: 'Roles of the caller' }),
     threshold: z.int(),
     approvalMode: z.enum(APPROVAL_MODES),
-    wallets: z.array(z.strictObject({ chain: z.string(), address: z.string() })),
-    members: z.array(z.strictObject({ userId: z.string(), name: z.string() })),
+    membership: z.enum(['accepted', 'invited', 'declined']).meta({
+      description: 'Until the caller accepts the vault, it refuses every other request of the caller',
+    }),
+    namesakes: z.array(z.int()).meta({
+      description: 'The other vaults of the caller whose names are the same or look the same',
+    }),
+    wallets: z
+      .array(z.strictObject({ chain: z.string(), address: z.string() }))
+      .meta({ description: 'Empty until the caller accepts the vault' }),
+    members: z.array(
+      z.strictObject({
+        userId: z.string(),
+        name: z.string(),
+        hasNamesake: z.boolean().meta({ description: 'True when the name of another member looks the same' }),
+      }),
+    ),
   })
   .meta({ id: 'OwnVault' });
 
 /**
  * GET /session/vaults: returns the vaults of the logged-in user for the dashboard, newest first, 50
- * per page. The directory lists the candidates, and each vault confirms the membership, so a page
- * may be shorter.
+ * per page, with those that the user has not accepted. The directory lists the candidates, and each
+ * vault confirms the membership, so a page may be shorter.
  */
 export const ownVaults = route({
   method: 'GET',
@@ -66,28 +82,54 @@ async function list(context: HttpContext, { query }: Input<{ query: typeof vault
   const actor = actorOf(context);
   const { cursor = '' } = query;
   // One extra row shows whether there is another page.
-  const entries = await vaultsOf(context.env.DB, actor.userId, { before: parseVaultIdText(cursor), limit: PAGE + 1 });
+  const { DB: db } = context.env;
+  const [entries, named] = await Promise.all([
+    vaultsOf(db, actor.userId, { before: parseVaultIdText(cursor), limit: PAGE + 1 }),
+    vaultNamesOf(db, actor.userId),
+  ]);
   const { shown, nextCursor } = pageOf(entries, PAGE, ({ id }) => String(id));
   const listed = await membersOf(
-    context.env.DB,
+    db,
     shown.map(({ id }) => id),
   );
   const people = Map.groupBy(listed, ({ vaultId }) => vaultId);
+  const sameNames = Map.groupBy(named, ({ name }) => skeletonOf(name));
   const data: z.infer<typeof vaultSchema>[] = [];
   for (const { id, name, wallets } of shown) {
     const vaultId = parseVaultId(id);
     if (vaultId === null) continue;
     const seen = await callObject(
       () => vaultStub(context.env, vaultId),
-      (vault) => vault.query(actor, { type: 'projectedScope' }),
+      (vault) => vault.query(actor, { type: 'membership' }),
     );
     if (!seen.ok) continue;
-    const { policy, viewer } = seen.value;
+    const { policy, viewer, invitation } = seen.value;
     const { threshold, approvalMode } = policy;
-    const members = (people.get(id) ?? []).map(({ userId, name: called }) => ({ userId, name: called }));
-    const about = { id, name, roles: [...viewer.roles], threshold, approvalMode };
-    data.push({ ...about, wallets: [...wallets], members });
+    const members = withNamesakes(people.get(id) ?? []);
+    const namesakes = (sameNames.get(skeletonOf(name)) ?? []).map((other) => other.id).filter((other) => other !== id);
+    data.push({
+      id,
+      name,
+      roles: [...viewer.roles],
+      threshold,
+      approvalMode,
+      members,
+      namesakes,
+      membership: invitation === null ? 'accepted' : invitation.isDeclined ? 'declined' : 'invited',
+      wallets: invitation === null ? [...wallets] : [],
+    });
   }
   const origins = approvalOrigins(context.env);
   return context.json({ data, nextCursor, approvalOrigin: origins[0] ?? null, approvalOrigins: [...origins] });
+}
+
+/** Returns the members of a vault, each with whether another one has a name that looks the same. */
+function withNamesakes(members: readonly MemberName[]) {
+  const alike = [...Map.groupBy(members, ({ name }) => skeletonOf(name)).values()];
+  const namesakes = new Set(alike.filter((some) => some.length > 1).flat());
+  return members.map((member) => ({
+    userId: member.userId,
+    name: member.name,
+    hasNamesake: namesakes.has(member),
+  }));
 }

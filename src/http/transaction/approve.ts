@@ -18,6 +18,7 @@ export const approve = route({
   path: '/transaction/:txId/approve',
   access: 'write',
   scope: 'approve',
+  byDevice: true,
   summary: 'Approve a transaction; the approval that meets the threshold starts signing',
   optionalBody: deviceSignatureBody,
   answer: { status: 200, schema: approvalResultSchema },

@@ -27,7 +27,8 @@ const cancelBody = z.strictObject({
 
 /**
  * POST /transaction/{txId}/cancel: cancels a transaction. Its creator or an admin of the vault can
- * cancel it; from its approval until it is mined, any signer can as well. A repeated request gives
+ * cancel it; from its approval until it is mined, any signer can as well, in device mode by a
+ * rejection alone. A repeated request gives
  * 200 and changes nothing.
  *
  * In SIGNING, nothing that pays is signed from then on. `stateReason` is CANCELLING until the job
@@ -58,7 +59,14 @@ export const cancel = route({
   summary: 'Cancel a transaction that is not signed, or replace one that is not mined',
   optionalBody: cancelBody,
   answer: transactionAnswer(200),
-  refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending', 'end-not-unknown', 'chain-unavailable'],
+  refuses: [
+    'forbidden',
+    'transaction-not-found',
+    'device-signature-required',
+    'transaction-not-pending',
+    'end-not-unknown',
+    'chain-unavailable',
+  ],
   handle: cancelTransaction,
 });
 
@@ -91,9 +99,9 @@ async function objectionOfNodes(
     (vault) => vault.query(actor, { type: 'readRecord', id }),
   );
   if (!read.ok || !('transaction' in read.value)) return null;
-  const { transaction, viewer } = read.value;
+  const { transaction, viewer, policy } = read.value;
   const isEndable = mayEndUnknown(transaction) && transaction.stateReason === reason;
-  if (!isEndable || !mayCancelTransaction(viewer, transaction)) return null;
+  if (!isEndable || !mayCancelTransaction(viewer, transaction, policy)) return null;
   const chain = findChain(chainsFrom(context.env), transaction.chain);
   const client = chain === null ? null : chainClientFor(context.env, chain);
   if (client === null) return null;

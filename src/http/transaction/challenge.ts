@@ -19,6 +19,7 @@ import { deviceRecord, deviceSchema } from '#http/encode/policy.ts';
 import { nonceQuery, statementFields, statementRecord } from '#http/encode/statement.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
 import { vaultStubOf } from '#http/transaction/transaction-path.ts';
+import { rejectionOfTransaction } from '#devices/rejection.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import type { ChallengeView } from '#objects/vault/views.ts';
 
@@ -63,20 +64,24 @@ const challengeSchema = z
     devices: z
       .array(deviceSchema)
       .meta({ description: 'Devices of the caller; any of them can sign the 32 bytes of the digest' }),
+    rejection: z.strictObject({ canonical: z.string(), digest: z.string() }).meta({
+      description: 'Canonical bytes of the rejection in hex, and their SHA-256, which a device signs to reject',
+    }),
     expiresAt: z.iso.datetime(),
   })
   .meta({ id: 'Challenge' });
 
 /**
- * GET /transaction/{txId}/challenge: returns what a signer approves. The digest is the SHA-256 of
- * `canonical`, and `canonical` follows from `intent` by the encoding of domain/canonical/bytes.ts,
- * so a signer can recompute both offline. With a nonce, the response contains the statements of the
- * co-signers for the key that would sign.
+ * GET /transaction/{txId}/challenge: returns what a signer approves or rejects. The digest is the
+ * SHA-256 of `canonical`, and `canonical` follows from `intent` by the encoding of
+ * domain/canonical/bytes.ts, so a signer can recompute both offline. With a nonce, the response
+ * contains the statements of the co-signers for the key that would sign.
  */
 export const challenge = route({
   method: 'GET',
   path: '/transaction/:txId/challenge',
   access: 'read',
+  byDevice: true,
   summary: 'Read the challenge of a transaction and, with a nonce, the statements of the co-signers',
   query: nonceQuery,
   answer: { status: 200, schema: challengeSchema },
@@ -135,6 +140,7 @@ function challengeOf(
       canonical: bytesToHex(policyBytes(policy)),
     },
     devices: policy.devices.filter(({ userId }) => userId === viewer.userId).map(deviceRecord),
+    rejection: rejectionOfTransaction(transaction),
     expiresAt: rfc3339(intent.expiresAtMs),
   };
 }

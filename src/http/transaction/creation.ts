@@ -4,6 +4,7 @@ import type { ChainClient, PreparationFault } from '#chains/chain-client.ts';
 import type { ChainRules } from '#chains/chain-rules.ts';
 import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import { rulesFor } from '#chains/families/rules-for.ts';
+import { bytesOfCreation } from '#domain/access/rate-limit.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
@@ -29,6 +30,10 @@ import type { Speed } from '#domain/transaction/transaction.ts';
 import { SPEEDS } from '#domain/transaction/transaction.ts';
 import { largestFeeFor } from '#domain/wallet/fee-cap.ts';
 import type { CreationRequest } from '#objects/vault/writes/new-transaction.ts';
+import type { CreationAdmission } from '#objects/person/budgets.ts';
+import type { CreationKey } from '#objects/person/creation-keys.ts';
+import type { PersonStub } from '#objects/person/stub.ts';
+import { personStub } from '#objects/person/stub.ts';
 import { vaultStub } from '#objects/vault/doors/stub.ts';
 
 /** The vault and the chain, in every body that creates a transaction and in the fee estimate. */
@@ -147,16 +152,46 @@ export async function create(context: HttpContext, body: CreationBody, action: A
   const request = { ...creation, idempotency };
   const rehearsed = await precheckOnChain(context, { chain, vaultId }, request);
   if (!rehearsed.ok) return rehearsed.refusal;
+  const binding = idempotency === null ? null : { key: idempotency.key, vaultId };
+  const unadmitted = await admit(context, binding);
+  if (unadmitted !== null) return unadmitted;
   const actor = actorOf(context);
   const created = await callObject(
     () => vaultStub(context.env, vaultId),
     (vault) => vault.execute(actor, { type: 'createTransaction', request: { ...request, ...rehearsed.value } }),
   );
-  if (!created.ok) return refusalProblem(context, created.refusal);
+  if (!created.ok) {
+    // A refused request does not use its key: the caller may send it for the right vault.
+    const isFree = created.refusal.code !== 'idempotency-key-reused';
+    if (binding !== null && isFree) await callPerson(context, (person) => person.releaseCreationKey(binding));
+    return refusalProblem(context, created.refusal);
+  }
   const { view, replayed } = created.value;
   if (replayed) context.header('idempotency-replayed', 'true');
   context.header('location', `/transaction/${view.transaction.id}`);
   return context.json(recordOf(context, view), 201);
+}
+
+/** Counts the creation at its person. Returns the problem of one that is refused there. */
+async function admit(context: HttpContext, key: CreationKey | null): Promise<Response | null> {
+  const credential = context.get('caller').token === null ? 'session' : 'token';
+  const bytes = bytesOfCreation(context.get('body'));
+  const admission = await callPerson<CreationAdmission>(context, (person) =>
+    person.admitCreation({ key, credential, bytes }),
+  );
+  if (admission.outcome === 'admitted') return null;
+  if (admission.outcome === 'key-of-another-vault') return problem(context, 'idempotency-key-reused');
+  const { quota, resetSeconds } = admission;
+  return problem(context, 'quota-exceeded', {
+    detail: `The user has created ${quota} bytes in 24 hours, which is the limit. Nothing was stored.`,
+    headers: { 'retry-after': String(resetSeconds) },
+    members: { 'violated-policies': ['created-bytes'] },
+  });
+}
+
+/** Calls the object of the person, which knows the keys of all vaults. A vault knows its own. */
+function callPerson<T>(context: HttpContext, call: (person: PersonStub) => Promise<T>): Promise<T> {
+  return callObject(() => personStub(context.env, actorOf(context).userId), call);
 }
 
 /** A body with every value parsed. */
@@ -212,20 +247,19 @@ export function readCreation(
 
 /**
  * Checks the transaction against the current state of its chain and estimates its virtual size.
- * Returns a problem when it would fail. A chain without RPC nodes is not checked. A fee above the
- * cap is no refusal here, because fees can fall again while signers approve. One above the `maxFee`
- * of the caller is, as long as the caller can raise it: otherwise signers would approve what waits.
- * Funds that are reserved or not yet confirmed are no refusal, because they can become available
- * meanwhile.
+ * Returns a problem when it would fail, and for a chain without RPC nodes, on which no payment is
+ * signed: signers would approve what only waits. A message needs no RPC node, and neither does a
+ * repetition, which gets its first record. A fee above the cap is no refusal here, because fees can
+ * fall again while signers approve. One above the `maxFee` of the caller is, as long as the caller
+ * can raise it: otherwise signers would approve what waits. Funds that are reserved or not yet
+ * confirmed are no refusal, because they can become available meanwhile.
  */
 async function precheckOnChain(
   context: HttpContext,
   { chain, vaultId }: { readonly chain: Chain; readonly vaultId: VaultId },
   request: CreationRequest,
 ): Promise<Result<Pick<CreationRequest, 'virtualSize'>, Response>> {
-  const client = chainClientFor(context.env, chain);
   if (request.action.kind === 'message') return accepted({});
-  if (client === null) return accepted({ virtualSize: null });
   const actor = actorOf(context);
   const rehearsed = await callObject(
     () => vaultStub(context.env, vaultId),
@@ -235,6 +269,8 @@ async function precheckOnChain(
   const { view, replayed } = rehearsed.value;
   const { intent } = view.transaction;
   if (replayed || intent.kind === 'message') return accepted({});
+  const client = chainClientFor(context.env, chain);
+  if (client === null) return refused(nodeProblem(context, chain));
   const { speed, joins = 0, includeMayCarryMore = false } = request;
   const locked = await lockedUtxosOf(context, { chain, vaultId });
   const quote = await client.quote(intent, null, { speed, joins, includeMayCarryMore, locked });
@@ -271,6 +307,13 @@ async function virtualSizeOf(
 const LACKS_FUNDS: ReadonlySet<string> = new Set(['INSUFFICIENT_FUNDS', 'TOO_MANY_COINS', 'NOTHING_TO_CONSOLIDATE']);
 
 const RETRY_SECONDS = '5';
+
+/** Returns the problem response for a chain without RPC nodes. Only an operator can change that. */
+export function nodeProblem(context: HttpContext, { name }: Pick<Chain, 'name'>): Response {
+  return problem(context, 'chain-unavailable', {
+    detail: `No RPC node is configured for ${name}. Nothing was stored.`,
+  });
+}
 
 /** Returns the problem response of a fault that the chain reports. */
 export function chainProblem(context: HttpContext, fault: PreparationFault): Response {

@@ -6,10 +6,10 @@ import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { recordOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
 
-/** A decision of a signer on a transaction. A device can sign its digest. */
+/** A decision of a signer on a transaction. A device can sign it. */
 type Decision =
   | { readonly type: 'approve'; readonly device: DeviceSignature | null }
-  | { readonly type: 'reject'; readonly reason?: string };
+  | { readonly type: 'reject'; readonly device: DeviceSignature | null; readonly reason?: string };
 
 /**
  * Records the caller's decision and returns the response with the record. A repeated decision gives

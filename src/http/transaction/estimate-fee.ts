@@ -9,7 +9,7 @@ import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { callObject } from '#http/edge/object-call.ts';
-import { problem, refusalProblem } from '#http/encode/problem.ts';
+import { refusalProblem } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import {
   CREATION_REFUSALS,
@@ -17,6 +17,7 @@ import {
   amountField,
   targetFields,
   chainProblem,
+  nodeProblem,
   readCreation,
   rulesOf,
 } from '#http/transaction/creation.ts';
@@ -153,9 +154,7 @@ async function estimate(context: HttpContext, { body }: Input<{ body: typeof est
   const { intent } = transaction;
   const { chain } = rules.value;
   const client = chainClientFor(context.env, chain);
-  if (client === null || intent.kind === 'message') {
-    return problem(context, 'chain-unavailable', { detail: `No RPC node is configured for ${chain.name}.` });
-  }
+  if (client === null || intent.kind === 'message') return nodeProblem(context, chain);
   const estimated = await client.estimate(intent, await lockedUtxosOf(context, { chain, vaultId }));
   if (!estimated.ok) return chainProblem(context, estimated.refusal);
   const { slow, normal, fast, ...size } = estimated.value;

@@ -16,7 +16,9 @@ const visibilityBody = z.strictObject({ visible: z.boolean() }).meta({
  * PATCH /transaction/{txId}/visibility: shows or hides a transaction in lists, for every member of
  * the vault. The choice of a member stays, whatever the spam rules decide later.
  *
- * A viewer changes nothing.
+ * A viewer changes nothing. What the vault itself pays is hidden by its creator until it is
+ * approved, and from then on shown. After its end an admin hides it; its creator, too, when no
+ * signer had approved it.
  */
 export const visibility = route({
   method: 'PATCH',

@@ -12,7 +12,7 @@ import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { callObject, ObjectUnavailable } from '#http/edge/object-call.ts';
-import { pageOf } from '#http/edge/page.ts';
+import { cursorText, pageOf } from '#http/edge/page.ts';
 import type { PendingDecisionRecord } from '#http/encode/pending.ts';
 import {
   pendingChange,
@@ -21,7 +21,7 @@ import {
   pendingTransaction,
   withValues,
 } from '#http/encode/pending.ts';
-import { recordOf } from '#http/transaction/transaction-path.ts';
+import { recordOf, shortened } from '#http/transaction/transaction-path.ts';
 import { personStub } from '#objects/person/stub.ts';
 import type { PendingDecision } from '#objects/vault/commands/pending.ts';
 import { vaultStub } from '#objects/vault/doors/stub.ts';
@@ -187,7 +187,7 @@ async function recordFor(
     switch (item.kind) {
       case 'transaction': {
         const read = await callObject(stub, (object) => object.query(actor, { type: 'readRecord', id: item.id }));
-        return read.ok ? pendingTransaction(recordOf(context, read.value), vault) : null;
+        return read.ok ? pendingTransaction(shortened(recordOf(context, read.value)), vault) : null;
       }
       case 'policy-change': {
         const read = await callObject(stub, (object) => object.query(actor, { type: 'readPolicyChange', id: item.id }));
@@ -223,8 +223,7 @@ function compare(one: Position, other: Position): number {
 
 /** Returns the position in a cursor, or null when the cursor is not valid. */
 function readCursor(text: string): Position | null {
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text) || text.length % 4 !== 0) return null;
-  const [, deadline = '', id = ''] = CURSOR.exec(atob(text)) ?? [];
+  const [, deadline = '', id = ''] = CURSOR.exec(cursorText(text) ?? '') ?? [];
   const isId = [parseTransactionId, parsePolicyChangeId, parseCredentialResetId].some((parse) => parse(id) !== null);
   return isId ? { deadlineMs: Number.parseInt(deadline, 10), id } : null;
 }

@@ -60,6 +60,7 @@ export const listPolicies = route({
   method: 'GET',
   path: '/vault/:vaultId/policies',
   access: 'read',
+  byDevice: true,
   summary: 'List all policies that were ever in force, with their mandates, newest first',
   query: listQuery,
   answer: { status: 200, schema: listSchema },

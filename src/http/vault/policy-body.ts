@@ -58,6 +58,8 @@ export const rulesBody = {
   requiredDevice: z.enum(REQUIRED_DEVICES).optional(),
   unboundMessages: z.enum(UNBOUND_MESSAGE_RULES).optional(),
   tokens: tokensBody.optional(),
+  rejections: z.int().positive().optional(),
+  excludedMembers: z.array(z.string().max(64)).max(MAX_RULES).optional(),
 };
 
 /** The identity keys of all co-signers, in order. */

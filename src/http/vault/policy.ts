@@ -42,6 +42,7 @@ export const readPolicy = route({
   method: 'GET',
   path: '/vault/:vaultId/policy',
   access: 'read',
+  byDevice: true,
   summary: 'Read the policy in force, the usage of its limits and, with a nonce, the statements of the co-signers',
   query: nonceQuery,
   answer: { status: 200, schema: governanceSchema },

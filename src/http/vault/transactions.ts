@@ -7,9 +7,10 @@ import type { HttpContext } from '#http/encode/context.ts';
 import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
-import { respondWithEtag, taggedJson } from '#http/edge/etag.ts';
+import { respondWithEtag, taggedText } from '#http/edge/etag.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
+import { cursorText } from '#http/edge/page.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import { transactionSchema } from '#http/encode/transaction-schema.ts';
 import { listedRecord } from '#http/transaction/transaction-path.ts';
@@ -20,6 +21,11 @@ import { list } from '#store/transactions.ts';
 
 const MAX_PAGE_SIZE = 100;
 const DEFAULT_PAGE = 50;
+/**
+ * Ours: the characters of a page, most of one byte each. A shorter page has a cursor to the rest.
+ * An isolate holds the pages of many readers.
+ */
+const MAX_PAGE_BYTES = 512 * 1024;
 
 const time = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
@@ -48,8 +54,9 @@ const listSchema = z
 
 /**
  * GET /vault/{vaultId}/transactions: returns the transactions of a vault, newest first, by an
- * immutable cursor. Hidden transactions are listed only on request. Callers read their own writes:
- * the vault completes its projection before the list is read. A matching `If-None-Match` gives 304.
+ * immutable cursor. Long calldata and messages are left out, and a page has at most 512 KB.
+ * Hidden transactions are listed only on request. Callers read their own writes: the vault
+ * completes its projection before the list is read. A matching `If-None-Match` gives 304.
  * A record that the read model has damaged is left out and logged: the vault object has the record,
  * and `GET /transaction/{txId}` returns it.
  */
@@ -57,6 +64,7 @@ export const vaultTransactions = route({
   method: 'GET',
   path: '/vault/:vaultId/transactions',
   access: 'read',
+  byDevice: true,
   summary: 'List the transactions of a vault, newest first',
   query: listQuery,
   answer: { status: 200, schema: listSchema },
@@ -95,13 +103,21 @@ async function listTransactions(
     createdBeforeMs: query.createdBefore ?? null,
     updatedAfterMs: query.updatedAfter ?? null,
   });
-  const transactions = page.records.flatMap(({ id, record: text }) => {
+  const texts: string[] = [];
+  let [bytes, next] = [0, page.next];
+  for (const [i, { id, record: text }] of page.records.entries()) {
     const record = readableOrNull(() => listedCodec.decode(text), { vaultId, id });
-    if (record === null) return [];
-    return [listedRecord(record, { ...scope.value, chain: findChain(chains, record.chain) })];
-  });
-  const nextCursor = page.next === null ? null : btoa(page.next);
-  return respondWithEtag(context, taggedJson({ transactions, nextCursor }));
+    if (record === null) continue;
+    const shown = JSON.stringify(listedRecord(record, { ...scope.value, chain: findChain(chains, record.chain) }));
+    bytes += shown.length;
+    if (texts.length > 0 && bytes > MAX_PAGE_BYTES) {
+      next = page.records[i - 1]?.id ?? null;
+      break;
+    }
+    texts.push(shown);
+  }
+  const nextCursor = JSON.stringify(next === null ? null : btoa(next));
+  return respondWithEtag(context, taggedText(`{"transactions":[${texts.join()}],"nextCursor":${nextCursor}}`));
 }
 
 /**
@@ -109,8 +125,7 @@ async function listTransactions(
  * the last transaction on a page. The cursor is opaque, so its content can change.
  */
 function readCursor(cursor: string, vaultId: VaultId): string | null {
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(cursor) || cursor.length % 4 !== 0) return null;
-  const id = parseTransactionId(atob(cursor));
+  const id = parseTransactionId(cursorText(cursor) ?? '');
   return id !== null && vaultOfTransaction(id) === vaultId ? id : null;
 }
 

@@ -6,7 +6,7 @@ import type { HttpContext } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { ObjectUnavailable } from '#http/edge/object-call.ts';
-import { utf8TextOf } from '#http/edge/utf8-text.ts';
+import { utf8TextOf } from '#http/edge/body/utf8-text.ts';
 import { problem } from '#http/encode/problem.ts';
 import { MAX_DELIVERY_BYTES, rawBody } from '#http/webhook/raw-body.ts';
 import { checkHeaders, monitorOf, readDelivery } from '#monitors/endpoint.ts';

@@ -6,7 +6,7 @@ import type { SigningKey } from '#jobs/signing/combine.ts';
 import { combineSignatures, publicSharesFrom } from '#jobs/signing/combine.ts';
 import { relay } from '#jobs/signing/relay.ts';
 import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
-import { faultText } from '#cosigner-client/client.ts';
+import { faultText, isUnanswered } from '#cosigner-client/client.ts';
 
 /** Why a key, or its refresh, failed. A useless key must be generated again. */
 export interface KeyFault {
@@ -33,7 +33,7 @@ export async function proofFault(signers: readonly CosignerClient[], key: Provab
   });
   if (!signed.ok) {
     const { code } = signed.refusal;
-    const isUseless = code !== 'unreachable' && code !== 'peer-banned';
+    const isUseless = !isUnanswered(signed.refusal) && code !== 'peer-banned';
     return { reason: `proof: ${faultText(signed.refusal)}`, isUseless };
   }
   const signing: SigningKey = {

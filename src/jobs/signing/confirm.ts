@@ -1,4 +1,5 @@
-import type { ChainClient, Observation } from '#chains/chain-client.ts';
+import type { ChainClient } from '#chains/chain-client.ts';
+import type { NodeStatement, Observation } from '#chains/observation.ts';
 import { acceptanceOf } from '#jobs/signing/broadcast.ts';
 import { observeAttempts } from '#chains/clients/observe-attempts.ts';
 import type { FailureReason } from '#domain/transaction/event.ts';
@@ -11,7 +12,7 @@ import { isPastNotAfterTime } from '#domain/transaction/intent.ts';
 import type { ValuedInclusion, Inclusion, Transaction } from '#domain/transaction/transaction.ts';
 import { newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
 import { chainClientFor } from '#chains/clients/client-for.ts';
-import { raiseUntraced } from '#jobs/untraced-alert.ts';
+import { raiseUntraced } from '#jobs/operations/untraced-alert.ts';
 import { valueAssets } from '#jobs/value-assets.ts';
 import { recordBlocker } from '#jobs/signing/nonce-allocation.ts';
 import { reprice } from '#jobs/signing/reprice.ts';
@@ -143,10 +144,10 @@ async function recordObservation(watch: Watch, seen: Observation): Promise<void>
   // Other consumers run concurrently and may have signed another attempt since.
   const lookedFor = signedAttempts(work.transaction).length;
   if (seen.type === 'included') {
-    raiseUntraced(watch.env, { chain: work.chain.name, hosts: seen.untracedBy }, Date.now());
+    await raiseUntraced(watch.env, { chain: work.chain.name, hosts: seen.untracedBy }, Date.now());
     const confirmationsNeeded = work.chain.confirmations;
     const value = valueBefore(inclusion, seen.inclusion) ?? (await valueOf(watch, seen.inclusion));
-    await vault.report({
+    const after = await vault.report({
       type: 'recordEvent',
       id,
       event: {
@@ -156,6 +157,7 @@ async function recordObservation(watch: Watch, seen: Observation): Promise<void>
         lookedFor,
       },
     });
+    logDoubt(watch, after, seen.statements);
   } else if (seen.type === 'lapsed' && inclusion !== null) {
     // The recorded block is gone first. The next poll reports that no attempt can be included.
     const event = { type: 'miss', inMempool: false, nonceTaken: false, lookedFor } as const;
@@ -165,9 +167,26 @@ async function recordObservation(watch: Watch, seen: Observation): Promise<void>
     if (newest !== null)
       await vault.report({ type: 'recordEvent', id, event: { type: 'lapse', attempt: newest.number } });
   } else {
-    const { type: _, unansweredBy: __, ...found } = seen;
-    await vault.report({ type: 'recordEvent', id, event: { type: 'miss', ...found, lookedFor } });
+    const { type: _, unansweredBy: __, statements, ...found } = seen;
+    const after = await vault.report({ type: 'recordEvent', id, event: { type: 'miss', ...found, lookedFor } });
+    logDoubt(watch, after, statements);
   }
+}
+
+/**
+ * Logs what each RPC node states, once for each reason for which a record waits for them. The host
+ * of the wrong node is not in the record: members cannot do anything about it.
+ */
+function logDoubt(
+  { work: { transaction, chain } }: Watch,
+  after: Pick<Transaction, 'stateReason'> | null,
+  statements: readonly NodeStatement[] = [],
+): void {
+  const reason = after?.stateReason ?? null;
+  if (reason === null || reason === transaction.stateReason || statements.length === 0) return;
+  const { id: transactionId, vaultId } = transaction;
+  const line = { event: 'payment-in-doubt', vaultId, transactionId, chain: chain.name, reason, statements };
+  console.error(JSON.stringify(line));
 }
 
 type MarketValue = Pick<ValuedInclusion, 'usdValue' | 'tokens'>;

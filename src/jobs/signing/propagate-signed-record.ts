@@ -2,6 +2,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import type { ChainRules } from '#chains/chain-rules.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
+import { isUnanswered } from '#cosigner-client/client.ts';
 import type { Intent } from '#domain/transaction/intent.ts';
 import { intentBytes } from '#domain/transaction/intent.ts';
 import type { Attempt } from '#domain/transaction/transaction.ts';
@@ -91,6 +92,6 @@ function attemptOf(line: z.infer<typeof attestation>[number] | undefined): numbe
 async function showFirstTaken(cosigner: CosignerClient, keyId: string, proofs: readonly unknown[]): Promise<void> {
   for (const proof of proofs) {
     const answer = await cosigner.call(`key/${keyId}/witness`, proof);
-    if (answer.ok || answer.refusal.code === 'unreachable') return;
+    if (answer.ok || isUnanswered(answer.refusal)) return;
   }
 }

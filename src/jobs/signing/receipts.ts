@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
+import { isUnanswered } from '#cosigner-client/client.ts';
 
 const receiptAnswer = z.object({ receipt: z.string().regex(/^[0-9a-f]{128}$/) });
 
@@ -20,7 +21,7 @@ export async function receiptsOf(
   for (const [i, answer] of answers.entries()) {
     const cosigner = cosigners[i];
     if (cosigner === undefined) continue;
-    if (!answer.ok && answer.refusal.code !== 'unreachable') return refused(answer.refusal);
+    if (!answer.ok && !isUnanswered(answer.refusal)) return refused(answer.refusal);
     const read = answer.ok ? receiptAnswer.safeParse(answer.value) : null;
     if (read?.success === true) receipts[String(cosigner.index)] = read.data.receipt;
   }

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
+import { isUnanswered } from '#cosigner-client/client.ts';
 import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 
@@ -183,7 +184,7 @@ function gathered<T>(
 ): Result<ReadonlyMap<PartyIndex, T>, CosignerFault> {
   const values = new Map<PartyIndex, T>();
   const faults = answers.filter((answer) => !answer.ok);
-  const fault = faults.find(({ refusal }) => refusal.code !== 'unreachable') ?? faults[0];
+  const fault = faults.find(({ refusal }) => !isUnanswered(refusal)) ?? faults[0];
   if (fault !== undefined) return fault;
   for (const [i, answer] of answers.entries()) {
     if (!answer.ok) continue;

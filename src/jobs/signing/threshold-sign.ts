@@ -7,7 +7,7 @@ import type { Attempt } from '#domain/transaction/transaction.ts';
 import type { Approval } from '#domain/access/approval.ts';
 import type { VaultKey } from '#domain/vault/vault.ts';
 import type { CosignerClient, CosignerFault, GroupFault } from '#cosigner-client/client.ts';
-import { faultText } from '#cosigner-client/client.ts';
+import { faultText, isUnanswered } from '#cosigner-client/client.ts';
 import { pairStatesOf } from '#cosigner-client/pair-states.ts';
 import type { SigningKey } from '#jobs/signing/combine.ts';
 import { refused } from '#domain/result.ts';
@@ -94,7 +94,7 @@ export async function thresholdSign(
     const { cosigner, code } = fault;
     rememberUnreachable(fault);
     // It had the policies offered in this call. A liar must not use up the calls of the others.
-    if (cosigner !== null && (code === 'unreachable' || code === 'policy-behind')) unreachable.add(cosigner);
+    if (cosigner !== null && (isUnanswered(fault) || code === 'policy-behind')) unreachable.add(cosigner);
     if (cosigner !== null && JUDGEMENTS.has(code)) judges.add(cosigner);
     if (why === null || !JUDGEMENTS.has(why.code)) why = fault;
   }
@@ -128,8 +128,9 @@ export async function openSessionsAhead(
 const UNREACHABLE_SINCE_MS = new Map<number, number>();
 const UNREACHABLE_FOR_MS = 60_000;
 
-function rememberUnreachable({ cosigner, code }: GroupFault): void {
-  if (cosigner !== null && code === 'unreachable') UNREACHABLE_SINCE_MS.set(cosigner, Date.now());
+function rememberUnreachable(fault: GroupFault): void {
+  const { cosigner } = fault;
+  if (cosigner !== null && isUnanswered(fault)) UNREACHABLE_SINCE_MS.set(cosigner, Date.now());
 }
 
 /** Returns the co-signers that have a share of the key, recently unreachable ones last. */
@@ -198,7 +199,7 @@ function signingKey({ key, policies, intent }: ThresholdSignRequest): SigningKey
  */
 async function unreachableOf(cosigners: readonly CosignerClient[]): Promise<CosignerFault | null> {
   const answers = await Promise.all(cosigners.map(pairStatesOf));
-  const fault = answers.find((answer) => !answer.ok && answer.refusal.code === 'unreachable');
+  const fault = answers.find((answer) => !answer.ok && isUnanswered(answer.refusal));
   return fault === undefined || fault.ok ? null : fault.refusal;
 }
 

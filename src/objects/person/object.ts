@@ -1,7 +1,6 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { CredentialReset } from '#domain/access/credential-reset.ts';
 import {
-  announced,
   ended,
   isOpen,
   MAX_RESETS_A_DAY,
@@ -11,52 +10,52 @@ import {
 } from '#domain/access/credential-reset.ts';
 import type { RequestedCancellation } from '#domain/access/reset-cancellation.ts';
 import { cancellationRefusal } from '#domain/access/reset-cancellation.ts';
+import { isAddedByOperator } from '#domain/access/token-grant.ts';
 import type { CredentialResetId, TokenId, UserId } from '#domain/id.ts';
-import { parseCredentialResetId, parseVaultId } from '#domain/id.ts';
 import type { Refusal } from '#domain/transaction/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { DAY_MS } from '#domain/policy/rules.ts';
-import type { AccessTokenObject, NewAccessToken, TokenView } from '#objects/token/access-token.ts';
-import type { CoordinatorConfig } from '#objects/configuration.ts';
+import type { NewAccessToken, TokenView } from '#objects/token/access-token.ts';
+import type { UserAccess } from '#objects/person/access.ts';
+import { ANNOUNCEMENT_RETRY_MS, ResetAnnouncements } from '#objects/person/announcements.ts';
+import type { CreationAdmission, RequestedCreation } from '#objects/person/budgets.ts';
+import { PersonBudgets } from '#objects/person/budgets.ts';
+import { grantFault } from '#objects/person/grant.ts';
+import { PersonAccess } from '#objects/person/access.ts';
+import type { RequestedAct } from '#objects/person/access-storage.ts';
+import type { SessionOwner } from '#objects/person/credentials.ts';
+import { PersonCredentials } from '#objects/person/credentials.ts';
+import type { CreationKey } from '#objects/person/creation-keys.ts';
+import type { PersonEnv } from '#objects/person/environment.ts';
 import type { Grant, IssuedCredential } from '#objects/person/storage.ts';
 import { PERSON_SCHEMA, PersonStorage } from '#objects/person/storage.ts';
 import { StreamSlots } from '#objects/person/stream-slots.ts';
 import { upgradeState } from '#store/object-schema.ts';
-import type { NewSession, SessionObject } from '#objects/token/session.ts';
-import { vaultStub } from '#objects/vault/doors/stub.ts';
+import type { NewSession } from '#objects/token/session.ts';
+import type { Lease, LeaseRequest } from '#objects/token/user-budget.ts';
 import { errorText } from '#store/error-text.ts';
 import { deleteIdentities } from '#store/identities.ts';
-import { vaultIdsOf } from '#store/vaults.ts';
 
-/** The delay before vaults that could not be informed are called again. */
-const ANNOUNCEMENT_RETRY_MS = 5_000;
 /** The number of newest resets that an operator sees. */
 const SHOWN_RESETS = 20;
 
-/** A credential that was issued. */
-export interface Issued<T> {
-  readonly made: T;
-  /** The unused token that it replaces; null without one. */
-  readonly withdrawn: TokenId | null;
-}
-
-/** The configuration with the objects that this one calls. */
-interface PersonEnv extends CoordinatorConfig {
-  readonly ACCESS_TOKEN: DurableObjectNamespace<AccessTokenObject>;
-  readonly SESSION: DurableObjectNamespace<SessionObject>;
-  readonly VAULT: DurableObjectNamespace;
-}
-
 /**
- * The object of one user: the source of truth for how many credentials an operator may issue. The
- * first credential comes by enrolment and can be issued again until the user has used it, because
- * an answer can be lost. A later one comes by a reset, after a delay in which members can cancel
- * it. Credentials that users create with their own credentials do not involve this object.
+ * The object of one user: the source of truth for how many credentials an operator may issue, and
+ * for whether the user is disabled. The first credential comes by enrolment and can be issued again
+ * until the user has used it, because an answer can be lost. A later one comes by a reset, after a
+ * delay in which members can cancel it. A user creates others by a login or in a session.
+ *
+ * Every credential is created in the turn of this object. An operator who disables the user
+ * therefore reaches each one.
  */
 export class PersonObject extends DurableObject<PersonEnv> {
   readonly #storage: PersonStorage;
+  readonly #announcements: ResetAnnouncements;
   readonly #streams: StreamSlots;
+  readonly #budgets: PersonBudgets;
+  readonly #access: PersonAccess;
+  readonly #credentials: PersonCredentials;
   /** Credentials are issued one after the other: each waits for the objects of the previous one. */
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -64,53 +63,112 @@ export class PersonObject extends DurableObject<PersonEnv> {
     super(ctx, env);
     upgradeState(ctx.storage, PERSON_SCHEMA);
     this.#storage = new PersonStorage(ctx.storage.sql);
+    this.#announcements = new ResetAnnouncements(ctx, this.#storage);
     this.#streams = new StreamSlots(ctx.storage.kv);
+    this.#budgets = new PersonBudgets(ctx, env.RATE_LIMITS);
+    this.#credentials = new PersonCredentials(env);
+    this.#access = new PersonAccess(env, {
+      credentials: this.#credentials,
+      storage: this.#storage,
+      write: (writes) => this.#write(writes),
+    });
   }
 
   /** Registers a new user, before the directory has the user. Idempotent. */
-  open(): void {
-    this.ctx.storage.transactionSync(() => this.#storage.open());
+  open(account: { readonly isServiceAccount: boolean }): void {
+    this.ctx.storage.transactionSync(() => this.#storage.open(account));
   }
 
   /**
-   * Creates a token under a grant. Refuses, in order: `credential-reset-required` (for the
-   * enrolment), what `#grantFault` refuses.
+   * Creates a token under a grant. Refuses, in order: `user-disabled`, `credential-reset-required`
+   * (for the enrolment), what `grantFault` refuses, `too-many-access-tokens`.
    */
-  issueToken(grant: Grant, token: NewAccessToken): Promise<Result<Issued<TokenView>, Refusal>> {
-    const stub = () => this.env.ACCESS_TOKEN.getByName(`token:${token.id}`);
-    return this.#issue(grant, { kind: 'access-token', id: token.id }, () => stub().create(token));
+  issueToken(grant: Grant, token: NewAccessToken): Promise<Result<TokenView, Refusal>> {
+    const isReported = grant !== 'enrolment';
+    return this.#issue(grant, { kind: 'access-token', id: token.id }, () =>
+      this.#credentials.createToken(token, isReported),
+    );
+  }
+
+  /**
+   * Adds a token to a service account that has used a credential, and records it in the vaults of
+   * the account. Refuses, in order: `user-disabled`, `credential-reset-required` for another user
+   * and for a token that approves or manages tokens, `too-many-access-tokens`.
+   */
+  addServiceToken(token: NewAccessToken, serviceKey: string): Promise<Result<TokenView, Refusal>> {
+    return this.#issuing(async () => {
+      const isAllowed = this.#storage.isServiceAccount() && isAddedByOperator(token);
+      if (!isAllowed) return refused({ code: 'credential-reset-required' });
+      const made = await this.#credentials.createToken(token);
+      const { id: tokenId, user } = token;
+      if (made.ok) await this.#access.act(user.id, { kind: 'add-credential', tokenId }, serviceKey);
+      return made;
+    });
+  }
+
+  /**
+   * Creates a token for the user, who is logged in. Refuses, in order: `user-disabled`,
+   * `session-invalid` when the session has ended meanwhile, `too-many-access-tokens`.
+   */
+  issueOwnToken(token: NewAccessToken): Promise<Result<TokenView, Refusal>> {
+    return this.#issuing(async () => {
+      const { madeIn } = token;
+      const isOver = madeIn !== null && (await this.#credentials.session(madeIn).read()) === null;
+      return isOver ? refused({ code: 'session-invalid' }) : this.#credentials.createToken(token);
+    });
+  }
+
+  /** Ends every session of the user, and the tokens that were made in them if `withTokens`. */
+  endSessions(caller: SessionOwner, withTokens: boolean): Promise<void> {
+    return this.#inTurn(() => this.#credentials.endSessions(caller, withTokens));
   }
 
   /** Creates a session under a grant, and returns when it began. Refuses as `issueToken` does. */
-  issueSession(grant: Grant, session: NewSession): Promise<Result<Issued<number>, Refusal>> {
-    const stub = () => this.env.SESSION.getByName(`session:${session.id}`);
-    return this.#issue(grant, { kind: 'session', id: session.id }, () => stub().create(session));
+  issueSession(grant: Grant, session: NewSession): Promise<Result<number, Refusal>> {
+    return this.#issue(grant, { kind: 'session', id: session.id }, () => this.#credentials.createSession(session));
   }
 
   /**
    * Allows the user to log in with another identity, under a reset and once. Refuses as
    * `issueToken` does.
    */
-  releaseIdentity(id: CredentialResetId, userId: UserId): Promise<Result<Issued<boolean>, Refusal>> {
+  releaseIdentity(id: CredentialResetId, userId: UserId): Promise<Result<boolean, Refusal>> {
     return this.#issue(id, { kind: 'identity', isReleased: false }, async () => {
       await deleteIdentities(this.env.DB, userId);
       // Written only now: if this object stops before, the operator repeats the request.
       this.#write(() => this.#storage.putIssued(id, { kind: 'identity', isReleased: true }));
-      return true;
+      return accepted(true);
     });
   }
 
   /**
-   * Ends the enrolment after the user's first login by an identity provider. An unused credential
-   * that an operator issued is withdrawn: the holder of a service key could have kept it for later.
+   * Creates a session for the user, whom an identity provider has authenticated. The first login
+   * ends the enrolment. An unused credential that an operator issued is then withdrawn: the holder
+   * of a service key could have kept it for later. Refuses `user-disabled`.
    */
-  async recordLogin(): Promise<void> {
-    if (this.#storage.isEnrolled()) return;
-    await this.#inTurn(async () => {
-      const earlier = this.#storage.issued('enrolment');
-      if (earlier !== null) await this.#withdraw(earlier);
-      this.ctx.storage.transactionSync(() => this.#storage.endEnrolment());
+  logIn(session: NewSession): Promise<Result<number, Refusal>> {
+    return this.#issuing(async () => {
+      if (!this.#storage.isEnrolled()) {
+        const earlier = this.#storage.issued('enrolment');
+        if (earlier !== null) await this.#credentials.withdraw(earlier);
+        this.ctx.storage.transactionSync(() => this.#storage.endEnrolment());
+      }
+      return this.#credentials.createSession(session);
     });
+  }
+
+  /**
+   * Carries out an act of an operator on the access of the user. Idempotent. Throws when the object
+   * of a credential did not answer; the alarm then completes the act.
+   *
+   * @param serviceKey the first eight hex digits of the hash of the operator's service key
+   */
+  actOnAccess(userId: UserId, act: RequestedAct, serviceKey: string): Promise<UserAccess> {
+    return this.#inTurn(() => this.#access.act(userId, act, serviceKey));
+  }
+
+  isDisabled(): boolean {
+    return this.#access.isDisabled;
   }
 
   /**
@@ -145,7 +203,7 @@ export class PersonObject extends DurableObject<PersonEnv> {
       const reset = newReset({ ...request, delayMs: resetDelayMs(this.env.CREDENTIAL_RESET_DELAY_SECONDS) }, nowMs);
       this.#write(() => this.#storage.resets.put(reset));
     }
-    await this.#announce();
+    await this.#announcements.run(this.env);
     const reset = this.#storage.resets.read(open?.id ?? request.id);
     if (reset === null) throw new Error('a reset that was just stored cannot be read');
     return accepted({ reset, isNew: open === null });
@@ -172,8 +230,39 @@ export class PersonObject extends DurableObject<PersonEnv> {
     if (refusal !== null) return refused(refusal);
     const cancelled = ended(reset, { state: 'CANCELLED', cancellation }, nowMs);
     this.#write(() => this.#storage.resets.put(cancelled));
-    await this.#announce();
+    await this.#announcements.run(this.env);
     return accepted(cancelled);
+  }
+
+  /**
+   * Counts a creation, and binds its Idempotency-Key to the vault. Refuses one that the bytes of
+   * the day do not allow, and a key that is bound to another vault. A repeated request counts once.
+   */
+  admitCreation({ key, credential, bytes }: RequestedCreation): CreationAdmission {
+    const nowMs = Date.now();
+    const bound = key === null ? null : this.#storage.creationKeys.vaultOf(key.key, nowMs);
+    if (key !== null && bound !== null) {
+      return bound === key.vaultId ? { outcome: 'admitted' } : { outcome: 'key-of-another-vault' };
+    }
+    const full = this.#budgets.addBytes(credential, bytes, nowMs);
+    if (full !== null) return full;
+    if (key !== null) {
+      this.ctx.storage.transactionSync(() => {
+        this.#storage.createTables();
+        this.#storage.creationKeys.bind(key, nowMs);
+      });
+    }
+    return { outcome: 'admitted' };
+  }
+
+  /** Frees the key of a creation that the vault refused. Idempotent. */
+  releaseCreationKey(key: CreationKey): void {
+    this.ctx.storage.transactionSync(() => this.#storage.creationKeys.release(key));
+  }
+
+  /** Leases requests of the budget of the user to one credential. */
+  leaseRequests(request: LeaseRequest): Lease {
+    return this.#budgets.lease(request, Date.now());
   }
 
   /** Reports whether a stream of events may open, and counts it. */
@@ -187,61 +276,56 @@ export class PersonObject extends DurableObject<PersonEnv> {
   }
 
   override async alarm(): Promise<void> {
-    try {
-      this.#expire(Date.now());
-      await this.#announce();
-    } catch (error) {
-      console.error(JSON.stringify({ event: 'person-alarm-failed', error: errorText(error) }));
-      await this.ctx.storage.setAlarm(Date.now() + ANNOUNCEMENT_RETRY_MS);
+    let isDone = true;
+    // One that fails delays no other.
+    for (const part of [() => this.#progressResets(), () => this.#completeActs()]) {
+      try {
+        isDone = (await part()) && isDone;
+      } catch (error) {
+        isDone = false;
+        console.error(JSON.stringify({ event: 'person-alarm-failed', error: errorText(error) }));
+      }
     }
+    if (!isDone) await this.ctx.storage.setAlarm(Date.now() + ANNOUNCEMENT_RETRY_MS);
+  }
+
+  async #progressResets(): Promise<boolean> {
+    this.#expire(Date.now());
+    return this.#announcements.run(this.env);
+  }
+
+  async #completeActs(): Promise<boolean> {
+    return (await this.#inTurn(() => this.#access.complete())).length === 0;
   }
 
   /**
    * Issues a credential under a grant.
    *
-   * @param make creates the credential in its own object; null when it was already withdrawn
+   * @param make creates the credential in its own object
    */
   async #issue<T>(
     grant: Grant,
     credential: IssuedCredential,
-    make: () => Promise<T | null>,
-  ): Promise<Result<Issued<T>, Refusal>> {
-    return this.#inTurn(async () => {
+    make: () => Promise<Result<T, Refusal>>,
+  ): Promise<Result<T, Refusal>> {
+    return this.#issuing(async () => {
       // A vault that the user has joined since must know, and its members get the whole delay.
-      const isAnnounced = grant === 'enrolment' || (await this.#announce());
+      const isAnnounced = grant === 'enrolment' || (await this.#announcements.run(this.env));
       if (!isAnnounced) return refused({ code: 'credential-reset-not-ready', effectiveAtMs: null });
-      const fault = this.#grantFault(grant);
+      const fault = grantFault(this.#storage, grant, Date.now());
       if (fault !== null) return refused(fault);
       const earlier = this.#storage.issued(grant);
-      if (earlier !== null && (await this.#withdraw(earlier)) === 'used') return refused(this.#usedUp(grant));
+      if (earlier !== null && (await this.#credentials.withdraw(earlier)) === 'used')
+        return refused(this.#usedUp(grant));
       // Withdrawing awaits, so a cancellation can land meanwhile: the grant is checked again before
       // it is written.
-      const late = this.#grantFault(grant);
+      const late = grantFault(this.#storage, grant, Date.now());
       if (late !== null) return refused(late);
       this.#write(() => this.#take(grant, credential));
       const made = await make();
-      if (made === null) throw new Error('a new credential is not created, because it was withdrawn');
-      await this.#announce();
-      const withdrawn = earlier?.kind === 'access-token' ? earlier.id : null;
-      return accepted({ made, withdrawn });
+      await this.#announcements.run(this.env);
+      return made;
     });
-  }
-
-  /**
-   * Returns why a grant issues nothing, or null. In order: `credential-reset-required` (for the
-   * enrolment); `credential-reset-not-found`, `credential-reset-not-pending`,
-   * `credential-reset-not-ready`.
-   */
-  #grantFault(grant: Grant): Refusal | null {
-    if (grant === 'enrolment') return this.#storage.isEnrolled() ? { code: 'credential-reset-required' } : null;
-    const [reset, nowMs] = [this.#storage.resets.read(grant), Date.now()];
-    if (reset === null) return { code: 'credential-reset-not-found' };
-    const state = resetStateAt(reset, nowMs);
-    if (state === 'COMPLETED' && nowMs < reset.expiresAtMs) return null;
-    if (state === 'PENDING') return { code: 'credential-reset-not-ready', effectiveAtMs: reset.effectiveAtMs };
-    if (state !== 'READY') return { code: 'credential-reset-not-pending', state };
-    const behind = this.#storage.vaultsBehind(reset.id, reset.version);
-    return behind.length === 0 ? null : { code: 'credential-reset-not-ready', effectiveAtMs: null };
   }
 
   /**
@@ -263,64 +347,11 @@ export class PersonObject extends DurableObject<PersonEnv> {
     if (reset !== null) this.#storage.resets.put(ended(reset, { state: 'COMPLETED' }, Date.now()));
   }
 
-  async #withdraw(credential: IssuedCredential): Promise<'withdrawn' | 'used'> {
-    if (credential.kind === 'identity') return credential.isReleased ? 'used' : 'withdrawn';
-    const { id, kind } = credential;
-    return kind === 'session'
-      ? this.env.SESSION.getByName(`session:${id}`).withdrawUnused()
-      : this.env.ACCESS_TOKEN.getByName(`token:${id}`).withdrawUnused();
-  }
-
   /** Ends a reset that was not collected in time. */
   #expire(nowMs: number): void {
     const [newest] = this.#storage.resets.newest(1);
     if (newest?.state !== 'PENDING' || resetStateAt(newest, nowMs) !== 'EXPIRED') return;
     this.#write(() => this.#storage.resets.put(ended(newest, { state: 'EXPIRED' }, nowMs)));
-  }
-
-  /**
-   * Informs each vault of the user of resets that it does not know, and sets the alarm for the
-   * rest. Running it twice is harmless: a vault ignores a version that it knows. While a reset is
-   * pending, the directory is read for vaults that the user has joined since. Reports whether the
-   * directory and every vault answered.
-   */
-  async #announce(): Promise<boolean> {
-    const [newest] = this.#storage.resets.newest(1);
-    if (newest === undefined) return true;
-    let isDone = true;
-    try {
-      if (newest.state === 'PENDING') await this.#addVaults(newest);
-      for (const text of this.#storage.unannounced()) {
-        const id = parseCredentialResetId(text);
-        if (id !== null) await this.#informVaults(id);
-      }
-    } catch (error) {
-      isDone = false;
-      console.error(JSON.stringify({ event: 'announcement-failed', reset: newest.id, error: errorText(error) }));
-    }
-    await this.#arm(isDone);
-    return isDone;
-  }
-
-  async #addVaults({ id, userId }: { readonly id: CredentialResetId; readonly userId: UserId }): Promise<void> {
-    const vaultIds = (await vaultIdsOf(this.env.DB, userId)).flatMap((number) => parseVaultId(number) ?? []);
-    this.ctx.storage.transactionSync(() => {
-      for (const vaultId of vaultIds) this.#storage.addVault(id, vaultId);
-    });
-  }
-
-  async #informVaults(id: CredentialResetId): Promise<void> {
-    const reset = this.#storage.resets.read(id);
-    if (reset === null) return;
-    for (const vaultId of this.#storage.vaultsBehind(id, reset.version)) {
-      const announcedAtMs = await vaultStub(this.env, vaultId).report({ type: 'recordCredentialReset', reset });
-      this.ctx.storage.transactionSync(() => {
-        if (announcedAtMs === null) return this.#storage.removeVault(id, vaultId);
-        this.#storage.putAnnounced(id, vaultId, reset.version);
-        const now = this.#storage.resets.read(id);
-        if (now !== null) this.#storage.resets.put(announced(now, announcedAtMs));
-      });
-    }
   }
 
   /**
@@ -335,12 +366,9 @@ export class PersonObject extends DurableObject<PersonEnv> {
     });
   }
 
-  async #arm(isDone: boolean): Promise<void> {
-    const [newest, nowMs] = [this.#storage.resets.newest(1)[0], Date.now()];
-    if (!isDone) return this.ctx.storage.setAlarm(nowMs + ANNOUNCEMENT_RETRY_MS);
-    if (newest?.state !== 'PENDING') return;
-    const { effectiveAtMs, expiresAtMs } = newest;
-    await this.ctx.storage.setAlarm(nowMs < effectiveAtMs ? effectiveAtMs : expiresAtMs);
+  /** Creates a credential in turn. Refuses `user-disabled`, whatever the way to a credential. */
+  #issuing<T>(create: () => Promise<Result<T, Refusal>>): Promise<Result<T, Refusal>> {
+    return this.#inTurn(async () => (this.#access.isDisabled ? refused({ code: 'user-disabled' }) : create()));
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

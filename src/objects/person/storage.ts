@@ -1,6 +1,8 @@
 import type { TokenId, VaultId, CredentialResetId } from '#domain/id.ts';
 import { parseTokenId, parseVaultId } from '#domain/id.ts';
 import type { ObjectSchema } from '#store/object-schema.ts';
+import { ACCESS_ACT_TABLE, AccessActStorage } from '#objects/person/access-storage.ts';
+import { CREATION_KEY_TABLE, CreationKeys } from '#objects/person/creation-keys.ts';
 import { createState, stateVersion, UnreadableState } from '#store/object-schema.ts';
 import { CREDENTIAL_RESET_TABLE, CredentialResetStorage } from '#objects/vault/tables/reset-table.ts';
 
@@ -15,12 +17,22 @@ const TABLES = `
   CREATE TABLE announced (reset_id TEXT NOT NULL, vault_id INTEGER NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (reset_id, vault_id)) WITHOUT ROWID;
 `;
 
+/** Whether the user is a service account. Only its creation says so. */
+const SERVICE_ACCOUNT_COLUMN = `
+  ALTER TABLE person ADD COLUMN service_account INTEGER NOT NULL DEFAULT 0 CHECK (service_account IN (0, 1));
+`;
+
 /** The state of a person's object. See `ObjectSchema` before you change it. */
 export const PERSON_SCHEMA: ObjectSchema = {
   name: 'person',
   migrations: [
     (sql) => {
       for (const tables of [TABLES, CREDENTIAL_RESET_TABLE]) sql.exec(tables);
+    },
+    (sql) => {
+      sql.exec(ACCESS_ACT_TABLE);
+      sql.exec(SERVICE_ACCOUNT_COLUMN);
+      sql.exec(CREATION_KEY_TABLE);
     },
   ],
 };
@@ -44,10 +56,14 @@ export type IssuedCredential =
 export class PersonStorage {
   readonly #sql: SqlStorage;
   readonly resets: CredentialResetStorage;
+  readonly acts: AccessActStorage;
+  readonly creationKeys: CreationKeys;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
     this.resets = new CredentialResetStorage(sql);
+    this.acts = new AccessActStorage(sql);
+    this.creationKeys = new CreationKeys(sql);
   }
 
   createTables(): void {
@@ -55,9 +71,15 @@ export class PersonStorage {
   }
 
   /** Registers a new user, who has never had a credential. Idempotent. */
-  open(): void {
+  open({ isServiceAccount }: { readonly isServiceAccount: boolean }): void {
     this.createTables();
-    this.#sql.exec('INSERT OR IGNORE INTO person (only_row, enrolled) VALUES (0, 0)');
+    const add = 'INSERT OR IGNORE INTO person (only_row, enrolled, service_account) VALUES (0, 0, ?)';
+    this.#sql.exec(add, isServiceAccount ? 1 : 0);
+  }
+
+  isServiceAccount(): boolean {
+    if (!this.#exists()) return false;
+    return this.#sql.exec('SELECT 1 FROM person WHERE service_account = 1').toArray().length > 0;
   }
 
   /**

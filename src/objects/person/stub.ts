@@ -1,7 +1,10 @@
 import type { UserId } from '#domain/id.ts';
 import type { PersonObject } from '#objects/person/object.ts';
+import { userObjectName } from '#objects/token/user-budget.ts';
 
-/** Returns the object of a user. Only this function constructs its name. */
-export function personStub(env: { readonly PERSON: DurableObjectNamespace<PersonObject> }, id: UserId) {
-  return env.PERSON.getByName(`person:${id}`);
+export type PersonStub = DurableObjectStub<PersonObject>;
+
+/** Returns the object of a user. */
+export function personStub(env: { readonly PERSON: DurableObjectNamespace<PersonObject> }, id: UserId): PersonStub {
+  return env.PERSON.getByName(userObjectName(id));
 }

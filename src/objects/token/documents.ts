@@ -11,8 +11,8 @@ const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const vaultId = z.custom<VaultId>((value) => typeof value === 'number' && parseVaultId(value) === value);
 const user = exactly<UserProfile>()({ id: parsed(parseUserId), name: z.string(), email: z.string() });
 
-/** Version 2 has the grant. */
-const ACCESS_TOKEN_VERSION = 2;
+/** Version 2 has the grant, and version 3 the suspension and the session in which it was made. */
+const ACCESS_TOKEN_VERSION = 3;
 
 export const accessTokenCodec = documentCodec<AccessToken>(
   'access token',
@@ -22,6 +22,8 @@ export const accessTokenCodec = documentCodec<AccessToken>(
     name: z.string(),
     expiresAt: z.int().nullable(),
     enabled: z.boolean(),
+    isSuspended: z.boolean(),
+    madeIn: parsed(parseTokenId).nullable(),
     secretHash: hash,
     previous: z.object({ secretHash: hash, untilMs: z.int() }).nullable(),
     createdAtMs: z.int(),

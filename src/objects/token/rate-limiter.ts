@@ -1,17 +1,15 @@
 import * as z from 'zod';
-import type { LimitedCredential, RateLimitPolicy, Window } from '#domain/access/rate-limit.ts';
-import { admit, DEFAULT_QUOTAS, RATE_LIMIT_POLICIES, SESSION_QUOTAS } from '#domain/access/rate-limit.ts';
-import { parseJsonSetting } from '#domain/json-setting.ts';
+import type { LimitedCredential, RateLimitPolicy } from '#domain/access/rate-limit.ts';
+import { RATE_LIMIT_POLICIES } from '#domain/access/rate-limit.ts';
+import type { Burst } from '#domain/access/sliding-window.ts';
+import { SlidingWindow } from '#domain/access/sliding-window.ts';
+import type { UserId } from '#domain/id.ts';
+import type { CredentialEnv } from '#objects/token/credential-environment.ts';
+import type { LimitState, Quotas } from '#objects/token/quotas.ts';
+import { quotasFrom } from '#objects/token/quotas.ts';
+import { UserBudget } from '#objects/token/user-budget.ts';
 import { exactly, logUnreadable } from '#store/document.ts';
 import { UnreadableState } from '#store/object-schema.ts';
-
-/** The state of one limit after a request, for the RateLimit headers. */
-export interface LimitState {
-  readonly policy: RateLimitPolicy;
-  readonly quota: number;
-  readonly remaining: number;
-  readonly resetSeconds: number;
-}
 
 /** Who sent a request. */
 export interface Client {
@@ -21,15 +19,29 @@ export interface Client {
   readonly agent: string | null;
 }
 
+/** A request that the limit of its credential, or the budget of the user, refuses. */
+export interface Limited {
+  readonly outcome: 'limited';
+  readonly of: 'credential' | 'user';
+  readonly limit: LimitState;
+}
+
 /** Keys in the object's storage. */
 const WINDOWS = 'windows';
 const LAST_USED = 'lastUsedAtMs';
 const LAST_CLIENT = 'lastClient';
 
-const storedWindows = z.partialRecord(
-  z.enum(RATE_LIMIT_POLICIES),
-  exactly<Window>()({ startedAtMs: z.int(), used: z.int().nonnegative() }),
-);
+const burst = z.tuple([z.int(), z.int().positive()]);
+
+/** A window as the storage has it. */
+export const storedWindow = z.array(burst);
+
+/** Release 0.2.0 stored a window as its start and the number of its requests. */
+const fixedWindow = z
+  .strictObject({ startedAtMs: z.int(), used: z.int().nonnegative() })
+  .transform(({ startedAtMs, used }): Burst[] => (used === 0 ? [] : [[startedAtMs, used]]));
+
+const storedWindows = z.partialRecord(z.enum(RATE_LIMIT_POLICIES), z.union([storedWindow, fixedWindow]));
 
 const storedClient = exactly<Client>()({ address: z.string().nullable(), agent: z.string().nullable() });
 
@@ -47,22 +59,20 @@ const STORE_EVERY_MS = 250;
  */
 export class RateLimiter {
   readonly #ctx: DurableObjectState;
-  readonly #quotas: Readonly<Record<RateLimitPolicy, number>>;
-  readonly #windows = new Map<RateLimitPolicy, Window>();
+  readonly #quotas: Quotas;
+  readonly #budget: UserBudget;
+  readonly #windows = new Map<RateLimitPolicy, SlidingWindow>();
   #lastUsedAtMs: number | null = null;
   #lastClient: Client | null = null;
   /** Whether the windows are being stored, and whether they have changed since. */
   #storing = false;
   #dirty = false;
 
-  /**
-   * Throws for an invalid setting.
-   *
-   * @param setting the RATE_LIMITS setting
-   */
-  constructor(ctx: DurableObjectState, credential: LimitedCredential, setting: string | undefined) {
+  /** Throws for an invalid RATE_LIMITS setting. */
+  constructor(ctx: DurableObjectState, credential: LimitedCredential, env: CredentialEnv) {
     this.#ctx = ctx;
-    this.#quotas = quotasFrom(credential, setting);
+    this.#quotas = quotasFrom(credential, env.RATE_LIMITS);
+    this.#budget = new UserBudget(env, credential, this.#quotas);
   }
 
   get lastUsedAtMs(): number | null {
@@ -74,6 +84,15 @@ export class RateLimiter {
     return this.#lastClient;
   }
 
+  /**
+   * Takes a request of the budget of the user, before `count`. Returns null, or the state of a
+   * budget that is used.
+   */
+  takeBudget(userId: UserId, policy: RateLimitPolicy): Promise<LimitState | null> {
+    const room = () => this.#windows.get(policy)?.room(this.#quotas[policy], Date.now()) ?? this.#quotas[policy];
+    return this.#budget.take(userId, policy, room);
+  }
+
   /** Counts a request, unless its limit is exhausted. */
   count(
     policy: RateLimitPolicy,
@@ -81,7 +100,8 @@ export class RateLimiter {
     client: Client,
   ): { readonly admitted: boolean; readonly limit: LimitState } {
     const quota = this.#quotas[policy];
-    const { admitted, window, remaining, resetSeconds } = admit(this.#windows.get(policy) ?? null, quota, nowMs);
+    const window = this.#windows.get(policy) ?? new SlidingWindow();
+    const { admitted, remaining, resetSeconds } = window.admit(quota, nowMs);
     const limit = { policy, quota, remaining, resetSeconds };
     if (!admitted) return { admitted, limit };
     this.#windows.set(policy, window);
@@ -103,8 +123,8 @@ export class RateLimiter {
     this.#lastUsedAtMs = await this.#read(LAST_USED, z.int());
     this.#lastClient = await this.#read(LAST_CLIENT, storedClient);
     for (const policy of RATE_LIMIT_POLICIES) {
-      const window = windows?.[policy];
-      if (window !== undefined) this.#windows.set(policy, window);
+      const bursts = windows?.[policy];
+      if (bursts !== undefined) this.#windows.set(policy, new SlidingWindow(bursts));
     }
   }
 
@@ -126,7 +146,7 @@ export class RateLimiter {
       while (this.#dirty) {
         this.#dirty = false;
         const usage = {
-          [WINDOWS]: Object.fromEntries(this.#windows),
+          [WINDOWS]: Object.fromEntries([...this.#windows].map(([policy, window]) => [policy, window.stored()])),
           [LAST_USED]: this.#lastUsedAtMs,
           [LAST_CLIENT]: this.#lastClient,
         };
@@ -137,32 +157,4 @@ export class RateLimiter {
       this.#storing = false;
     }
   }
-}
-
-/** The prefix of session quotas in the setting: `session-read`. */
-const SESSION_PREFIX = 'session-';
-
-const quotasSetting = z.record(z.string(), z.unknown());
-
-/**
- * Returns the quotas of a credential: the defaults, overridden by the setting. Throws for a setting
- * with an unknown name or a number that is not positive and whole.
- */
-function quotasFrom(
-  credential: LimitedCredential,
-  setting: string | undefined,
-): Readonly<Record<RateLimitPolicy, number>> {
-  const overrides = quotasSetting.safeParse(setting ? parseJsonSetting('RATE_LIMITS', setting) : {});
-  if (!overrides.success) throw new Error('RATE_LIMITS must be a JSON object.');
-  const quotas: Record<RateLimitPolicy, number> = { ...(credential === 'token' ? DEFAULT_QUOTAS : SESSION_QUOTAS) };
-  for (const [name, quota] of Object.entries(overrides.data)) {
-    const isOfSession = name.startsWith(SESSION_PREFIX);
-    const policyName = isOfSession ? name.slice(SESSION_PREFIX.length) : name;
-    const policy = RATE_LIMIT_POLICIES.find((known) => known === policyName);
-    if (policy === undefined || typeof quota !== 'number' || !Number.isInteger(quota) || quota < 1) {
-      throw new Error(`RATE_LIMITS: '${name}' must be a known policy with a positive whole number.`);
-    }
-    if (isOfSession === (credential === 'session')) quotas[policy] = quota;
-  }
-  return quotas;
 }

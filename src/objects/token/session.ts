@@ -5,14 +5,22 @@ import type { Session, SessionFault } from '#domain/access/session.ts';
 import { SESSION_SECONDS, sessionFault } from '#domain/access/session.ts';
 import type { UserProfile, Withdrawal } from '#domain/access/access-token.ts';
 import type { TokenId } from '#domain/id.ts';
-import type { CoordinatorConfig } from '#objects/configuration.ts';
-import type { Client, LimitState } from '#objects/token/rate-limiter.ts';
+import type { CredentialEnv } from '#objects/token/credential-environment.ts';
+import type { LimitState } from '#objects/token/quotas.ts';
+import type { Client, Limited } from '#objects/token/rate-limiter.ts';
 import { RateLimiter } from '#objects/token/rate-limiter.ts';
 import { CredentialStorage, credentialSchema } from '#objects/token/credential-storage.ts';
 import { sessionCodec } from '#objects/token/documents.ts';
 import { upgradeState } from '#store/object-schema.ts';
 
 export type NewSession = Pick<Session, 'id' | 'user' | 'secretHash'>;
+
+/** An open session, without any hash of its secret. */
+export interface SessionView extends Pick<Session, 'id' | 'createdAtMs'> {
+  readonly lastUsedAtMs: number | null;
+  /** The client of the last request; null before the first. */
+  readonly lastClient: Client | null;
+}
 
 export type SessionAdmission =
   | {
@@ -21,8 +29,21 @@ export type SessionAdmission =
       readonly user: UserProfile;
       readonly limit: LimitState;
     }
-  | { readonly outcome: 'limited'; readonly limit: LimitState }
-  | { readonly outcome: 'unauthenticated'; readonly fault: SessionFault };
+  | Limited
+  | Unauthenticated;
+
+interface Unauthenticated {
+  readonly outcome: 'unauthenticated';
+  readonly fault: SessionFault;
+}
+
+/** A request that presents a session. */
+interface Presentation {
+  /** Lower-case hex SHA-256 of the presented secret. */
+  readonly secretHash: string;
+  readonly policy: RateLimitPolicy;
+  readonly client: Client;
+}
 
 export const SESSION_SCHEMA = credentialSchema('session', 'session');
 
@@ -30,15 +51,15 @@ export const SESSION_SCHEMA = credentialSchema('session', 'session');
  * One login: its record, and the windows of its rate limits. Nothing else holds it, so a logout
  * takes effect everywhere at once.
  */
-export class SessionObject extends DurableObject<CoordinatorConfig> {
+export class SessionObject extends DurableObject<CredentialEnv> {
   readonly #meter: RateLimiter;
   readonly #stored: CredentialStorage<Session>;
   #session: Session | null = null;
 
-  constructor(ctx: DurableObjectState, env: CoordinatorConfig) {
+  constructor(ctx: DurableObjectState, env: CredentialEnv) {
     super(ctx, env);
     upgradeState(ctx.storage, SESSION_SCHEMA);
-    this.#meter = new RateLimiter(ctx, 'session', env.RATE_LIMITS);
+    this.#meter = new RateLimiter(ctx, 'session', env);
     const terms = { schema: SESSION_SCHEMA, table: 'session', codec: sessionCodec } as const;
     this.#stored = new CredentialStorage(ctx.storage, terms);
     this.#session = this.#stored.read();
@@ -58,22 +79,18 @@ export class SessionObject extends DurableObject<CoordinatorConfig> {
     return session.createdAtMs;
   }
 
-  /**
-   * Authenticates a secret and counts the request, in this order.
-   *
-   * @param request.secretHash lower-case hex SHA-256
-   */
-  admit(request: {
-    readonly secretHash: string;
-    readonly policy: RateLimitPolicy;
-    readonly client: Client;
-  }): SessionAdmission {
-    const fault = this.#fault(request.secretHash);
-    if (this.#session === null || fault !== null) return { outcome: 'unauthenticated', fault: fault ?? 'unknown' };
-    if (this.#session.firstUsedAtMs === null) this.#store({ ...this.#session, firstUsedAtMs: Date.now() });
-    const { admitted, limit } = this.#meter.count(request.policy, Date.now(), request.client);
-    if (!admitted) return { outcome: 'limited', limit };
-    return { outcome: 'admitted', sessionId: this.#session.id, user: this.#session.user, limit };
+  /** Authenticates a secret and counts the request, in this order. */
+  async admit({ secretHash, policy, client }: Presentation): Promise<SessionAdmission> {
+    const early = this.#authenticated(secretHash);
+    if ('outcome' in early) return early;
+    const used = await this.#meter.takeBudget(early.user.id, policy);
+    // The session may have ended meanwhile.
+    const session = this.#authenticated(secretHash);
+    if ('outcome' in session) return session;
+    if (used !== null) return { outcome: 'limited', of: 'user', limit: used };
+    const { admitted, limit } = this.#meter.count(policy, Date.now(), client);
+    if (!admitted) return { outcome: 'limited', of: 'credential', limit };
+    return { outcome: 'admitted', sessionId: session.id, user: session.user, limit };
   }
 
   /** Withdraws the session as `AccessTokenObject.withdrawUnused` withdraws a token. */
@@ -95,6 +112,14 @@ export class SessionObject extends DurableObject<CoordinatorConfig> {
     return this.#fault(secretHash) === null;
   }
 
+  /** Returns the session to its user or an operator; null when it is not open. */
+  read(): SessionView | null {
+    if (this.#session === null || this.#fault(this.#session.secretHash) !== null) return null;
+    const { id, createdAtMs } = this.#session;
+    const { lastUsedAtMs, lastClient } = this.#meter;
+    return { id, createdAtMs, lastUsedAtMs, lastClient };
+  }
+
   /** Logs out. Idempotent. */
   end(): void {
     if (this.#session?.endedAtMs === null) this.#store({ ...this.#session, endedAtMs: Date.now() });
@@ -109,6 +134,16 @@ export class SessionObject extends DurableObject<CoordinatorConfig> {
     this.#session = null;
     await this.#stored.erase();
     return true;
+  }
+
+  #authenticated(secretHash: string): Session | Unauthenticated {
+    const fault = this.#fault(secretHash);
+    const session = this.#session;
+    if (session === null || fault !== null) return { outcome: 'unauthenticated', fault: fault ?? 'unknown' };
+    if (session.firstUsedAtMs !== null) return session;
+    const used = { ...session, firstUsedAtMs: Date.now() };
+    this.#store(used);
+    return used;
   }
 
   #fault(secretHash: string): SessionFault | null {

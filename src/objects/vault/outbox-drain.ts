@@ -2,6 +2,7 @@ import type { Vault } from '#domain/vault/vault.ts';
 import type { CoordinatorConfig, JobMessage } from '#objects/configuration.ts';
 import { historyCodec } from '#objects/vault/documents/vault-documents.ts';
 import type { HistoryEntry } from '#objects/vault/documents/history.ts';
+import { isLogged, logLine } from '#objects/log-line.ts';
 import type { JobQueue, OutboxRow } from '#objects/outbox.ts';
 import { isQueuedJob, JOBS, resendDelayMs } from '#objects/outbox.ts';
 import { projectedActivity, projectedTransaction } from '#objects/vault/projection.ts';
@@ -33,10 +34,7 @@ export interface DueWork {
 export async function drainDue({ storage, env, vaultId, nowMs }: DueWork, queue: JobQueue): Promise<boolean> {
   const rows = storage.due(nowMs, JOBS_PER_ALARM).filter(({ job }) => JOBS[job].queue === queue);
   for (const row of rows) storage.postpone(row, nowMs + resendDelayMs(row));
-  // Enqueued before push notifications were disabled.
-  const silent = storage.notificationsEnabled ? [] : rows.filter(({ job }) => job === 'notify');
-  for (const { transactionId, job } of silent) storage.completeJob(transactionId, job);
-  const messages = rows.flatMap((row) => (silent.includes(row) ? [] : messagesOf(row, vaultId)));
+  const messages = rows.flatMap((row) => messagesOf(row, vaultId));
   if (messages.length > 0) await env[queue].sendBatch(messages.map((body) => ({ body })));
   return messages.length > 0;
 }
@@ -48,27 +46,39 @@ export async function drainDue({ storage, env, vaultId, nowMs }: DueWork, queue:
  */
 export async function drainProjection(
   storage: VaultStorage,
-  db: D1Database,
+  env: Pick<CoordinatorConfig, 'DB' | 'LOG_SHARE'>,
   vaultNow: () => Vault | null,
 ): Promise<void> {
+  const db = env.DB;
   for (let batch = 0; batch < MAX_BATCHES; batch++) {
     const rows = storage.unprojected(RECORDS_PER_BATCH);
     const history = storage.unprojectedHistory(AUDIT_PER_BATCH);
     const vault = vaultNow();
     if (vault === null || (rows.length === 0 && history.lines.length === 0)) return;
     const ids = rows.flatMap(({ transactionId }) => (transactionId === '' ? [] : [transactionId]));
-    const records = ids.flatMap(
-      (id) => readableOrNull(() => projectedRecord(storage, id), { vaultId: vault.id, id }) ?? [],
-    );
+    const found = ids.map((id) => ({
+      id,
+      record: readableOrNull(() => projectedRecord(storage, id), { vaultId: vault.id, id }),
+    }));
+    const records = found.flatMap(({ record }) => record ?? []);
+    const deleted = found.flatMap(({ id, record }) => (record === null && storage.retention.isPruned(id) ? [id] : []));
     const lines = history.lines.flatMap(({ entry, hash }) =>
       entry === null ? [] : [projectedLine(vault.id, entry, hash)],
     );
     if (rows.some((row) => row.transactionId === '')) await enter(db, vault, storage);
-    await project(db, { records, lines });
+    await project(db, { records, lines, deleted });
     storage.recordProjected(history, rows);
+    for (const { entry } of history.lines) if (entry !== null) logChange(env, vault.id, entry);
     // If this run stops here, the alarm continues with the rest.
     if (history.lines.length === AUDIT_PER_BATCH) storage.enqueueHistory(Date.now());
   }
+}
+
+/** Logs a change of the state of a record, once D1 has its line. */
+function logChange(env: Pick<CoordinatorConfig, 'LOG_SHARE'>, vaultId: number, entry: HistoryEntry): void {
+  const { seq, transactionId, action, from, to, reason } = entry;
+  if (transactionId === null || from === to || !isLogged(env)) return;
+  logLine({ event: 'state', vaultId, transactionId, seq, action, from, to, reason });
 }
 
 function projectedRecord(storage: VaultStorage, id: string) {

@@ -4,7 +4,7 @@ import type { Transaction } from '#domain/transaction/transaction.ts';
 import { isFinal, isPending, transactionHash } from '#domain/transaction/transaction.ts';
 import { isWatchedAfterFailure, outstandingJob } from '#domain/transaction/job.ts';
 import type { PublicTransaction } from '#objects/vault/documents/listed-document.ts';
-import { listedCodec } from '#objects/vault/documents/listed-document.ts';
+import { listedCodec, listedTransaction } from '#objects/vault/documents/listed-document.ts';
 
 /** The columns of the read model, and the record itself as a document. */
 export interface ProjectedTransaction {
@@ -95,6 +95,6 @@ export function projectedTransaction(transaction: Transaction): ProjectedTransac
     memo: transaction.intent.kind === 'transfer' ? (transaction.intent.memo ?? null) : null,
     watched: isWatchedBySweep,
     dueAtMs: isWatchedBySweep ? dueAtMs(transaction) : null,
-    record: listedCodec.encode({ kind: 'transaction', ...publicTransaction(transaction) }),
+    record: listedCodec.encode(listedTransaction(publicTransaction(transaction))),
   };
 }

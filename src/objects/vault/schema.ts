@@ -9,15 +9,17 @@ import {
 import { BALANCE_TABLES, VISIBLE_BALANCE_INDEX } from '#objects/vault/tables/balance-table.ts';
 import { PENDING_INDEX } from '#objects/vault/tables/pending-count.ts';
 import { RECIPIENT_INDEX } from '#objects/vault/tables/recipient-table.ts';
-import { POLICY_TABLES, SPENT_INDEX } from '#objects/vault/tables/policy-table.ts';
+import { POLICY_TABLES, SPENT_INDEX, UNDATED_SPENDING } from '#objects/vault/tables/policy-table.ts';
+import { RETENTION_TABLE, UNPRUNED_DRAFTS } from '#objects/vault/tables/retention-table.ts';
 import { UTXO_LOCK_TABLE } from '#objects/vault/tables/utxo-lock-table.ts';
+import { APPROVAL_TABLE } from '#objects/vault/tables/approval-table.ts';
 import { CREDENTIAL_RESET_TABLE } from '#objects/vault/tables/reset-table.ts';
 import type { ObjectSchema } from '#store/object-schema.ts';
 
 /**
  * The tables of one vault object. Tables of short rows are WITHOUT ROWID; documents of a kilobyte
- * are better in plain ones. `vote` and `signed` repeat the record: if a bug in the domain would
- * count one user twice or sign an attempt twice, SQL refuses the commit.
+ * are better in plain ones. `signed` repeats the record: if a bug in the domain would sign an
+ * attempt twice, SQL refuses the commit.
  */
 const VAULT_TABLES = `
   CREATE TABLE vault (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), document TEXT NOT NULL);
@@ -25,7 +27,7 @@ const VAULT_TABLES = `
   CREATE TABLE key_refresh (key_id TEXT PRIMARY KEY, document TEXT NOT NULL);
   CREATE TABLE tx (id TEXT PRIMARY KEY, version INTEGER NOT NULL, pending INTEGER NOT NULL CHECK (pending IN (0, 1)), document TEXT NOT NULL);
   ${PENDING_INDEX}
-  CREATE TABLE vote (tx_id TEXT NOT NULL, user_id TEXT NOT NULL, PRIMARY KEY (tx_id, user_id)) WITHOUT ROWID;
+  ${APPROVAL_TABLE}
   CREATE TABLE signed (tx_id TEXT NOT NULL, attempt INTEGER NOT NULL, hash TEXT NOT NULL UNIQUE, PRIMARY KEY (tx_id, attempt)) WITHOUT ROWID;
   CREATE TABLE history (seq INTEGER PRIMARY KEY, document TEXT NOT NULL, hash TEXT NOT NULL UNIQUE);
   CREATE TABLE outbox (tx_id TEXT NOT NULL, job TEXT NOT NULL, version INTEGER NOT NULL, due_at_ms INTEGER NOT NULL, tries INTEGER NOT NULL, PRIMARY KEY (tx_id, job)) WITHOUT ROWID;
@@ -70,6 +72,12 @@ const DIRECTORY_ENTRY = `
     SELECT '', 'project', coalesce((SELECT max(seq) FROM history), 0), 0, 0 FROM vault;
 `;
 
+/** Release 0.2.0 disabled no access, and every member had joined without an invitation. */
+const MEMBER_ACCESS = `
+  UPDATE vault SET document = json_set(document, '$.v', 2, '$.invitations', json('[]'), '$.disabledAccess', json('[]'),
+    '$.accessVersions', json('{}'));
+`;
+
 /** The state of a vault object. See `ObjectSchema` before you change it. */
 export const VAULT_SCHEMA: ObjectSchema = {
   name: 'vault',
@@ -105,6 +113,16 @@ export const VAULT_SCHEMA: ObjectSchema = {
     },
     (sql) => {
       sql.exec(RECIPIENT_INDEX);
+    },
+    (sql) => {
+      sql.exec(MEMBER_ACCESS);
+    },
+    (sql) => {
+      sql.exec(UNDATED_SPENDING);
+    },
+    (sql) => {
+      sql.exec(RETENTION_TABLE);
+      sql.exec(UNPRUNED_DRAFTS);
     },
   ],
 };

@@ -19,13 +19,15 @@ import { HistoryTable } from '#objects/vault/tables/history-table.ts';
 import { PendingCount } from '#objects/vault/tables/pending-count.ts';
 import { PolicyStorage } from '#objects/vault/tables/policy-table.ts';
 import { RecipientTable } from '#objects/vault/tables/recipient-table.ts';
+import { RetentionTable } from '#objects/vault/tables/retention-table.ts';
 import { UtxoLockTable } from '#objects/vault/tables/utxo-lock-table.ts';
+import { ApprovalTable } from '#objects/vault/tables/approval-table.ts';
 
 /** In place of a transaction: history entries that are not projected yet. */
 const HISTORY = 'history';
 
 /** How long an Idempotency-Key is stored. */
-const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000;
+export const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000;
 
 export interface IdempotentResult {
   readonly fingerprint: string;
@@ -50,6 +52,8 @@ export class VaultStorage {
   readonly history: HistoryTable;
   readonly utxoLocks: UtxoLockTable;
   readonly recipients: RecipientTable;
+  readonly retention: RetentionTable;
+  readonly approvals: ApprovalTable;
 
   /** Whether push notifications are enabled. */
   readonly notificationsEnabled: boolean;
@@ -65,6 +69,8 @@ export class VaultStorage {
     this.history = new HistoryTable(sql);
     this.utxoLocks = new UtxoLockTable(sql);
     this.recipients = new RecipientTable(sql);
+    this.retention = new RetentionTable(sql);
+    this.approvals = new ApprovalTable(sql);
   }
 
   /** Reports whether the vault was created. Reading one without tables leaves nothing behind. */
@@ -213,10 +219,7 @@ export class VaultStorage {
     );
     if (written.rowsWritten === 0) throw new Error('the stored transaction is not the version that was decided on');
     if (isPending(before.state) && !pending) this.pending.add(-1, after.createdBy.userId);
-    for (const approval of after.approvals.slice(before.approvals.length)) {
-      this.#sql.exec('INSERT INTO vote (tx_id, user_id) VALUES (?, ?)', after.id, approval.actor.userId);
-    }
-    if (after.approvals.length < before.approvals.length) this.#replaceApprovals(after);
+    if (this.approvals.put(before, after)) this.retention.keep(after);
     const attempt = newestAttempt(after);
     if (attempt?.signed != null && before.attempts[attempt.number - 1]?.signed == null) {
       this.#sql.exec(
@@ -225,13 +228,6 @@ export class VaultStorage {
         attempt.number,
         attempt.signed.hash,
       );
-    }
-  }
-
-  #replaceApprovals(transaction: Transaction): void {
-    this.#sql.exec('DELETE FROM vote WHERE tx_id = ?', transaction.id);
-    for (const approval of transaction.approvals) {
-      this.#sql.exec('INSERT INTO vote (tx_id, user_id) VALUES (?, ?)', transaction.id, approval.actor.userId);
     }
   }
 
@@ -365,6 +361,9 @@ export class VaultStorage {
     const activities =
       "SELECT id, document ->> '$.version' AS version FROM activity WHERE document ->> '$.isOmitted' IS NOT 1";
     this.#sql.exec(`INSERT OR REPLACE INTO outbox SELECT id, ${row} FROM (${activities})`, nowMs);
+    // A restored database can have records that were deleted since.
+    const pruned = "SELECT tx_id AS id, 0 AS version FROM retention WHERE rule = 'pruned'";
+    this.#sql.exec(`INSERT OR REPLACE INTO outbox SELECT id, ${row} FROM (${pruned})`, nowMs);
     this.enqueueDirectory(nowMs);
     // The number is below every entry, so a projection that runs now marks none as done.
     this.#sql.exec('UPDATE projected SET seq = min(seq, 0) - 1');

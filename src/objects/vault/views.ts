@@ -5,6 +5,7 @@ import type { Activity, ActivityBlock } from '#domain/activity/activity.ts';
 import type { Chain, KeyScheme } from '#domain/asset/chain.ts';
 import type { AssetAmount } from '#domain/asset/exposure.ts';
 import type { Founding, NeededRenewal } from '#domain/policy/mandate-renewal.ts';
+import type { Invitation } from '#domain/access/invitation.ts';
 import type { Member } from '#domain/access/member.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Rules } from '#domain/policy/rules.ts';
@@ -16,6 +17,14 @@ import type { KeyCandidate, KeyRefresh, Vault, VaultKey } from '#domain/vault/va
 /**
  * A transaction with the context for its reader: the policy in force and the reader's own roles.
  */
+/** What the sweep learns of a vault that it wakes. */
+export interface WokenVault {
+  /** The size of the object's database. */
+  readonly bytes: number;
+  /** The chains on which the vault has money. */
+  readonly fundedChains: readonly string[];
+}
+
 export interface TransactionView {
   readonly transaction: Transaction;
   readonly policy: Policy;
@@ -51,6 +60,14 @@ export interface FollowWork {
   readonly wallet: string;
   /** Whether a valuation is needed if it is in a block. */
   readonly needsValuation: boolean;
+}
+
+/** A vault as a member sees it who may not have accepted it. */
+export interface Membership {
+  readonly policy: Policy;
+  readonly viewer: Member;
+  /** Null once the member has accepted the vault. */
+  readonly invitation: Invitation | null;
 }
 
 export interface CreationView {

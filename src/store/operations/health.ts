@@ -3,7 +3,7 @@ import { drizzle } from 'drizzle-orm/d1';
 import type { ServiceHealth } from '#domain/operations/alert.ts';
 import { EXPORT_DELAY_MS, UNEXPLAINED_REASONS } from '#domain/operations/alert.ts';
 import { outdatedKeys } from '#store/operations/key-exports.ts';
-import { claims, deadLetters } from '#store/operations/schema.ts';
+import { claims, deadLetters, sweepRuns } from '#store/operations/schema.ts';
 import { deliveries, monitorEndpoints, scans, transactions, vaults } from '#store/schema.ts';
 
 /**
@@ -116,6 +116,7 @@ function queriesOfVaults(orm: Database) {
       .where(isNotNull(vaults.sizeBytes))
       .orderBy(desc(vaults.sizeBytes))
       .limit(MAX_SIZES),
+    orm.select().from(sweepRuns),
   ] as const;
 }
 
@@ -153,6 +154,7 @@ export async function readHealth(
     endpoints,
     [swept],
     largest,
+    [sweepRun],
     [outdated],
     longest,
   ] = results;
@@ -168,6 +170,7 @@ export async function readHealth(
     deadLetters: dead?.number ?? 0,
     newestDeadLetterAtMs: dead?.atMs ?? null,
     vaults: swept?.number ?? 0,
+    lastSweepAtMs: sweepRun?.endedAtMs ?? null,
     longestUnsweptAtMs: swept?.atMs ?? null,
     stores: [
       { store: 'D1', bytes: meta.size_after },

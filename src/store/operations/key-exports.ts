@@ -1,3 +1,5 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { and, asc, count, inArray, lt, min, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import * as z from 'zod';
@@ -100,4 +102,24 @@ export function outdatedKeys(
       .orderBy(asc(keyExports.outdatedSinceMs))
       .limit(limit),
   ] as const;
+}
+
+/** Keys whose shares the co-signers open in one self-test. */
+const TESTED_KEYS = 6;
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz234567';
+
+/**
+ * Returns some keys, others in each quarter of an hour: those from an id on that the time decides,
+ * and from the first one on after the last.
+ */
+export async function keysToTest(db: D1Database, nowMs: number): Promise<readonly string[]> {
+  const quarter = Math.floor(nowMs / (15 * 60_000));
+  const hash = sha256(utf8ToBytes(String(quarter)));
+  const first = Array.from(hash.slice(0, 8), (byte) => LETTERS[byte % 32]).join('');
+  const page = 'SELECT key_id AS keyId FROM key_exports WHERE key_id';
+  const [after, before] = await db.batch<{ keyId: string }>([
+    db.prepare(`${page} >= ?1 ORDER BY key_id LIMIT ${TESTED_KEYS}`).bind(first),
+    db.prepare(`${page} < ?1 ORDER BY key_id LIMIT ${TESTED_KEYS}`).bind(first),
+  ]);
+  return [...(after?.results ?? []), ...(before?.results ?? [])].slice(0, TESTED_KEYS).map(({ keyId }) => keyId);
 }

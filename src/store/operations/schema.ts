@@ -51,3 +51,62 @@ export const claims = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.chain, table.hash, table.host] }), index('claims_age').on(table.lastAtMs)],
 );
+
+/** The RPC nodes of RPC_URLS, as the last probe found them (domain/operations/rpc-node.ts). */
+export const rpcNodes = sqliteTable(
+  'rpc_nodes',
+  {
+    chain: text('chain').notNull(),
+    position: integer('position').notNull(),
+    host: text('host').notNull(),
+    checkedAtMs: integer('checked_at_ms').notNull(),
+    head: text('head'),
+    lagBlocks: text('lag_blocks'),
+    otherChain: text('other_chain'),
+    fault: text('fault'),
+    error: text('error'),
+  },
+  (table) => [primaryKey({ columns: [table.chain, table.position] })],
+);
+
+/** The chains on which a vault had money when the sweep last woke it. */
+export const fundedChains = sqliteTable('funded_chains', {
+  chain: text('chain').primaryKey(),
+  seenAtMs: integer('seen_at_ms').notNull(),
+});
+
+/** The alerts that are open, and those that were resolved lately (operations/alerts.ts). */
+export const alerts = sqliteTable(
+  'alerts',
+  {
+    /** The code, and the subject where there is one (domain/operations/raised-alert.ts). */
+    id: text('id').primaryKey(),
+    code: text('code').notNull(),
+    subject: text('subject'),
+    detail: text('detail').notNull(),
+    openedAtMs: integer('opened_at_ms').notNull(),
+    seenAtMs: integer('seen_at_ms').notNull(),
+    /** When the newest event happened, for an alert that counts events. */
+    newestAtMs: integer('newest_at_ms'),
+    resolvedAtMs: integer('resolved_at_ms'),
+    acknowledgedAtMs: integer('acknowledged_at_ms'),
+    /** The state that the receiver of ALERT_WEBHOOK has; null when it has none. */
+    announced: text('announced'),
+  },
+  (table) => [index('alerts_resolved').on(table.resolvedAtMs)],
+);
+
+/** The test messages of each queue (operations/queue-probes.ts). */
+export const queueProbes = sqliteTable('queue_probes', {
+  queue: text('queue').primaryKey(),
+  /** When the oldest message that has not come back was sent; null when all have. */
+  openSinceMs: integer('open_since_ms'),
+  /** When the newest message that came back was received; null before the first. */
+  returnedAtMs: integer('returned_at_ms'),
+});
+
+/** When the last sweep ended: one row. */
+export const sweepRuns = sqliteTable('sweep_runs', {
+  id: integer('id').primaryKey(),
+  endedAtMs: integer('ended_at_ms').notNull(),
+});

@@ -10,7 +10,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import type { Answer, Person, Treasury } from '../../http/scene.worker.ts';
-import { anotherToken, asService, call, changePolicy, foundTreasury, login } from '../../http/scene.worker.ts';
+import { anotherToken, asService, call, changePolicy, foundTreasury, join, login } from '../../http/scene.worker.ts';
 import { DAY_MS, later, outcome, requested, treasuryInUse } from '../operator/thief.worker.ts';
 
 afterEach(() => {
@@ -41,10 +41,7 @@ test('a member cancels one reset of a person, and the next one gives the person 
 test('a member cancels through another vault of the person, and is refused there too', async () => {
   const [treasury, elsewhere] = [await treasuryInUse(), await foundTreasury()];
   const { alice, bob } = treasury;
-  for (const { id } of [alice, bob]) {
-    const member = await asService(`PUT /internal/vault/${elsewhere.id}/member/${id}`, { roles: ['viewer'] });
-    expect(member.status).toBe(200);
-  }
+  for (const person of [alice, bob]) await join(elsewhere, person, ['viewer']);
   // Reading the vault updates the directory, from which the resets are announced.
   expect((await asService(`GET /internal/vault/${elsewhere.id}`)).status).toBe(200);
   const first = await requested(alice);

@@ -10,7 +10,7 @@
  */
 import { expect, test } from 'vitest';
 import type { Answer, Person, Treasury } from '../../http/scene.worker.ts';
-import { anotherToken, asService, call, enter, foundTreasury, payment } from '../../http/scene.worker.ts';
+import { anotherToken, call, enter, fillSlots, foundTreasury, payment } from '../../http/scene.worker.ts';
 
 const outcome = ({ status, body }: Answer) => [status, body['code'] ?? null];
 const codeOf = ({ body }: Answer): string => body['code'] ?? 'accepted';
@@ -58,10 +58,7 @@ test('a signer proposes removals without end, and another signer proposes the re
 test('the queue of changes is full, and a change that removes a signer is still accepted', async () => {
   const treasury = await foundTreasury();
   const { alice, bob, carol } = treasury;
-  // The operator holds no person's slots, so its changes fill the queue.
-  for (let n = 1; n <= 10; n++) {
-    expect((await asService(`POST /internal/vault/${treasury.id}/policy-change`, limit(n))).status).toBe(201);
-  }
+  await fillSlots(treasury);
   expect(outcome(await propose(treasury, alice, limit(11)))).toEqual([409, 'too-many-policy-changes']);
   const removal = await propose(treasury, alice, { signers: [alice.id, carol.id] });
   expect(outcome(removal)).toEqual([201, null]);

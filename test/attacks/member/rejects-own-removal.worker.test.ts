@@ -10,12 +10,9 @@
  */
 import { expect, test } from 'vitest';
 import type { Answer, Person, Treasury } from '../../http/scene.worker.ts';
-import { anotherToken, call, foundTreasury } from '../../http/scene.worker.ts';
+import { asPerson, foundTreasury } from '../../http/scene.worker.ts';
 
-async function post(person: Person, path: string, body?: object): Promise<Answer> {
-  const { token } = await anotherToken(person);
-  return call(`POST ${path}`, { token, ...(body === undefined ? {} : { body }) });
-}
+const post = (person: Person, path: string, body?: object) => asPerson(person, `POST ${path}`, body);
 
 const changesOf = ({ id }: Treasury) => `/vault/${id}/policy-change`;
 const outcome = ({ status, body }: Answer) => [status, body['code']];

@@ -1,19 +1,31 @@
 /**
- * Attack: RPC nodes or co-signers are absent after a payment was approved, so that no person can
- *   stop it and it is made days later.
+ * Attack: RPC nodes or co-signers are absent, so that a payment waits after its approval, no person
+ *   can stop it and it is made days later.
  * Attacker: network
  * Co-signers: 0
  * Finding: S3
- * Defence: its creator, an admin and every signer can cancel a payment in SIGNING. It then ends
+ * Defence: on a chain without an RPC node no payment is created. Where the RPC node is absent
+ *   later, its creator, an admin and every signer can cancel a payment in SIGNING. It then ends
  *   without RPC nodes and co-signers, and its nonce is released. When others wait above its nonce,
  *   an attempt without effect uses the nonce.
  */
 import { expect, test } from 'vitest';
 import type { Treasury } from '../../http/scene.worker.ts';
-import { anotherToken, call, coordinator, created, foundTreasury, WALLET } from '../../http/scene.worker.ts';
+import {
+  anotherToken,
+  call,
+  coordinator,
+  created,
+  foundTreasury,
+  payment,
+  RECIPIENT,
+  stored,
+  WALLET,
+  WITHOUT_NODES,
+} from '../../http/scene.worker.ts';
 import { consumed } from '../../worker/queue-batch.ts';
 
-/** No RPC node and no co-signer answers in these tests. */
+/** No co-signer answers in these tests. The RPC node is absent when the payment is approved. */
 async function approved(treasury: Treasury): Promise<string> {
   const { body } = await created({ ...treasury, alice: await anotherToken(treasury.alice) });
   for (const person of [treasury.alice, treasury.bob]) {
@@ -30,11 +42,11 @@ async function read({ victor }: Treasury, id: string) {
 
 async function cancel(person: Treasury['bob'], id: string) {
   const { token } = await anotherToken(person);
-  return call(`POST /transaction/${id}/cancel`, { token });
+  return call(`POST /transaction/${id}/cancel`, { token, env: WITHOUT_NODES });
 }
 
 const run = ({ id: vaultId }: Treasury, transactionId: string, job: 'sign' | 'settle') =>
-  consumed('conclave-signing', [{ vaultId, transactionId, job }]);
+  consumed('conclave-signing', [{ vaultId, transactionId, job }], { env: WITHOUT_NODES });
 
 /** The nonces of the wallet that all vaults of these tests have. Each test has a chain count. */
 function nonces() {
@@ -42,6 +54,41 @@ function nonces() {
   const counts = { latest: '0', pending: '0' };
   return { of: async (transactionId: string) => stub.allocate({ transactionId, ...counts }) };
 }
+
+test('no payment is created on a chain without an RPC node, and nothing is stored', async () => {
+  const treasury = await foundTreasury();
+  const before = await stored(treasury);
+  const base = { vaultId: treasury.id, chain: 'anvil' };
+  const bodies = {
+    transfer: payment(treasury),
+    'contract-interaction': { ...base, to: RECIPIENT, data: '0xd0e30db0', value: '0' },
+    'erc20-approve': { ...base, tokenAddress: RECIPIENT, spender: WALLET, amount: '1' },
+  };
+  for (const [kind, body] of Object.entries(bodies)) {
+    const send = async (person: Treasury['bob']) =>
+      call(`POST /transaction/${kind}`, { token: (await anotherToken(person)).token, body, env: WITHOUT_NODES });
+    const refused = await send(treasury.alice);
+    expect([kind, refused.status, refused.body['code']]).toEqual([kind, 503, 'chain-unavailable']);
+    // A person without the permission does not learn which chains have nodes.
+    expect((await send(treasury.victor)).body['code']).toBe('forbidden');
+  }
+  expect(await stored(treasury)).toEqual(before);
+});
+
+test('a repeated request gets its first record while the RPC node is absent, and a message needs none', async () => {
+  const treasury = await foundTreasury();
+  const { token } = treasury.alice;
+  const transfer = { token, headers: { 'idempotency-key': 'rent-may' }, body: payment(treasury) };
+  const first = await call('POST /transaction/transfer', transfer);
+  const again = await call('POST /transaction/transfer', { ...transfer, env: WITHOUT_NODES });
+  expect([first.status, again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 201, 'true']);
+  expect(again.body).toEqual(first.body);
+  const body = { vaultId: treasury.id, chain: 'anvil', message: 'hello' };
+  expect((await call('POST /transaction/message', { token, body, env: WITHOUT_NODES })).status).toBe(201);
+  const line = `POST /transaction/${first.body['id']}`;
+  const rejected = await call(`${line}/reject`, { token: treasury.bob.token, env: WITHOUT_NODES });
+  expect([rejected.status, rejected.body['state']]).toEqual([200, 'REJECTED']);
+});
 
 test('a signer cancels an approved payment while its chain has no RPC node', async () => {
   const treasury = await foundTreasury();

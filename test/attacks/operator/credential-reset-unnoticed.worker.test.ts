@@ -13,6 +13,7 @@ import type { Person } from '../../http/scene.worker.ts';
 import { call, asService } from '../../http/scene.worker.ts';
 import { decrypt, newBrowser } from '../../worker/push-service.ts';
 import { collected, DAY_MS, historyOf, later, outcome, paymentWith, requested, treasuryInUse } from './thief.worker.ts';
+import { answerOfNode } from '../../worker/fake-node.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -26,6 +27,8 @@ test('after the delay the thief approves a payment, and all members were notifie
   await call('POST /push-subscription', { token: victim.token, body: browser.subscription });
   const sent: Uint8Array[] = [];
   vi.stubGlobal('fetch', async (input: string, init: RequestInit) => {
+    const ofNode = await answerOfNode(input, init);
+    if (ofNode !== null) return ofNode;
     sent.push(new Uint8Array(await new Request(input, init).arrayBuffer()));
     return new Response(null, { status: 201 });
   });

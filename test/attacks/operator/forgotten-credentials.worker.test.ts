@@ -8,10 +8,11 @@
  *   counts as enrolled.
  */
 import { afterEach, expect, test, vi } from 'vitest';
-import { newUserId, parseUserId } from '#domain/id.ts';
+import type { UserId } from '#domain/id.ts';
+import { newUserId, parseTokenId, parseUserId } from '#domain/id.ts';
 import { personStub } from '#objects/person/stub.ts';
 import { userOfIdentity } from '#store/identities.ts';
-import { insertUser } from '#store/users.ts';
+import { findUser, insertUser } from '#store/users.ts';
 import { call, asService, coordinator, enter } from '../../http/scene.worker.ts';
 import type { Person } from '../../http/scene.worker.ts';
 import { collected, DAY_MS, later, outcome, requested } from './thief.worker.ts';
@@ -19,6 +20,13 @@ import { collected, DAY_MS, later, outcome, requested } from './thief.worker.ts'
 afterEach(() => {
   vi.useRealTimers();
 });
+
+/** Begins a session, as the callback of a login does. */
+async function logIn(userId: UserId): Promise<void> {
+  const [id, user] = [parseTokenId('session000000000'), await findUser(coordinator.DB, userId)];
+  if (id === null || user === null) throw new Error('the user is in the directory');
+  await personStub(coordinator, userId).logIn({ id, user, secretHash: '0'.repeat(64) });
+}
 
 async function minted({ id }: Pick<Person, 'id'>) {
   const answers = [
@@ -64,8 +72,7 @@ test('a credential that the thief kept from before the first login stops working
   const frank = await enter('frank');
   const id = parseUserId(frank.id);
   if (id === null) throw new Error('a person has an id');
-  // The callback of a login does this before it begins a session.
-  await personStub(coordinator, id).recordLogin();
+  await logIn(id);
   expect(outcome(await call('GET /user/me', { token: frank.token }))).toEqual([401, 'token-invalid']);
   expect(await minted(frank)).toEqual(REFUSED);
 });
@@ -79,7 +86,7 @@ test('an operator can unlink an identity only once, after the delay of a reset',
   const known = (subject: string) =>
     userOfIdentity(coordinator.DB, { issuer: 'https://issuer.example', subject, verifiedEmail: email }, Date.now());
   expect((await known('g-1'))?.id).toBe(id);
-  await personStub(coordinator, id).recordLogin();
+  await logIn(id);
   expect((await asService(`DELETE /internal/user/${id}/identity`)).status).toBe(404);
   const resetId = await requested(grace);
   const early = await collected(grace, resetId);

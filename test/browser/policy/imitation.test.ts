@@ -43,7 +43,7 @@ describe.skipIf(executable === null)('a token that imitates another one', () => 
     const account = getAddress(await scene.world.chain.account(0));
     const args = [getAddress(scene.vault.address), units] as const;
     const hash = await client.writeContract({ account, address: token, abi: erc20Abi, functionName: 'transfer', args });
-    await client.waitForTransactionReceipt({ hash });
+    await client.mined(hash);
     expect(await report(scene.world.stack().monitor, hash)).toBe(200);
     const line = scene.world.people().alice.client.api.vault[':vaultId'].transactions;
     const found = async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { acceptVault } from '#local/stack/provision.ts';
 import type { BrowserWorld } from '../browser-world.ts';
 import { startBrowserWorld } from '../browser-world.ts';
 import { chromiumHere } from '../chromium.ts';
@@ -127,6 +128,7 @@ describe.skipIf(executable === null)('a policy with other rules', () => {
     await scene.world
       .service()
       .request('PUT', `/internal/vault/${scene.vault.id}/member/${mallory.id}`, { body: { roles: ['viewer'] } });
+    await acceptVault(scene.vault.id, [mallory]);
     const id = await scene.transferOf('watched');
     const { page } = await scene.pageOf('mallory');
     await page.getByRole('link', { name: 'treasury' }).click();

@@ -48,6 +48,7 @@ describe.skipIf(executable === null)('the pages of the dashboard', () => {
       [`${vault}/transfer`, 'New transfer · treasury'],
       [`${vault}/receive`, 'Receive · treasury'],
       [`${vault}/policy`, 'Policy · treasury'],
+      [`${vault}/members`, 'Members · treasury'],
       [`${vault}/rules`, 'Edit policy · treasury'],
       [`/transaction/${id}`, 'Transaction'],
       ['/tokens', 'API tokens'],

@@ -66,12 +66,18 @@ export async function statedPages({
   const rules = { addressBook: book, note: LONG_NOTE };
   await unwrap(change.$post({ param: { vaultId: String(hostile.id) }, json: rules }));
 
+  // A vault that alice has not accepted stands on the first page.
+  const roles: 'signer'[] = ['signer'];
+  const members = [alice, world.people().mallory].map(({ id }) => ({ userId: id, roles }));
+  const terms = { threshold: 1, initialState: 'SUBMITTED', approvalMode: 'token' } as const;
+  await unwrap(service.api.internal.vault.$post({ json: { name: LONG_NAME, members, ...terms, chains: ['anvil'] } }));
   const empty = await createReadyVault(service, { name: 'empty', signers, threshold: 2 });
   const ofVault = (path: string) => ({
     vault: path,
     transfer: `${path}/transfer`,
     receive: `${path}/receive`,
     policy: `${path}/policy`,
+    members: `${path}/members`,
     rules: `${path}/rules`,
   });
   const settings = { tokens: '/tokens', notifications: '/notifications' };

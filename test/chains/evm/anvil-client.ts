@@ -1,5 +1,7 @@
+import type { Hex } from 'viem';
 import { createTestClient, http, publicActions, walletActions } from 'viem';
 import { anvil } from 'viem/chains';
+import { minedReceipt } from '#local/evm/receipt.ts';
 
 /**
  * Returns a client that controls the chain in a test. It caches nothing, because a block number
@@ -7,5 +9,8 @@ import { anvil } from 'viem/chains';
  */
 export function anvilClient(url: string) {
   const options = { mode: 'anvil', chain: anvil, transport: http(url), pollingInterval: 20, cacheTime: 0 } as const;
-  return createTestClient(options).extend(publicActions).extend(walletActions);
+  return createTestClient(options)
+    .extend(publicActions)
+    .extend(walletActions)
+    .extend((client) => ({ mined: (hash: Hex) => minedReceipt(client, hash) }));
 }

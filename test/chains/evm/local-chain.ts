@@ -45,12 +45,11 @@ export async function startLocalChain() {
   const { url, stop } = await startAnvil();
   const client = anvilClient(url);
   const accounts = (await client.getAddresses()).map((address) => getAddress(address));
-  const mined = (hash: Hex) => client.waitForTransactionReceipt({ hash });
   return {
     url,
     stop,
     client,
-    mined,
+    mined: client.mined,
     account: (index: number): Address => present(accounts[index]),
     chainClient: (differences: Partial<Chain> = {}) => evmClient(evmRules(anvilChain(differences)), [url]),
     sign: (options: TransactionOptions): Promise<Hex> => {
@@ -60,14 +59,14 @@ export async function startLocalChain() {
     },
     deployDollar: async (owner: Address): Promise<Address> => {
       const { abi, bytecode } = compileDemoDollar();
-      const receipt = await mined(await client.deployContract({ account: owner, abi, bytecode }));
+      const receipt = await client.mined(await client.deployContract({ account: owner, abi, bytecode }));
       return getAddress(present(receipt.contractAddress));
     },
     /** Deploys one contract, with arguments of its constructor. */
     deploy: async (file: ContractFile, name: string, args: readonly unknown[] = []): Promise<Address> => {
       const { abi, bytecode } = present(compile(file).get(name));
       const account = present(accounts[9]);
-      const receipt = await mined(await client.deployContract({ account, abi, bytecode, args }));
+      const receipt = await client.mined(await client.deployContract({ account, abi, bytecode, args }));
       return getAddress(present(receipt.contractAddress));
     },
     deployOddTokens: async (owner: Address): Promise<Record<OddToken, Address>> => {
@@ -75,7 +74,7 @@ export async function startLocalChain() {
       const deployed: Partial<Record<OddToken, Address>> = {};
       for (const name of ODD_TOKENS) {
         const { abi, bytecode } = present(compiled.get(name));
-        const receipt = await mined(await client.deployContract({ account: owner, abi, bytecode }));
+        const receipt = await client.mined(await client.deployContract({ account: owner, abi, bytecode }));
         deployed[name] = getAddress(present(receipt.contractAddress));
       }
       const { SilentToken, FalseToken, BlockingToken, WordlessToken, SwitchedToken, ResettingToken } = deployed;

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { observeWithQuorum } from '#chains/rpc/observation-quorum.ts';
-import type { Observation, WatchedAttempts } from '#chains/chain-client.ts';
+import type { WatchedAttempts } from '#chains/chain-client.ts';
+import type { Observation } from '#chains/observation.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
@@ -74,12 +75,18 @@ async function said(answers: readonly Answer[], before: Inclusion | null = null)
   const newest = { payload: '0x', validUntil: null };
   const watched: WatchedAttempts = { from: '0x', nonce: 0n, hashes: [], newest, inclusion: before };
   const chain = anvilChain({ confirmations: 3 });
-  const seen = await observeWithQuorum(pool, { chain, watched }, async (one, { inclusion: seenBefore }) => {
+  const whole = await observeWithQuorum(pool, { chain, watched }, async (one, { inclusion: seenBefore }) => {
     const node = nodes.indexOf(one);
     requests.push({ node, seenBefore });
     return answers[node] ?? UNREACHABLE;
   });
-  return { seen, requests };
+  return { seen: withoutStatements(whole), requests };
+}
+
+function withoutStatements(seen: Awaited<ReturnType<typeof observeWithQuorum>>) {
+  if (!seen.ok || seen.value.type === 'lapsed') return seen;
+  const { statements: _, ...rest } = seen.value;
+  return accepted(rest);
 }
 
 /** Returns what nodes state, without the names of those that stated nothing. */

@@ -1,7 +1,7 @@
 import { verify } from 'node:crypto';
 import { getBase58Encoder } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Observation } from '#chains/chain-client.ts';
+import type { Observation } from '#chains/observation.ts';
 import { bytesOf, tokenAccountOf } from '#chains/solana/rules/address.ts';
 import { nonceAccountOf } from '#chains/solana/rules/payment-terms.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';

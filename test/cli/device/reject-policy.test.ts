@@ -1,11 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { runCommand } from '#cli/command-line.ts';
-import { deviceCommand } from '#cli/device/device.ts';
+import { expect, test } from 'vitest';
 import { signatureFault } from '#devices/device-signature.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { policyBytes } from '#domain/policy/policy.ts';
@@ -13,15 +8,14 @@ import { rejectionBytes } from '#domain/policy/policy-rejection.ts';
 import { byDevice, laptop } from '../../cosigner/policy/device-scene.ts';
 import { mandateFor, successor } from '../../devices/policy-links-scene.ts';
 import { alice, vaultId } from '../../domain/cast.ts';
+import { useTerminal } from './terminal.ts';
 
 /** Covers the rejection of a policy change in a terminal, against a service that the test sets. */
 
 /** A word in every text that only the service wrote. */
 const MARK = 'SERVERTEXT';
 
-const folder = mkdtempSync(join(tmpdir(), 'conclave-reject-'));
-writeFileSync(join(folder, 'alice.pem'), laptop.secretPem());
-afterAll(() => rmSync(folder, { recursive: true }));
+const { lines, posted } = useTerminal();
 
 const next = successor(byDevice, { threshold: 1 });
 const mandate = mandateFor(next);
@@ -38,37 +32,9 @@ const honest = {
   rejection: { canonical: '00', digest },
 };
 
-let lines: string[];
-beforeEach(() => {
-  lines = [];
-  vi.spyOn(console, 'error').mockImplementation((line: unknown) => void lines.push(String(line)));
-  vi.spyOn(console, 'log').mockImplementation(() => {});
-  vi.stubEnv('CONCLAVE_URL', 'http://service.example');
-  vi.stubEnv('CONCLAVE_TOKEN', 'token');
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.unstubAllGlobals();
-  vi.unstubAllEnvs();
-  process.exitCode = 0;
-});
-
 /** Runs the command against a service. Returns the requests that it sent besides the first. */
-async function sentTo(service: object, { vault = String(vaultId), more = [] as readonly string[] } = {}) {
-  const sent: { readonly path: string; readonly body: unknown }[] = [];
-  vi.stubGlobal('fetch', (input: string | URL | Request, init?: RequestInit) => {
-    if (init?.method === 'POST') {
-      const address = input instanceof Request ? input.url : String(input);
-      sent.push({
-        path: new URL(address).pathname,
-        body: typeof init.body === 'string' ? JSON.parse(init.body) : null,
-      });
-    }
-    return Promise.resolve(Response.json(service));
-  });
-  const words = ['--vault', vault, '--change', mandate.id, '--key', join(folder, 'alice.pem'), '--yes', ...more];
-  await runCommand(deviceCommand, ['reject-policy', ...words, '--bundled-node']);
-  return sent;
+function sentTo(service: object, { vault = String(vaultId), more = [] as readonly string[] } = {}) {
+  return posted(service, ['reject-policy', '--vault', vault, '--change', mandate.id, ...more]);
 }
 
 test('the command shows the change from its bytes and signs the rejection, without pins', async () => {

@@ -24,7 +24,7 @@ let cosigners: Cosigners;
 
 beforeAll(async () => {
   cosigners = await startCosigners();
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
 afterEach(() => vi.restoreAllMocks());
@@ -81,7 +81,6 @@ test.each(KEY_SCHEMES)(
     for (const cosigner of ['1', '2', '3'])
       expect(refreshed.publicShares[cosigner]).not.toBe(key.publicShares[cosigner]);
   },
-  120_000,
 );
 
 test('a vault signs transfers with the refreshed key, and blames co-signers by the new public shares', async () => {
@@ -90,7 +89,7 @@ test('a vault signs transfers with the refreshed key, and blames co-signers by t
     expect(await thresholdSign(pair, approvedTransfer({ key: refreshed }))).toMatchObject({ ok: true });
   }
   expect([refreshed.keyId, refreshed.publicKey]).toEqual([key.keyId, key.publicKey]);
-}, 120_000);
+});
 
 test('an ECDSA refresh replaces the pair set-ups, and no co-signer deals to a peer whose set-up is older than its share', async () => {
   const { key, refreshed, setups } = await refreshedKey('ecdsa-secp256k1');
@@ -111,7 +110,7 @@ test('an ECDSA refresh replaces the pair set-ups, and no co-signer deals to a pe
     }),
   });
   expect(dealt.ok ? 'dealt' : dealt.refusal.code).toBe('pair-too-old');
-}, 120_000);
+});
 
 test('a co-signer that is restored to its old storage cannot sign together with a refreshed co-signer', async () => {
   const key = await keyOf('frost-ed25519');
@@ -125,7 +124,7 @@ test('a co-signer that is restored to its old storage cannot sign together with 
   await new RefreshRun(key).finish(cosigners.all);
   expect(await epochsOf(cosigners.all, key)).toEqual([[3], [3], [3]]);
   expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
-}, 120_000);
+});
 
 test('co-signers that were all restored do not use shares older than the minimum that an operator has set', async () => {
   const key = await newKey(cosigners.all);
@@ -145,7 +144,7 @@ test('co-signers that were all restored do not use shares older than the minimum
   });
   await cosigners.restart();
   expect(refreshed.keyId).toBe(key.keyId);
-}, 120_000);
+});
 
 /** The key with which the next two tests use the new machine of co-signer 2. */
 let withNewMachine: VaultKey | null = null;
@@ -177,7 +176,7 @@ test('a new machine gets shares of existing keys, and signs no transaction that 
     reason: 'node 2 before-its-time',
   });
   expect(await thresholdSign(cosigners.all, unseen)).toMatchObject({ ok: true });
-}, 120_000);
+});
 
 test('a new machine checks each request against the policy of the vault', async () => {
   const key = present(withNewMachine);
@@ -192,7 +191,7 @@ test('a new machine checks each request against the policy of the vault', async 
     adopted: {},
   });
   expect(answer.ok ? 'taken' : answer.refusal.code).toBe('policy-mismatch');
-}, 120_000);
+});
 
 test('new shares that a group cannot sign with are never activated, and other shares are dealt', async () => {
   const key = await keyOf('frost-ed25519');
@@ -217,7 +216,7 @@ test('new shares that a group cannot sign with are never activated, and other sh
   expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
   await run.finish(cosigners.all);
   expect(await epochsOf(cosigners.all, key)).toEqual([[3], [3], [3]]);
-}, 60_000);
+});
 
 test('no share changes while a co-signer is unreachable, and the refresh continues when it is reachable again', async () => {
   const key = await keyOf('frost-ed25519');
@@ -230,7 +229,7 @@ test('no share changes while a co-signer is unreachable, and the refresh continu
   expect(await epochsOf(cosigners.all, key)).toEqual([[1], [1], [1]]);
   await run.finish(cosigners.all);
   expect(await epochsOf(cosigners.all, key)).toEqual([[2], [2], [2]]);
-}, 60_000);
+});
 
 test.each([1, 2, 3])(
   'co-signer %i and the coordinator are lost while shares are activated, and the remaining co-signers sign',
@@ -271,7 +270,6 @@ test.each([1, 2, 3])(
     // epochs.
     if (lost === 2) expect(changed).toContain('same,other');
   },
-  120_000,
 );
 
 test('a co-signer that forges statements of the others does not keep an honest co-signer from the newest shares', async () => {
@@ -304,4 +302,4 @@ test('a co-signer that forges statements of the others does not keep an honest c
   expect(await signingGroups(cosigners.some(1, 2), key)).toEqual(['1+2']);
   await new RefreshRun(key).finish(cosigners.all);
   expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
-}, 60_000);
+});

@@ -22,6 +22,7 @@ const NOT_BETWEEN_COSIGNERS = [
   'conclave/cosigner-pins/v1',
   'conclave/export-list/v1',
   'conclave/policy-rejection/v1',
+  'conclave/transaction-rejection/v1',
   'conclave/policy-statement/v2',
   'conclave/approval/answer',
   'conclave/approval/declined',
@@ -31,6 +32,10 @@ const NOT_BETWEEN_COSIGNERS = [
   'conclave/approval/policy-view',
   'conclave/approval/request',
   'conclave/credential-reset-cancellation/v1',
+  'conclave/device-request/v1',
+  // Names of hashes of settings, which the coordinator compares.
+  'conclave/peers/v1',
+  'conclave/secret-fingerprint/v1',
   // Names of signed requests of the coordinator.
   'conclave/cosigner-request/v1',
   // Names for keys that are derived from an identity secret, which never leaves its co-signer.

@@ -40,17 +40,23 @@ export interface Cosigner {
   readonly log: string[];
 }
 
-export interface Pair {
+/** What a co-signer of the test waits for, as for its pair object. */
+interface Waits {
+  /** A ban is written to the pair object after this promise. */
+  waitBeforeBan: () => Promise<void>;
+  /** A permit is answered by the pair object after this promise. */
+  waitAfterPermit: () => Promise<void>;
+}
+
+export interface Pair extends Waits {
   readonly honest: Cosigner;
   readonly mallory: Cosigner;
-  /** Every ban by the honest co-signer waits for this promise, as for its pair object. */
-  waitBeforeBan: () => Promise<void>;
 }
 
 export async function twoCosigners(): Promise<Pair> {
   const secrets = [1, 2].map(() => bytesToHex(randomBytes(32)));
   const peers = Object.fromEntries(secrets.map((secret, i) => [String(i + 1), publicIdentity(secret)]));
-  const pair = { waitBeforeBan: async () => {} };
+  const pair = { waitBeforeBan: async () => {}, waitAfterPermit: async () => {} };
   const [honest, mallory] = await Promise.all(
     secrets.map((secret, i) => {
       const env = {
@@ -59,14 +65,14 @@ export async function twoCosigners(): Promise<Pair> {
         IDENTITY_SECRET: secret,
         KEY_ENCRYPTION_SECRETS: JSON.stringify([{ id: 'k1', secret: bytesToHex(randomBytes(32)) }]),
       };
-      return cosigner(env, () => pair.waitBeforeBan());
+      return cosigner(env, pair);
     }),
   );
   if (honest === undefined || mallory === undefined) throw new Error('there are two');
   return Object.assign(pair, { honest, mallory });
 }
 
-async function cosigner(env: CosignerConfig, waitBeforeBan: () => Promise<void>): Promise<Cosigner> {
+async function cosigner(env: CosignerConfig, waits: Waits): Promise<Cosigner> {
   const membership = await loadCosignerSet(env);
   const { index } = membership.own;
   const sql = memorySql();
@@ -79,6 +85,7 @@ async function cosigner(env: CosignerConfig, waitBeforeBan: () => Promise<void>)
     permit: async (peer) => {
       const permit = pair.permit(peer, Date.now());
       log.push(permit === null ? 'no permit' : 'permit');
+      await waits.waitAfterPermit();
       return permit;
     },
     release: async (permit) => {
@@ -86,7 +93,7 @@ async function cosigner(env: CosignerConfig, waitBeforeBan: () => Promise<void>)
       pair.release(permit);
     },
     ban: async (peer, step) => {
-      await waitBeforeBan();
+      await waits.waitBeforeBan();
       log.push('ban');
       pair.ban(peer, step, Date.now());
     },

@@ -24,7 +24,7 @@ let cosigners: Cosigners;
 
 beforeAll(async () => {
   cosigners = await startCosigners(5);
-}, 60_000);
+});
 afterAll(() => cosigners.stop());
 
 /**
@@ -64,7 +64,6 @@ test.each([3, 4, 5])(
     expect(await thresholdSign(cosigners.all, fewer)).toMatchObject({ ok: false });
     said.mockRestore();
   },
-  120_000,
 );
 
 test.each<[KeyScheme, number]>([
@@ -73,22 +72,18 @@ test.each<[KeyScheme, number]>([
   ['frost-ed25519', 5],
   ['frost-secp256k1-tr', 3],
   ['frost-secp256k1-tr', 5],
-])(
-  'a %s key with threshold %i is used by every group of that size',
-  async (scheme, threshold) => {
-    const made = await generateKey(cosigners.all, {
-      scheme,
-      policies: [{ policy: policyOf(threshold), mandate: null }],
-    });
-    if (!made.ok) throw new Error(made.refusal.reason);
-    expect(Object.keys(made.value.publicShares)).toEqual(['1', '2', '3', '4', '5']);
-    for (const group of signerGroups(cosigners.all, threshold)) {
-      const fault = await proofFault(group, { ...made.value, threshold, epoch: 1 });
-      expect([group.map(({ index }) => index), fault]).toEqual([group.map(({ index }) => index), null]);
-    }
-  },
-  120_000,
-);
+])('a %s key with threshold %i is used by every group of that size', async (scheme, threshold) => {
+  const made = await generateKey(cosigners.all, {
+    scheme,
+    policies: [{ policy: policyOf(threshold), mandate: null }],
+  });
+  if (!made.ok) throw new Error(made.refusal.reason);
+  expect(Object.keys(made.value.publicShares)).toEqual(['1', '2', '3', '4', '5']);
+  for (const group of signerGroups(cosigners.all, threshold)) {
+    const fault = await proofFault(group, { ...made.value, threshold, epoch: 1 });
+    expect([group.map(({ index }) => index), fault]).toEqual([group.map(({ index }) => index), null]);
+  }
+});
 
 test('a key with which two groups without a common member could sign is not generated', async () => {
   for (const threshold of [1, 2, 6]) {
@@ -102,7 +97,7 @@ test('a key with which two groups without a common member could sign is not gene
       expect.stringContaining('malformed'),
     ]);
   }
-}, 60_000);
+});
 
 test('an intent that one group has signed is not signed by another group with other bytes, as they share a member', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
@@ -115,7 +110,7 @@ test('an intent that one group has signed is not signed by another group with ot
     expect([group.map(({ index }) => index), again.ok]).toEqual([group.map(({ index }) => index), false]);
   }
   vi.restoreAllMocks();
-}, 120_000);
+});
 
 /** Returns a co-signer that refuses every opening with this code. */
 function saying(index: number, code: string): CosignerClient {
@@ -135,7 +130,7 @@ test('a minority that refuses or does not answer cannot prevent a signature, and
     expect(named.map(({ cosigner }) => cosigner)).toContain(1);
     said.mockRestore();
   }
-}, 120_000);
+});
 
 test('a co-signer that always reports missing policies is in one group only, so it does not use up the calls', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
@@ -151,7 +146,7 @@ test('a co-signer that always reports missing policies is in one group only, so 
   expect(await thresholdSign(crew, transferBy(key, 3))).toMatchObject({ ok: true });
   expect(calls).toEqual(['open', 'attest', 'policy']);
   said.mockRestore();
-}, 120_000);
+});
 
 test('a transaction is refused when every group refuses, and waits when others are only unreachable', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
@@ -162,7 +157,7 @@ test('a transaction is refused when every group refuses, and waits when others a
   const mixed = [...judges.slice(0, 2), saying(3, 'unreachable'), ...cosigners.all.slice(3)];
   expect(await thresholdSign(mixed, request)).toMatchObject({ verdict: 'unavailable' });
   vi.restoreAllMocks();
-}, 120_000);
+});
 
 test('the coordinator waits once for a co-signer that never answers, and then calls it last for a while', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
@@ -184,7 +179,7 @@ test('the coordinator waits once for a co-signer that never answers, and then ca
   silent.closeAllConnections();
   await new Promise((resolve) => silent.close(resolve));
   vi.restoreAllMocks();
-}, 120_000);
+});
 
 test('a co-signer that was added later and has no share of a key gets no request to sign with it', async () => {
   const key = await keyOfThree();
@@ -196,7 +191,7 @@ test('a co-signer that was added later and has no share of a key gets no request
   });
   cosigners.watch(() => {});
   expect(requests).not.toContain(1);
-}, 120_000);
+});
 
 test('after two of five machines are replaced the other three deal, and every three of the five sign', async () => {
   const made = await generateKey(cosigners.all, {
@@ -211,4 +206,4 @@ test('after two of five machines are replaced the other three deal, and every th
   for (const group of signerGroups(cosigners.all, 3)) {
     expect(await proofFault(group, { ...key, threshold: 3, epoch: 2 })).toBeNull();
   }
-}, 120_000);
+});

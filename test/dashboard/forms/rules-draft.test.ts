@@ -19,6 +19,8 @@ const policy: RulesOfPolicy = {
   unboundMessages: null,
   maxFees: null,
   tokens: null,
+  rejections: null,
+  excludedMembers: null,
 };
 
 const native = { tokenAddress: null, symbol: 'ETH', decimals: 18, trust: 'native', imitates: null } as const;

@@ -21,6 +21,8 @@ function token(differences: Partial<AccessToken> = {}): AccessToken {
     name: 'script',
     expiresAt: null,
     enabled: true,
+    isSuspended: false,
+    madeIn: null,
     secretHash: current,
     previous: null,
     createdAtMs: 0,

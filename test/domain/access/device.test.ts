@@ -18,6 +18,7 @@ import {
 } from '#domain/policy/policy.ts';
 import { readCanonical } from '#domain/canonical/read-text.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
+import type { TransactionState } from '#domain/transaction/transaction.ts';
 import type { Actor } from '#domain/access/approval.ts';
 import { decide } from '#domain/transaction/transition.ts';
 import { alice, bob, carol, DIGEST, mallory, NOON_MS, policy, transactionIn, UNSPENT, approvalBy } from '../cast.ts';
@@ -187,12 +188,31 @@ test('an approval without a device signature is refused, and an approval by a se
   });
 });
 
+test('in device mode a rejection needs a device, and stops also what is approved and not mined', () => {
+  const rejects = (device: DeviceSignature | null) => ({ type: 'reject', actor: bob, device }) as const;
+  for (const state of ['SUBMITTED', 'SIGNING', 'BROADCAST'] as const) {
+    const refused = decide(transactionIn(state), rejects(null), now);
+    expect(refused).toEqual({ ok: false, refusal: { code: 'device-signature-required' } });
+  }
+  const stateAfter = (state: TransactionState) => {
+    const decided = decide(transactionIn(state), rejects(signedBy(3)), now);
+    if (!decided.ok) return decided.refusal.code;
+    const { transaction } = decided.value;
+    expect(transaction.rejection).toEqual({ actor: bob, digest: DIGEST, device: signedBy(3), atMs: NOON_MS });
+    return [transaction.state, transaction.stateReason, transaction.cancelling];
+  };
+  expect(stateAfter('SUBMITTED')).toEqual(['REJECTED', 'REJECTED_BY_SIGNER', false]);
+  expect(stateAfter('SIGNING')).toEqual(['SIGNING', 'CANCELLING', true]);
+  expect(stateAfter('BROADCAST')).toEqual(['BROADCAST', 'CANCELLING', true]);
+  expect(stateAfter('SUCCEEDED')).toBe('transaction-not-pending');
+});
+
 test('approvals by token are dropped when devices begin to count, and approvals of a device are dropped with the device', () => {
   const mixed = transactionIn('SUBMITTED', { approvals: [approvalBy(alice), approvalOf(bob, 3)] });
-  const dropped = decide(mixed, { type: 'dropVotes', policy: byDevice }, now);
+  const dropped = decide(mixed, { type: 'dropVotes', policy: byDevice, disabledAccess: [] }, now);
   expect(dropped).toMatchObject({ value: { transaction: { approvals: [{ actor: bob }] } } });
   const without: Policy = { ...byDevice, devices: devices.filter(({ userId }) => userId !== bob.userId) };
-  expect(decide(mixed, { type: 'dropVotes', policy: without }, now)).toMatchObject({
+  expect(decide(mixed, { type: 'dropVotes', policy: without, disabledAccess: [] }, now)).toMatchObject({
     value: { transaction: { approvals: [] } },
   });
 });

@@ -81,6 +81,7 @@ const vault = {
   configuration: { name: 'Treasury' },
   members: [{ userId: alice.userId, roles: ['signer'] }],
   policy,
+  invitations: [],
 } as unknown as Vault;
 const bodyOf = (activity: Activity) => notificationOfActivity(activity, vault, anvil)?.body ?? null;
 const amounts = (activity: Activity) => shownPart(activity).changes.map(({ units }) => units);

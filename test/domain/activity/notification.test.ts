@@ -28,6 +28,7 @@ const vault = {
   configuration: { name: 'Treasury' },
   members: [alice, bob, carol].map(({ userId }) => ({ userId, roles: ['signer'] })),
   policy: { ...policy, signers: [alice.userId, bob.userId, carol.userId] },
+  invitations: [],
 } as unknown as Vault;
 const everybody = [alice.userId, bob.userId, carol.userId];
 
@@ -56,6 +57,13 @@ test('a signer who has not approved yet is notified, and the creator and a signe
   });
   const half = { ...transfer(null, '1'), approvals: [approvalBy(bob)] };
   expect(notificationOf(half, vault, ethereum)?.userIds).toEqual([carol.userId]);
+});
+
+test('a member who has not accepted the vault is notified of nothing in it', () => {
+  const young = { ...vault, invitations: [{ userId: carol.userId, isDeclined: false }] };
+  const pending = notificationOf(transfer(null, '1500000000000000000'), young, ethereum);
+  const ended = notificationOf(transactionIn('SUCCEEDED'), young, ethereum);
+  expect([pending?.userIds, ended?.userIds]).toEqual([[bob.userId], [alice.userId, bob.userId]]);
 });
 
 test.each(['SUCCEEDED', 'FAILED'] as const)('every member is notified that a transaction has %s', (state) => {

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
-import type { ServiceHealth, CosignerState } from '#domain/operations/alert.ts';
-import { ALERT_CODES, alertsFor, STORE_BYTES } from '#domain/operations/alert.ts';
+import type { Alert, ServiceHealth } from '#domain/operations/alert.ts';
+import type { CosignerState } from '#domain/operations/cosigner.ts';
+import { alertsOfCosigners } from '#domain/operations/cosigner.ts';
+import { alertsOfRpcNodes, RPC_NODE_FAULTS } from '#domain/operations/rpc-node.ts';
+import { ALERT_CODES_OF, alertsOfWork, STORE_BYTES } from '#domain/operations/alert.ts';
 
 const NOW_MS = Date.parse('2026-11-22T03:00:00Z');
 const ago = (minutes: number) => NOW_MS - minutes * 60_000;
@@ -18,6 +21,7 @@ const FINE: ServiceHealth = {
   deadLetters: 0,
   newestDeadLetterAtMs: null,
   vaults: 1,
+  lastSweepAtMs: ago(1),
   longestUnsweptAtMs: ago(59),
   stores: [
     { store: 'D1', bytes: 0.69 * STORE_BYTES },
@@ -49,12 +53,16 @@ const hints = (openParts: number, minutes: number) => ({
   endpoints: [{ endpointId: 'main', openParts }],
   oldestUntriedAtMs: ago(minutes),
 });
+const STATE = { fault: null, setting: null, banned: [], test: null };
 const THERE: readonly CosignerState[] = [1, 2, 3].map((node) => ({
+  ...STATE,
   node,
-  fault: null,
-  banned: [],
   recoveryKey: String(node).repeat(64),
 }));
+const alertsFor = (condition: ServiceHealth, cosigners: readonly CosignerState[], nowMs: number): readonly Alert[] => [
+  ...alertsOfWork(condition, nowMs),
+  ...alertsOfCosigners(cosigners),
+];
 const codes = (condition: Partial<ServiceHealth>, cosigners = THERE) =>
   alertsFor({ ...FINE, ...condition }, cosigners, NOW_MS).map(({ code }) => code);
 
@@ -76,6 +84,8 @@ test.each<[string, Partial<ServiceHealth>]>([
   ['unproven-claims', { claims: [claim(11), claim(3)] }],
   ['dead-letters', { deadLetters: 1, newestDeadLetterAtMs: ago(5) }],
   ['late-sweep', { longestUnsweptAtMs: ago(131) }],
+  ['late-sweep', { lastSweepAtMs: ago(11) }],
+  ['late-sweep', { lastSweepAtMs: null }],
   ['storage-filling', { stores: [{ store: 'vault 1', bytes: 0.71 * STORE_BYTES }] }],
 ])('a condition raises only the alert %s', (code, condition) => {
   expect(codes(condition)).toEqual([code]);
@@ -114,12 +124,12 @@ test('the alert names an unreachable co-signer, and a co-signer that has caught 
   const [first, , third] = THERE;
   const cosigners = [
     first,
-    { node: 2, fault: 'unreachable', banned: [], recoveryKey: null },
+    { ...STATE, node: 2, fault: 'unreachable', recoveryKey: null },
     { ...third, banned: [2] },
   ] as CosignerState[];
   expect(alertsFor(FINE, cosigners, NOW_MS)).toEqual([
-    { code: 'cosigner-away', detail: 'Co-signer 2 is unavailable: unreachable.' },
-    { code: 'cosigner-banned', detail: 'Co-signer 3 has banned other co-signers: 2.' },
+    { code: 'cosigner-away', subject: '2', detail: 'Co-signer 2 is unavailable: unreachable.' },
+    { code: 'cosigner-banned', subject: '3', detail: 'Co-signer 3 has banned other co-signers: 2.' },
   ]);
 });
 
@@ -159,10 +169,32 @@ test('simultaneous alerts are sorted, those with the most risk for the assets fi
       outdatedKeys: { number: 1, oldestSinceMs: ago(1500), longest: [] },
     },
     [
-      { node: 1, fault: 'unreachable', banned: [2], recoveryKey: null },
-      { node: 2, fault: null, banned: [], recoveryKey: '' },
-      ...[3, 4].map((node) => ({ node, fault: null, banned: [], recoveryKey: 'aa' })),
+      { ...STATE, node: 1, fault: 'unreachable', banned: [2], recoveryKey: null },
+      { ...STATE, node: 2, recoveryKey: '' },
+      ...[3, 4].map((node) => ({
+        ...STATE,
+        node,
+        recoveryKey: 'aa',
+        test: {
+          skewMs: node === 3 ? 30_000 : 0,
+          peers: String(node),
+          keyEncryption: ['bb'],
+          isSecretReused: false,
+          stateVersion: 1,
+          keys: (['unreadable', 'missing'] as const).map((fault) => ({ keyId: 'k', epoch: 1, madeAtMs: 1, fault })),
+        },
+      })),
     ],
   );
-  expect(all).toEqual([...ALERT_CODES]);
+  const node = { chain: 'base', position: 0, host: 'h', checkedAtMs: 1, head: null, lagBlocks: null, otherChain: null };
+  const nodes = RPC_NODE_FAULTS.map((fault) => ({ ...node, fault, error: null }));
+  const ofNodes = alertsOfRpcNodes({
+    nodes,
+    nodelessChains: ['solana'],
+    singleNodeChains: ['base'],
+    fundedChains: ['base'],
+  });
+  const { work, cosigners } = ALERT_CODES_OF;
+  expect(all).toEqual([...work, ...cosigners]);
+  expect(ofNodes.map(({ code }) => code)).toEqual([...ALERT_CODES_OF.rpcNodes]);
 });

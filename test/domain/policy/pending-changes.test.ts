@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { MAX_OWN_PENDING_CHANGES, MAX_PENDING_CHANGES, slotRefusal } from '#domain/policy/pending-changes.ts';
+import {
+  MAX_OPERATOR_PENDING_CHANGES,
+  MAX_OWN_PENDING_CHANGES,
+  MAX_PENDING_CHANGES,
+  slotRefusal,
+} from '#domain/policy/pending-changes.ts';
 import type { Actor } from '#domain/access/approval.ts';
 import { maxOwnPending } from '#domain/vault/vault.ts';
 import { actor, alice, bob, carol, mallory, policy } from '../cast.ts';
@@ -7,6 +12,7 @@ import { actor, alice, bob, carol, mallory, policy } from '../cast.ts';
 /** Covers how many pending changes and transactions one person and one vault have. */
 
 const VAULT_IS_FULL = { code: 'too-many-policy-changes', limit: MAX_PENDING_CHANGES };
+const OPERATORS_ARE_FULL = { code: 'too-many-policy-changes', limit: MAX_OPERATOR_PENDING_CHANGES };
 const PERSON_IS_FULL = { code: 'too-many-own-policy-changes', limit: MAX_OWN_PENDING_CHANGES };
 
 /** Returns a change of this creator that removes these signers; null stands for an operator. */
@@ -37,23 +43,24 @@ test('a vault has ten pending changes and ten renewals', () => {
   expect(refusal(renewals, change(alice))).toBeNull();
 });
 
-test('an operator holds slots of the vault alone', () => {
-  expect(
-    refusal(
-      times(9, () => change(null)),
-      change(null),
-    ),
-  ).toBeNull();
-  expect(
-    refusal(
-      times(10, () => change(null)),
-      change(null),
-    ),
-  ).toEqual(VAULT_IS_FULL);
+test('operators have two slots of their own, whatever the members have proposed', () => {
+  const members = times(10, (i) => change(actor(20 + i)));
+  expect(refusal([...members, change(null)], change(null))).toBeNull();
+  expect(refusal([change(null), change(null)], change(null))).toEqual(OPERATORS_ARE_FULL);
+  expect(refusal([change(null), change(null)], change(null, bob))).toBeNull();
+  // The founding of a vault and a renewal by the service are not theirs.
+  expect(refusal([{ ...change(null), renewsVersion: 1 }, change(null)], change(null))).toBeNull();
+});
+
+test('the proposals of operators leave every slot of the members', () => {
+  const operators = [change(null), change(null), change(null, bob)];
+  const members = times(9, (i) => change(actor(20 + i)));
+  expect(refusal([...operators, ...members], change(alice))).toBeNull();
+  expect(refusal([...operators, ...members, change(bob)], change(alice))).toEqual(VAULT_IS_FULL);
 });
 
 test('the first change of a person that removes a signer is accepted in a full queue', () => {
-  const full = [...times(10, () => change(null)), change(alice), change(alice)];
+  const full = [...times(10, (i) => change(actor(20 + i))), change(alice), change(alice)];
   expect(refusal(full, change(alice))).not.toBeNull();
   expect(refusal(full, change(alice, bob))).toBeNull();
   expect(refusal([...full, change(alice, bob)], change(alice, carol))).toBeNull();
@@ -70,9 +77,9 @@ test('a further change that removes the same signers needs a slot', () => {
 
 test('removals of one person leave as much room to others as before', () => {
   const removals = [change(mallory, alice), change(mallory, bob), change(mallory, carol)];
-  const others = times(9, () => change(null));
+  const others = times(9, (i) => change(actor(20 + i)));
   expect(refusal([...removals, ...others], change(alice))).toBeNull();
-  expect(refusal([...removals, ...others, change(null)], change(alice))).toEqual(VAULT_IS_FULL);
+  expect(refusal([...removals, ...others, change(bob)], change(alice))).toEqual(VAULT_IS_FULL);
 });
 
 test('the removals of one person are at most as many as the signers', () => {

@@ -20,10 +20,15 @@ const stateAfter = (...[before, event, nowMs]: Parameters<typeof after>) => {
   return typeof result === 'string' ? result : result.state;
 };
 
+const ALICE_DISABLED = [
+  { userId: alice.userId, tokenId: null, disabledBy: null, disabledAtMs: NOON_MS, untilMs: null },
+];
+
 const EVENTS: Record<PolicyChangeEvent['type'], PolicyChangeEvent> = {
   approve: { type: 'approve', actor: bob, device: null },
   reject: { type: 'reject', actor: bob, device: null },
   cancel: { type: 'cancel', actor: alice },
+  'drop-decisions': { type: 'drop-decisions', disabledAccess: ALICE_DISABLED },
   expire: { type: 'expire' },
   supersede: { type: 'supersede' },
 };
@@ -37,6 +42,7 @@ const MATRIX: Record<PolicyChangeEvent['type'], readonly string[]> = {
   approve: ['ADOPTED', NO, NO, NO, NO, NO],
   reject: ['PENDING', NO, NO, NO, NO, NO],
   cancel: ['CANCELLED', NO, NO, 'CANCELLED', NO, NO],
+  'drop-decisions': ['PENDING', 'ADOPTED', 'REJECTED', 'CANCELLED', 'EXPIRED', 'SUPERSEDED'],
   expire: ['EXPIRED', 'ADOPTED', 'REJECTED', 'CANCELLED', 'EXPIRED', 'SUPERSEDED'],
   supersede: ['SUPERSEDED', 'ADOPTED', 'REJECTED', 'CANCELLED', 'EXPIRED', 'SUPERSEDED'],
 };

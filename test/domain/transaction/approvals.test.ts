@@ -78,7 +78,7 @@ test('a message has no recipient that could be a look-alike', () => {
 });
 
 const approve = (actor: Actor): TransactionEvent => ({ type: 'approve', actor, digest: DIGEST, device: null });
-const reject = (actor: Actor): TransactionEvent => ({ type: 'reject', actor });
+const reject = (actor: Actor): TransactionEvent => ({ type: 'reject', actor, device: null });
 const approvals = [approvalBy(alice)];
 
 test.each<TransactionState>(['SUBMITTED', 'SIGNING', 'BROADCAST', 'CONFIRMING', 'SUCCEEDED', 'FAILED'])(
@@ -116,11 +116,18 @@ test.each<[TransactionState, readonly Role[], boolean]>([
   ['BROADCAST', ['viewer'], false],
   ['SUCCEEDED', ['signer'], false],
 ])('in %s a member with the roles %j can cancel a payment of another member: %s', (state, roles, may) => {
-  expect(mayCancelTransaction({ userId: mallory.userId, roles }, transactionIn(state))).toBe(may);
+  expect(mayCancelTransaction({ userId: mallory.userId, roles }, transactionIn(state), policy)).toBe(may);
+});
+
+test('in device mode a signer cancels no payment of another member, and an admin does', () => {
+  const byDevices = { approvalMode: 'device' } as const;
+  const may = (roles: readonly Role[]) =>
+    mayCancelTransaction({ userId: mallory.userId, roles }, transactionIn('SIGNING'), byDevices);
+  expect([may(['signer']), may(['admin'])]).toEqual([false, true]);
 });
 
 test('the creator cancels an own payment with the role of an initiator, and not as a viewer', () => {
   const { userId } = transactionIn('SUBMITTED').createdBy;
-  expect(mayCancelTransaction({ userId, roles: ['initiator'] }, transactionIn('SUBMITTED'))).toBe(true);
-  expect(mayCancelTransaction({ userId, roles: ['viewer'] }, transactionIn('SUBMITTED'))).toBe(false);
+  expect(mayCancelTransaction({ userId, roles: ['initiator'] }, transactionIn('SUBMITTED'), policy)).toBe(true);
+  expect(mayCancelTransaction({ userId, roles: ['viewer'] }, transactionIn('SUBMITTED'), policy)).toBe(false);
 });

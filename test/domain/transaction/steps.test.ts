@@ -27,7 +27,7 @@ describe('before the decision', () => {
   const pending = transactionIn('SUBMITTED');
 
   test('a rejection names its signer and the digest', () => {
-    expect(step(pending, { type: 'reject', actor: bob })).toEqual({
+    expect(step(pending, { type: 'reject', device: null, actor: bob })).toEqual({
       state: 'REJECTED',
       stateReason: 'REJECTED_BY_SIGNER',
       rejection: { actor: bob, digest: DIGEST, device: null, atMs: NOON_MS },

@@ -22,7 +22,7 @@ import {
 /** One event of each type, chosen for its largest effect. */
 const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
   approve: { type: 'approve', actor: carol, device: null, digest: DIGEST },
-  reject: { type: 'reject', actor: carol },
+  reject: { type: 'reject', actor: carol, device: null },
   cancel: { type: 'cancel', actor: alice },
   endUnknown: { type: 'endUnknown', actor: alice, reason: 'COIN_UNKNOWN' },
   speedUp: { type: 'speedUp', actor: alice },
@@ -31,7 +31,7 @@ const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
   askInVain: { type: 'askInVain', signingDigest: PREPARED.signingDigest, run: 'first' },
   abandonReplacement: { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' },
   setVisibility: { type: 'setVisibility', actor: alice, visible: false },
-  dropVotes: { type: 'dropVotes', policy: { ...policy, signers: [bob.userId, carol.userId] } },
+  dropVotes: { type: 'dropVotes', policy: { ...policy, signers: [bob.userId, carol.userId] }, disabledAccess: [] },
   expire: { type: 'expire' },
   prepare: { type: 'prepare', attempt: PREPARED },
   delaySigning: { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' },

@@ -127,7 +127,11 @@ test('the approval of a removed signer no longer counts', () => {
   const withApprovals = transactionIn('SUBMITTED', { approvals: [approvalBy(alice)] });
   const without: Policy = { ...policy, version: 2, signers: [bob.userId, carol.userId] };
   expect(after(withApprovals, approves(bob), { ...now, policy: without }).transaction.state).toBe('SUBMITTED');
-  const dropped = after(withApprovals, { type: 'dropVotes', policy: without }, { ...now, policy: without });
+  const dropped = after(
+    withApprovals,
+    { type: 'dropVotes', policy: without, disabledAccess: [] },
+    { ...now, policy: without },
+  );
   expect(dropped.transaction.approvals).toEqual([]);
 });
 
@@ -148,7 +152,7 @@ test('a raised threshold applies to pending transactions', () => {
 
 test('a signer who approved may still reject, and one rejection ends the transaction', () => {
   const withApproval = transactionIn('SUBMITTED', { approvals: [approvalBy(alice)] });
-  const { transaction, effects } = after(withApproval, { type: 'reject', actor: alice });
+  const { transaction, effects } = after(withApproval, { type: 'reject', device: null, actor: alice });
   expect(transaction.state).toBe('REJECTED');
   expect(transaction.rejection?.actor).toEqual(alice);
   expect(effects).toEqual([{ type: 'finish', job: 'expire' }]);
@@ -306,10 +310,10 @@ test('the transaction hash is that of the mined attempt, else of the newest sign
 const people = fc.constantFrom(alice, bob, carol, mallory);
 const anyEvent: fc.Arbitrary<TransactionEvent> = fc.oneof(
   people.map(approves),
-  people.map((actor): TransactionEvent => ({ type: 'reject', actor })),
+  people.map((actor): TransactionEvent => ({ type: 'reject', device: null, actor })),
   people.map((gone): TransactionEvent => {
     const signers = policy.signers.filter((userId) => userId !== gone.userId);
-    return { type: 'dropVotes', policy: { ...policy, signers } };
+    return { type: 'dropVotes', policy: { ...policy, signers }, disabledAccess: [] };
   }),
   fc.constantFrom<TransactionEvent>(
     { type: 'expire' },

@@ -1,32 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Role } from '#domain/access/member.ts';
-import type { Result } from '#domain/result.ts';
-import { NO_RULES } from '#domain/policy/rules.ts';
 import type { Vault } from '#domain/vault/vault.ts';
-import { vaultFromSpec } from '#domain/vault/new-vault.ts';
 import { nextPolicy } from '#domain/vault/next-policy.ts';
-import { withMember, withPolicy } from '#domain/vault/membership.ts';
+import { MAX_MEMBERS, withMember, withPolicy } from '#domain/vault/membership.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
-import { alice, bob, BY_TOKEN, carol, mallory, vaultId } from '../cast.ts';
-
-const configuration = {
-  name: 'Treasury',
-  initialState: 'SUBMITTED',
-  decisionPeriodSeconds: 60,
-  mostPending: 10,
-  chains: ['anvil'],
-} as const;
-
-const signer: readonly Role[] = ['signer'];
-const members = [carol, alice, bob].map(({ userId }) => ({ userId, roles: signer }));
-
-function value(result: Result<Vault, string>): Vault {
-  if (!result.ok) throw new Error(result.refusal);
-  return result.value;
-}
-
-const creation = { id: vaultId, reference: 'treasury', foundedAtMs: 1, configuration, members };
-const vault = value(vaultFromSpec({ ...creation, threshold: 2, ...BY_TOKEN, rules: NO_RULES }));
+import { alice, bob, BY_TOKEN, carol, mallory } from '../cast.ts';
+import { treasury as vault, value } from './treasury.ts';
 
 test('a new vault has policy version 1 with its signers in order', () => {
   expect(vault.policy).toMatchObject({
@@ -42,6 +20,22 @@ test('adding or removing a viewer makes no new policy', () => {
   expect(withViewer.members).toHaveLength(4);
   expect(withViewer.policy).toEqual(vault.policy);
   expect(value(withMember(withViewer, mallory.userId, [])).members).toHaveLength(3);
+});
+
+test('the same roles in another order change nothing', () => {
+  const admin = value(withMember(vault, carol.userId, ['signer', 'admin']));
+  expect(value(withMember(admin, carol.userId, ['admin', 'signer']))).toBe(admin);
+  expect(value(withMember(vault, mallory.userId, []))).toBe(vault);
+});
+
+test('a vault has at most 200 members, and the roles of a full one still change', () => {
+  const viewers = Array.from({ length: MAX_MEMBERS - vault.members.length }, () => ({
+    ...bob,
+    roles: ['viewer' as const],
+  }));
+  const full = { ...vault, members: [...vault.members, ...viewers] };
+  expect(withMember(full, mallory.userId, ['viewer'])).toEqual({ ok: false, refusal: 'too-many-members' });
+  expect(withMember(full, carol.userId, ['signer', 'admin']).ok).toBe(true);
 });
 
 test('a change of the members cannot change the signers', () => {

@@ -36,7 +36,7 @@ const notify = (hash: string) => report(world.stack().monitor, hash);
 const outsider = async (): Promise<Address> => getAddress(await world.chain.account(8));
 
 async function mined(hash: Hex): Promise<Hex> {
-  await client().waitForTransactionReceipt({ hash });
+  await client().mined(hash);
   return hash;
 }
 
@@ -147,7 +147,7 @@ test('a delivery that is signed correctly and reports no payment credits nothing
   const before = await alice.client.transactions(vault.id, { limit: '100' });
   expect(await notify(`0x${'ab'.repeat(32)}`)).toBe(200);
   const elsewhere = await client().sendTransaction({ account: await outsider(), to: await outsider(), value: 1n });
-  await client().waitForTransactionReceipt({ hash: elsewhere });
+  await client().mined(elsewhere);
   expect(await notify(elsewhere)).toBe(200);
   await everythingIsSeen();
   const after = await alice.client.transactions(vault.id, { limit: '100' });
@@ -176,7 +176,7 @@ test('a transfer of zero tokens in the vault’s name is hidden, and a member ca
     functionName: 'transferFrom',
     args: [getAddress(vault.address), account, 0n],
   });
-  await client().waitForTransactionReceipt({ hash });
+  await client().mined(hash);
   await notify(hash);
   const record = await appears(hash);
   expect([record.visible, record.hiddenReason]).toEqual([false, 'ZERO_VALUE']);
@@ -264,7 +264,7 @@ test('a reorganised payment is FAILED and hidden, and comes back with the block 
   const gone = await reaches(alice, id, ({ state }) => state === 'FAILED');
   expect([gone.stateReason, gone.visible, gone.hiddenReason]).toEqual(['REORGED', false, 'REORGED']);
   await client().sendRawTransaction({ serializedTransaction: raw });
-  await client().waitForTransactionReceipt({ hash });
+  await client().mined(hash);
   await notify(hash);
   const back = await reaches(alice, id, ({ state }) => state === 'SUCCEEDED');
   expect([back.visible, back.block?.hash === receipt.blockHash]).toEqual([true, false]);

@@ -114,7 +114,7 @@ test('an outgoing transfer costs its amount and its fee, and a reverted call cos
 test('a payment in a block that is not final is pending in, and available when the block is final', async () => {
   const account = getAddress(await world.chain.account(8));
   const hash: Hex = await client().sendTransaction({ account, to: getAddress(vault.address), value: 11n });
-  await client().waitForTransactionReceipt({ hash });
+  await client().mined(hash);
   await report(world.stack().monitor, hash);
   const coming = () =>
     eventually('money that comes in', async () => ((await balances())[0]?.incoming === '11' ? true : null));

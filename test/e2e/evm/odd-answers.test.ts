@@ -49,7 +49,7 @@ const eventually = <T>(what: string, observation: () => Promise<T | null>) =>
 
 async function send(to: Address, data: Hex, value = 0n): Promise<Hex> {
   const hash = await client().sendTransaction({ account: stranger, to, data, value, gas: 25_000_000n });
-  await client().waitForTransactionReceipt({ hash });
+  await client().mined(hash);
   return hash;
 }
 
@@ -208,7 +208,7 @@ test.each(['gate', 'secondGate'] as const)(
     const ether = 10n ** 16n;
     const [to, amount] = [getAddress(vault.address), 10n ** 12n];
     const hash = await client().sendTransaction({ account: stranger, to, value: ether });
-    await client().waitForTransactionReceipt({ hash });
+    await client().mined(hash);
     world[liar].falsify(async (method, [subject]) => {
       if (method !== 'eth_getTransactionReceipt' || subject !== hash) return undefined;
       const receipt: { readonly blockHash?: Hex; readonly blockNumber?: Hex } = Object(

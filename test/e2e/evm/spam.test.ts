@@ -39,7 +39,7 @@ afterAll(() => world.end());
 const client = () => anvilClient(world.chainUrl);
 
 async function recordOf(hash: Hex): Promise<TransactionRecord> {
-  await client().waitForTransactionReceipt({ hash });
+  await client().mined(hash);
   expect(await report(world.stack().monitor, hash)).toBe(200);
   const { alice } = world.people();
   const observation = async () => {

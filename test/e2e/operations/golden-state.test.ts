@@ -103,7 +103,16 @@ describe.each(goldenReleases())('the state of release %s', (release) => {
         if (!UNCHANGED.includes(record.state)) continue;
         // A later release adds fields, and warnings of the same bytes.
         const { warnings } = now.get(record.id) ?? record;
-        const added = { hiddenChanges: [], foreignChainId: null, droppedKeys: null, maxTokenFee: null };
+        const rejections = record.rejection === null ? [] : [record.rejection];
+        const decided = { rejections, requiredRejections: record.kind === 'activity' ? 0 : 1 };
+        const added = {
+          ...decided,
+          hiddenChanges: [],
+          foreignChainId: null,
+          droppedKeys: null,
+          maxTokenFee: null,
+          omitted: [],
+        };
         // Assets have had `trust` and `imitates` since then, and a rejection a reason.
         const { feeAsset, ...same } = now.get(record.id) ?? record;
         expect(feeAsset.trust).toBe('native');

@@ -19,6 +19,7 @@ import { signingKeysIn } from '#cli/peers-file.ts';
 import { publicIdentity } from '#mpc/identity.ts';
 import { walletKey } from '#mpc/derivation/derivation.ts';
 import type { RecoveryPackage } from '#mpc/recovery/package.ts';
+import { rpcEntriesOf } from '#local/stack/configuration.ts';
 import type { BitcoinNode } from '#local/bitcoin/node.ts';
 import { startBitcoinNode } from '#local/bitcoin/node.ts';
 import type { SolanaNode } from '#local/solana/node.ts';
@@ -127,7 +128,7 @@ const urls = () => ({
 });
 
 async function recover(...args: readonly string[]): Promise<Ended> {
-  const env = { ...process.env, RPC_URLS: JSON.stringify(urls()) };
+  const env = { ...process.env, RPC_URLS: JSON.stringify(rpcEntriesOf(urls())) };
   const ended = await run(process.execPath, ['cli/conclave.ts', 'recover', '--bundled-node', ...args], { env }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }: Ended) => ({ code, stdout, stderr }),
@@ -285,7 +286,7 @@ test('the three commands move tokens and native assets on every chain, and leave
 
 /** Runs `watch` in this process, with the nodes of this file or others. */
 async function watch(words: readonly string[], rpcUrls: Readonly<Record<string, readonly string[]>> = urls()) {
-  vi.stubEnv('RPC_URLS', JSON.stringify(rpcUrls));
+  vi.stubEnv('RPC_URLS', JSON.stringify(rpcEntriesOf(rpcUrls)));
   const { code, output, errors } = await offline('recover', 'watch', ...words);
   vi.unstubAllEnvs();
   return { code, errors, payments: output === '' ? null : (JSON.parse(output) as Job).payments };

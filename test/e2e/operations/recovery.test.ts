@@ -28,6 +28,9 @@ const run = promisify(execFile);
 let safe: string;
 /** The paths of the recovery keys, one for each co-signer. */
 let keyFiles: readonly string[];
+/** The vault has wallets on three chains, and this stack has an RPC node of one. */
+const NO_NODE = 'chain-without-node';
+
 let world: World;
 let vault: ReadyVault;
 let packages: readonly RecoveryPackage[];
@@ -42,7 +45,7 @@ beforeAll(async () => {
   const answer = await world.service().request<Exported>('POST', `/internal/vault/${vault.id}/recovery`);
   expect([answer.status, answer.body.missing]).toEqual([200, []]);
   packages = answer.body.packages;
-}, 120_000);
+});
 afterAll(async () => {
   await world.end();
   await rm(safe, { recursive: true, force: true });
@@ -72,7 +75,8 @@ test('the vault names its last complete export, and the status the recovery key 
   const exportedAt = expect.any(String) as string;
   expect(keys).toHaveLength(3);
   for (const { recovery } of keys) expect(recovery).toEqual({ exportedAt, outdatedSince: null, recoveryKeys });
-  const { cosigners, attention, recovery } = await unwrap(api.internal.status.$get());
+  const { cosigners, attention: all, recovery } = await unwrap(api.internal.status.$get());
+  const attention = all.filter(({ code }) => code !== NO_NODE);
   expect(cosigners.map(({ recoveryKey }) => recoveryKey)).toEqual(recoveryKeys.map(({ recoveryKey }) => recoveryKey));
   expect([recovery, attention]).toEqual([{ outdated: 0, longest: [] }, []]);
 });
@@ -217,7 +221,8 @@ test('a co-signer that has not pinned the recovery key gives no package, and the
     new Set(['1 no-recovery-key', '2 unreachable', '3 no-recovery-key']),
   );
   const { attention } = await unwrap(world.service().api.internal.status.$get());
-  expect(attention.map(({ code, detail }) => `${code}: ${detail}`)).toEqual([
+  const others = attention.filter(({ code }) => code !== NO_NODE);
+  expect(others.map(({ code, detail }) => `${code}: ${detail}`)).toEqual([
     'cosigner-away: Co-signer 2 is unavailable: unreachable.',
     'recovery-key-missing: Co-signers without a recovery key: 1, 3.',
   ]);

@@ -22,10 +22,15 @@ test('the document has every endpoint that a token opens, and none that a servic
     shown.map(({ method, path }) => `${method} ${path.replaceAll(/:([A-Za-z]+)/g, '{$1}')}`).toSorted(),
   );
   expect(JSON.stringify(body)).not.toContain('internal/');
-  expect([body['openapi'], (await fetched('/openapi.json')).headers.get('content-type')]).toEqual([
+  const { headers } = await fetched('/openapi.json');
+  expect([body['openapi'], headers.get('content-type'), headers.get('cache-control')]).toEqual([
     '3.1.0',
     'application/json',
+    'public, max-age=300',
   ]);
+  expect(headers.get('strict-transport-security')).toBe('max-age=31536000');
+  const again = await call('GET /openapi.json', { headers: { 'if-none-match': headers.get('etag') ?? '' } });
+  expect(again.status).toBe(304);
 });
 
 test('every reference of the document has a target, and no two operations have the same name', async () => {
@@ -57,15 +62,16 @@ test('the documentation page requires no script, and allows none', async () => {
 });
 
 /**
- * The status of the response to the example, by the end of the path, where the status is not that
- * of a success.
+ * The status of the response to the example, by the end of the path, where it is not that of a
+ * creation.
  */
 const ELSEWHERE = [
-  ['estimate-fee', 503],
   ['cancel-by-device', 404],
+  ['estimate-fee', 200],
   ['consolidate', 422],
   ['utxos/lock', 422],
   ['utxos/unlock', 204],
+  ['notifications/read', 204],
 ] as const;
 
 interface Documented {
@@ -97,8 +103,8 @@ test('every route with a body has an example, and the service accepts every exam
           .replace('{id}', spare);
         const sent = 'vaultId' in example ? { ...example, vaultId: treasury.id } : example;
         const answer = await call(`${method.toUpperCase()} ${filled}`, { token, body: sent });
-        // These tests have no RPC node for an estimate (test/e2e has one), no reset that the device
-        // of the example could cancel, and no Bitcoin wallet.
+        // These tests have no reset that the device of the example could cancel, and no Bitcoin
+        // wallet.
         const elsewhere = ELSEWHERE.find(([ending]) => path.endsWith(ending))?.[1] ?? null;
         const creates = method === 'post' && !path.endsWith('verify') && !path.endsWith('policy-comparison');
         const taken = elsewhere ?? (creates ? 201 : 200);
@@ -109,8 +115,9 @@ test('every route with a body has an example, and the service accepts every exam
   expect(shown).toBeGreaterThan(12);
 });
 
-async function messageOf({ id: vaultId, bob }: Treasury): Promise<string> {
-  const { token } = await anotherToken(bob);
+/** A message of the caller, because only the creator may hide what no signer has approved. */
+async function messageOf({ id: vaultId, alice }: Treasury): Promise<string> {
+  const { token } = await anotherToken(alice);
   const created = await call('POST /transaction/message', {
     token,
     body: { vaultId, chain: 'ethereum', message: 'hi' },

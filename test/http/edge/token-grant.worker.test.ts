@@ -48,7 +48,7 @@ function sent(route: Route, token: string, headers: Readonly<Record<string, stri
 function requiredScope({ method, path, access }: Route): TokenScope | null {
   if (method === 'GET' || access === 'read') return 'read';
   if (path.startsWith('/personal-access-token')) return null;
-  return /\/(approve|reject|renewal)$|credential-reset.*cancel$/.test(path) ? 'approve' : 'create';
+  return /\/(approve|reject|renewal)$|credential-reset.*cancel$|\/member\//.test(path) ? 'approve' : 'create';
 }
 
 test('each route refuses a token without its scope, and admits one that has only that', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { illFormedTexts } from '#http/edge/well-formed-body.ts';
+import { illFormedTexts } from '#http/edge/body/well-formed-body.ts';
 
 test.each<[string, unknown, readonly string[]]>([
   ['a text in the body itself', '\uD800', ['/']],

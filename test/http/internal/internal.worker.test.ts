@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { parseKeyId } from '#domain/id.ts';
 import { addDeadLetter } from '#store/operations/dead-letters.ts';
 import {
+  accept,
   anotherToken,
   call,
   asService,
@@ -151,6 +152,7 @@ test('a service key adds and removes members, but never signers', async () => {
   const path = `/internal/vault/${treasury.id}`;
   const added = await asService(`PUT ${path}/member/${treasury.mallory.id}`, { roles: ['viewer'] });
   expect(added.status).toBe(200);
+  await accept(treasury.id, treasury.mallory);
   expect((await call(`GET /vault/${treasury.id}/transactions`, { token: treasury.mallory.token })).status).toBe(200);
   expect((await asService(`DELETE ${path}/member/${treasury.mallory.id}`)).status).toBe(200);
   expect((await call(`GET /vault/${treasury.id}/transactions`, { token: treasury.mallory.token })).status).toBe(403);
@@ -185,7 +187,8 @@ test('a vault gets a wallet on one more chain once, with the address of its key'
   ]);
   expect((await asService(`PUT ${path}/wallet/eip155:8453`)).body).toEqual(added.body);
   const body = { vaultId: treasury.id, chain: 'base', to: RECIPIENT, amount: '1' };
-  const paid = await call('POST /transaction/transfer', { token: treasury.alice.token, body });
+  const env = { ...coordinator, RPC_URLS: JSON.stringify({ base: ['https://node-of-the-tests.test/8453'] }) };
+  const paid = await call('POST /transaction/transfer', { token: treasury.alice.token, body, env });
   expect([paid.status, paid.body['from']]).toEqual([201, address]);
   await call(`GET /vault/${treasury.id}/transactions`, { token: treasury.victor.token });
   const { results } = await coordinator.DB.prepare('SELECT chain FROM wallets WHERE vault_id = ? ORDER BY chain')
@@ -244,4 +247,31 @@ test('the status shows the messages that the queues have given up', async () => 
   expect(body['deadLetters']).toEqual([
     { id: 'm1', queue: 'conclave-signing-dead', body: '{"job":"sign"}', at: '2023-11-14T22:13:20.000Z' },
   ]);
+});
+
+test('an operator adds tokens to a service account, which neither approve nor manage tokens', async () => {
+  const created = await asService('POST /internal/user', {
+    name: 'Payouts',
+    email: 'payouts@example.com',
+    isServiceAccount: true,
+  });
+  const path = `/internal/user/${created.body['id']}/access-token`;
+  const first = await asService(`POST ${path}`, { name: 'first' });
+  expect((await call('GET /user/me', { token: String(first.body['token']) })).status).toBe(200);
+  const added = await asService(`POST ${path}`, { name: 'second', scopes: ['read', 'create'] });
+  expect(added.status).toBe(201);
+  const both = [first, added].map(({ body }) => String(body['token']));
+  for (const token of both) expect((await call('GET /user/me', { token })).status).toBe(200);
+  for (const scopes of [undefined, ['read', 'approve'], ['read', 'manage-tokens']]) {
+    const refused = await asService(`POST ${path}`, { name: 'third', ...(scopes === undefined ? {} : { scopes }) });
+    expect([refused.status, refused.body['code']]).toEqual([409, 'credential-reset-required']);
+  }
+  // A repeated creation makes no service account of a person.
+  const person = { name: 'Person', email: 'person@example.com' };
+  const { body } = await asService('POST /internal/user', person);
+  await asService('POST /internal/user', { ...person, isServiceAccount: true });
+  const token = await asService(`POST /internal/user/${body['id']}/access-token`, { name: 'first' });
+  expect((await call('GET /user/me', { token: String(token.body['token']) })).status).toBe(200);
+  const refused = await asService(`POST /internal/user/${body['id']}/access-token`, { name: 'more', scopes: ['read'] });
+  expect([refused.status, refused.body['code']]).toEqual([409, 'credential-reset-required']);
 });

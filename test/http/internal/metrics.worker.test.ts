@@ -1,5 +1,5 @@
 import { createMessageBatch } from 'cloudflare:test';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { consume } from '#jobs/consume.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { recordMetric } from '#objects/metrics.ts';
@@ -52,4 +52,69 @@ test('a missing or failing data set disturbs no request and no job', async () =>
   recordMetric({ METRICS }, { kind: 'alert', texts: ['late-sweep'] });
   recordMetric({}, { kind: 'alert', texts: ['late-sweep'] });
   expect((await call('GET /health')).status).toBe(200);
+});
+
+/** Returns the lines about ordinary work that are logged meanwhile. */
+async function linesOf(share: string, run: (env: CoordinatorEnv) => Promise<unknown>) {
+  const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+  await run({ ...coordinator, LOG_SHARE: share });
+  const lines = log.mock.calls.map(([line]) => JSON.parse(String(line)) as Record<string, unknown>);
+  log.mockRestore();
+  return lines;
+}
+
+test('each request has one line with route, status and ids, and nothing of its content', async () => {
+  const treasury = await foundTreasury();
+  const { token, id: userId } = treasury.alice;
+  const note = 'a note of the payment';
+  const lines = await linesOf('1', async (env) => {
+    await call('POST /transaction/transfer', { token, body: { ...payment(treasury), note }, env });
+    await call('GET /transaction/1.01J9ZK0000000000000000000A?secret=1', { token, env });
+    await call('GET /user/me', { env });
+  });
+  expect(lines).toEqual([
+    {
+      event: 'request',
+      requestId: expect.any(String),
+      method: 'POST',
+      route: '/transaction/transfer',
+      status: 201,
+      ms: expect.any(Number),
+      userId,
+      tokenId: token.slice(12, 28),
+    },
+    expect.objectContaining({ route: '/transaction/:txId', status: 403, userId }),
+    expect.objectContaining({ status: 401 }),
+  ]);
+  expect(JSON.stringify(lines)).not.toMatch(/note|secret|service_pat/);
+  expect(Object.keys(lines[2] ?? {})).not.toContain('userId');
+});
+
+test('a share of 0 leaves the failures of known callers, and without the setting nothing is logged', async () => {
+  const treasury = await foundTreasury();
+  const { token } = treasury.alice;
+  const requests = async (env: CoordinatorEnv) => {
+    await call('GET /user/me', { token, env });
+    await call('GET /transaction/1.01J9ZK0000000000000000000A', { token, env });
+    await call('GET /user/me', { env });
+  };
+  expect((await linesOf('0', requests)).map(({ status }) => status)).toEqual([403]);
+  expect(await linesOf('', requests)).toEqual([]);
+  expect(await linesOf('often', requests)).toEqual([]);
+});
+
+test('each job has one line with its outcome and its ids', async () => {
+  const body = { vaultId: 1_000_000, transactionId: null, job: 'generate-key' };
+  const batch = createMessageBatch('conclave-signing', [{ id: 'a', timestamp: new Date(), attempts: 2, body }]);
+  const lines = await linesOf('1', (env) => consume(batch, env));
+  expect(lines).toEqual([
+    {
+      event: 'job',
+      job: 'generate-key',
+      outcome: 'done',
+      attempts: 2,
+      ageMs: expect.any(Number),
+      vaultId: 1_000_000,
+    },
+  ]);
 });

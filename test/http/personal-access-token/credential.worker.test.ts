@@ -116,12 +116,12 @@ describe.each(internal.map(lineOf))('%s', (line) => {
   });
 });
 
-test('only the health check, the login and the cancellation by a device need no credential', async () => {
+test('only the health checks, the login and the cancellation by a device need no credential', async () => {
   const open = ROUTES.filter(({ access }) => access === 'anyone').map(lineOf);
   // test/attacks/operator/credential-reset-cancelled.worker.test.ts covers this route, which
   // requires a device signature.
   const byDevice = 'POST /vault/1/credential-reset/crs_01J00000000000000000000000/cancel-by-device';
-  expect(open.toSorted()).toEqual(['GET /health', 'GET /login', 'GET /login/callback', byDevice]);
+  expect(open.toSorted()).toEqual(['GET /health', 'GET /health/ready', 'GET /login', 'GET /login/callback', byDevice]);
   for (const line of ['GET /login', 'GET /login/callback?code=c&state=s']) {
     const { status, body } = await request(line);
     expect([status, body['code']]).toEqual([409, 'login-not-configured']);

@@ -322,18 +322,18 @@ test('a request that begins after the response to a change gets the new state', 
       expect([name, answer.status < 300, late, await meFromElsewhere(used.token)]).toEqual([name, true, 0, 401]);
     }
   }
-}, 60_000);
+});
 
-test('a hundred simultaneous rotations leave one new value and at most one old one', async () => {
+test('as many simultaneous rotations as a user has leave one new value and at most one old one', async () => {
   const trent = await enter('trent');
   const used = await anotherToken(trent);
-  const managers = await Promise.all(Array.from({ length: 34 }, () => anotherToken(trent)));
+  const managers = await Promise.all(Array.from({ length: 3 }, () => anotherToken(trent)));
   const answers = await Promise.all(
     managers.flatMap(({ token }) => [1, 2, 3].map(() => call(`POST ${path(used)}/rotate`, { token }))),
   );
   const values = answers.filter(({ status }) => status === 200).map(({ body }) => String(body['token']));
-  expect([answers.length, values.length, new Set(values).size]).toEqual([102, 102, 102]);
+  expect([answers.length, values.length, new Set(values).size]).toEqual([9, 9, 9]);
   const alive: string[] = [];
   for (const value of [used.token, ...values]) if ((await meFromElsewhere(value)) === 200) alive.push(value);
   expect(alive).toHaveLength(2);
-}, 30_000);
+});

@@ -129,9 +129,13 @@ test('the session lists the vaults of its user, with the data that each vault re
       roles: expect.arrayContaining(['signer']) as string[],
       threshold: 2,
       approvalMode: 'token',
+      membership: 'accepted',
+      namesakes: [],
       // All vaults of these tests have the same address, which already has an owner.
       wallets: expect.any(Array) as unknown[],
-      members: expect.arrayContaining([{ userId: treasury.alice.id, name: expect.any(String) as string }]) as unknown[],
+      members: expect.arrayContaining([
+        { userId: treasury.alice.id, name: expect.any(String) as string, hasNamesake: false },
+      ]) as unknown[],
     },
   ]);
   await vi.waitFor(async () => expect((await seen(other.victor)).map(({ id }) => id)).toEqual([other.id]), PATIENCE_MS);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { anotherToken, call, enter, foundTreasury, RECIPIENT, stored, WALLET } from '../scene.worker.ts';
+import { anotherToken, call, enter, foundTreasury, RECIPIENT, stored, WALLET, WITHOUT_NODES } from '../scene.worker.ts';
 
 /**
  * Covers the creation of messages, calls and allowances (spec part 4). transfer.test.ts covers what
@@ -293,7 +293,7 @@ test('an estimate is refused to a stranger, and reports a missing RPC node to a 
   const treasury = await foundTreasury();
   const body = { vaultId: treasury.id, chain: 'anvil', to: RECIPIENT, amount: '1' };
   const estimate = (token: string, differences = {}) =>
-    call('POST /transaction/estimate-fee', { token, body: { ...body, ...differences } });
+    call('POST /transaction/estimate-fee', { token, body: { ...body, ...differences }, env: WITHOUT_NODES });
   expect((await estimate(treasury.mallory.token)).status).toBe(403);
   const { token } = treasury.alice;
   const answer = await estimate(token);

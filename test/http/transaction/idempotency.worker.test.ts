@@ -1,6 +1,9 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
+import { DAY_MS } from '#domain/policy/rules.ts';
 import type { Answer, Treasury } from '../scene.worker.ts';
 import { anotherToken, call, foundTreasury, payment } from '../scene.worker.ts';
+
+afterEach(() => vi.useRealTimers());
 
 async function post(
   treasury: Treasury,
@@ -89,6 +92,36 @@ test('a refused request does not use up its key', async () => {
   const refused = await post(treasury, 'payout-1', { chain: 'ethereum' });
   expect(refused.status).toBe(422);
   expect((await post(treasury, 'payout-1')).status).toBe(201);
+});
+
+/** Two vaults of the same people. */
+async function twoTreasuries(): Promise<readonly [Treasury, Treasury]> {
+  const first = await foundTreasury();
+  const members = [first.alice, first.bob].map(({ id }) => ({ userId: id, roles: ['initiator', 'signer'] }));
+  const second = await foundTreasury({ name: 'Payroll', members });
+  return [first, { ...second, alice: first.alice, bob: first.bob, victor: first.alice }];
+}
+
+test('a key that created in one vault is refused with another vault, until its day has passed', async () => {
+  const [first, second] = await twoTreasuries();
+  const startMs = Date.now();
+  vi.useFakeTimers({ toFake: ['Date'], now: startMs });
+  expect((await post(first, 'payout-1')).status).toBe(201);
+  const other = await post(second, 'payout-1');
+  expect([other.status, other.body['code']]).toEqual([422, 'idempotency-key-reused']);
+  expect(await listedIds(second)).toEqual([]);
+  expect((await post(first, 'payout-1')).headers.get('idempotency-replayed')).toBe('true');
+  vi.setSystemTime(startMs + DAY_MS);
+  expect((await post(second, 'payout-1')).status).toBe(201);
+});
+
+test('a key that one vault refused creates in another vault', async () => {
+  const [first, second] = await twoTreasuries();
+  expect((await post(first, 'payout-1', { chain: 'ethereum' })).status).toBe(422);
+  expect((await post(second, 'payout-1')).status).toBe(201);
+  // A vault that refuses the key as used keeps it.
+  expect((await post(second, 'payout-1', { amount: '2000' })).status).toBe(422);
+  expect((await post(first, 'payout-1')).status).toBe(422);
 });
 
 test.each(['', ' ', 'a b', 'x'.repeat(65), 'a;b', '"open', '""'])('the key %j is refused as invalid', async (key) => {

@@ -2,18 +2,15 @@ import { expect, test } from 'vitest';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import type { HistoryEntry } from '#objects/vault/documents/history.ts';
 import type { Answer, Person } from '../scene.worker.ts';
-import { anotherToken, call, created, foundTreasury, stored } from '../scene.worker.ts';
+import { anotherToken, asPerson, call, created, foundTreasury, stored } from '../scene.worker.ts';
 
 /** Covers the reason of a rejection, of a transaction and of a policy change. */
 
 const REASON = 'Paid last week, “twice” 🧾';
-const LONGEST = '🔑'.repeat(200);
-const PUT = ['\u0000', 'two\nlines', '\u202Eevil', '\u2066hidden', '\u2028', '\uD800', '🔑'.repeat(201)];
+const LONGEST = '🔑'.repeat(500);
+const PUT = ['\u0000', 'two\nlines', '\u202Eevil', '\u2066hidden', '\u2028', '\uD800', '🔑'.repeat(501)];
 
-async function post(person: Person, path: string, body?: object): Promise<Answer> {
-  const { token } = await anotherToken(person);
-  return call(`POST ${path}`, { token, ...(body === undefined ? {} : { body }) });
-}
+const post = (person: Person, path: string, body?: object) => asPerson(person, `POST ${path}`, body);
 
 async function read(person: Person, path: string): Promise<Answer> {
   const { token } = await anotherToken(person);

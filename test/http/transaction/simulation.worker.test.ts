@@ -1,15 +1,18 @@
 import { expect, test } from 'vitest';
-import { call, created, foundTreasury } from '../scene.worker.ts';
+import { call, created, foundTreasury, WITHOUT_NODES } from '../scene.worker.ts';
 
 /**
- * Covers the simulation of a transaction. These tests have no RPC node.
+ * Covers the simulation of a transaction without an RPC node that simulates.
  * test/chains/evm/watch/simulate.test.ts uses a real one.
  */
 
 test('a simulation without an RPC node has the outcome unknown, and no balance changes', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
-  const answer = await call(`GET /transaction/${body['id']}/simulation`, { token: treasury.victor.token });
+  const answer = await call(`GET /transaction/${body['id']}/simulation`, {
+    token: treasury.victor.token,
+    env: WITHOUT_NODES,
+  });
   expect([answer.status, answer.body]).toEqual([
     200,
     {

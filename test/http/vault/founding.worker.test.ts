@@ -3,7 +3,7 @@ import { ScriptDevice } from '#cli/device/script-device.ts';
 import { vaultStub } from '#objects/vault/doors/stub.ts';
 import { parseVaultId } from '#domain/id.ts';
 import type { Answer, Person } from '../scene.worker.ts';
-import { anotherToken, asService, call, coordinator, enter } from '../scene.worker.ts';
+import { accept, anotherToken, asService, call, coordinator, enter } from '../scene.worker.ts';
 
 /**
  * Covers the founding of a vault in device mode: what is missing, who signs, and what waits for it.
@@ -33,6 +33,7 @@ async function unfounded() {
   });
   expect(created.status).toBe(201);
   const { id, founding } = created.body;
+  for (const person of [alice, bob]) await accept(id, person);
   const line = `/vault/${id}/policy-change/${founding.changeId}`;
   const signs = async (person: Person, device: ScriptDevice) => {
     const { digest } = (await as(person, `GET ${line}`)).body;
@@ -78,7 +79,8 @@ test('a vault in device mode waits for every device in its policy, and states wh
   const history = (await as(alice, `GET /vault/${id}/history`)).body['history'] as { action: string }[];
   const actions = history.map(({ action }) => action);
   const approvals = Array(3).fill('approve-founding') as string[];
-  expect(actions).toEqual(['found', 'propose-founding', ...approvals, 'adopt-founding']);
+  const accepted = ['accept-vault', 'accept-vault'];
+  expect(actions).toEqual(['found', 'propose-founding', ...accepted, ...approvals, 'adopt-founding']);
 });
 
 test('a founding that a signer rejects is proposed again, and the same policy can be founded', async () => {
@@ -107,6 +109,7 @@ test('a change to device mode adds no signer, because a new signer cannot approv
   const member = ({ id }: Person) => ({ userId: id, roles: ['signer'] });
   const body = { name: 'Warm', members: [member(alice)], threshold: 1, initialState: 'SUBMITTED', chains: ['anvil'] };
   const { id } = (await asService('POST /internal/vault', { ...body, approvalMode: 'token' })).body;
+  await accept(id, alice);
   const addDevices = [alice, bob].map((person) => ScriptDevice.create().enrolment(person.id));
   const patch = { approvalMode: 'device', signers: [alice.id, bob.id], addDevices, cosigners: null };
   const refused = await as(alice, `POST /vault/${id}/policy-change`, patch);
@@ -127,6 +130,7 @@ async function withoutDevices(terms: object = {}) {
     ...terms,
   });
   const { id } = created.body;
+  if (created.status === 201) for (const person of [alice, bob]) await accept(id, person);
   const adds = (person: Person, device: ScriptDevice, more: object = {}) =>
     as(person, `POST /vault/${id}/policy-change`, { addDevices: [device.enrolment(person.id)], ...more });
   const policy = async () => (await as(alice, `GET /vault/${id}/policy`)).body;
@@ -173,7 +177,9 @@ test('signers add their devices to a vault that was created without them, and th
   const history = (await as(alice, `GET /vault/${id}/history`)).body['history'] as { action: string }[];
   const [draft1, founding1] = ['change-draft change-draft', 'propose-founding approve-founding supersede-founding'];
   const [draft2, founding2] = ['change-draft', 'propose-founding approve-founding approve-founding adopt-founding'];
-  const expected = ['found', draft1, founding1, draft2, founding2, 'propose-policy'].join(' ');
+  const expected = ['found accept-vault accept-vault', draft1, founding1, draft2, founding2, 'propose-policy'].join(
+    ' ',
+  );
   expect(history.map(({ action }) => action).join(' ')).toBe(expected);
 });
 

@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { parseTransactionId } from '#domain/id.ts';
+import { DAY_MS } from '#domain/policy/rules.ts';
 import { HASH, inclusion, PREPARED } from '../../domain/cast.ts';
 import type { Answer, Person, Treasury } from '../scene.worker.ts';
 import {
@@ -149,7 +150,7 @@ test('the maximum fee counts toward the limit of the native asset, unless the po
   });
 });
 
-test('the daily limit counts the payments decided within 24 hours, and no failed ones', async () => {
+test('the daily limit counts payments until they are signed and 24 hours from then, and no failed ones', async () => {
   const treasury = await foundTreasury({
     rules: { limitsIncludeFees: false, limits: [{ chain: 'anvil', perDay: '2000' }] },
   });
@@ -186,9 +187,19 @@ test('the daily limit counts the payments decided within 24 hours, and no failed
   });
   expect((await policyOf(treasury)).body['spent']).toEqual(['1000']);
   expect((await approve(treasury.bob, three.body['id'])).body['state']).toBe('SIGNING');
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 24 * 60 * 60 * 1000 });
-  const { token } = await anotherToken(treasury.victor);
-  expect((await call(`GET /vault/${treasury.id}/policy`, { token })).body['spent']).toEqual(['0']);
+  const id = parseTransactionId(two.body['id']);
+  if (id === null) throw new Error('the id must parse');
+  const decidedMs = Date.now();
+  const spentAt = async (nowMs: number) => {
+    vi.useFakeTimers({ toFake: ['Date'], now: nowMs });
+    return (await policyOf(treasury)).body['spent'][0];
+  };
+  expect(await spentAt(decidedMs + DAY_MS)).toBe('2000');
+  expect(code(await pay(treasury, { amount: '1' }))).toEqual([422, 'policy-forbids']);
+  await vault.report({ type: 'recordEvent', id, event: { type: 'prepare', attempt: PREPARED } });
+  await vault.report({ type: 'recordEvent', id, event: { type: 'sign', attempt: 1, raw: '0x02ff', hash: HASH } });
+  expect(await spentAt(decidedMs + 2 * DAY_MS - 1)).toBe('2000');
+  expect(await spentAt(decidedMs + 2 * DAY_MS)).toBe('1000');
 });
 
 test('a reverted payment does not count as spent, and counts again after a reorganisation', async () => {

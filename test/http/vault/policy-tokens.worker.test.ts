@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Answer, Treasury } from '../scene.worker.ts';
-import { anotherToken, asService, call, changePolicy, coordinator, foundTreasury } from '../scene.worker.ts';
+import { anotherToken, call, changePolicy, coordinator, foundTreasury, WITHOUT_NODES } from '../scene.worker.ts';
 
 /** Covers tokens that a policy names: what is accepted, refused, stored and returned. */
 
@@ -15,7 +15,7 @@ const usdc = { chain: 'anvil', tokenAddress: USDC, symbol: 'USDC', decimals: 6 }
 
 async function propose(treasury: Treasury, tokens: readonly object[]): Promise<Answer> {
   const { token } = await anotherToken(treasury.alice);
-  const env = { ...coordinator, CHAINS };
+  const env = { ...WITHOUT_NODES, CHAINS };
   return call(`POST /vault/${treasury.id}/policy-change`, { token, body: { tokens }, env });
 }
 
@@ -69,7 +69,11 @@ test('a token whose decimals no RPC node shows is not adopted, neither in a chan
   const treasury = await foundTreasury();
   const tokens = [{ ...usdc, tokenAddress: OTHER, symbol: 'ACME' }];
   expect(faultsOf(await propose(treasury, tokens))).toEqual([503, 'chain-unavailable']);
-  const operator = await asService(`POST /internal/vault/${treasury.id}/policy-change`, { tokens });
+  const operator = await call(`POST /internal/vault/${treasury.id}/policy-change`, {
+    token: coordinator.TEST_SERVICE_KEY,
+    body: { tokens },
+    env: WITHOUT_NODES,
+  });
   expect(faultsOf(operator)).toEqual([503, 'chain-unavailable']);
 });
 

@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { clientFor } from '#chains/clients/client-for.ts';
-import type { ChainClient, Observation } from '#chains/chain-client.ts';
+import type { ChainClient } from '#chains/chain-client.ts';
+import type { Observation } from '#chains/observation.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { isDecided, observeAndAct } from '#jobs/signing/confirm.ts';
@@ -30,9 +31,14 @@ async function confirmed(stateReason: string, seen: Partial<Observation>, terms:
   return done;
 }
 
-type Terms = Partial<Transaction> & { readonly isAffordable?: boolean };
+type Terms = Partial<Transaction> & {
+  readonly isAffordable?: boolean;
+  /** The reason of the record after the report; the same one when absent. */
+  readonly reasonAfter?: string;
+};
 
-function sceneOf(stateReason: string, seen: Partial<Observation>, { isAffordable = true, ...differences }: Terms) {
+function sceneOf(stateReason: string, seen: Partial<Observation>, terms: Terms) {
+  const { isAffordable = true, reasonAfter = stateReason, ...differences } = terms;
   const done: string[] = [];
   const record = { stateReason, updatedAtMs: Date.now(), attempts: [sentWith('refused')], ...differences };
   const transaction = transactionIn(differences.state ?? 'BROADCAST', record);
@@ -54,6 +60,7 @@ function sceneOf(stateReason: string, seen: Partial<Observation>, { isAffordable
   const vault = vaultStandIn({
     recordEvent: ({ event }: { readonly event: TransactionEvent }) => {
       done.push('obstacle' in event ? `reprice ${event.obstacle}` : event.type);
+      return { ...transaction, stateReason: reasonAfter };
     },
   });
   const env = { WALLET_NONCE: { getByName: () => ({}) } } as unknown as CoordinatorEnv;
@@ -115,4 +122,24 @@ test('an unknown UTXO is recorded before a further attempt is signed, although i
   expect(await before('COIN_UNKNOWN', {})).toEqual([false, 'miss']);
   expect(await before('CANCELLING', { nonceTaken: true })).toEqual([true, 'miss']);
   expect(await before('CANCELLING', { isUnexplained: true })).toEqual([true, 'miss']);
+});
+
+test('a new doubt about a payment is logged once, with what each RPC node states', async () => {
+  vi.stubGlobal('scheduler', { wait: async () => {} });
+  const statements = [
+    { host: 'one.test', states: 'included' },
+    { host: 'two.test', states: 'included-elsewhere' },
+  ] as const;
+  const seen = { type: 'included', inclusion: inclusion({ secondNode: 'disagrees' }), statements } as const;
+  const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const lines = () => logged.mock.calls.map(([line]) => String(line)).filter((line) => line.includes('in-doubt'));
+  await confirmed('CANCELLING', seen, { reasonAfter: 'CANCELLING' });
+  await confirmed('NODES_DISAGREE', seen);
+  expect(lines()).toEqual([]);
+  await confirmed('CANCELLING', seen, { reasonAfter: 'NODES_DISAGREE' });
+  await confirmed('', { isUseDisputed: true, statements }, { reasonAfter: 'NODES_DISAGREE' });
+  expect(lines().map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { event: 'payment-in-doubt', chain: 'anvil', reason: 'NODES_DISAGREE', statements },
+    { event: 'payment-in-doubt', chain: 'anvil', reason: 'NODES_DISAGREE', statements },
+  ]);
 });

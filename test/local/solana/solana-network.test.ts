@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Observation, WatchedAttempts } from '#chains/chain-client.ts';
+import type { WatchedAttempts } from '#chains/chain-client.ts';
+import type { Observation } from '#chains/observation.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import type { Attempt } from '#domain/transaction/transaction.ts';
 import type { LocalSolanaChain } from '#local/solana/chain.ts';

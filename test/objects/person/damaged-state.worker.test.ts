@@ -13,7 +13,7 @@ let people = 0;
 async function errorOf(damage: string, call: 'enrolment' | 'resets'): Promise<string> {
   people += 1;
   const person = PERSON.getByName(`person:damaged-${people}`);
-  await person.open();
+  await person.open({ isServiceAccount: false });
   return runInDurableObject(person, (object, { storage }) => {
     storage.sql.exec(damage);
     try {

@@ -259,5 +259,4 @@ test.each(inTurn(SEEDS, SEEDS.length))(
     // If no history had these cases, the test would prove nothing.
     for (const number of [reorganised, dropped, waited]) expect(number).toBeGreaterThan(20);
   },
-  60_000,
 );

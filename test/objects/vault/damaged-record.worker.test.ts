@@ -72,5 +72,7 @@ test('the feed of a vault goes on past a damaged record and a damaged entry of t
   if (!changes.ok) throw new Error('a member may read the feed');
   const shown = changes.value.transactions.map((view) => ('transaction' in view ? view.transaction.id : null));
   expect([shown, changes.value.seq]).toEqual([[sound.id], start.value + 3]);
-  expect(said.mock.calls.filter(([line]) => String(line).includes('state-unreadable'))).toHaveLength(2);
+  const alerts = said.mock.calls.map(([line]) => String(line)).filter((line) => line.includes('state-unreadable'));
+  // The alarm of the vault may have read the damaged record, too, and logs the same line.
+  expect(new Set(alerts).size).toBe(2);
 });

@@ -13,7 +13,7 @@ import type { PolicyPatch } from '#domain/vault/next-policy.ts';
 import type { CreationRequest } from '#objects/vault/writes/new-transaction.ts';
 import type { VaultDoors } from '#objects/vault/doors/doors.ts';
 import type { VaultStub } from '#objects/vault/doors/stub.ts';
-import { alice, bob, BY_TOKEN, carol } from '../../domain/cast.ts';
+import { OPERATOR, alice, bob, BY_TOKEN, carol } from '../../domain/cast.ts';
 import { vaultOf } from './vault-of.ts';
 
 export const coordinator = env as unknown as CoordinatorEnv;
@@ -30,7 +30,7 @@ export async function createdVault(differences: { initialState?: 'DRAFT' | 'SUBM
   const id = parseVaultId(lastVault);
   if (id === null) throw new Error('a test vault needs an id');
   const vault = vaultOf(coordinator, id);
-  const opened = await vault.execute(null, {
+  const opened = await vault.execute(OPERATOR, {
     type: 'createVault',
     spec: {
       id,
@@ -50,6 +50,7 @@ export async function createdVault(differences: { initialState?: 'DRAFT' | 'SUBM
     },
   });
   expect(opened.ok).toBe(true);
+  for (const person of [alice, bob, carol]) await vault.execute(person, { type: 'answerInvitation', answer: 'accept' });
   return { id, vault };
 }
 
@@ -105,7 +106,7 @@ export function transfer(differences: Partial<CreationRequest> = {}): CreationRe
 export const approve = (vault: VaultDoors, actor: Actor, id: TransactionId) =>
   vault.execute(actor, { type: 'approve', id, device: null });
 export const reject = (vault: VaultDoors, actor: Actor, id: TransactionId) =>
-  vault.execute(actor, { type: 'reject', id });
+  vault.execute(actor, { type: 'reject', id, device: null });
 export const create = (vault: VaultDoors, actor: Actor, request: CreationRequest) =>
   vault.execute(actor, { type: 'createTransaction', request });
 

@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { parseKeyId, parseTransactionId } from '#domain/id.ts';
 import type { HistoryEntry } from '#objects/vault/documents/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/documents/history.ts';
-import { alice, bob, carol, mallory, PREPARED, HASH, inclusion } from '../../domain/cast.ts';
+import { OPERATOR, alice, bob, carol, mallory, PREPARED, HASH, inclusion } from '../../domain/cast.ts';
 import type { VaultDoors } from '#objects/vault/doors/doors.ts';
 import { vaultOf } from './vault-of.ts';
 
@@ -111,7 +111,8 @@ test('a stranger gets the same response for this vault and for a missing one', a
 test('a viewer can read, and can neither create nor approve', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
-  await vault.execute(null, { type: 'putMember', userId: mallory.userId, roles: ['viewer'] });
+  await vault.execute(OPERATOR, { type: 'putMember', userId: mallory.userId, roles: ['viewer'] });
+  await vault.execute(mallory, { type: 'answerInvitation', answer: 'accept' });
   const forbidden = { ok: false, refusal: { code: 'forbidden' } };
   expect((await vault.query(mallory, { type: 'readRecord', id })).ok).toBe(true);
   expect(await create(vault, mallory, transfer())).toEqual(forbidden);
@@ -331,7 +332,7 @@ test('the first recorded key stays the key of the vault', async () => {
   expect(await vault.work({ type: 'keyWork' })).toBeNull();
 });
 
-test('a lost alarm is set again by `rearmAlarm`', async () => {
+test('a lost alarm is set again by `wake`', async () => {
   const { vault } = await vaultWithWallet();
   await created(vault);
   const alarmOf = () => runInDurableObject(vault, (_object, state) => state.storage.getAlarm());
@@ -340,7 +341,7 @@ test('a lost alarm is set again by `rearmAlarm`', async () => {
   await vi.waitFor(async () => expect(await alarmOf()).toBeGreaterThan(Date.now() + 2_000), 20_000);
   await runInDurableObject(vault, (_object, state) => state.storage.deleteAlarm());
   expect(await alarmOf()).toBeNull();
-  await vault.rearmAlarm();
+  await vault.wake();
   expect(await alarmOf()).toBeGreaterThan(Date.now());
 });
 

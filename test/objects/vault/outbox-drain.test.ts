@@ -9,12 +9,12 @@ import type { Schedule } from '../../simulation/schedule.ts';
 import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 import { newVaultScene } from './vault-scene.ts';
 
-/** Covers the queue for each job, and notifications that cannot be sent. */
+/** Covers the queue for each job. */
 
 const JOBS: readonly OutboxJob[] = ['sign', 'broadcast', 'settle', 'confirm', 'follow', 'notify'];
 
-async function drained(notificationsEnabled: boolean) {
-  const { storage, sql } = newVaultScene({ notificationsEnabled });
+async function drained() {
+  const { storage, sql } = newVaultScene();
   for (const job of JOBS) storage.enqueueJob({ transactionId: `of-${job}`, job, version: 1, dueAtMs: 5, tries: 0 });
   storage.enqueueJob({ transactionId: '', job: 'reconcile', version: 0, dueAtMs: 5, tries: 0 });
   storage.enqueueJob({ transactionId: 'later', job: 'sign', version: 1, dueAtMs: 50, tries: 0 });
@@ -35,7 +35,7 @@ async function drained(notificationsEnabled: boolean) {
 }
 
 test('chain scans do not wait for signing, and no job waits for notifications', async () => {
-  const { sent, left } = await drained(true);
+  const { sent, left } = await drained();
   const sorted = Object.fromEntries(Object.entries(sent).map(([name, jobs]) => [name, jobs.toSorted()]));
   expect(sorted).toEqual({
     signing: ['broadcast', 'settle', 'sign'],
@@ -46,14 +46,6 @@ test('chain scans do not wait for signing, and no job waits for notifications', 
   // follow.
   expect(left).toHaveLength(JOBS.length + 2);
   expect(left.filter(({ due_at_ms: due }) => due === 5)).toEqual([]);
-});
-
-test('no notification is enqueued if none is configured', async () => {
-  const { sent, left } = await drained(false);
-  expect([Object.keys(sent).toSorted(), left.some(({ job }) => job === 'notify')]).toEqual([
-    ['confirmation', 'signing'],
-    false,
-  ]);
 });
 
 /**
@@ -85,7 +77,7 @@ test('the history is projected again from the first line if D1 is reset during i
     for (const table of ['audit', 'members', 'vaults']) d1.db.run(`DELETE FROM ${table}`, []);
     storage.requeueProjection(Date.now() + 60_000);
   });
-  await drainProjection(storage, d1 as unknown as D1Database, () => storage.vault());
+  await drainProjection(storage, { DB: d1 as unknown as D1Database }, () => storage.vault());
   const reported = (query: string) => d1.db.run(query, []).rows;
   expect(reported('SELECT seq FROM audit ORDER BY seq')).toEqual([{ seq: 1 }, { seq: 2 }, { seq: 3 }]);
   expect(reported('SELECT id, reference FROM vaults')).toEqual([{ id: 7, reference: 'treasury' }]);
@@ -100,7 +92,7 @@ test('a projection that stops between two pages of the history leaves an alarm f
   if (vault === null) throw new Error('the scene has a vault');
   storage.putVault(vault);
   const lines = 205;
-  for (let i = 0; i < lines; i++) writeVaultChange(storage, vault, { action: 'member', detail: `${i}`, actor: null });
+  for (let i = 0; i < lines; i++) writeVaultChange(storage, vault, { action: 'chain', detail: `${i}`, actor: null });
   const reported = () => d1.db.run('SELECT seq FROM audit', []).rows.length;
   let [batches, isOver] = [0, false];
   const d1 = databaseWith(() => {
@@ -108,7 +100,9 @@ test('a projection that stops between two pages of the history leaves an alarm f
     // The second page is written, and then the writer fails before it gets the result.
     if (!isOver && reported() === lines) throw new Error('the object is gone');
   });
-  await expect(drainProjection(storage, d1 as unknown as D1Database, () => storage.vault())).rejects.toThrow('gone');
+  await expect(drainProjection(storage, { DB: d1 as unknown as D1Database }, () => storage.vault())).rejects.toThrow(
+    'gone',
+  );
   // The batches are the vault, its members, and two pages. The vault and its members are not
   // projected again for each page.
   expect([batches, storage.unprojectedHistory(lines).lines.length, storage.nextDueAtMs(0)]).toEqual([
@@ -117,7 +111,7 @@ test('a projection that stops between two pages of the history leaves an alarm f
     expect.any(Number),
   ]);
   isOver = true;
-  await drainProjection(storage, d1 as unknown as D1Database, () => storage.vault());
+  await drainProjection(storage, { DB: d1 as unknown as D1Database }, () => storage.vault());
   expect([reported(), storage.unprojectedHistory(lines).lines.length, storage.nextDueAtMs(0)]).toEqual([
     lines,
     0,
@@ -135,7 +129,7 @@ test('an unreadable entry of the history is not projected and is logged, and the
     writeVaultChange(storage, vault, { action, detail: null, actor: null });
   for (const seq of [1, 3]) sql.exec('UPDATE history SET document = ? WHERE seq = ?', '{"v":1,"seq":"secret"}', seq);
   const d1 = databaseWith(() => {});
-  await drainProjection(storage, d1 as unknown as D1Database, () => storage.vault());
+  await drainProjection(storage, { DB: d1 as unknown as D1Database }, () => storage.vault());
   expect(d1.db.run('SELECT seq FROM audit', []).rows).toEqual([{ seq: 2 }]);
   expect([storage.unprojected(1), storage.unprojectedHistory(1).lines]).toEqual([[], []]);
   expect(said.mock.calls.map(([line]) => JSON.parse(String(line)) as unknown)).toEqual(
@@ -161,4 +155,42 @@ test('two changes of a vault in one millisecond give two projections', async () 
   vi.useRealTimers();
   storage.recordProjected({ afterSeq: 0, lines: [] }, rows);
   expect(storage.unprojected(1)).toHaveLength(1);
+});
+
+test('each change of a state has one line, once D1 has it, and other lines of the history have none', async () => {
+  const { storage, host } = newVaultScene();
+  const vault = host.vault();
+  if (vault === null) throw new Error('the scene has a vault');
+  storage.putVault(vault);
+  writeVaultChange(storage, vault, { action: 'member', detail: 'bob', actor: null });
+  const states = [
+    [null, 'SUBMITTED'],
+    ['SUBMITTED', 'SUBMITTED'],
+    ['SUBMITTED', 'SIGNING'],
+  ] as const;
+  for (const [version, [from, to]] of states.entries())
+    storage.history.append({
+      transactionId: 'tx',
+      version,
+      action: 'approve',
+      actor: null,
+      from,
+      to,
+      reason: null,
+      digest: null,
+      detail: 'a text of a person',
+      atMs: 5,
+    });
+  const d1 = databaseWith(() => {});
+  const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+  const env = { DB: d1 as unknown as D1Database, LOG_SHARE: '1' };
+  await drainProjection(storage, env, () => storage.vault());
+  await drainProjection(storage, env, () => storage.vault());
+  const lines = log.mock.calls.map(([line]) => JSON.parse(String(line)) as object);
+  log.mockRestore();
+  const line = { event: 'state', vaultId: vault.id, transactionId: 'tx', action: 'approve', reason: null };
+  expect(lines).toEqual([
+    { ...line, seq: 2, from: null, to: 'SUBMITTED' },
+    { ...line, seq: 4, from: 'SUBMITTED', to: 'SIGNING' },
+  ]);
 });

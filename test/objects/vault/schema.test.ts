@@ -3,7 +3,7 @@ import { transactionCodec } from '#objects/vault/documents/transaction-document.
 import { VAULT_SCHEMA } from '#objects/vault/schema.ts';
 import type { ValuedInclusion } from '#domain/transaction/transaction.ts';
 import { createState, upgradeState } from '#store/object-schema.ts';
-import { inclusion, transactionIn } from '../../domain/cast.ts';
+import { inclusion, preparedAttempt, signedAttempt, transactionIn } from '../../domain/cast.ts';
 import { Database, objectSql } from '../memory-sql.ts';
 
 /** Covers what the migrations of a vault change in the records of earlier releases. */
@@ -44,6 +44,25 @@ test('a vault of an earlier release enters itself in the directory again, with i
   upgradeState({ sql, transactionSync: <T>(work: () => T): T => db.atomic(work) }, VAULT_SCHEMA);
   const jobs = sql.exec('SELECT tx_id, job, version, due_at_ms, tries FROM outbox').toArray();
   expect(jobs).toEqual([{ tx_id: '', job: 'project', version: 4, due_at_ms: 0, tries: 0 }]);
+});
+
+test('the spending of an approved payment counts until it is signed, as it does since', () => {
+  const db = new Database();
+  const sql = objectSql(db);
+  createState(sql, { ...VAULT_SCHEMA, migrations: VAULT_SCHEMA.migrations.slice(0, 11) });
+  const states = { unsigned: [], prepared: [preparedAttempt()], signed: [signedAttempt()] };
+  for (const [id, attempts] of Object.entries(states)) {
+    const document = transactionCodec.encode(transactionIn('SIGNING', { attempts }));
+    sql.exec('INSERT INTO tx (id, version, pending, document) VALUES (?, 5, 0, ?)', id, document);
+    sql.exec("INSERT INTO spent (tx_id, chain, token, amount, at_ms) VALUES (?, 'anvil', '', '1', 7)", id);
+  }
+  upgradeState({ sql, transactionSync: <T>(work: () => T): T => db.atomic(work) }, VAULT_SCHEMA);
+  const rows = sql.exec<{ tx_id: string; at_ms: number }>('SELECT tx_id, at_ms FROM spent').toArray();
+  expect(Object.fromEntries(rows.map((row) => [row.tx_id, row.at_ms]))).toEqual({
+    unsigned: Number.MAX_SAFE_INTEGER,
+    prepared: Number.MAX_SAFE_INTEGER,
+    signed: 7,
+  });
 });
 
 test('a payment that reverted is not touched, whatever its note says', () => {

@@ -44,7 +44,7 @@ export function newVaultScene({ notificationsEnabled = true } = {}) {
     publicShares: {},
     addresses: { anvil: WALLET },
   } as const;
-  let vault: Vault = { ...created.value, keys: [key] };
+  let vault: Vault = { ...created.value, invitations: [], keys: [key] };
   const commits = new VaultCommit(
     { transactionSync: (writes: () => void) => writes(), setAlarm: async () => {} } as unknown as DurableObjectStorage,
     storage,

@@ -75,7 +75,7 @@ export const APPROVAL_BUGS: readonly Bug[] = [
   {
     name: 'the approval of a removed signer stays',
     file: 'src/objects/vault/commands/policy.ts',
-    was: 'if (after !== vault) dropStaleApprovals(context, after.policy);',
+    was: 'if (after !== vault) dropStaleApprovals(context, after);',
     is: '',
     caughtBy: ['test/objects/vault/object.worker.test.ts'],
   },

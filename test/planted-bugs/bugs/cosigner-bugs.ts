@@ -124,7 +124,7 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   {
     name: 'an export is in the history of no vault',
     file: 'src/http/internal/recovery.ts',
-    was: "  await callObject(object, (stub) => stub.execute(null, { type: 'recordExport', ...requested }));\n",
+    was: "  await callObject(object, (stub) => stub.execute(operatorOf(context), { type: 'recordExport', ...requested }));\n",
     is: '',
     caughtBy: ['test/jobs/notify.worker.test.ts'],
   },

@@ -25,7 +25,7 @@ export const MESSAGE_BUGS: readonly Bug[] = [
   },
   {
     name: 'the names of fields in a body are not looked at',
-    file: 'src/http/edge/well-formed-body.ts',
+    file: 'src/http/edge/body/well-formed-body.ts',
     was: "if (!name.isWellFormed()) faults.push(faultAt(child, 'The field name must be well-formed Unicode.'));",
     is: '',
     caughtBy: ['test/http/edge/well-formed-body.test.ts'],

@@ -203,7 +203,7 @@ export const PAGE_BUGS: readonly Bug[] = [
   {
     name: 'page: a rejection of another vault is shown with the policy of this one',
     file: 'src/review/verified-request.ts',
-    was: 'if (rejection.vaultId !== inForce.vaultId) throw',
+    was: 'if (subject.rejection.vaultId !== inForce.vaultId) throw',
     is: 'if (inForce.vaultId < 0) throw',
     caughtBy: ['test/approval-page/rejection.test.ts'],
   },
@@ -217,7 +217,7 @@ export const PAGE_BUGS: readonly Bug[] = [
   {
     name: 'page: an approval carries the mandate of a rejection',
     file: 'src/review/verified-request.ts',
-    was: 'if (rejected !== null && domain !== REJECTION_DOMAIN) {',
+    was: 'if (rejected !== null && domain !== REJECTION_DOMAIN && domain !== TRANSACTION_REJECTION_DOMAIN) {',
     is: "if (rejected !== null && domain === '') {",
     caughtBy: ['test/approval-page/rejection.test.ts'],
   },

@@ -43,7 +43,7 @@ export class ChainNode {
     this.#schedule = schedule;
     this.#api = api;
     this.#name = name;
-    this.url = `http://${name}.test`;
+    this.url = `https://${name}.test`;
   }
 
   /** The number of blocks mined since the RPC node began to flicker. */

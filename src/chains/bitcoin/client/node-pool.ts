@@ -13,8 +13,10 @@ async function networkProblem({ genesis }: Network, node: RpcNode): Promise<Node
   const first = await node.request(getBlockHash(0n));
   if (!first.ok) return first.refusal;
   if (first.value?.startsWith(genesis) === true) return null;
+  const serves = first.value ?? 'unknown';
   return {
     kind: 'unusable',
-    detail: `The RPC node serves the network with genesis ${first.value ?? 'unknown'}, not ${genesis}.`,
+    detail: `The RPC node serves the network with genesis ${serves}, not ${genesis}.`,
+    serves,
   };
 }

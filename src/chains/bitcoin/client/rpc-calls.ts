@@ -6,7 +6,7 @@ import type { Utxo } from '#chains/bitcoin/rules/utxo.ts';
 import { SEND } from '#chains/bitcoin/client/rpc-node.ts';
 import type { RpcCall } from '#chains/rpc/json-rpc.ts';
 import type { Pruning } from '#chains/rpc/pruned-answer.ts';
-import { isJsonObject } from '#domain/untrusted-json.ts';
+import { isJsonObject } from '#domain/json/untrusted-json.ts';
 
 export interface UnspentOutput extends Utxo {
   readonly block: BlockRef;

@@ -1,7 +1,7 @@
 import { getBlock } from '#chains/evm/client/rpc-calls.ts';
 import { parseHash } from '#chains/evm/rules/hex.ts';
 import type { BlockCalls } from '#chains/rpc/absence-check.ts';
-import { isJsonObject } from '#domain/untrusted-json.ts';
+import { isJsonObject } from '#domain/json/untrusted-json.ts';
 
 const getHead = getBlock('latest');
 

@@ -4,7 +4,7 @@ import { ANSWER_FIELDS, RECEIPT_PRUNING, readReceipt, readTransaction, tagOf } f
 import { parseAddressBytes, parseHash, parseQuantity } from '#chains/evm/rules/hex.ts';
 import type { RpcCall } from '#chains/rpc/json-rpc.ts';
 import type { Pruning } from '#chains/rpc/pruned-answer.ts';
-import { isJsonObject } from '#domain/untrusted-json.ts';
+import { isJsonObject } from '#domain/json/untrusted-json.ts';
 
 /** A transaction in a block, with the account nonce that it used. */
 export interface BlockTransaction extends KnownTransaction {

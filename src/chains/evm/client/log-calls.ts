@@ -2,7 +2,7 @@ import type { Hex } from 'viem';
 import { ANSWER_FIELDS, tagOf } from '#chains/evm/client/rpc-calls.ts';
 import { parseHash } from '#chains/evm/rules/hex.ts';
 import type { RpcCall } from '#chains/rpc/json-rpc.ts';
-import { isJsonObject } from '#domain/untrusted-json.ts';
+import { isJsonObject } from '#domain/json/untrusted-json.ts';
 
 /** Blocks, both ends included. */
 export interface BlockRange {

@@ -16,5 +16,6 @@ async function chainProblem(chainId: bigint, node: RpcNode): Promise<NodeProblem
   const served = await node.request(getChainId);
   if (!served.ok) return served.refusal;
   if (served.value === chainId) return null;
-  return { kind: 'unusable', detail: `The RPC node serves chain ${served.value}, not ${chainId}.` };
+  const serves = String(served.value);
+  return { kind: 'unusable', detail: `The RPC node serves chain ${serves}, not ${chainId}.`, serves };
 }

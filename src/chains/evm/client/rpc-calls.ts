@@ -7,7 +7,7 @@ import type { NodeFault, RpcCall } from '#chains/rpc/json-rpc.ts';
 import type { Pruning } from '#chains/rpc/pruned-answer.ts';
 import { redacted } from '#chains/rpc/redact.ts';
 import type { Call } from '#chains/evm/rules/call.ts';
-import { isJsonObject } from '#domain/untrusted-json.ts';
+import { isJsonObject } from '#domain/json/untrusted-json.ts';
 
 export type BlockTag = 'latest' | 'pending' | 'finalized' | bigint;
 

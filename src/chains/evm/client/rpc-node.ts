@@ -7,7 +7,7 @@ import { optionalBudget, prunedResponse } from '#chains/rpc/pruned-answer.ts';
 import { redacted, secretsOf } from '#chains/rpc/redact.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import { isJsonObject } from '#domain/untrusted-json.ts';
+import { isJsonObject } from '#domain/json/untrusted-json.ts';
 
 type AnyMethod = [{ Method: string; Parameters: readonly unknown[]; ReturnType: unknown }];
 

@@ -3,7 +3,7 @@ import { parseAddressBytes, parseHash, parseQuantity } from '#chains/evm/rules/h
 import { ANSWER_FIELDS, tagOf } from '#chains/evm/client/rpc-calls.ts';
 import type { RpcCall } from '#chains/rpc/json-rpc.ts';
 import type { Pruning } from '#chains/rpc/pruned-answer.ts';
-import { isJsonObject } from '#domain/untrusted-json.ts';
+import { isJsonObject } from '#domain/json/untrusted-json.ts';
 
 /** One call of a transaction from `callTracer`. */
 export interface TraceCall {

@@ -18,7 +18,7 @@ import { typedDataPreimage } from '#chains/evm/rules/typed-data-hash.ts';
 import type { MessageExtras, MessageIntent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import { jsonIn } from '#domain/untrusted-json.ts';
+import { jsonIn } from '#domain/json/untrusted-json.ts';
 
 /**
  * Reads the text of a new message. JSON with the four parts of EIP-712 is typed data and must be

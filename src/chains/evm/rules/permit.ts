@@ -2,7 +2,7 @@ import { signedChainId } from '#chains/evm/rules/message.ts';
 import { canonicalIn } from '#chains/evm/rules/token-authorisation.ts';
 import type { TypedData } from '#chains/evm/rules/typed-data.ts';
 import { integerOf } from '#chains/evm/rules/typed-data.ts';
-import { isJsonObject } from '#domain/untrusted-json.ts';
+import { isJsonObject } from '#domain/json/untrusted-json.ts';
 
 /** The contract that has this address on every chain where Uniswap deployed it. */
 export const PERMIT2 = '0x000000000022D473030F116dDEE9F6B43aC78BA3';

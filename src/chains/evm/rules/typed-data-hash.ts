@@ -3,7 +3,7 @@ import { concatHex, keccak256, numberToHex, pad, stringToHex } from 'viem/utils'
 import type { TypedData } from '#chains/evm/rules/typed-data.ts';
 import { arrayOf, DOMAIN, integerOf } from '#chains/evm/rules/typed-data.ts';
 import { parseHexBytes } from '#chains/evm/rules/hex.ts';
-import { isJsonObject } from '#domain/untrusted-json.ts';
+import { isJsonObject } from '#domain/json/untrusted-json.ts';
 
 /** EIP-712 as eth-sig-util (V4) encodes it: the hash of a struct that is null. */
 const NULL_STRUCT: Hex = `0x${'00'.repeat(32)}`;

@@ -1,7 +1,7 @@
 import { isAddress } from 'viem/utils';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import { isJsonObject, jsonIn } from '#domain/untrusted-json.ts';
+import { isJsonObject, jsonIn } from '#domain/json/untrusted-json.ts';
 
 /**
  * EIP-712 typed data, parsed strictly: what a signer reads is exactly what is signed. Libraries

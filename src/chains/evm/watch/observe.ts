@@ -1,7 +1,8 @@
 import { checkOwnAbsence, denial } from '#chains/rpc/absence-check.ts';
 import { isByContract, isUnlogged } from '#chains/contents.ts';
 import { movedIn } from '#chains/rpc/inclusion-contents.ts';
-import type { Observation, WatchedAttempts } from '#chains/chain-client.ts';
+import type { WatchedAttempts } from '#chains/chain-client.ts';
+import type { Observation } from '#chains/observation.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';

@@ -1,5 +1,5 @@
 import { isPublicKey } from '#chains/solana/rules/address.ts';
-import { isJsonObject } from '#domain/untrusted-json.ts';
+import { isJsonObject } from '#domain/json/untrusted-json.ts';
 import type { Address } from '@solana/kit';
 
 /** The parts of the answers of an RPC node that name accounts, and their contents at a slot. */

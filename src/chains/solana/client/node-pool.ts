@@ -19,5 +19,10 @@ async function clusterProblem(cluster: string, node: RpcNode): Promise<NodeProbl
   const genesis = await node.request(getGenesisHash);
   if (!genesis.ok) return genesis.refusal;
   if (genesis.value.startsWith(cluster)) return null;
-  return { kind: 'unusable', detail: `The RPC node serves the cluster with genesis ${genesis.value}, not ${cluster}.` };
+  const serves = genesis.value;
+  return {
+    kind: 'unusable',
+    detail: `The RPC node serves the cluster with genesis ${serves}, not ${cluster}.`,
+    serves,
+  };
 }

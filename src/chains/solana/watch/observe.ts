@@ -1,7 +1,8 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { Address } from '@solana/kit';
 import { checkOwnAbsence, denial } from '#chains/rpc/absence-check.ts';
-import type { Observation, WatchedAttempts } from '#chains/chain-client.ts';
+import type { WatchedAttempts } from '#chains/chain-client.ts';
+import type { Observation } from '#chains/observation.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { denialOf, unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';

@@ -17,6 +17,7 @@ export const approvePolicyChange = route({
   path: '/vault/:vaultId/policy-change/:changeId/approve',
   access: 'write',
   scope: 'approve',
+  byDevice: true,
   summary: 'Approve a policy change',
   optionalBody: deviceSignatureBody,
   answer: { status: 200, schema: policyChangeSchema },

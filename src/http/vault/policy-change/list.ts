@@ -33,6 +33,7 @@ export const listPolicyChanges = route({
   method: 'GET',
   path: '/vault/:vaultId/policy-change',
   access: 'read',
+  byDevice: true,
   summary: 'List policy changes, newest first',
   query: listQuery,
   answer: { status: 200, schema: listSchema },

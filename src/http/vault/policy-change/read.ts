@@ -32,6 +32,7 @@ export const readPolicyChange = route({
   method: 'GET',
   path: '/vault/:vaultId/policy-change/:changeId',
   access: 'read',
+  byDevice: true,
   summary: 'Read a policy change with its approvals',
   query: nonceQuery,
   answer: { status: 200, schema: changeInFullSchema },

@@ -23,6 +23,7 @@ export const rejectPolicyChange = route({
   path: '/vault/:vaultId/policy-change/:changeId/reject',
   access: 'write',
   scope: 'approve',
+  byDevice: true,
   summary: 'Reject a policy change',
   optionalBody: rejectionBody,
   answer: { status: 200, schema: policyChangeSchema },

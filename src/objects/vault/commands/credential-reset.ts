@@ -2,6 +2,7 @@ import { authorize } from '#domain/vault/membership.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { signatureFault } from '#devices/device-signature.ts';
+import { isInvited } from '#domain/access/invitation.ts';
 import type { CredentialReset } from '#domain/access/credential-reset.ts';
 import { announcedAtMs, cancellationBytes } from '#domain/access/credential-reset.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
@@ -10,9 +11,8 @@ import type { Refusal } from '#domain/transaction/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/access/approval.ts';
-import { PROJECTION_DELAY_MS } from '#objects/outbox.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
-import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
+import { enqueueNotification, writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 
 /** The number of newest resets that members see. The history has all of them. */
 const SHOWN_RESETS = 20;
@@ -51,16 +51,14 @@ export async function recordCredentialReset(
       detail: detailOf({ ...reset, effectiveAtMs }),
       actor: actorOf(reset),
     });
-    if (!storage.notificationsEnabled) return;
-    const dueAtMs = nowMs + PROJECTION_DELAY_MS;
-    storage.enqueueJob({ transactionId: reset.id, job: 'notify', version: reset.version, dueAtMs, tries: 0 });
+    enqueueNotification(storage, reset);
   });
   return effectiveAtMs;
 }
 
 /**
- * Returns the newest resets first, or the requested one. Refuses, in order: `forbidden`,
- * `credential-reset-not-found`.
+ * Returns the newest resets first, or the one that the actor may cancel. Refuses, in order:
+ * `forbidden`, `credential-reset-not-found`.
  */
 export function readCredentialResets(
   context: VaultContext,
@@ -71,7 +69,7 @@ export function readCredentialResets(
   if (!entered.ok) return entered;
   const { resets } = context.storage;
   if (id === null) return accepted(resets.newest(SHOWN_RESETS));
-  const reset = resets.read(id);
+  const reset = cancellable(context, id);
   return reset === null ? refused({ code: 'credential-reset-not-found' }) : accepted([reset]);
 }
 
@@ -85,7 +83,7 @@ export async function verifyResetCancellation(
   { id, signature }: { readonly id: CredentialResetId; readonly signature: DeviceSignature },
 ): Promise<Result<CredentialReset, Refusal>> {
   const vault = context.vault();
-  const reset = vault === null ? null : context.storage.resets.read(id);
+  const reset = cancellable(context, id);
   if (vault === null || reset === null) return refused({ code: 'credential-reset-not-found' });
   const isOwn = ({ keyId, userId }: (typeof vault.policy.devices)[number]) =>
     keyId === signature.keyId && userId === reset.userId;
@@ -93,6 +91,16 @@ export async function verifyResetCancellation(
   const digest = bytesToHex(sha256(cancellationBytes(reset, vault.id)));
   const fault = device === undefined ? 'unknown-device' : await signatureFault(device, digest, signature);
   return fault === null ? accepted(reset) : refused({ code: 'device-signature-refused', fault });
+}
+
+/**
+ * Returns a reset that can be cancelled through this vault, or null. The user must have accepted
+ * the vault: otherwise a vault that the thief of a service key creates, with a device of the thief
+ * under the name of the user, would cancel every reset of the user.
+ */
+function cancellable({ vault, storage }: VaultContext, id: CredentialResetId): CredentialReset | null {
+  const [current, reset] = [vault(), storage.resets.read(id)];
+  return current === null || reset === null || isInvited(current.invitations, reset.userId) ? null : reset;
 }
 
 function detailOf({ id, userId, effectiveAtMs, cancellation }: CredentialReset): string {

@@ -1,3 +1,4 @@
+import type { Operator } from '#domain/access/approval.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { KeyRefresh, Vault, VaultKey } from '#domain/vault/vault.ts';
@@ -30,7 +31,7 @@ export type RefreshName = Pick<KeyRefresh, 'keyId' | 'requestId'>;
  */
 export async function requestRefresh(
   context: VaultContext,
-  _operator: null,
+  operator: Operator,
   { keyId }: { readonly keyId: string },
 ): Promise<boolean> {
   const { storage, commits } = context;
@@ -41,7 +42,7 @@ export async function requestRefresh(
   const { keyId: id, scheme } = key;
   await commits.run(() => {
     storage.putKeyRefresh({ keyId: id, scheme, requestId: crypto.randomUUID(), begun: null, provenBy: [] });
-    writeVaultChange(storage, vault, { action: 'key-refresh', detail: id, actor: null });
+    writeVaultChange(storage, vault, { action: 'key-refresh', detail: id, actor: operator });
     enqueueNextStep(storage, 'refresh-key', { hasResult: true });
   });
   return true;
@@ -58,7 +59,7 @@ export async function requestRefresh(
  */
 export async function giveUpRefresh(
   context: VaultContext,
-  _operator: null,
+  operator: Operator,
   { keyId }: { readonly keyId: string },
 ): Promise<Result<null, 'key-refresh-activating'>> {
   const { storage, commits } = context;
@@ -70,7 +71,7 @@ export async function giveUpRefresh(
   const detail = epoch === null ? keyId : `${keyId} ${epoch}`;
   await commits.run(() => {
     endRefresh(storage, keyId);
-    writeVaultChange(storage, vault, { action: 'key-refresh-given-up', detail, actor: null });
+    writeVaultChange(storage, vault, { action: 'key-refresh-given-up', detail, actor: operator });
   });
   return accepted(null);
 }

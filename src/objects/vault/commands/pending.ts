@@ -8,7 +8,7 @@ import { awaitsChangeApprovalOf } from '#domain/policy/policy-change.ts';
 import type { Refusal } from '#domain/transaction/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
-import { awaitsApprovalOf } from '#domain/transaction/approvals.ts';
+import { awaitsApprovalOf, hasRejected } from '#domain/transaction/approvals.ts';
 import type { Actor } from '#domain/access/approval.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 
@@ -46,7 +46,9 @@ export function pendingDecisions(context: VaultContext, actor: Actor): Result<Pe
   const transactions = storage.pendingByDeadline(MAX_TRANSACTIONS);
   const decisions: readonly PendingDecision[] = [
     ...transactions
-      .filter((transaction) => awaitsApprovalOf(viewer, transaction, policy))
+      .filter(
+        (transaction) => awaitsApprovalOf(viewer, transaction, policy) && !hasRejected(transaction, viewer.userId),
+      )
       .map(({ id, intent }) => ({ kind: 'transaction', id, deadlineMs: intent.expiresAtMs }) as const),
     ...storage.policies
       .pendingChanges()

@@ -1,17 +1,17 @@
 import { authorize } from '#domain/vault/membership.ts';
 import { deviceSignatureRefusal } from '#devices/device-signature.ts';
-import { rejectionOf } from '#devices/policy-rejection.ts';
+import { rejectionOf } from '#devices/rejection.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
 import type { PolicyChangeId } from '#domain/id.ts';
 import type { ExpiredAdoption, Founding } from '#domain/policy/mandate-renewal.ts';
 import type { Member } from '#domain/access/member.ts';
-import { hasPermission, mayCancel } from '#domain/access/member.ts';
+import { hasPermission } from '#domain/access/member.ts';
 import type { AdoptedPolicy, PolicyChange } from '#domain/policy/policy-change.ts';
-import { decideChange, judgeOf, mayApprove, mayReject } from '#domain/policy/policy-change.ts';
+import { decideChange, judgeOf, mayApprove, mayCancelChange, mayReject } from '#domain/policy/policy-change.ts';
 import type { Refusal } from '#domain/transaction/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Actor } from '#domain/access/approval.ts';
+import type { Actor, Operator } from '#domain/access/approval.ts';
 import type { Vault } from '#domain/vault/vault.ts';
 import { isDraft, newDraft, writeDraft } from '#objects/vault/writes/founding-draft.ts';
 import { foundingOf, newRenewal, renewalsNeededBy } from '#objects/vault/writes/mandate-renewal.ts';
@@ -87,9 +87,10 @@ export function policyHistory(
  */
 export async function proposePolicy(
   context: VaultContext,
-  actor: Actor | null,
+  proposer: Actor | Operator,
   proposal: Omit<Proposal, 'actor'>,
 ): Promise<Result<PolicyChangeView, PolicyPatchFault | Refusal>> {
+  const actor = 'userId' in proposer ? proposer : null;
   const entered = authorizeProposal(context, actor);
   if (!entered.ok) return entered;
   const { vault, viewer } = entered.value;
@@ -99,7 +100,7 @@ export async function proposePolicy(
     if (!draft.ok) return draft;
     let after = vault;
     const write = () => {
-      after = writeDraft(storage, vault, draft.value);
+      after = writeDraft(storage, vault, draft.value, proposer);
     };
     await commits.run(write, () => context.replaceVault(after));
     return accepted(viewOf(context, draft.value, { vault: after, viewer }));
@@ -107,7 +108,7 @@ export async function proposePolicy(
   const proposed = newChange(storage, vault, { patch: proposal.patch, note: proposal.note, actor });
   if (!proposed.ok) return proposed;
   const { change, isNew } = proposed.value;
-  if (isNew) await commits.run(() => writeNewChange(storage, vault, change));
+  if (isNew) await commits.run(() => writeNewChange(storage, vault, change, proposer));
   return accepted(viewOf(context, change, { vault, viewer }));
 }
 
@@ -175,8 +176,8 @@ export async function decidePolicyChange(
   const found = findChange(context, actor, { id, act });
   if (!found.ok) return found;
   const { change, decider, viewer } = found.value;
-  const isOwn = viewer !== null && mayCancel(viewer, change.createdBy?.userId ?? null, 'propose');
-  if (decision.type === 'cancel' && !isOwn) return refused({ code: 'forbidden' });
+  const isCancellable = viewer !== null && mayCancelChange(viewer, change, found.value.policy);
+  if (decision.type === 'cancel' && !isCancellable) return refused({ code: 'forbidden' });
   const event = { ...decision, actor };
   const decided = decideChange(change, event, { current: decider, nowMs: Date.now() });
   if (!decided.ok) return decided;
@@ -243,7 +244,7 @@ async function commitChange(context: VaultContext, decided: DecidedChange): Prom
   let after = vault;
   const write = () => {
     after = writeChangeDecision(storage, vault, decided);
-    if (after !== vault) dropStaleApprovals(context, after.policy);
+    if (after !== vault) dropStaleApprovals(context, after);
   };
   await commits.run(write, () => context.replaceVault(after));
 }

@@ -1,9 +1,7 @@
 import { findChain } from '#chains/families/registry.ts';
 import { spendingOf } from '#chains/inspect/spending.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
-import { isRepeatedDecision, mayCancelTransaction } from '#domain/transaction/approvals.ts';
-import { deviceSignatureRefusal, unsignedRefusal } from '#devices/device-signature.ts';
-import type { DeviceSignature } from '#domain/access/device.ts';
+import { mayCancelTransaction, mayHide } from '#domain/transaction/approvals.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import type { AssetRef, AssetAmount } from '#domain/asset/exposure.ts';
 import type { TransactionId } from '#domain/id.ts';
@@ -13,14 +11,14 @@ import { isWatchedAfterFailure, keepsReservation, outstandingJob } from '#domain
 import { authorize } from '#domain/vault/membership.ts';
 import type { Permission } from '#domain/access/member.ts';
 import { hasPermission } from '#domain/access/member.ts';
-import type { Policy } from '#domain/policy/policy.ts';
 import type { Refusal } from '#domain/transaction/refusal.ts';
+import type { Vault } from '#domain/vault/vault.ts';
 import { maxPerAsset } from '#domain/wallet/reservation.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import type { Actor } from '#domain/access/approval.ts';
-import { isPending, newestAttempt } from '#domain/transaction/transaction.ts';
+import { isStoppable, newestAttempt } from '#domain/transaction/transaction.ts';
 import type { DecisionContext } from '#domain/transaction/step.ts';
 import type { Decision } from '#domain/transaction/transition.ts';
 import { decide } from '#domain/transaction/transition.ts';
@@ -29,16 +27,10 @@ import type { CreationRequest } from '#objects/vault/writes/new-transaction.ts';
 import { checkCreation } from '#objects/vault/writes/creation-check.ts';
 import { spendsLocked } from '#objects/vault/commands/utxo-lock.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
-import type {
-  ChallengeView,
-  CreationView,
-  HeldNonceRecord,
-  TransactionView,
-  TransactionWork,
-  ApprovalOutcome,
-} from '#objects/vault/views.ts';
+import type { CreationView, HeldNonceRecord, TransactionView, TransactionWork } from '#objects/vault/views.ts';
 import { adoptionOf } from '#objects/vault/views.ts';
 import type { Wallet } from '#objects/vault/wallets.ts';
+import { pruneRecord } from '#objects/vault/writes/pruning.ts';
 import { rescheduleAfter, writeCreation, writeDecision } from '#objects/vault/writes/vault-writes.ts';
 
 /**
@@ -95,60 +87,6 @@ export function previewCreation(
 }
 
 /**
- * Returns what a signer approves. Refuses, in order: `forbidden`, `transaction-not-found`,
- * `transaction-not-pending`.
- */
-export function challenge(context: VaultContext, actor: Actor, { id }: About): Result<ChallengeView, Refusal> {
-  const found = findTransaction(context, actor, { id, permission: 'decide' });
-  if (!found.ok) return found;
-  const { state, intent } = found.value.transaction;
-  if (!isPending(state)) return refused({ code: 'transaction-not-pending', state });
-  if (Date.now() >= intent.expiresAtMs) return refused({ code: 'transaction-not-pending', state: 'EXPIRED' });
-  const earlier = context.storage.recipients.earlier(found.value.transaction);
-  return accepted({ ...found.value, earlier, keys: context.vault()?.keys ?? [] });
-}
-
-/**
- * Records an approval of the intent as it was created, with a device signature if the vault counts
- * no others. A repetition changes nothing. Refuses as `challenge` does, and what
- * `deviceSignatureRefusal` refuses.
- */
-export async function approve(
-  context: VaultContext,
-  actor: Actor,
-  { id, device }: About & { readonly device: DeviceSignature | null },
-): Promise<Result<ApprovalOutcome, Refusal>> {
-  for (;;) {
-    const found = findTransaction(context, actor, { id, permission: 'decide' });
-    if (!found.ok) return found;
-    const { transaction, policy } = found.value;
-    const { digest } = transaction;
-    const event = { type: 'approve', actor, digest, device } as const;
-    if (device === null) return addDecision(context, found.value, { event, fault: unsignedRefusal(policy) });
-    const fault = await deviceSignatureRefusal({ actor, digest, device }, policy);
-    // The signature is judged by the policy in force, which can change while it is verified.
-    if (context.vault()?.policy !== policy) continue;
-    const now = findTransaction(context, actor, { id, permission: 'decide' });
-    return now.ok ? addDecision(context, now.value, { event, fault }) : now;
-  }
-}
-
-/**
- * Rejects a pending transaction permanently, whatever its approvals. A repetition changes nothing,
- * also with another reason. Refuses as `challenge` does.
- */
-export async function reject(
-  context: VaultContext,
-  actor: Actor,
-  { id, reason }: About & { readonly reason?: string },
-): Promise<Result<ApprovalOutcome, Refusal>> {
-  const found = findTransaction(context, actor, { id, permission: 'decide' });
-  if (!found.ok) return found;
-  const event = { type: 'reject', actor, ...(reason === undefined ? {} : { reason }) } as const;
-  return addDecision(context, found.value, { event, fault: null });
-}
-
-/**
  * Cancels a transaction. One of which nothing is signed ends: its job releases the nonce, or uses
  * it up when others wait above it. For one that waits to be mined, an attempt without effect takes
  * its nonce. A signer may cancel an approved transaction, as a signer may reject a pending one.
@@ -165,38 +103,49 @@ export async function cancel(
 ): Promise<Result<TransactionView, Refusal>> {
   const found = findTransaction(context, actor, { id, permission: 'view' });
   if (!found.ok) return found;
-  const { transaction, viewer } = found.value;
+  const { transaction, viewer, policy } = found.value;
   const hasEnded = isWatchedAfterFailure(transaction) && transaction.stateReason === acknowledged;
   if (hasEnded) return found;
   // A signer who has cancelled it may repeat the request.
   const isRepeated = transaction.state === 'CANCELLED' && acknowledged === null;
-  const may = mayCancelTransaction(viewer, transaction) || (isRepeated && hasPermission(viewer, 'decide'));
+  const isSigner = hasPermission(viewer, 'decide');
+  const may = mayCancelTransaction(viewer, transaction, policy) || (isRepeated && isSigner);
+  // In device mode a signer stops it by a rejection, which a device signs.
+  if (!may && isSigner && isStoppable(transaction)) return refused({ code: 'device-signature-required' });
   if (!may) return refused({ code: 'forbidden' });
   if (isRepeated) return found;
   if (acknowledged !== null)
     return decideFor(context, found.value, { type: 'endUnknown', actor, reason: acknowledged });
   const cancelled = await decideFor(context, found.value, { type: 'cancel', actor });
-  // No job runs for a chain that the configuration no longer has.
-  const isWithoutChain = findChain(context.chains, transaction.chain) === null;
-  return cancelled.ok && isWithoutChain ? decideFor(context, cancelled.value, { type: 'cancelUnsigned' }) : cancelled;
+  return cancelled.ok ? endWithoutChain(context, cancelled.value) : cancelled;
+}
+
+/** Ends a transaction that is being stopped and whose chain the configuration no longer has. */
+export async function endWithoutChain(
+  context: VaultContext,
+  view: TransactionView,
+): Promise<Result<TransactionView, Refusal>> {
+  // No job runs for such a chain.
+  const hasJob = findChain(context.chains, view.transaction.chain) !== null;
+  return hasJob ? accepted(view) : decideFor(context, view, { type: 'cancelUnsigned' });
 }
 
 /**
- * Requests another attempt at the same nonce for a higher fee. Refuses, in order: `forbidden`,
- * `transaction-not-found`, `transaction-not-broadcast`.
+ * Requests another attempt at the same nonce for a higher fee, as a signer. Refuses, in order:
+ * `forbidden`, `transaction-not-found`, `transaction-not-broadcast`.
  */
 export async function speedUp(
   context: VaultContext,
   actor: Actor,
   { id }: About,
 ): Promise<Result<TransactionView, Refusal>> {
-  const found = findTransaction(context, actor, { id, permission: 'create' });
+  const found = findTransaction(context, actor, { id, permission: 'decide' });
   return found.ok ? decideFor(context, found.value, { type: 'speedUp', actor }) : found;
 }
 
 /**
- * Sets for all members whether lists show a transaction. Refuses, in order: `forbidden`,
- * `transaction-not-found`.
+ * Sets for all members whether lists show a transaction. Refuses, in order: `forbidden` without the
+ * role, `transaction-not-found`, `forbidden` for hiding that `mayHide` does not allow.
  */
 export async function setTransactionVisibility(
   context: VaultContext,
@@ -204,16 +153,22 @@ export async function setTransactionVisibility(
   { id, visible }: About & { readonly visible: boolean },
 ): Promise<Result<TransactionView, Refusal>> {
   const found = findTransaction(context, actor, { id, permission: 'curate' });
-  return found.ok ? decideFor(context, found.value, { type: 'setVisibility', actor, visible }) : found;
+  if (!found.ok) return found;
+  const { viewer, transaction } = found.value;
+  if (!visible && !mayHide(viewer, transaction)) return refused({ code: 'forbidden' });
+  return decideFor(context, found.value, { type: 'setVisibility', actor, visible });
 }
 
 /**
- * Removes approvals that do not count under a new policy from pending transactions; runs inside a
- * commit.
+ * Removes approvals from pending transactions that count no more, under a new policy or because
+ * access was disabled; runs inside a commit.
  */
-export function dropStaleApprovals(context: VaultContext, policy: Policy): void {
+export function dropStaleApprovals(
+  context: VaultContext,
+  { policy, disabledAccess }: Pick<Vault, 'policy' | 'disabledAccess'>,
+): void {
   for (const pending of context.storage.pendingTransactions()) {
-    writeStep(context, stepOf(context, pending, { type: 'dropVotes', policy }));
+    writeStep(context, stepOf(context, pending, { type: 'dropVotes', policy, disabledAccess }));
   }
 }
 
@@ -221,6 +176,15 @@ export function dropStaleApprovals(context: VaultContext, policy: Policy): void 
 export async function expireTransaction(context: VaultContext, id: string): Promise<void> {
   const transaction = context.storage.transaction(id);
   if (transaction !== null) await commit(context, stepOf(context, transaction, { type: 'expire' }));
+}
+
+/** Deletes a draft that was cancelled a month ago, unless a signer ever approved it. Idempotent. */
+export async function pruneTransaction({ storage, commits }: VaultContext, id: string): Promise<void> {
+  const transaction = storage.transaction(id);
+  await commits.run(() => {
+    if (transaction !== null && storage.retention.mayPrune(transaction)) pruneRecord(storage, transaction, Date.now());
+    else storage.completeJob(id, 'prune');
+  });
 }
 
 /**
@@ -259,22 +223,6 @@ export function findTransaction(
   return accepted({ transaction, policy: authorized.value.vault.policy, viewer: authorized.value.viewer });
 }
 
-/** Records the decision of a signer. `fault` is the refusal of its device signature, or null. */
-async function addDecision(
-  context: VaultContext,
-  view: TransactionView,
-  { event, fault }: { readonly event: TransactionEvent; readonly fault: Refusal | null },
-): Promise<Result<ApprovalOutcome, Refusal>> {
-  const { transaction } = view;
-  const decided = decide(transaction, event, decisionContext(context));
-  if (!decided.ok) {
-    return isRepeatedDecision(transaction, event) ? accepted({ view, changed: false }) : decided;
-  }
-  if (fault !== null) return refused(fault);
-  const after = await commit(context, { before: transaction, event, decision: decided.value });
-  return accepted({ view: { ...view, transaction: after }, changed: decided.value.changed });
-}
-
 /** Does what a member requests, or refuses it. */
 async function decideFor(
   context: VaultContext,
@@ -302,7 +250,7 @@ function stepOf(context: VaultContext, before: Transaction, event: TransactionEv
 }
 
 /** Commits a step in the turn of its decision. Returns the record afterwards. */
-async function commit(context: VaultContext, step: DecidedStep): Promise<Transaction> {
+export async function commit(context: VaultContext, step: DecidedStep): Promise<Transaction> {
   await context.commits.run(() => writeStep(context, step));
   return step.decision.transaction;
 }
@@ -372,7 +320,7 @@ export function finalTransactions(context: VaultContext, { chain, address }: Wal
   return newest.filter(({ chain: name, intent }) => name === chain && intent.from === address);
 }
 
-function decisionContext({ storage, vault: vaultNow }: VaultContext): DecisionContext {
+export function decisionContext({ storage, vault: vaultNow }: VaultContext): DecisionContext {
   const vault = vaultNow();
   if (vault === null) throw new Error('the vault was not created, so it has no transactions');
   const nowMs = Date.now();

@@ -1,17 +1,18 @@
 import { findChain } from '#chains/families/registry.ts';
 import type { Role } from '#domain/access/member.ts';
-import { authorize, withMember } from '#domain/vault/membership.ts';
+import type { MemberRefusal } from '#domain/vault/membership.ts';
+import { authorize, enter, withMember } from '#domain/vault/membership.ts';
 import type { UserId } from '#domain/id.ts';
 import { type VaultSpec, vaultFromSpec } from '#domain/vault/new-vault.ts';
 import type { PolicyFault } from '#domain/policy/policy.ts';
 import type { Refusal } from '#domain/transaction/refusal.ts';
 import { accepted, refused, type Result } from '#domain/result.ts';
-import type { Actor } from '#domain/access/approval.ts';
+import type { Actor, Operator } from '#domain/access/approval.ts';
 import type { Vault } from '#domain/vault/vault.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { updateVault } from '#objects/vault/writes/update-vault.ts';
-import type { VaultScope } from '#objects/vault/views.ts';
+import type { Membership, VaultScope } from '#objects/vault/views.ts';
 import { withChain } from '#objects/vault/wallets.ts';
 import { writeFounding } from '#objects/vault/writes/founding-draft.ts';
 import { writeNewVault } from '#objects/vault/writes/vault-writes.ts';
@@ -24,7 +25,7 @@ import { writeNewVault } from '#objects/vault/writes/vault-writes.ts';
  */
 export async function createVault(
   { storage, commits, chains, vault, replaceVault }: VaultContext,
-  _operator: null,
+  operator: Operator,
   { spec }: { readonly spec: VaultSpec },
 ): Promise<Result<Vault, PolicyFault | 'number-taken'>> {
   const known = vault();
@@ -32,42 +33,46 @@ export async function createVault(
   const created = vaultFromSpec(spec);
   if (!created.ok) return created;
   const write = () => {
-    writeNewVault(storage, created.value, chains);
+    writeNewVault(storage, created.value, { chains, operator });
     writeFounding(storage, created.value);
   };
   await commits.run(write, () => replaceVault(created.value));
   return created;
 }
 
-/** Sets the roles of a user, or removes the user when there are none. Null without a vault. */
+/**
+ * Sets the roles of a user, or removes the user when there are none. Idempotent. Null without a
+ * vault.
+ */
 export async function putMember(
   context: VaultContext,
-  _operator: null,
+  operator: Operator,
   { userId, roles }: { readonly userId: UserId; readonly roles: readonly Role[] },
-): Promise<Result<Vault, 'needs-quorum'> | null> {
+): Promise<Result<Vault, MemberRefusal> | null> {
   const vault = context.vault();
   const changed = vault === null ? null : withMember(vault, userId, roles);
-  if (changed?.ok === true) await updateVault(context, changed.value, { action: 'member', detail: userId });
+  const line = { action: 'member', detail: JSON.stringify({ userId, roles }), actor: operator };
+  if (changed?.ok === true && changed.value !== vault) await updateVault(context, changed.value, line);
   return changed;
 }
 
 /** Adds a wallet on a chain. Idempotent. Null when the vault or the chain does not exist. */
 export async function enableChain(
   context: VaultContext,
-  _operator: null,
+  operator: Operator,
   { name }: { readonly name: string },
 ): Promise<Vault | null> {
   const [vault, chain] = [context.vault(), findChain(context.chains, name)];
   if (vault === null || chain === null) return null;
   const after = withChain(vault, chain);
-  if (after !== vault) await updateVault(context, after, { action: 'chain', detail: chain.name });
+  if (after !== vault) await updateVault(context, after, { action: 'chain', detail: chain.name, actor: operator });
   return after;
 }
 
 /** Requeues the whole read model after its reset or loss. Null when the vault does not exist. */
 export async function requeueProjection(
   { storage, commits, vault }: VaultContext,
-  _operator: null,
+  _operator: Operator,
 ): Promise<ReturnType<VaultStorage['requeueProjection']> | null> {
   return vault() === null ? null : commits.run(() => storage.requeueProjection(Date.now()));
 }
@@ -77,6 +82,15 @@ export async function describeVault({ vault, flush }: VaultContext): Promise<Vau
   const current = vault();
   if (current !== null) await flush();
   return current;
+}
+
+/** What a vault shows of itself to a member who may not have accepted it. Refuses `forbidden`. */
+export function membership(context: VaultContext, actor: Actor): Result<Membership, Refusal> {
+  const entered = enter(context.vault(), actor);
+  if (!entered.ok) return entered;
+  const { vault, viewer } = entered.value;
+  const invitation = vault.invitations.find(({ userId }) => userId === viewer.userId) ?? null;
+  return accepted({ policy: vault.policy, viewer, invitation });
 }
 
 /** Completes the projection before a list is read from D1. Refuses `forbidden`. */

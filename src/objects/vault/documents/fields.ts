@@ -26,6 +26,7 @@ export const signedAmount = parsed(parseSignedAmount);
 export const transactionId = parsed(parseTransactionId);
 export const policyChangeId = parsed(parsePolicyChangeId);
 export const userId = parsed(parseUserId);
+export const tokenId = parsed(parseTokenId);
 export const keyId = parsed(parseKeyId);
 export const vaultId = z.custom<VaultId>((value) => typeof value === 'number' && parseVaultId(value) === value);
 /** Lower-case hex SHA-256. */
@@ -35,7 +36,7 @@ export const displayType = z.enum(DISPLAY_TYPES);
 
 export const actor = exactly<Actor>()({
   userId,
-  tokenId: parsed(parseTokenId),
+  tokenId,
   address: z.string().nullable(),
 });
 

@@ -12,6 +12,8 @@ import { documentCodec, exactly, remembering } from '#store/document.ts';
  */
 export interface PublicTransaction extends Omit<Transaction, 'attempts'> {
   readonly attempts: readonly PublicAttempt[];
+  /** The fields of the intent that a row of the list leaves out; absent for none. */
+  readonly omitted?: readonly 'data'[];
 }
 
 export interface PublicAttempt extends Omit<Attempt, 'payload' | 'signed' | 'coinParents'> {
@@ -20,6 +22,21 @@ export interface PublicAttempt extends Omit<Attempt, 'payload' | 'signed' | 'coi
 
 interface ListedTransaction extends PublicTransaction {
   readonly kind: 'transaction';
+}
+
+/**
+ * Ours: the bytes of calldata that a row of the list keeps. A member can create transactions with
+ * 24 KB of it, and all vaults share the read model. The vault object has all of it.
+ */
+export const MAX_LISTED_BYTES = 1024;
+const MAX_LISTED_DATA = 2 + 2 * MAX_LISTED_BYTES;
+
+/** Returns a transaction as a row of the list. */
+export function listedTransaction(transaction: PublicTransaction): ListedTransaction {
+  const { intent } = transaction;
+  const row = { ...transaction, kind: 'transaction' } as const;
+  if (intent.kind !== 'contract-interaction' || intent.data.length <= MAX_LISTED_DATA) return row;
+  return { ...row, intent: { ...intent, data: '0x' }, omitted: ['data'] };
 }
 
 interface ListedActivity extends Activity {
@@ -43,6 +60,7 @@ export const listedCodec = remembering(
         ...transactionFields,
         kind: z.literal('transaction'),
         attempts: z.array(publicAttempt),
+        omitted: z.array(z.literal('data')).exactOptional(),
       }),
       exactly<ListedActivity>()({ ...activityFields, kind: z.literal('activity') }),
     ]),

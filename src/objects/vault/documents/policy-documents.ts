@@ -44,6 +44,8 @@ const rules = exactly<Rules>()({
       }),
     )
     .exactOptional(),
+  rejections: z.int().exactOptional(),
+  excludedMembers: z.array(userId).exactOptional(),
 });
 
 export const policy = exactly<Policy>()({

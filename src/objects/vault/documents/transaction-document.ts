@@ -163,6 +163,7 @@ export const transactionFields = {
   requiredApprovals: z.int(),
   approvals: z.array(approval),
   rejection: rejection.nullable(),
+  openRejections: z.array(rejection).exactOptional(),
   cancelling: z.boolean(),
   givenUp: z.string().nullable(),
   waitsFor: transactionId.nullable(),

@@ -1,11 +1,13 @@
 import * as z from 'zod';
+import type { DisabledAccess } from '#domain/access/disabled-access.ts';
+import type { Invitation } from '#domain/access/invitation.ts';
 import type { Member } from '#domain/access/member.ts';
 import { ROLES } from '#domain/access/member.ts';
 import { BITCOIN_ADDRESS_TYPES, KEY_SCHEMES } from '#domain/asset/chain.ts';
 import type { ExpiredAdoption } from '#domain/policy/mandate-renewal.ts';
 import type { KeyCandidate, KeyRefresh, Vault, VaultConfiguration, VaultKey } from '#domain/vault/vault.ts';
 import type { HistoryEntry } from '#objects/vault/documents/history.ts';
-import { actor, digest, keyId, timeMs, userId, vaultId } from '#objects/vault/documents/fields.ts';
+import { actor, digest, keyId, timeMs, tokenId, userId, vaultId } from '#objects/vault/documents/fields.ts';
 import { policy } from '#objects/vault/documents/policy-documents.ts';
 import { documentCodec, exactly, remembering } from '#store/document.ts';
 
@@ -22,6 +24,9 @@ const configuration = exactly<VaultConfiguration>()({
   bitcoinAddressType: z.enum(BITCOIN_ADDRESS_TYPES).exactOptional(),
 });
 
+/** Version 2 has the invitations and the disabled access. */
+const VAULT_VERSION = 2;
+
 export const vaultCodec = documentCodec<Vault>(
   'vault',
   exactly<Vault>()({
@@ -30,11 +35,23 @@ export const vaultCodec = documentCodec<Vault>(
     foundedAtMs: timeMs,
     configuration,
     members: z.array(exactly<Member>()({ userId, roles: z.array(z.enum(ROLES)) })),
+    invitations: z.array(exactly<Invitation>()({ userId, isDeclined: z.boolean() })),
+    disabledAccess: z.array(
+      exactly<DisabledAccess>()({
+        userId,
+        tokenId: tokenId.nullable(),
+        disabledBy: userId.nullable(),
+        disabledAtMs: timeMs,
+        untilMs: timeMs.nullable(),
+      }),
+    ),
+    accessVersions: z.record(z.string(), z.int()),
     policy,
     keys: z.array(exactly<VaultKey>()({ ...generatedKey, addresses: texts })),
     expiredAdoptions: z.array(exactly<ExpiredAdoption>()({ cosigner: z.int(), version: z.int() })),
     adoptedVersions: z.record(z.string(), z.int()),
   }),
+  VAULT_VERSION,
 );
 
 export const keyCandidateCodec = documentCodec<KeyCandidate>(

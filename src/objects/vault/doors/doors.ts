@@ -1,4 +1,6 @@
+import type { WokenVault } from '#objects/vault/views.ts';
 import type { Actor } from '#domain/access/approval.ts';
+import { actOnMember, answerInvitation, memberAccess, recordAccessActs } from '#objects/vault/commands/access.ts';
 import { pollActivityNow, followWork, knownTransactions, recordActivity } from '#objects/vault/commands/activity.ts';
 import {
   listBalances,
@@ -14,6 +16,7 @@ import {
   verifyResetCancellation,
 } from '#objects/vault/commands/credential-reset.ts';
 import { beginFeed, nextChanges } from '#objects/vault/commands/feed.ts';
+import { approve, challenge, reject, verifyDeviceRequest } from '#objects/vault/commands/decision.ts';
 import { giveUpRefresh, refreshWork, reportRefresh, requestRefresh } from '#objects/vault/commands/key-refresh.ts';
 import { keyWork, progressKey, recordKey } from '#objects/vault/commands/key.ts';
 import { completeNotifications, notificationWork } from '#objects/vault/commands/notifications.ts';
@@ -33,15 +36,12 @@ import {
 import { comparePolicy } from '#objects/vault/commands/policy-comparison.ts';
 import { flushRecord, readRecord, readRecordLater, setVisibility } from '#objects/vault/commands/record.ts';
 import {
-  approve,
   cancel,
-  challenge,
   createTransaction,
   finalTransactions,
   heldNonces,
   previewCreation,
   recordEvent,
-  reject,
   speedUp,
   transactionWork,
 } from '#objects/vault/commands/transaction.ts';
@@ -49,6 +49,7 @@ import {
   createVault,
   describeVault,
   enableChain,
+  membership,
   projectedScope,
   putMember,
   requeueProjection,
@@ -81,6 +82,8 @@ const COMMANDS = {
   decidePolicyChange,
   createVault,
   putMember,
+  answerInvitation,
+  actOnMember,
   enableChain,
   requeueProjection,
   requestRefresh,
@@ -103,6 +106,8 @@ const QUERIES = {
   utxoWallet,
   pendingDecisions,
   readCredentialResets,
+  membership,
+  memberAccess,
   beginFeed,
   nextChanges,
   projectedScope,
@@ -113,6 +118,7 @@ const WORK = {
   founding,
   lockedUtxos,
   verifyResetCancellation,
+  verifyDeviceRequest,
   describeVault,
   transactionWork,
   heldNonces,
@@ -136,6 +142,7 @@ const REPORTS = {
   recordHoldings,
   recordPrices,
   recordCredentialReset,
+  recordAccessActs,
   completeNotifications,
   progressKey,
   recordKey,
@@ -169,7 +176,7 @@ export interface VaultDoors {
   readonly work: <T extends keyof WorkReads>(work: Work<T>) => Promise<Awaited<Answer<WorkReads, T>>>;
   readonly report: <T extends keyof Reports>(report: Report<T>) => Promise<Awaited<Answer<Reports, T>>>;
   /** For the sweep: restores a lost alarm. */
-  readonly rearmAlarm: () => Promise<number>;
+  readonly wake: () => Promise<WokenVault>;
 }
 
 export const BEHIND_EXECUTE: {

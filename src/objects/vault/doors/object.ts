@@ -1,13 +1,14 @@
 import { DurableObject } from 'cloudflare:workers';
 import { chainsFrom } from '#chains/families/registry.ts';
 import type { Actor } from '#domain/access/approval.ts';
+import { STATE_UNREADABLE } from '#domain/operations/alert.ts';
 import type { Vault } from '#domain/vault/vault.ts';
 import type { CoordinatorConfig } from '#objects/configuration.ts';
 import { ChangeSignal } from '#objects/vault/change-signal.ts';
 import { FeedCache } from '#objects/vault/feed-cache.ts';
 import { FEED_SIGNAL } from '#objects/vault/commands/feed.ts';
 import { expirePolicyChange } from '#objects/vault/commands/policy.ts';
-import { expireTransaction } from '#objects/vault/commands/transaction.ts';
+import { expireTransaction, pruneTransaction } from '#objects/vault/commands/transaction.ts';
 import { VaultCommit } from '#objects/vault/commit.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import { BEHIND_EXECUTE, BEHIND_QUERY, BEHIND_REPORT, BEHIND_WORK } from '#objects/vault/doors/doors.ts';
@@ -15,8 +16,9 @@ import type { Command, CommandActor, Query, Report, Work } from '#objects/vault/
 import type { JobQueue, OutboxJob } from '#objects/outbox.ts';
 import { JOB_QUEUES, resendDelayMs, retryDelayMs } from '#objects/outbox.ts';
 import { drainDue, drainProjection } from '#objects/vault/outbox-drain.ts';
-import { logAlert } from '#objects/metrics.ts';
+import { raiseAlert, storeAlert } from '#objects/metrics.ts';
 import { VAULT_SCHEMA } from '#objects/vault/schema.ts';
+import type { WokenVault } from '#objects/vault/views.ts';
 import { VaultStorage } from '#objects/vault/storage.ts';
 import { logUnreadable } from '#store/document.ts';
 import { errorText } from '#store/error-text.ts';
@@ -36,6 +38,7 @@ type Expiry = (context: VaultContext, id: string) => Promise<unknown>;
 const EXPIRIES: Readonly<Partial<Record<OutboxJob, Expiry>>> = {
   expire: expireTransaction,
   'expire-policy': expirePolicyChange,
+  prune: pruneTransaction,
 };
 
 /**
@@ -55,7 +58,10 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
   constructor(ctx: DurableObjectState, env: CoordinatorConfig) {
     super(ctx, env);
     upgradeState(ctx.storage, VAULT_SCHEMA);
-    this.#storage = new VaultStorage(ctx.storage.sql, (env.WEB_PUSH ?? '') !== '');
+    this.#storage = new VaultStorage(
+      ctx.storage.sql,
+      [env.WEB_PUSH, env.EMAIL_NOTIFICATIONS].some((setting) => (setting ?? '') !== ''),
+    );
     this.#commits = new VaultCommit(ctx.storage, this.#storage, () => this.changes.wake(FEED_SIGNAL));
     this.#context = {
       storage: this.#storage,
@@ -65,7 +71,7 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
       feed: new FeedCache(),
       vault: () => this.#vault,
       replaceVault: (vault) => void (this.#vault = vault),
-      flush: () => drainProjection(this.#storage, env.DB, () => this.#vault),
+      flush: () => drainProjection(this.#storage, env, () => this.#vault),
     };
     if (this.#storage.exists()) this.#vault = this.#storage.vault();
   }
@@ -90,13 +96,15 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
     return BEHIND_REPORT[report.type](this.#context, report);
   }
 
-  /** For the sweep: restores a lost alarm. Returns the size of the object's database, in bytes. */
-  async rearmAlarm(): Promise<number> {
-    if (this.#vault !== null) {
+  /** For the sweep: restores a lost alarm. */
+  async wake(): Promise<WokenVault> {
+    const exists = this.#vault !== null;
+    if (exists) {
       this.#commits.disarm();
       await this.#commits.arm();
     }
-    return this.ctx.storage.sql.databaseSize;
+    const bytes = this.ctx.storage.sql.databaseSize;
+    return { bytes, fundedChains: exists ? this.#storage.balances.fundedChains() : [] };
   }
 
   /**
@@ -141,10 +149,16 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
       console.error(JSON.stringify({ event: 'vault-alarm-failed', vaultId, part, failures, error: errorText(error) }));
       if (failures % ALERT_EVERY === ALERT_AFTER) {
         const detail = `The alarm of a vault failed at the part ${part}: ${failures} times in a row.`;
-        logAlert(this.env, { code: 'vault-alarm-failing', detail, vaultId });
+        await raiseAlert(this.env, { code: 'vault-alarm-failing', subject: part, detail, vaultId });
       }
       return Date.now() + retryDelayMs({ transactionId: String(vaultId), tries: failures - 1 });
     }
+  }
+
+  async #reportUnreadable(error: unknown, id: string): Promise<void> {
+    const vaultId = this.#vault?.id;
+    const detail = logUnreadable(error, { vaultId, id });
+    await storeAlert(this.env, { code: STATE_UNREADABLE, detail });
   }
 
   /**
@@ -161,7 +175,7 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
       } catch (error) {
         this.#storage.postpone(row, nowMs + resendDelayMs(row));
         if (unreadableText(error) === null) errors.push(error);
-        else logUnreadable(error, { vaultId: this.#vault?.id, id: row.transactionId });
+        else await this.#reportUnreadable(error, row.transactionId);
       }
     }
     if (errors.length > 0) throw errors[0];

@@ -114,6 +114,15 @@ export class BalanceTable {
     this.#sql.exec(due, chain, tokenAddress ?? '', tokenId ?? '');
   }
 
+  /** Returns the chains on which the vault has something that is visible. */
+  fundedChains(): readonly string[] {
+    const funded = "SELECT DISTINCT chain FROM balance WHERE due_at_ms IS NOT NULL AND final <> '0'";
+    return this.#sql
+      .exec<{ chain: string }>(funded)
+      .toArray()
+      .map(({ chain }) => chain);
+  }
+
   balance({ chain, tokenAddress, tokenId }: Omit<ChainAsset, 'kind'>): Balance | null {
     const key = [chain, tokenAddress ?? '', tokenId ?? ''];
     const row = this.#sql

@@ -20,6 +20,18 @@ export const POLICY_TABLES = `
   CREATE INDEX spent_asset ON spent (chain, token, at_ms);
 `;
 
+/** The time of a spending that is not signed yet: it is never a day old. */
+const UNTIL_DATED_MS = Number.MAX_SAFE_INTEGER;
+
+/** Earlier builds dated a spending from the decision. */
+export const UNDATED_SPENDING = `
+  UPDATE spent SET at_ms = ${UNTIL_DATED_MS} WHERE tx_id IN (
+    SELECT id FROM tx WHERE document ->> '$.state' = 'SIGNING' AND NOT EXISTS (
+      SELECT 1 FROM json_each(document, '$.attempts') WHERE json_extract(value, '$.signed') IS NOT NULL
+    )
+  );
+`;
+
 /** Finds the spending of past days without reading that of today. */
 export const SPENT_INDEX = 'CREATE INDEX spent_age ON spent (at_ms);';
 
@@ -150,9 +162,12 @@ export class PolicyStorage {
     );
   }
 
-  /** Records the spending of a decided transaction, for the period of the daily limit. */
-  addSpent({ id, exposure }: Transaction, rules: Rules, atMs: number): void {
-    this.#sql.exec('DELETE FROM spent WHERE at_ms <= ?', atMs - DAY_MS);
+  /**
+   * Records the spending of a decided transaction for the daily limit. It counts until it is dated,
+   * however long signing takes: otherwise it would leave beside the spending of the next day.
+   */
+  addSpent({ id, exposure }: Transaction, rules: Rules, nowMs: number): void {
+    this.#sql.exec('DELETE FROM spent WHERE at_ms <= ?', nowMs - DAY_MS);
     const amounts = new Map<string, bigint>();
     if (rules.limitsIncludeFees === true) amounts.set('', feeIn(exposure));
     for (const { tokenAddress, amount } of exposure.movements) {
@@ -166,9 +181,15 @@ export class PolicyStorage {
         exposure.chain,
         token,
         amount.toString(),
-        atMs,
+        UNTIL_DATED_MS,
       );
     }
+  }
+
+  /** Begins the 24 hours of a spending, at the first signature. */
+  dateSpent(transactionId: string, atMs: number): void {
+    const date = 'UPDATE spent SET at_ms = ? WHERE tx_id = ? AND at_ms = ?';
+    this.#sql.exec(date, atMs, transactionId, UNTIL_DATED_MS);
   }
 
   /** Removes the spending of a transaction that never leaves the wallet. */

@@ -1,3 +1,4 @@
+import type { Actor, Operator } from '#domain/access/approval.ts';
 import { withPolicy } from '#domain/vault/membership.ts';
 import { missingDeviceFault } from '#domain/policy/policy.ts';
 import type { PolicyPatchFault } from '#domain/vault/next-policy.ts';
@@ -48,8 +49,8 @@ export function newDraft(
  * Replaces the draft, and returns the vault under it. All pending changes follow the draft before
  * and are superseded, the founding among them. Runs inside a commit.
  */
-export function writeDraft(storage: VaultStorage, vault: Vault, change: PolicyChange): Vault {
-  const { policy, createdBy: actor } = change;
+export function writeDraft(storage: VaultStorage, vault: Vault, change: PolicyChange, actor: Actor | Operator): Vault {
+  const { policy } = change;
   supersede(storage, vault, storage.policies.pendingChanges());
   const digest = policyHashOf(policy);
   storage.policies.putChange(change, digest);

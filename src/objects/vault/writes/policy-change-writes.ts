@@ -8,7 +8,7 @@ import { slotRefusal } from '#domain/policy/pending-changes.ts';
 import type { Refusal } from '#domain/transaction/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Actor } from '#domain/access/approval.ts';
+import type { Actor, Operator } from '#domain/access/approval.ts';
 import type { Vault } from '#domain/vault/vault.ts';
 import { DEFAULT_DECISION_PERIOD_SECONDS } from '#domain/vault/vault.ts';
 import type { PolicyPatch, PolicyPatchFault } from '#domain/vault/next-policy.ts';
@@ -17,7 +17,7 @@ import { nextPolicy } from '#domain/vault/next-policy.ts';
 import { withPolicy } from '#domain/vault/membership.ts';
 import { mandateDigest, policyHashOf } from '#devices/policy-succession.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
-import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
+import { enqueueNotification, writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 
 /** Ours: the minimum time that the signers of a vault have to found it. */
 const FOUNDING_SECONDS = DEFAULT_DECISION_PERIOD_SECONDS;
@@ -103,8 +103,17 @@ export function openRenewal(
   return { ...openChange(vault, request, decider), renewsVersion: request.policy.version };
 }
 
-/** Writes a new change with its job and its history entry. */
-export function writeNewChange(storage: VaultStorage, vault: Vault, change: PolicyChange): void {
+/**
+ * Writes a new change with its job and its history entry.
+ *
+ * @param by its creator, or the operator who proposed it
+ */
+export function writeNewChange(
+  storage: VaultStorage,
+  vault: Vault,
+  change: PolicyChange,
+  by: Actor | Operator | null = change.createdBy,
+): void {
   storage.policies.putChange(change, policyHashOf(change.policy));
   storage.enqueueJob({
     transactionId: change.id,
@@ -113,7 +122,8 @@ export function writeNewChange(storage: VaultStorage, vault: Vault, change: Poli
     dueAtMs: change.decisionEndsAtMs,
     tries: 0,
   });
-  writeVaultChange(storage, vault, { ...lineOf(change, 'propose'), actor: change.createdBy });
+  writeVaultChange(storage, vault, { ...lineOf(change, 'propose'), actor: by });
+  notifyOfChange(storage, change);
 }
 
 /** A decided event: the change before and after it. */
@@ -142,7 +152,10 @@ export function writeChangeDecision(
   // The field `reason` of an entry is the state.
   const detail = reason === undefined ? line.detail : `${line.detail} ${reason}`;
   writeVaultChange(storage, vault, { ...line, detail, actor });
-  if (after.state !== 'PENDING') storage.completeJob(after.id, 'expire-policy');
+  if (after.state !== 'PENDING') {
+    storage.completeJob(after.id, 'expire-policy');
+    notifyOfChange(storage, after);
+  }
   if (after.state !== 'ADOPTED') return vault;
   const { id, policy, note, createdAtMs, expiresAtMs, approvals } = after;
   const adopted = { policy, mandate: { id, policy, note, createdAtMs, expiresAtMs, approvals } };
@@ -167,6 +180,15 @@ export function writeChangeDecision(
 export function supersede(storage: VaultStorage, vault: Vault, pending: readonly PolicyChange[]): void {
   for (const change of pending) {
     writeChangeDecision(storage, vault, decidedChange(storage, vault, { change, event: { type: 'supersede' } }));
+  }
+}
+
+/** Removes the decisions of disabled access from pending changes. Runs inside a commit. */
+export function dropDisabledDecisions(storage: VaultStorage, vault: Vault): void {
+  const { disabledAccess } = vault;
+  for (const change of storage.policies.pendingChanges()) {
+    const event = { type: 'drop-decisions', disabledAccess } as const;
+    writeChangeDecision(storage, vault, decidedChange(storage, vault, { change, event }));
   }
 }
 
@@ -210,6 +232,11 @@ function writeRenewal(
 export function enqueueAdoption(storage: VaultStorage, { keys, policy }: Vault): void {
   if (keys.length === 0 || policy.version === 1) return;
   storage.enqueueJob({ transactionId: '', job: 'adopt-policy', version: 0, dueAtMs: Date.now(), tries: 0 });
+}
+
+/** The version of the row differs after each event: a later state is notified, too. */
+function notifyOfChange(storage: VaultStorage, { id }: PolicyChange): void {
+  enqueueNotification(storage, { id, version: storage.history.length() });
 }
 
 function lineOf(change: PolicyChange, verb: 'propose' | PolicyChangeEvent['type']) {

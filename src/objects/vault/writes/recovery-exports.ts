@@ -1,16 +1,12 @@
-import { randomBytes } from '@noble/hashes/utils.js';
-import { newTransactionId } from '#domain/id.ts';
+import type { Operator } from '#domain/access/approval.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
-import { PROJECTION_DELAY_MS } from '#objects/outbox.ts';
-import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
+import { notifyOfNewestLine, writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 
 /**
  * An operator's export of a vault's recovery packages: the shares of its keys, sealed for offline
  * keys.
  */
 export interface RecoveryExport {
-  /** The service key that requested it, and its address. Public. */
-  readonly requestedBy: string;
   readonly keys: readonly {
     readonly keyId: string;
     /** Numbers of the co-signers that gave a package; null before the request to them. */
@@ -29,7 +25,7 @@ const EXPORT_GIVEN = 'recovery-exported';
  */
 export async function recordExport(
   { storage, commits, vault }: VaultContext,
-  _operator: null,
+  operator: Operator,
   requested: RecoveryExport,
 ): Promise<boolean> {
   const current = vault();
@@ -39,15 +35,9 @@ export async function recordExport(
     for (const { keyId, givenBy } of requested.keys) {
       const action = givenBy === null ? EXPORT_REQUESTED : EXPORT_GIVEN;
       const detail = givenBy === null ? keyId : `${keyId} ${givenBy.join(',')}`;
-      writeVaultChange(storage, current, { action, detail, actor: null, reason: requested.requestedBy });
+      writeVaultChange(storage, current, { action, detail, actor: operator });
     }
-    if (!isRequest || !storage.notificationsEnabled) return;
-    // No transaction has this id. The version is the number of the history entry in the
-    // notification.
-    const nowMs = Date.now();
-    const id = newTransactionId(current.id, nowMs, randomBytes(10));
-    const dueAtMs = nowMs + PROJECTION_DELAY_MS;
-    storage.enqueueJob({ transactionId: id, job: 'notify', version: storage.history.length(), dueAtMs, tries: 0 });
+    if (isRequest) notifyOfNewestLine(storage, current);
   });
   return true;
 }

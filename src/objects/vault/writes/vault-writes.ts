@@ -1,3 +1,4 @@
+import { randomBytes } from '@noble/hashes/utils.js';
 import type { Activity } from '#domain/activity/activity.ts';
 import { isWatched } from '#domain/activity/activity.ts';
 import { isFinalRecord } from '#domain/activity/correction.ts';
@@ -8,13 +9,15 @@ import { listedToken } from '#domain/asset/chain.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import { isWatchedAfterFailure, outstandingJob } from '#domain/transaction/job.ts';
 import type { Inclusion, Transaction } from '#domain/transaction/transaction.ts';
-import type { Actor } from '#domain/access/approval.ts';
+import { type Actor, type Operator, operatorText } from '#domain/access/approval.ts';
 import { CONTENTS_CORRECTED, FINAL_BLOCK_GONE } from '#domain/transaction/inclusion.ts';
-import { isFinal, newestAttempt, spends } from '#domain/transaction/transaction.ts';
+import { isFinal, isUnsigned, newestAttempt, spends } from '#domain/transaction/transaction.ts';
 import type { Decision, Effect } from '#domain/transaction/transition.ts';
 import { effectsOfCreation } from '#domain/transaction/transition.ts';
 import type { Rules } from '#domain/policy/rules.ts';
 import type { Vault } from '#domain/vault/vault.ts';
+import { isNotified } from '#domain/activity/vault-notification.ts';
+import { newTransactionId } from '#domain/id.ts';
 import type { Posting } from '#domain/asset/balance.ts';
 import { balanceLines } from '#domain/asset/balance.ts';
 import type { Asset } from '#domain/asset/movement.ts';
@@ -32,6 +35,7 @@ import {
   watchDelayMs,
 } from '#objects/outbox.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
+import { schedulePruning } from '#objects/vault/writes/pruning.ts';
 import { walletsOf } from '#objects/vault/wallets.ts';
 
 /**
@@ -51,7 +55,7 @@ export function writeCreation(storage: VaultStorage, transaction: Transaction, c
   storage.insertTransaction(transaction);
   appendHistory(storage, { before: null, after: transaction, cause });
   schedule(storage, transaction, effectsOfCreation(transaction));
-  enqueueNotification(storage, transaction);
+  notifyOfRecord(storage, transaction);
 }
 
 /**
@@ -68,6 +72,9 @@ export function writeDecision(
   storage.updateTransaction(before, after);
   const [spent, isSpent] = [spends(before.state), spends(after.state)];
   if (isSpent && !spent) storage.policies.addSpent(after, rules, after.updatedAtMs);
+  if (isSpent && !isUnsigned(after) && (!spent || isUnsigned(before))) {
+    storage.policies.dateSpent(after.id, after.updatedAtMs);
+  }
   if (!isSpent && spent) storage.policies.removeSpent(after.id);
   if (after.inclusion !== before.inclusion) post(storage, after, postingOfTransaction(after), () => after.visible);
   // Only a successful transaction makes an address known: a proposal does not.
@@ -78,13 +85,15 @@ export function writeDecision(
   if (cause.action === 'correct') logCorrection(after);
   schedule(storage, after, effects);
   const isRevised = after.stateReason !== before.stateReason && REVISIONS.has(after.stateReason);
-  if ((after.state !== before.state && isFinal(after.state)) || isRevised) enqueueNotification(storage, after);
+  if ((after.state !== before.state && isFinal(after.state)) || isRevised) notifyOfRecord(storage, after);
+  if (after.state !== before.state) schedulePruning(storage, after);
 }
 
 export interface VaultChange {
   readonly action: string;
   readonly detail: string | null;
-  readonly actor: Actor | null;
+  /** The line names the service key of an operator. Null for the service itself. */
+  readonly actor: Actor | Operator | null;
   /** The digest of the policy in force when the change has none of its own. */
   readonly digest?: string;
   readonly reason?: string;
@@ -92,17 +101,31 @@ export interface VaultChange {
 
 /** Writes one audit entry for a change of members, policy or keys. */
 export function writeVaultChange(storage: VaultStorage, vault: Vault, change: VaultChange): void {
+  const { actor: by, ...line } = change;
+  const isOperator = by !== null && 'serviceKey' in by;
   storage.history.append({
     transactionId: null,
     version: 0,
     from: null,
     to: null,
     reason: null,
+    actor: isOperator ? null : by,
     digest: policyHashOf(vault.policy),
-    ...change,
+    ...line,
+    ...(isOperator ? { reason: operatorText(by) } : {}),
     atMs: Date.now(),
   });
   storage.enqueueDirectory(Date.now() + PROJECTION_DELAY_MS);
+  if (isNotified(line.action)) notifyOfNewestLine(storage, vault);
+}
+
+/**
+ * Enqueues the notification of the newest history entry. No record has the id of the row. Its
+ * version is the number of the entry.
+ */
+export function notifyOfNewestLine(storage: VaultStorage, { id }: Vault): void {
+  const subject = newTransactionId(id, Date.now(), randomBytes(10));
+  enqueueNotification(storage, { id: subject, version: storage.history.length() });
 }
 
 /** Writes the new state of the vault, with its missing keys and balances. */
@@ -114,11 +137,15 @@ export function writeVault(storage: VaultStorage, after: Vault, chains: readonly
 }
 
 /** Writes everything for a new vault. */
-export function writeNewVault(storage: VaultStorage, vault: Vault, chains: readonly Chain[]): void {
+export function writeNewVault(
+  storage: VaultStorage,
+  vault: Vault,
+  { chains, operator }: { readonly chains: readonly Chain[]; readonly operator: Operator },
+): void {
   storage.createTables();
   storage.putVault(vault);
   storage.policies.adopt({ policy: vault.policy, mandate: null }, policyHashOf(vault.policy));
-  writeVaultChange(storage, vault, { action: 'found', detail: null, actor: null });
+  writeVaultChange(storage, vault, { action: 'found', detail: null, actor: operator });
   enqueueMissingKeys(storage, vault, chains);
 }
 
@@ -158,7 +185,7 @@ export function writeActivity(
   if (action === 'correct') logCorrection(after);
   // An omitted payment has no line of the history, so this is its first one.
   const recorded = wasOmitted ? null : before;
-  if (needsNotification({ ...change, before: recorded })) enqueueNotification(storage, after);
+  if (needsNotification({ ...change, before: recorded })) notifyOfRecord(storage, after);
   storage.history.append({
     transactionId,
     version,
@@ -244,12 +271,19 @@ function postingOfTransaction({ inclusion }: Transaction): Posting | null {
   return { blockNumber, isFinal: finalized, lines: balanceLines(changes, feePaid) };
 }
 
+/** The inbox has no records. So nothing is enqueued where no other way reaches a member. */
+function notifyOfRecord(storage: VaultStorage, record: Activity | Transaction): void {
+  if (storage.notificationsEnabled) enqueueNotification(storage, record);
+}
+
 /**
  * Enqueues a notification. Its content and recipients are determined when it is sent, because it
  * may be obsolete by then.
  */
-function enqueueNotification(storage: VaultStorage, { id, version }: Activity | Transaction): void {
-  if (!storage.notificationsEnabled) return;
+export function enqueueNotification(
+  storage: VaultStorage,
+  { id, version }: { readonly id: string; readonly version: number },
+): void {
   const dueAtMs = Date.now() + PROJECTION_DELAY_MS;
   storage.enqueueJob({ transactionId: id, job: 'notify', version, dueAtMs, tries: 0 });
 }
@@ -348,7 +382,7 @@ function correctionOf(before: Inclusion | null | undefined, after: Inclusion | n
 function detailOf(after: Transaction, { action }: Cause): string | null {
   const attempt = newestAttempt(after);
   if (attempt !== null) return `${attempt.number}:${attempt.signed?.hash ?? attempt.signingDigest}`;
-  if (action === 'reject') return after.rejection?.reason ?? null;
+  if (action === 'reject') return (after.rejection ?? after.openRejections?.at(-1))?.reason ?? null;
   return action === 'approve' ? (after.approvals.at(-1)?.device?.keyId ?? null) : after.signature;
 }
 

@@ -120,7 +120,7 @@ test('a UTXO is known when one server shows it, and its replacement when all ser
   forgetful.lost.add(deposit);
   expect(await observation([paid], [forgetful.url])).toEqual({ ...NOWHERE, isUnexplained: true });
   // The other server shows the coin as unspent.
-  expect(await observation([paid], [forgetful.url, node.url])).toEqual({ ...NOWHERE, isUseDisputed: true });
+  expect(await observation([paid], [forgetful.url, node.url])).toMatchObject({ ...NOWHERE, isUseDisputed: true });
 
   const back = node.chain.doubleSpend(1, deposit);
   node.chain.mine(9);

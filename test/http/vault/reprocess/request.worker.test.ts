@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import type { ActivityMessage } from '#objects/configuration.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
-import { asService, call, coordinator, enter, foundTreasury } from '../../scene.worker.ts';
+import { call, coordinator, enter, foundTreasury, join } from '../../scene.worker.ts';
 
 /** Covers the messages that a request sends. test/e2e covers what they come to. */
 
@@ -17,7 +17,7 @@ test('a request scans each chain with an RPC node, and retries failed deliveries
   await coordinator.DB.batch(failed.map((sql) => coordinator.DB.prepare(sql)));
   const sent: ActivityMessage[] = [];
   const send = async (message: ActivityMessage) => void sent.push(message);
-  const RPC_URLS = JSON.stringify({ anvil: ['http://node.test'] });
+  const RPC_URLS = JSON.stringify({ anvil: ['https://node.test'] });
   const env = { ...coordinator, RPC_URLS, ACTIVITY_QUEUE: { send } } as unknown as CoordinatorEnv;
   const request = () => call(`POST /vault/${vaultId}/reprocess-incoming-transactions`, { token: alice.token, env });
   expect(await request()).toMatchObject({
@@ -36,9 +36,9 @@ test('a request scans each chain with an RPC node, and retries failed deliveries
 test('members of the vault alone read the report of a request, by its id and in the list', async () => {
   const { id: vaultId, alice } = await foundTreasury();
   const viewer = await enter('viewer');
-  await asService(`PUT /internal/vault/${vaultId}/member/${viewer.id}`, { roles: ['viewer'] });
+  await join({ id: vaultId }, viewer, ['viewer']);
   const elsewhere = await foundTreasury();
-  const RPC_URLS = JSON.stringify({ anvil: ['http://node.test'] });
+  const RPC_URLS = JSON.stringify({ anvil: ['https://node.test'] });
   const env = { ...coordinator, RPC_URLS, ACTIVITY_QUEUE: { send: async () => {} } } as unknown as CoordinatorEnv;
   const path = `/vault/${vaultId}/reprocess-report`;
   const read = (person: { readonly token: string }, url: string) => call(`GET ${url}`, { token: person.token, env });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rejectionOf } from '#devices/policy-rejection.ts';
+import { rejectionOf } from '#devices/rejection.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
 import type { Policy } from '#domain/policy/policy.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Member, Role } from '#domain/access/member.ts';
-import type { Actor } from '#domain/access/approval.ts';
+import type { Actor, Operator } from '#domain/access/approval.ts';
 import type { PolicyPatch } from '#domain/vault/next-policy.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import {
@@ -14,7 +14,7 @@ import {
   reportAdoption,
 } from '#objects/vault/commands/policy.ts';
 import { present } from '../../../chains/evm/cast.ts';
-import { alice, amount, bob, carol, mallory, NOON_MS } from '../../../domain/cast.ts';
+import { actor as person, alice, amount, bob, carol, mallory, NOON_MS } from '../../../domain/cast.ts';
 import { newVaultScene } from '../vault-scene.ts';
 
 /**
@@ -27,19 +27,22 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS }));
 afterEach(() => void vi.useRealTimers());
 
 const member = ({ userId }: Actor, ...roles: readonly Role[]): Member => ({ userId, roles });
+/** Together they have ten pending changes. */
+const ADMINS = [20, 21, 22, 23, 24].map(person);
 const VERSION_2 = { rules: {}, signers: [alice.userId, carol.userId] };
 
 async function newScene(keys: 'with a key' | 'without a key' = 'with a key') {
   const { host, storage, replaceVault } = newVaultScene();
   const created = present(host.vault());
   const policy = { ...created.policy, signers: [alice.userId, bob.userId], threshold: 2 };
-  const members = [member(alice, 'signer', 'admin'), member(bob, 'signer', 'viewer')];
+  const admins = ADMINS.map((admin) => member(admin, 'admin'));
+  const members = [member(alice, 'signer', 'admin'), member(bob, 'signer', 'viewer'), ...admins];
   const vault = { ...created, policy, members, keys: keys === 'with a key' ? created.keys : [] };
   replaceVault(vault);
   storage.putVault(vault);
   storage.policies.adopt({ policy, mandate: null }, policyHashOf(policy));
   storage.enqueueJob({ transactionId: '', job: 'generate-key', version: 0, dueAtMs: NOON_MS + 120_000, tries: 7 });
-  const propose = async (patch: PolicyPatch, actor: Actor | null = alice) => {
+  const propose = async (patch: PolicyPatch, actor: Actor | Operator = alice) => {
     const proposed = await proposePolicy(host, actor, { patch, note: null });
     if (!proposed.ok) throw new Error(JSON.stringify(proposed.refusal));
     return proposed.value.change;
@@ -49,6 +52,9 @@ async function newScene(keys: 'with a key' | 'without a key' = 'with a key') {
       id: idOf(id),
       decision: { type: 'approve', device: null },
     });
+    // A new signer accepts the vault.
+    const governed = present(host.vault());
+    if (governed.invitations.length > 0) replaceVault({ ...governed, invitations: [] });
     return decided.ok ? decided.value.change.state : decided.refusal.code;
   };
   const idOf = (id: string) => present(storage.policies.change(id)).id;
@@ -227,7 +233,7 @@ test('ten pending changes do not prevent a renewal, and a renewal does not preve
     { chain: 'anvil', tokenAddress: null, perTransaction: amount(String(n)), perDay: null },
   ];
   await renewed();
-  for (let n = 1; n <= 10; n++) await propose({ rules: { limits: limits(n) } }, null);
+  for (let n = 0; n < 10; n++) await propose({ rules: { limits: limits(n + 1) } }, ADMINS[n % 5]);
   await expect(propose({ rules: { limits: limits(11) } })).rejects.toThrow('too-many-policy-changes');
   expect((await renewed()).renewsVersion).toBe(2);
 });

@@ -1,0 +1,76 @@
+import type { Alert, AlertCode } from '#domain/operations/alert.ts';
+import { ALERT_CODES_OF, alertsOfWork } from '#domain/operations/alert.ts';
+import { alertsOfCosigners } from '#domain/operations/cosigner.ts';
+import type { SettingFault } from '#domain/operations/setting-fault.ts';
+import { alertsOfSettings } from '#domain/operations/setting-fault.ts';
+import { cosignersOf } from '#cosigner-client/client.ts';
+import { statesOfCosigners } from '#cosigner-client/pair-states.ts';
+import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
+import { logAlert } from '#objects/metrics.ts';
+import { errorText } from '#store/error-text.ts';
+import { resolveQuietAlerts, settleAlerts } from '#store/operations/alerts.ts';
+import { readHealth } from '#store/operations/health.ts';
+import { keysToTest } from '#store/operations/key-exports.ts';
+
+const EVERY_MS = 15 * 60_000;
+const MINUTE_MS = 60_000;
+
+/** Checks run four times an hour: often enough to be noticed, seldom enough to be read. */
+export const isAlertMinute = (nowMs: number) => nowMs % EVERY_MS < MINUTE_MS;
+
+/** What one check has found. */
+export interface Finding {
+  /** The codes that it checks. An open alert of one of them that it does not find is over. */
+  readonly codes: readonly AlertCode[];
+  readonly found: readonly Alert[];
+}
+
+/**
+ * Logs the alerts that a check has found and stores them, and resolves the others of the check.
+ * They are logged before: without D1 the log is all that has them.
+ */
+export async function settle(env: CoordinatorEnv, finding: Finding, nowMs: number): Promise<void> {
+  for (const alert of finding.found) logAlert(env, alert);
+  await settleAlerts(env.DB, finding, nowMs);
+}
+
+/** Raises the alert of refused settings, in the first minute of each quarter of an hour. */
+export async function raiseSettingAlerts(
+  env: CoordinatorEnv,
+  nowMs: number,
+  faults: readonly SettingFault[],
+): Promise<void> {
+  if (!isAlertMinute(nowMs)) return;
+  await settle(env, { codes: ALERT_CODES_OF.settings, found: alertsOfSettings(faults) }, nowMs);
+}
+
+/**
+ * Raises the alerts of pending work, in the first minute of each quarter of an hour. Resolves those
+ * of events that have not happened again.
+ */
+export async function raiseWorkAlerts(env: CoordinatorEnv, nowMs: number): Promise<void> {
+  if (!isAlertMinute(nowMs)) return;
+  await resolveQuietAlerts(env.DB, nowMs);
+  // The transactions that have not changed for the longest time show whether any is stuck.
+  const condition = await readHealth(env.DB, { limit: 20, nowMs });
+  // This sweep runs, whatever happened to the ones before.
+  const found = alertsOfWork({ ...condition, lastSweepAtMs: nowMs }, nowMs);
+  await settle(env, { codes: ALERT_CODES_OF.work, found }, nowMs);
+}
+
+/** Raises the alerts of co-signers, in the first minute of each quarter of an hour. */
+export async function raiseCosignerAlerts(env: CoordinatorEnv, nowMs: number): Promise<void> {
+  if (!isAlertMinute(nowMs)) return;
+  const states = await statesOfCosigners(cosignersOf(env), await testedKeys(env, nowMs));
+  await settle(env, { codes: ALERT_CODES_OF.cosigners, found: alertsOfCosigners(states) }, nowMs);
+}
+
+/** Returns some keys. Without D1 there are none, and the co-signers are tested nevertheless. */
+async function testedKeys(env: CoordinatorEnv, nowMs: number): Promise<readonly string[]> {
+  try {
+    return await keysToTest(env.DB, nowMs);
+  } catch (error) {
+    console.error(JSON.stringify({ event: 'keys-not-tested', error: errorText(error) }));
+    return [];
+  }
+}

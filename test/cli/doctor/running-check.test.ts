@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest';
+import type { Status } from '../../../cli/doctor/running-check.ts';
+import { checkRunning } from '../../../cli/doctor/running-check.ts';
+
+/** Covers what `doctor` reports of a running service besides its alerts. */
+
+const NOW_MS = Date.parse('2026-11-30T10:00:00Z');
+const node = (host: string, ok: boolean | null = true) => ({
+  host,
+  ok,
+  fault: null,
+  head: '1',
+  lagBlocks: '0',
+  otherChain: null,
+  error: null,
+  checkedAt: null,
+});
+const cosigner = (number: number, stateVersion = 12) => ({
+  node: number,
+  fault: null,
+  setting: null,
+  banned: [],
+  recoveryKey: 'aa',
+  clockSkewMs: 0,
+  peersHash: 'bb',
+  stateVersion,
+  testedKeys: [],
+});
+const queue = (name: 'signing' | 'activity', returnedAt: string | null) => ({
+  queue: name,
+  openSince: null,
+  returnedAt,
+});
+const monitor = (lastDeliveryAt: string | null) => ({
+  endpointId: 'main',
+  lastDeliveryAt,
+  unread: 0,
+  lastUnreadAt: null,
+  lastUnreadKind: null,
+});
+const alert = (id: string, code: Status['attention'][number]['code'], acknowledgedAt: string | null = null) => ({
+  id,
+  code,
+  detail: 'D.',
+  since: null,
+  acknowledgedAt,
+});
+
+const GOOD: Status = {
+  settings: [],
+  attention: [],
+  transactions: { outstanding: {}, quietest: [] },
+  deliveries: { open: 0, oldestDueAt: null, failed: 0 },
+  hints: { endpoints: [], oldestUntriedAt: null },
+  scans: { open: 0, oldestDueAt: null, failed: 0 },
+  claims: [],
+  monitors: [monitor('2026-11-30T09:00:00Z')],
+  deadLetters: { count: 0, newestAt: null },
+  queues: [queue('signing', '2026-11-30T09:59:00Z')],
+  singleNodeChains: [],
+  chains: [{ name: 'anvil', fault: null, nodes: [node('a.test'), node('b.test')] }],
+  lastSweepAt: '2026-11-30T09:59:00Z',
+  vaults: { count: 1, longestUnsweptAt: null },
+  stores: [],
+  recovery: { outdated: 0, longest: [] },
+  cosigners: [1, 2, 3].map((number) => cosigner(number)),
+};
+
+const found = (change: Partial<Status>) =>
+  checkRunning({ ...GOOD, ...change }, NOW_MS).map(({ level, part, name }) => `${level} ${part} ${name}`);
+
+test('a service in which everything was checked has no finding', () => {
+  expect(found({})).toEqual([]);
+});
+
+test('an alert is a fault when it is urgent, and otherwise a warning, with its acknowledgement', () => {
+  const attention = [
+    alert('cosigner-away:3', 'cosigner-away'),
+    alert('dead-letters', 'dead-letters', '2026-11-30T09:00:00Z'),
+  ];
+  expect(found({ attention })).toEqual(['fault alert cosigner-away:3', 'warning alert dead-letters']);
+  expect(checkRunning({ ...GOOD, attention }, NOW_MS).map(({ detail }) => detail)).toEqual([
+    'D.',
+    'D. Acknowledged at 2026-11-30T09:00:00Z.',
+  ]);
+});
+
+test('a wrong setting is one fault with its reason', () => {
+  const attention = [alert('setting-invalid:LOGIN', 'setting-invalid')];
+  const settings = [{ name: 'LOGIN', fault: 'LOGIN is not valid.' }];
+  expect(found({ attention, settings })).toEqual(['fault coordinator LOGIN']);
+});
+
+test('a sweep that has not ended for five minutes is one fault', () => {
+  const lastSweepAt = '2026-11-30T09:55:00Z';
+  expect(found({ lastSweepAt: '2026-11-30T09:55:01Z' })).toEqual([]);
+  expect(found({ lastSweepAt })).toEqual(['fault coordinator late-sweep']);
+  expect(found({ lastSweepAt: null })).toEqual(['fault coordinator late-sweep']);
+  expect(found({ lastSweepAt, attention: [alert('late-sweep', 'late-sweep')] })).toEqual(['fault alert late-sweep']);
+});
+
+test('what was not checked yet is a warning', () => {
+  expect(found({ queues: [] })).toEqual(['warning queues queue']);
+  expect(found({ queues: [queue('activity', null)] })).toEqual(['warning queue activity queue']);
+  expect(found({ monitors: [monitor(null)] })).toEqual(['warning monitor main monitor']);
+  const chains = [{ name: 'anvil', fault: null, nodes: [node('a.test'), node('b.test', null)] }];
+  expect(found({ chains })).toEqual(['warning anvil b.test rpc-node']);
+});
+
+test('one RPC node, no chain, few co-signers and two releases are named once', () => {
+  const chains = [{ name: 'anvil', fault: null, nodes: [node('a.test')] }];
+  expect(found({ chains })).toEqual(['warning chain anvil RPC_URLS']);
+  const attention = [alert('single-rpc-node:anvil', 'single-rpc-node')];
+  expect(found({ chains, attention })).toEqual(['warning alert single-rpc-node:anvil']);
+  expect(found({ chains: [] })).toEqual(['fault coordinator RPC_URLS']);
+  expect(found({ cosigners: [cosigner(1)] })).toEqual(['fault co-signers COSIGNER_URLS']);
+  expect(found({ cosigners: [cosigner(1), cosigner(2), cosigner(3, 13)] })).toEqual(['warning co-signers release']);
+});
