@@ -76,6 +76,8 @@ export interface Settings {
   readonly notificationsEnabled?: boolean;
   /** Further endpoints of monitors, with the secret of the monitor of the local chain. */
   readonly furtherEndpoints?: readonly string[];
+  /** The queue whose consumer is not deployed; each has one when absent. */
+  readonly unconsumedQueue?: string;
   /** Whether the dashboard is served as well; true when absent. */
   readonly hasDashboard?: boolean;
 }
@@ -135,6 +137,7 @@ export function configure(folder: string, settings: Settings): Configuration {
   const peers = peersOf(secrets.cosigners);
   const coordinator = writeWorker(join(folder, 'coordinator'), {
     template: 'wrangler.toml',
+    ...(settings.unconsumedQueue === undefined ? {} : { unconsumedQueue: settings.unconsumedQueue }),
     changes: {
       ...(settings.entry === undefined ? {} : { main: settings.entry }),
       ...(hasDashboard ? {} : { assets: undefined }),
@@ -222,27 +225,31 @@ interface WorkerFiles {
   readonly template: string;
   readonly changes: Readonly<Record<string, unknown>>;
   readonly secrets: Readonly<Record<string, string>>;
+  readonly unconsumedQueue?: string;
 }
 
-/** The paths in a wrangler.toml. */
+/** The paths and the consumers of queues in a wrangler.toml. */
 interface WorkerConfiguration {
   readonly main: string;
   readonly assets?: { readonly directory: string };
   readonly d1_databases?: readonly { readonly migrations_dir: string }[];
+  readonly queues?: { readonly consumers?: readonly { readonly queue: string }[] };
 }
 
 /** Returns the path of the configuration. Secrets are beside it, where only wrangler reads them. */
-function writeWorker(folder: string, { template, changes, secrets }: WorkerFiles): string {
+function writeWorker(folder: string, { template, changes, secrets, unconsumedQueue }: WorkerFiles): string {
   mkdirSync(folder, { recursive: true });
   const source = join(PROJECT, template);
   const config = parse(readFileSync(source, 'utf8')) as unknown as WorkerConfiguration;
   const from = (path: string) => resolve(dirname(source), path);
   const databases = config.d1_databases?.map((row) => ({ ...row, migrations_dir: from(row.migrations_dir) }));
+  const consumers = (config.queues?.consumers ?? []).filter(({ queue }) => queue !== unconsumedQueue);
   const written = {
     ...config,
     main: from(config.main),
     ...(config.assets === undefined ? {} : { assets: { directory: from(config.assets.directory) } }),
     ...(databases === undefined ? {} : { d1_databases: databases }),
+    ...(config.queues === undefined ? {} : { queues: { ...config.queues, consumers } }),
     ...changes,
   };
   const lines = Object.entries(secrets).map(([name, value]) => `${name}='${value}'\n`);

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isSweepLate } from '#domain/operations/alert.ts';
+import { isSweepLate } from '#domain/operations/service-health.ts';
 import { preventsReadiness } from '#domain/operations/raised-alert.ts';
 import type { HttpContext } from '#http/encode/context.ts';
 import { problem } from '#http/encode/problem.ts';

@@ -47,6 +47,15 @@ export function endpointsFrom(
   throw new Error(`WEBHOOK_ENDPOINTS: The value of '${parsed.error.issues[0]?.path.join('.') ?? ''}' is not valid.`);
 }
 
+/** Reports whether any endpoint is configured. An invalid setting is meant to have one. */
+export function hasEndpoints(setting: string | undefined): boolean {
+  try {
+    return endpointsFrom(setting).size > 0;
+  } catch {
+    return true;
+  }
+}
+
 /**
  * Checks the headers of a delivery to an endpoint. Returns the check of its body. Returns null when
  * the headers cannot be of the monitor of this endpoint, without a setting, for another provider,

@@ -148,6 +148,27 @@ test('a scan is open for its vault and chain alone, until all of its rows are re
   expect([(await row(id))?.state, (await row(`${id}.2`))?.outcome]).toEqual(['done', '{"recorded":10}']);
 });
 
+test('a transaction that only a scan has found is an alert while no monitor delivers', async () => {
+  const codes = async () => {
+    const { body } = await asService('GET /internal/status');
+    return (body['attention'] as readonly { readonly code: string }[]).map(({ code }) => code);
+  };
+  const nowMs = Date.now();
+  const { env, id } = await requested({ nowMs });
+  const delivered = 'INSERT INTO monitor_endpoints (endpoint_id, last_delivery_at_ms, unread) VALUES (?, ?, 0)';
+  await env.DB.prepare(delivered)
+    .bind('of-the-tests', nowMs - 120_000)
+    .run();
+  await consumed(env, [id]);
+  await consumed(env, [id]);
+  expect(await codes()).not.toContain('monitor-silent');
+  vi.useFakeTimers({ toFake: ['Date'], now: nowMs + 16 * 60_000 });
+  expect(await codes()).toContain('monitor-silent');
+  const again = env.DB.prepare('UPDATE monitor_endpoints SET last_delivery_at_ms = ?');
+  await again.bind(Math.floor(nowMs / 60_000) * 60_000 + 60_000).run();
+  expect(await codes()).not.toContain('monitor-silent');
+});
+
 test('a difference is scanned for even when the prices cannot be read afterwards', async () => {
   const { env, vaultId, sent } = await requested();
   const id = parseVaultId(vaultId + 50);

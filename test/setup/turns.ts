@@ -63,6 +63,7 @@ const FILES_BY_TURNS: readonly (readonly string[])[] = [
     'test/e2e/evm/replace.test.ts',
     'test/browser/members/credential-resets.test.ts',
   ],
+  ['test/e2e/operations/incidents.test.ts'],
 ];
 
 /** Returns the files that this turn leaves to other commits. */

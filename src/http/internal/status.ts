@@ -2,8 +2,10 @@ import * as z from 'zod';
 import { chainsWithOneNode, chainsWithoutNode } from '#chains/clients/client-for.ts';
 import type { RpcEntry } from '#chains/clients/rpc-urls.ts';
 import { rpcEntries } from '#chains/clients/rpc-urls.ts';
-import type { ActivityHealth, Alert, MonitorEndpoint, ServiceHealth } from '#domain/operations/alert.ts';
-import { ALERT_CODES, alertsOfWork, LOGGED_ALERT_CODES, percentOf } from '#domain/operations/alert.ts';
+import type { Alert } from '#domain/operations/alert.ts';
+import type { ActivityHealth, MonitorEndpoint, ServiceHealth } from '#domain/operations/service-health.ts';
+import { ALERT_CODES, LOGGED_ALERT_CODES } from '#domain/operations/alert.ts';
+import { alertsOfWork, percentOf } from '#domain/operations/service-health.ts';
 import type { QueueState } from '#domain/operations/queue.ts';
 import { alertsOfQueues, QUEUES } from '#domain/operations/queue.ts';
 import type { RpcNodeState } from '#domain/operations/rpc-node.ts';
@@ -17,7 +19,7 @@ import { route } from '#http/edge/route.ts';
 import { alertsOfSettings } from '#domain/operations/setting-fault.ts';
 import { settingFaults } from '#http/internal/setting-faults.ts';
 import { rfc3339, rfc3339OrNull } from '#http/encode/rfc3339.ts';
-import { endpointsFrom } from '#monitors/endpoint.ts';
+import { endpointsFrom, hasEndpoints } from '#monitors/endpoint.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import { statesOfCosigners } from '#cosigner-client/pair-states.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
@@ -305,7 +307,7 @@ export type Status = z.infer<typeof statusSchema>;
 /** Returns the status, as the response has it. */
 export async function readStatus(env: CoordinatorEnv, nowMs: number): Promise<Status> {
   const [condition, cosigners, nodes, fundedChains, usedChains, queues, raised] = await Promise.all([
-    readHealth(env.DB, { limit: SHOWN, nowMs }),
+    readHealth(env.DB, { limit: SHOWN, nowMs, hasMonitors: hasEndpoints(env.WEBHOOK_ENDPOINTS) }),
     cosignersIn(env, nowMs),
     readRpcNodes(env.DB),
     readFundedChains(env.DB, nowMs),

@@ -1,10 +1,12 @@
 import type { Alert, AlertCode } from '#domain/operations/alert.ts';
-import { ALERT_CODES_OF, alertsOfWork } from '#domain/operations/alert.ts';
+import { ALERT_CODES_OF } from '#domain/operations/alert.ts';
+import { alertsOfWork } from '#domain/operations/service-health.ts';
 import { alertsOfCosigners } from '#domain/operations/cosigner.ts';
 import type { SettingFault } from '#domain/operations/setting-fault.ts';
 import { alertsOfSettings } from '#domain/operations/setting-fault.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import { statesOfCosigners } from '#cosigner-client/pair-states.ts';
+import { hasEndpoints } from '#monitors/endpoint.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { logAlert } from '#objects/metrics.ts';
 import { errorText } from '#store/error-text.ts';
@@ -52,7 +54,8 @@ export async function raiseWorkAlerts(env: CoordinatorEnv, nowMs: number): Promi
   if (!isAlertMinute(nowMs)) return;
   await resolveQuietAlerts(env.DB, nowMs);
   // The transactions that have not changed for the longest time show whether any is stuck.
-  const condition = await readHealth(env.DB, { limit: 20, nowMs });
+  const hasMonitors = hasEndpoints(env.WEBHOOK_ENDPOINTS);
+  const condition = await readHealth(env.DB, { limit: 20, nowMs, hasMonitors });
   // This sweep runs, whatever happened to the ones before.
   const found = alertsOfWork({ ...condition, lastSweepAtMs: nowMs }, nowMs);
   await settle(env, { codes: ALERT_CODES_OF.work, found }, nowMs);

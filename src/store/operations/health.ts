@@ -1,7 +1,7 @@
 import { and, asc, count, desc, eq, gt, gte, inArray, isNotNull, max, min, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
-import type { ServiceHealth } from '#domain/operations/alert.ts';
-import { EXPORT_DELAY_MS, UNEXPLAINED_REASONS } from '#domain/operations/alert.ts';
+import type { ServiceHealth } from '#domain/operations/service-health.ts';
+import { EXPORT_DELAY_MS, UNEXPLAINED_REASONS } from '#domain/operations/service-health.ts';
 import { outdatedKeys } from '#store/operations/key-exports.ts';
 import { claims, deadLetters, sweepRuns } from '#store/operations/schema.ts';
 import { deliveries, monitorEndpoints, scans, transactions, vaults } from '#store/schema.ts';
@@ -14,6 +14,9 @@ const MOVING = ['SIGNING', 'BROADCAST', 'CONFIRMING'];
 
 /** Longer than the delay between two readings of a claimed transaction. Ours. */
 const CLAIMED_STILL_MS = 15 * 60_000;
+
+const DAY_MS = 24 * 60 * 60_000;
+const MINUTE_MS = 60_000;
 
 /** The number of vault objects whose size is reported. */
 const MAX_SIZES = 3;
@@ -82,7 +85,7 @@ function queriesOfWork(orm: Database) {
   ] as const;
 }
 
-/** The statements about what monitors and RPC nodes claim. */
+/** The statements about what monitors and RPC nodes claim, and what monitors did not report. */
 function queriesOfClaims(orm: Database, { limit, nowMs }: { readonly limit: number; readonly nowMs: number }) {
   return [
     orm
@@ -100,6 +103,21 @@ function queriesOfClaims(orm: Database, { limit, nowMs }: { readonly limit: numb
       .groupBy(deliveries.endpointId)
       .orderBy(desc(sql`sum(${deliveries.parts})`))
       .limit(limit),
+    // The time of a delivery is kept to the minute.
+    orm
+      .select({ number: sql<number | null>`sum(${scans.added})`, atMs: min(scans.startedAtMs) })
+      .from(scans)
+      .where(
+        and(
+          eq(scans.state, 'done'),
+          gte(scans.startedAtMs, nowMs - DAY_MS),
+          gt(
+            scans.startedAtMs,
+            sql`(SELECT coalesce(max(last_delivery_at_ms), 0) FROM monitor_endpoints) + ${MINUTE_MS}`,
+          ),
+          gt(scans.added, 0),
+        ),
+      ),
   ] as const;
 }
 
@@ -125,10 +143,11 @@ function queriesOfVaults(orm: Database) {
  * a vault is about to write.
  *
  * @param limit the number of transactions and of claims that are named
+ * @param hasMonitors whether any endpoint of a monitor is configured
  */
 export async function readHealth(
   db: D1Database,
-  { limit, nowMs }: { readonly limit: number; readonly nowMs: number },
+  { limit, nowMs, hasMonitors }: { readonly limit: number; readonly nowMs: number; readonly hasMonitors: boolean },
 ): Promise<ServiceHealth> {
   const orm = drizzle(db);
   const results = await orm.batch([
@@ -152,6 +171,7 @@ export async function readHealth(
     unproven,
     monitors,
     endpoints,
+    [missed],
     [swept],
     largest,
     [sweepRun],
@@ -167,6 +187,9 @@ export async function readHealth(
     hints: { endpoints, oldestUntriedAtMs: untried?.atMs ?? null },
     claims: unproven,
     monitors,
+    unreported: hasMonitors
+      ? { number: missed?.number ?? 0, oldestAtMs: missed?.atMs ?? null }
+      : { number: 0, oldestAtMs: null },
     deadLetters: dead?.number ?? 0,
     newestDeadLetterAtMs: dead?.atMs ?? null,
     vaults: swept?.number ?? 0,

@@ -1,64 +1,28 @@
-import { createHmac } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { conclave } from '../../../cli/conclave.ts';
 import type { Finding } from '../../../cli/doctor/finding.ts';
 import type { World } from '../world.ts';
 import { startWorld } from '../world.ts';
+import type { AlertReceiver } from './alert-receiver.ts';
+import { startAlertReceiver } from './alert-receiver.ts';
 
 /** Covers that alerts of a real stack reach a receiver, with real requests of the Workers. */
 
-const QUARTER_MS = 900_000;
-const SECRET = Buffer.from('s'.repeat(32));
-
 let world: World;
-const received: string[] = [];
-let heartbeats = 0;
-
-const receiver = createServer((request, response) => {
-  let text = '';
-  request.setEncoding('utf8').on('data', (part: string) => (text += part));
-  request.on('end', () => {
-    if (request.url === '/ping') heartbeats += 1;
-    else received.push(noted(request.headers, text));
-    response.writeHead(204).end();
-  });
-});
-
-/** Returns the state and the id of an alert, where the signature is right. */
-function noted(headers: Readonly<Record<string, unknown>>, text: string): string {
-  const signed = [headers['webhook-id'], headers['webhook-timestamp'], text].join('.');
-  const mac = `v1,${createHmac('sha256', SECRET).update(signed).digest('base64')}`;
-  const { type, data } = JSON.parse(text) as { type: string; data: { id: string } };
-  return headers['webhook-signature'] === mac ? `${type} ${data.id}` : 'wrong signature';
-}
+let receiver: AlertReceiver;
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => void receiver.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  receiver = await startAlertReceiver();
   world = await startWorld({ hasSecondNode: true });
   await world.stack().stop();
-  const secrets = [`whsec_${SECRET.toString('base64')}`];
-  const variables = {
-    ALERT_WEBHOOK: JSON.stringify({ form: 'json', url: `${url}/alert`, secrets }),
-    HEARTBEAT_URL: `${url}/ping`,
-  };
-  await world.restart({ variables });
+  await world.restart({ variables: receiver.variables });
 });
 afterAll(async () => {
   await world.end();
-  await new Promise((resolve) => void receiver.close(resolve));
+  await receiver.stop();
 });
 
-/** Runs the sweep of a quarter of an hour. Returns what the receiver got, and of how many calls. */
-async function sweptAt(quarter: number) {
-  received.length = 0;
-  heartbeats = 0;
-  await world.stack().sweep(QUARTER_MS * (Math.ceil(Date.now() / QUARTER_MS) + quarter));
-  return { received: received.toSorted(), heartbeats };
-}
-
+const sweptAt = (quarter: number) => receiver.sweptAt(world.stack(), quarter);
 const ready = async () => (await fetch(`${world.stack().url}/health/ready`)).status;
 const host = () => new URL(world.secondGate.url).host;
 

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Alert, ServiceHealth } from '#domain/operations/alert.ts';
+import type { Alert } from '#domain/operations/alert.ts';
+import type { ServiceHealth } from '#domain/operations/service-health.ts';
 import type { CosignerState } from '#domain/operations/cosigner.ts';
 import { alertsOfCosigners } from '#domain/operations/cosigner.ts';
 import { alertsOfRpcNodes, RPC_NODE_FAULTS } from '#domain/operations/rpc-node.ts';
-import { ALERT_CODES_OF, alertsOfWork, STORE_BYTES } from '#domain/operations/alert.ts';
+import { ALERT_CODES_OF } from '#domain/operations/alert.ts';
+import { alertsOfWork, STORE_BYTES } from '#domain/operations/service-health.ts';
 
 const NOW_MS = Date.parse('2026-11-22T03:00:00Z');
 const ago = (minutes: number) => NOW_MS - minutes * 60_000;
@@ -18,6 +20,7 @@ const FINE: ServiceHealth = {
   scans: IDLE,
   claims: [],
   monitors: [],
+  unreported: { number: 0, oldestAtMs: null },
   deadLetters: 0,
   newestDeadLetterAtMs: null,
   vaults: 1,
@@ -69,6 +72,7 @@ const codes = (condition: Partial<ServiceHealth>, cosigners = THERE) =>
 test('no alert is raised while everything works', () => {
   expect(codes({})).toEqual([]);
   expect(codes({ hints: hints(399, 14) })).toEqual([]);
+  expect(codes({ unreported: { number: 2, oldestAtMs: ago(14) } })).toEqual([]);
   expect(codes({ quietest: [quiet(59)], deliveries: { ...IDLE, open: 3, oldestDueAtMs: ago(14) } })).toEqual([]);
 });
 
@@ -81,6 +85,7 @@ test.each<[string, Partial<ServiceHealth>]>([
   ['late-scans', { scans: { ...IDLE, open: 1, oldestDueAtMs: ago(16) } }],
   ['failed-scans', { scans: { ...IDLE, failed: 1, newestFailureAtMs: ago(5) } }],
   ['monitor-unread', { monitors: [unread(5, 60, 1_439), unread(1)] }],
+  ['monitor-silent', { unreported: { number: 2, oldestAtMs: ago(16) } }],
   ['unproven-claims', { claims: [claim(11), claim(3)] }],
   ['dead-letters', { deadLetters: 1, newestDeadLetterAtMs: ago(5) }],
   ['late-sweep', { longestUnsweptAtMs: ago(131) }],
@@ -163,6 +168,7 @@ test('simultaneous alerts are sorted, those with the most risk for the assets fi
       hints: hints(1, 100),
       claims: [claim(100)],
       monitors: [unread(5, 60, 100)],
+      unreported: { number: 1, oldestAtMs: ago(100) },
       newestDeadLetterAtMs: ago(100),
       longestUnsweptAtMs: ago(200),
       stores: [{ store: 'D1', bytes: STORE_BYTES }],
