@@ -1,5 +1,6 @@
+import { env as settings } from 'cloudflare:workers';
 import { app } from '#http/app.ts';
-import { settingFaults } from '#http/internal/setting-faults.ts';
+import { refuseSecretsOfCosigners, settingFaults } from '#http/internal/setting-faults.ts';
 import { consume } from '#jobs/consume.ts';
 import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
@@ -9,6 +10,9 @@ export { PersonObject } from '#objects/person/object.ts';
 export { SessionObject } from '#objects/token/session.ts';
 export { VaultObject } from '#objects/vault/doors/object.ts';
 export { WalletNonceObject } from '#objects/wallet-nonce/object.ts';
+
+// An error at the start is refused by the platform at the deployment, before a request arrives.
+refuseSecretsOfCosigners(settings);
 
 export default {
   fetch: app.fetch,

@@ -80,13 +80,22 @@ function chainsIn(status: Status): readonly Finding[] {
   ]);
 }
 
-function cosignersIn({ cosigners }: Status): readonly Finding[] {
-  const versions = new Set(cosigners.flatMap(({ stateVersion }) => stateVersion ?? []));
+function cosignersIn({ release, cosigners }: Status): readonly Finding[] {
+  const releases = new Set([release, ...cosigners.flatMap((one) => one.release ?? [])]);
+  const states = new Set(cosigners.flatMap(({ stateVersion }) => stateVersion ?? []));
   const few = `The coordinator names ${cosigners.length} co-signers, fewer than ${MIN_COSIGNERS}.`;
   return [
     ...(cosigners.length < MIN_COSIGNERS
       ? [{ level: 'fault', part: 'co-signers', name: 'COSIGNER_URLS', detail: few } as const]
       : []),
-    ...(versions.size > 1 ? [warning('co-signers', 'release', 'The co-signers run different releases.')] : []),
+    ...(releases.size > 1 || states.size > 1
+      ? [
+          warning(
+            'releases',
+            'release',
+            `Parts run different releases: ${[...releases].join(', ')}. Finish the upgrade.`,
+          ),
+        ]
+      : []),
   ];
 }

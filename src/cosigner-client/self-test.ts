@@ -22,6 +22,7 @@ const selfTest = z.object({
   recoveryKey: text.nullable(),
   keyEncryption: z.array(text).max(100),
   isSecretReused: z.boolean(),
+  release: text,
   stateVersion: z.int(),
   keys: z.array(testedShare).max(100),
 });

@@ -32,13 +32,20 @@ export interface CosignerSet {
   readonly feeCeilings: FeeCeilings;
 }
 
+/** A co-signer with the secret of the coordinator would be it as well, after one theft. */
+export const SECRETS_OF_COORDINATORS = ['COORDINATOR_SECRET', 'TOKEN_MAC_KEY', 'SERVICE_KEY_HASHES'];
+
+/** The fault of a setting that only the coordinator may have. */
+export const foreignFault = (name: string) => `${name} must not be set at a co-signer`;
+
 /**
  * Returns the settings of this co-signer. Throws when they are inconsistent: a co-signer with wrong
  * settings refuses everything.
  */
 export async function loadCosignerSet(env: CosignerConfig): Promise<CosignerSet> {
   const index = ownIndex(env.NODE_INDEX);
-  if ('COORDINATOR_SECRET' in env) throw new Error('COORDINATOR_SECRET must not be set at a co-signer');
+  const foreign = SECRETS_OF_COORDINATORS.find((name) => name in env);
+  if (foreign !== undefined) throw new Error(foreignFault(foreign));
   if (!isHex32(env.IDENTITY_SECRET)) throw new Error('IDENTITY_SECRET must be 32 bytes in hex');
   if (isZero(env.IDENTITY_SECRET)) throw new Error('IDENTITY_SECRET must be random, and not zero');
   const pinned = pinnedPeers(env.PEERS);

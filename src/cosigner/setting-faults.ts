@@ -1,6 +1,15 @@
 import { parseFeeCeilings } from '#chains/inspect/fee-ceiling.ts';
 import type { CosignerConfig } from '#cosigner/configuration.ts';
-import { isHex32, keyEncryptionSecrets, ownIndex, pinnedPeers, recoveryKeyOf, timeOf } from '#cosigner/cosigner-set.ts';
+import {
+  foreignFault,
+  isHex32,
+  keyEncryptionSecrets,
+  ownIndex,
+  pinnedPeers,
+  recoveryKeyOf,
+  SECRETS_OF_COORDINATORS,
+  timeOf,
+} from '#cosigner/cosigner-set.ts';
 import type { SettingFault } from '#domain/operations/setting-fault.ts';
 import { settingFaultsBy } from '#domain/operations/setting-fault.ts';
 import { publicIdentity } from '#mpc/identity.ts';
@@ -33,11 +42,7 @@ const CHECKS: Readonly<Record<keyof CosignerConfig, (settings: Settings) => unkn
   KEY_ENCRYPTION_SECRETS: ({ KEY_ENCRYPTION_SECRETS: text = '' }) => keyEncryptionSecrets(text),
 };
 
-/** A co-signer with the secret of the coordinator would be it as well, after one theft. */
-const OF_COORDINATORS = ['COORDINATOR_SECRET', 'TOKEN_MAC_KEY', 'SERVICE_KEY_HASHES'];
-
 /** Returns the settings that a co-signer refuses, each one once, without a part of their values. */
 export function cosignerSettingFaults(settings: Settings): readonly SettingFault[] {
-  const fault = (name: string) => `${name} must not be set at a co-signer`;
-  return settingFaultsBy(settings, CHECKS, { names: OF_COORDINATORS, fault });
+  return settingFaultsBy(settings, CHECKS, { names: SECRETS_OF_COORDINATORS, fault: foreignFault });
 }

@@ -34,6 +34,8 @@ test.each<[string, object, string]>([
   ['SHARES_SINCE that is no time', { SHARES_SINCE: 'yesterday' }, 'SHARES_SINCE'],
   ['SHARES_SINCE in another form', { SHARES_SINCE: '12/11/2025' }, 'SHARES_SINCE'],
   ['SHARES_SINCE in the future', { SHARES_SINCE: '2162-01-01T00:00:00Z' }, 'SHARES_SINCE'],
+  ['the key of the tokens', { TOKEN_MAC_KEY: '55'.repeat(32) }, 'TOKEN_MAC_KEY'],
+  ['the service keys', { SERVICE_KEY_HASHES: '55'.repeat(32) }, 'SERVICE_KEY_HASHES'],
   ['a secret of the coordinator', { COORDINATOR_SECRET: '55'.repeat(32) }, 'COORDINATOR_SECRET'],
   ['no IDENTITY_SECRET', { IDENTITY_SECRET: undefined }, 'IDENTITY_SECRET'],
   ['a line feed after its IDENTITY_SECRET', { IDENTITY_SECRET: `${SECRETS[0]}\n` }, 'IDENTITY_SECRET'],

@@ -12,6 +12,7 @@ import { parseKeyId, parseVaultIdText } from '#domain/id.ts';
 import { COSIGNER_SCHEMA } from '#cosigner/schema.ts';
 import { settingsTest } from '#cosigner/self-test.ts';
 import { isJsonObject } from '#domain/json/untrusted-json.ts';
+import { RELEASE } from '#domain/operations/release.ts';
 import { settingFaultIn } from '#domain/operations/setting-fault.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 import { logUnreadable } from '#store/document.ts';
@@ -123,7 +124,7 @@ async function selfTest(env: CosignerEnv, cosigners: CosignerSet, keyIds: readon
     }),
   );
   const { length: stateVersion } = COSIGNER_SCHEMA.migrations;
-  return { ...settingsTest(env, cosigners), stateVersion, keys };
+  return { ...settingsTest(env, cosigners), release: RELEASE, stateVersion, keys };
 }
 
 /**

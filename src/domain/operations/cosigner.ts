@@ -25,6 +25,8 @@ export interface CosignerTest {
   readonly keyEncryption: readonly string[];
   /** Whether its identity secret is a key-encryption secret as well. */
   readonly isSecretReused: boolean;
+  /** The version of its release, such as `0.2.0`. */
+  readonly release: string;
   /** The newest state that its release knows. */
   readonly stateVersion: number;
   readonly keys: readonly TestedShare[];

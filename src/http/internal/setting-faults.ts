@@ -81,6 +81,14 @@ const CHECKS: Readonly<Record<SettingName, (env: CoordinatorEnv) => unknown>> = 
 /** Secrets that make a coordinator a co-signer as well, so that one theft takes both. */
 const OF_COSIGNERS = ['IDENTITY_SECRET', 'KEY_ENCRYPTION_SECRETS'];
 
+const foreignFault = (name: string) => `${name} must not be set at the coordinator.`;
+
+/** Throws when a secret of a co-signer is set: such a coordinator must not start. */
+export function refuseSecretsOfCosigners(settings: object): void {
+  const foreign = OF_COSIGNERS.find((name) => name in settings);
+  if (foreign !== undefined) throw new Error(foreignFault(foreign));
+}
+
 /**
  * The faults by environment. The settings of an isolate never change, so the checks run once, and
  * not for each request for readiness and each sweep.
@@ -89,8 +97,7 @@ const FOUND = new WeakMap<CoordinatorEnv, readonly SettingFault[]>();
 
 /** Returns the settings that are refused when they are used, each one once. */
 export function settingFaults(env: CoordinatorEnv): readonly SettingFault[] {
-  const fault = (name: string) => `${name} must not be set at the coordinator.`;
-  const found = FOUND.get(env) ?? settingFaultsBy(env, CHECKS, { names: OF_COSIGNERS, fault });
+  const found = FOUND.get(env) ?? settingFaultsBy(env, CHECKS, { names: OF_COSIGNERS, fault: foreignFault });
   FOUND.set(env, found);
   return found;
 }

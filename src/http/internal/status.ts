@@ -16,6 +16,7 @@ import type { CosignerState } from '#domain/operations/cosigner.ts';
 import { alertsOfCosigners } from '#domain/operations/cosigner.ts';
 import type { HttpContext } from '#http/encode/context.ts';
 import { route } from '#http/edge/route.ts';
+import { RELEASE } from '#domain/operations/release.ts';
 import { alertsOfSettings } from '#domain/operations/setting-fault.ts';
 import { settingFaults } from '#http/internal/setting-faults.ts';
 import { rfc3339, rfc3339OrNull } from '#http/encode/rfc3339.ts';
@@ -40,6 +41,7 @@ const activitySchema = z.strictObject({ open: z.int(), oldestDueAt: time.nullabl
 
 const statusSchema = z
   .strictObject({
+    release: z.string().meta({ description: 'The version of the release of the coordinator' }),
     settings: z
       .array(z.strictObject({ name: z.string(), fault: z.string() }))
       .meta({ description: 'The settings of the coordinator that are refused, without their values' }),
@@ -148,6 +150,7 @@ const statusSchema = z
           .meta({ description: 'The public key that it seals recovery packages for; null when it names none' }),
         clockSkewMs: z.int().nullable().meta({ description: 'By how much its clock is ahead of the coordinator' }),
         peersHash: z.string().nullable().meta({ description: 'A hash of its PEERS, equal at all co-signers' }),
+        release: z.string().nullable().meta({ description: 'The version of its release' }),
         stateVersion: z.int().nullable().meta({ description: 'The newest state that its release knows' }),
         testedKeys: z
           .array(
@@ -264,6 +267,7 @@ function cosignerOf({ node, fault, setting, banned, recoveryKey, test }: Cosigne
     recoveryKey: recoveryKey || null,
     clockSkewMs: test?.skewMs ?? null,
     peersHash: test?.peers ?? null,
+    release: test?.release ?? null,
     stateVersion: test?.stateVersion ?? null,
     testedKeys: (test?.keys ?? []).map(({ madeAtMs, ...key }) => ({ ...key, madeAt: rfc3339OrNull(madeAtMs) })),
   };
@@ -320,6 +324,7 @@ export async function readStatus(env: CoordinatorEnv, nowMs: number): Promise<St
   const nodelessChains = readOr<readonly string[]>([], () => chainsWithoutNode(env, usedChains));
   const { outstanding, quietest } = condition;
   return {
+    release: RELEASE,
     settings: [...settings],
     attention: attentionOf(
       [

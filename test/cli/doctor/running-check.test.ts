@@ -15,7 +15,7 @@ const node = (host: string, ok: boolean | null = true) => ({
   error: null,
   checkedAt: null,
 });
-const cosigner = (number: number, stateVersion = 12) => ({
+const cosigner = (number: number, stateVersion = 12, release = '0.2.0') => ({
   node: number,
   fault: null,
   setting: null,
@@ -23,6 +23,7 @@ const cosigner = (number: number, stateVersion = 12) => ({
   recoveryKey: 'aa',
   clockSkewMs: 0,
   peersHash: 'bb',
+  release,
   stateVersion,
   testedKeys: [],
 });
@@ -47,6 +48,7 @@ const alert = (id: string, code: Status['attention'][number]['code'], acknowledg
 });
 
 const GOOD: Status = {
+  release: '0.2.0',
   settings: [],
   attention: [],
   transactions: { outstanding: {}, quietest: [] },
@@ -114,5 +116,8 @@ test('one RPC node, no chain, few co-signers and two releases are named once', (
   expect(found({ chains, attention })).toEqual(['warning alert single-rpc-node:anvil']);
   expect(found({ chains: [] })).toEqual(['fault coordinator RPC_URLS']);
   expect(found({ cosigners: [cosigner(1)] })).toEqual(['fault co-signers COSIGNER_URLS']);
-  expect(found({ cosigners: [cosigner(1), cosigner(2), cosigner(3, 13)] })).toEqual(['warning co-signers release']);
+  const differing = ['warning releases release'];
+  expect(found({ cosigners: [cosigner(1), cosigner(2), cosigner(3, 13)] })).toEqual(differing);
+  expect(found({ cosigners: [cosigner(1), cosigner(2), cosigner(3, 12, '0.3.0')] })).toEqual(differing);
+  expect(found({ release: '0.1.0' })).toEqual(differing);
 });

@@ -9,6 +9,7 @@ const WELL: CosignerTest = {
   peers: 'p1',
   keyEncryption: [],
   isSecretReused: false,
+  release: '0.2.0',
   stateVersion: 3,
   keys: [{ keyId: 'k', epoch: 1, madeAtMs: 1, fault: null }],
 };

@@ -186,6 +186,7 @@ test('simultaneous alerts are sorted, those with the most risk for the assets fi
           peers: String(node),
           keyEncryption: ['bb'],
           isSecretReused: false,
+          release: '0.2.0',
           stateVersion: 1,
           keys: (['unreadable', 'missing'] as const).map((fault) => ({ keyId: 'k', epoch: 1, madeAtMs: 1, fault })),
         },

@@ -8,6 +8,7 @@ import { metricsText } from '#http/internal/metrics.ts';
 const NOW_MS = Date.parse('2026-11-30T10:00:00Z');
 const activity = { open: 1, oldestDueAt: null, failed: 2 };
 const STATUS: Status = {
+  release: '0.2.0',
   settings: [],
   attention: [
     {
@@ -61,6 +62,7 @@ const STATUS: Status = {
     recoveryKey: null,
     clockSkewMs: fault === null ? -1500 : null,
     peersHash: null,
+    release: null,
     stateVersion: null,
     testedKeys: [],
   })),
