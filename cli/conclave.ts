@@ -50,6 +50,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: 'Verify the hash chain of the history of a vault, offline',
     load: async () => (await import('./verify-history.ts')).verifyHistoryCommand,
   },
+  why: {
+    summary: 'State what a transaction waits for (operators)',
+    load: async () => (await import('./why/why.ts')).whyCommand,
+  },
 };
 
 function help(): string {

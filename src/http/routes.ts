@@ -17,6 +17,7 @@ import {
   releaseIdentity,
   requestCredentialReset,
 } from '#http/internal/credential-reset.ts';
+import { readProgress } from '#http/internal/transaction.ts';
 import { createUser } from '#http/internal/user.ts';
 import { disableUser, enableUser, endCredential, listCredentials } from '#http/internal/user-access.ts';
 import { createSession } from '#http/internal/session.ts';
@@ -187,6 +188,7 @@ const routes = [
   putWallet,
   rebuildReadModel,
   deadLetters,
+  readProgress,
   acknowledge,
   status,
   metrics,

@@ -15,6 +15,7 @@ const COMMANDS = [
   'restore-drill',
   'verify-exports',
   'verify-history',
+  'why',
 ];
 
 interface Ended {

@@ -5,7 +5,7 @@ import { newestAttempt } from '#domain/transaction/transaction.ts';
  * The pending work of a transaction. Each transaction has at most one job, which follows from the
  * record alone.
  */
-const TRANSACTION_JOBS = ['expire', 'sign', 'broadcast', 'confirm', 'settle'] as const;
+export const TRANSACTION_JOBS = ['expire', 'sign', 'broadcast', 'confirm', 'settle'] as const;
 export type TransactionJob = (typeof TRANSACTION_JOBS)[number];
 
 /**

@@ -12,11 +12,10 @@ import type { Rules } from '#domain/policy/rules.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import type { PolicyChange } from '#domain/policy/policy-change.ts';
 import type { KeyId, TransactionId } from '#domain/id.ts';
+import type { OutboxRow } from '#objects/outbox.ts';
+import type { TransactionJob } from '#domain/transaction/job.ts';
 import type { KeyCandidate, KeyRefresh, Vault, VaultKey } from '#domain/vault/vault.ts';
 
-/**
- * A transaction with the context for its reader: the policy in force and the reader's own roles.
- */
 /** What the sweep learns of a vault that it wakes. */
 export interface WokenVault {
   /** The size of the object's database. */
@@ -25,6 +24,9 @@ export interface WokenVault {
   readonly fundedChains: readonly string[];
 }
 
+/**
+ * A transaction with the context for its reader: the policy in force and the reader's own roles.
+ */
 export interface TransactionView {
   readonly transaction: Transaction;
   readonly policy: Policy;
@@ -123,6 +125,17 @@ export interface TransactionWork {
   readonly chain: Chain;
   readonly key: VaultKey;
   readonly adoption: AdoptionWork;
+}
+
+/** A transaction with what it waits for. */
+export interface TransactionProgress {
+  readonly transaction: Transaction;
+  /** The job that its state requires; null for none. */
+  readonly job: TransactionJob | null;
+  /** The stored row of this job; null without one. */
+  readonly queued: OutboxRow | null;
+  /** The depth at which its chain ends it; null for a chain that is not known any more. */
+  readonly confirmations: number | null;
 }
 
 /** A transaction in flight with the nonce of its attempts; null before the first one. */

@@ -1,73 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Status } from '../../../cli/doctor/running-check.ts';
 import { checkRunning } from '../../../cli/doctor/running-check.ts';
+import { alert, cosigner, GOOD, monitor, node, queue } from '../good-status.ts';
 
 /** Covers what `doctor` reports of a running service besides its alerts. */
 
 const NOW_MS = Date.parse('2026-11-30T10:00:00Z');
-const node = (host: string, ok: boolean | null = true) => ({
-  host,
-  ok,
-  fault: null,
-  head: '1',
-  lagBlocks: '0',
-  otherChain: null,
-  error: null,
-  checkedAt: null,
-});
-const cosigner = (number: number, stateVersion = 12, release = '0.2.0') => ({
-  node: number,
-  fault: null,
-  setting: null,
-  banned: [],
-  recoveryKey: 'aa',
-  clockSkewMs: 0,
-  peersHash: 'bb',
-  release,
-  stateVersion,
-  testedKeys: [],
-});
-const queue = (name: 'signing' | 'activity', returnedAt: string | null) => ({
-  queue: name,
-  openSince: null,
-  returnedAt,
-});
-const monitor = (lastDeliveryAt: string | null) => ({
-  endpointId: 'main',
-  lastDeliveryAt,
-  unread: 0,
-  lastUnreadAt: null,
-  lastUnreadKind: null,
-});
-const alert = (id: string, code: Status['attention'][number]['code'], acknowledgedAt: string | null = null) => ({
-  id,
-  code,
-  detail: 'D.',
-  since: null,
-  acknowledgedAt,
-});
-
-const GOOD: Status = {
-  release: '0.2.0',
-  settings: [],
-  attention: [],
-  transactions: { outstanding: {}, quietest: [] },
-  deliveries: { open: 0, oldestDueAt: null, failed: 0 },
-  hints: { endpoints: [], oldestUntriedAt: null },
-  scans: { open: 0, oldestDueAt: null, failed: 0 },
-  claims: [],
-  monitors: [monitor('2026-11-30T09:00:00Z')],
-  deadLetters: { count: 0, newestAt: null },
-  queues: [queue('signing', '2026-11-30T09:59:00Z')],
-  singleNodeChains: [],
-  chains: [{ name: 'anvil', fault: null, nodes: [node('a.test'), node('b.test')] }],
-  lastSweepAt: '2026-11-30T09:59:00Z',
-  vaults: { count: 1, longestUnsweptAt: null },
-  stores: [],
-  recovery: { outdated: 0, longest: [] },
-  cosigners: [1, 2, 3].map((number) => cosigner(number)),
-};
-
 const found = (change: Partial<Status>) =>
   checkRunning({ ...GOOD, ...change }, NOW_MS).map(({ level, part, name }) => `${level} ${part} ${name}`);
 

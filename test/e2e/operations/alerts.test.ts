@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { conclave } from '../../../cli/conclave.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Finding } from '../../../cli/doctor/finding.ts';
 import type { World } from '../world.ts';
 import { startWorld } from '../world.ts';
 import type { AlertReceiver } from './alert-receiver.ts';
 import { startAlertReceiver } from './alert-receiver.ts';
+import { operatorCommand } from './operator-command.ts';
 
 /** Covers that alerts of a real stack reach a receiver, with real requests of the Workers. */
 
@@ -42,14 +42,8 @@ test('a receiver gets an alert once, its acknowledgement, and its end', async ()
 });
 
 test('doctor finds no fault in the running service, and names what is risky', async () => {
-  vi.stubEnv('CONCLAVE_URL', world.stack().url);
-  vi.stubEnv('CONCLAVE_SERVICE_KEY', world.stack().serviceKey);
-  const output = vi.spyOn(console, 'log').mockImplementation(() => {});
-  await conclave(['doctor', '--json']);
-  const [text] = output.mock.calls[0] ?? [];
-  vi.restoreAllMocks();
-  vi.unstubAllEnvs();
-  const { findings } = JSON.parse(String(text)) as { findings: Finding[] };
+  const text = await operatorCommand(world.stack(), ['doctor', '--json']);
+  const { findings } = JSON.parse(text) as { findings: Finding[] };
   expect([process.exitCode ?? 0, findings.filter(({ level }) => level === 'fault')]).toEqual([0, []]);
   expect(findings.map(({ name }) => name)).toContain('recovery-key-missing:1, 2, 3');
 });

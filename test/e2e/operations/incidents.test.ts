@@ -12,6 +12,7 @@ import type { World } from '../world.ts';
 import { finished, reaches, startWorld } from '../world.ts';
 import type { AlertReceiver } from './alert-receiver.ts';
 import { startAlertReceiver } from './alert-receiver.ts';
+import { operatorCommand } from './operator-command.ts';
 
 /**
  * Covers incidents of a running service, on a real stack: which alert an operator receives at the
@@ -103,7 +104,7 @@ test('one RPC node that lies about nonces, balances or fees stops no payment', a
     return method === 'eth_getBalance' ? { result: '0x0' } : undefined;
   });
   expect(await stateOf(await payment())).toBe('SUCCEEDED');
-  expect((await swept()).filter((line) => line.startsWith('alert.open'))).toEqual([]);
+  expect((await swept()).filter((line) => line.startsWith('alert.open rpc'))).toEqual([]);
 });
 
 test.each(['first', 'second'])(
@@ -138,6 +139,9 @@ test('a co-signer that is away is named, and a payment waits when a second one i
   await restarted({ absent: [2, 3] });
   const id = await payment();
   expect(await reasonOf(id)).toBe('SIGNER_UNAVAILABLE');
+  const why = await operatorCommand(world.stack(), ['why', id]);
+  expect(why).toContain('SIGNING (SIGNER_UNAVAILABLE)');
+  expect(why).toMatch(/Co-signer 2 is unavailable: .*\nCo-signer 3 is unavailable: /);
   await receives('alert.open cosigner-away:2');
   await restarted({});
   expect(await stateOf(id)).toBe('SUCCEEDED');

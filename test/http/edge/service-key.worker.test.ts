@@ -30,7 +30,7 @@ const outcome = ({ status, body }: Answer) => [status, body['code']];
 
 /** The rule, independently of the service. A path without a row fails. */
 const SCOPES: readonly (readonly [path: RegExp, scope: ServiceScope])[] = [
-  [/^\/internal\/(status|metrics|dead-letter|alert\/acknowledge)$/, 'status'],
+  [/^\/internal\/(status|metrics|dead-letter|alert\/acknowledge|transaction\/:txId)$/, 'status'],
   [/^\/internal\/user(\/|$)/, 'people'],
   [/^\/internal\/vault\/:vaultId\/recovery$/, 'recovery'],
   [/^\/internal\/vault(\/:vaultId(\/(member|wallet|key|policy-change|projection)(\/|$)|$)|$)/, 'vaults'],

@@ -34,6 +34,7 @@ import {
   reportAdoption,
 } from '#objects/vault/commands/policy.ts';
 import { comparePolicy } from '#objects/vault/commands/policy-comparison.ts';
+import { transactionProgress } from '#objects/vault/commands/progress.ts';
 import { flushRecord, readRecord, readRecordLater, setVisibility } from '#objects/vault/commands/record.ts';
 import {
   cancel,
@@ -121,6 +122,7 @@ const WORK = {
   verifyDeviceRequest,
   describeVault,
   transactionWork,
+  transactionProgress,
   heldNonces,
   finalTransactions,
   keyWork,
