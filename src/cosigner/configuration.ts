@@ -24,6 +24,8 @@ export interface CosignerConfig {
    * caps of the built-in chains apply.
    */
   readonly MAX_FEES?: string;
+  /** The share of requests with a log line, 0 to 1; only errors have one when it is empty. */
+  readonly LOG_SHARE?: string;
   /** Secret, hex of 32 bytes: both identity keys are derived from it. */
   readonly IDENTITY_SECRET: string;
   /** Secret, JSON list of { id, secret }: the first one seals, and the others only open. */

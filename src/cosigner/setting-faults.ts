@@ -10,6 +10,7 @@ import {
   SECRETS_OF_COORDINATORS,
   timeOf,
 } from '#cosigner/cosigner-set.ts';
+import { logShare } from '#domain/operations/log-share.ts';
 import type { SettingFault } from '#domain/operations/setting-fault.ts';
 import { settingFaultsBy } from '#domain/operations/setting-fault.ts';
 import { publicIdentity } from '#mpc/identity.ts';
@@ -34,6 +35,7 @@ const CHECKS: Readonly<Record<keyof CosignerConfig, (settings: Settings) => unkn
   },
   RECOVERY_KEY: ({ RECOVERY_KEY: text = '' }) => recoveryKeyOf(text),
   SHARES_SINCE: ({ SHARES_SINCE: text = '' }) => timeOf(text),
+  LOG_SHARE: ({ LOG_SHARE: text }) => logShare(text),
   MAX_FEES: ({ MAX_FEES: text = '' }) => parseFeeCeilings(text),
   IDENTITY_SECRET: ({ IDENTITY_SECRET: text, KEY_ENCRYPTION_SECRETS: others = '' }) => {
     if (!isHex32(text)) throw new Error('IDENTITY_SECRET must be 32 bytes in hex');

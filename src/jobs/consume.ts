@@ -17,7 +17,7 @@ import { releaseNonce } from '#jobs/signing/release-nonce.ts';
 import { adoptPolicy } from '#jobs/keys/adopt-policy.ts';
 import { sign } from '#jobs/signing/sign.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
-import { isLogged, logLine } from '#objects/log-line.ts';
+import { isLogged, logLine } from '#store/operations/log-line.ts';
 import { recordMetric } from '#objects/metrics.ts';
 import type { NotificationSubjectId } from '#objects/vault/commands/notifications.ts';
 import { vaultId as vaultIdField } from '#objects/vault/documents/fields.ts';

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { serve } from '#cosigner/api/app.ts';
 import type { CosignerEnv } from '#cosigner/api/object.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
@@ -81,6 +81,28 @@ test('a co-signer that fails is not unreachable, and one of an older release is 
   ];
   const old = answering(() => Response.json(answers.shift()));
   expect(await statesOfCosigners([old], [])).toMatchObject([{ fault: null, recoveryKey: null, test: null }]);
+});
+
+test('a request has a log line with its object and action, and nothing of its path or body otherwise', async () => {
+  const lines: string[] = [];
+  const log = vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
+  const send = async (path: string, share: string | undefined) => {
+    const env = { NODE_INDEX: '1', COORDINATOR_KEY: 'ab'.repeat(32), LOG_SHARE: share } as unknown as CosignerEnv;
+    await serve(streamedRequest(`http://cosigner/${path}`, { method: 'POST', body: '"a text"' }), env);
+  };
+  await send(`v2/key/${ABSENT}/round`, '1');
+  await send('v2/self/test', '1');
+  await send('v2/key/a-text/round', '1');
+  await send('v2/self/test', '0');
+  await send('v2/self/test', undefined);
+  log.mockRestore();
+  const line = { event: 'request', status: 401, ms: expect.any(Number) as number };
+  expect(lines.map((text) => JSON.parse(text) as object)).toEqual([
+    { ...line, object: `key:${ABSENT}`, action: 'round' },
+    { ...line, object: null, action: 'self/test' },
+    { ...line, object: null, action: null, status: 404 },
+  ]);
+  expect(lines.join()).not.toContain('a-text');
 });
 
 test('the answer of a misconfigured co-signer names the setting and has no part of it', async () => {

@@ -16,6 +16,7 @@ import { RELEASE } from '#domain/operations/release.ts';
 import { settingFaultIn } from '#domain/operations/setting-fault.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 import { logUnreadable } from '#store/document.ts';
+import { isLogged, logLine } from '#store/operations/log-line.ts';
 import { errorText } from '#store/error-text.ts';
 
 /** What a co-signer states about itself, and not about a key, a vault or a pair. */
@@ -44,6 +45,25 @@ const MAX_BODY_BYTES = 4_000_000;
  * body is neither JSON nor a round), 500 `state-unreadable` (this release cannot open the object).
  */
 export async function serve(request: Request, env: CosignerEnv): Promise<Response> {
+  const startMs = Date.now();
+  const response = await respond(request, env);
+  const { status } = response;
+  if (isLogged(env, { always: status >= 500 })) {
+    logLine({ event: 'request', ...subjectOf(request), status, ms: Date.now() - startMs });
+  }
+  return response;
+}
+
+/** Returns what a request is about. The path of a stranger may be any text and is not logged. */
+function subjectOf(request: Request): { readonly object: string | null; readonly action: string | null } {
+  const [, , kind, name = '', text] = new URL(request.url).pathname.split('/');
+  const ref = refOf(kind, name);
+  const action = COSIGNER_ACTIONS.find((known) => known === text) ?? null;
+  if (ref !== null && action !== null) return { object: objectName(ref), action };
+  return { object: null, action: OWN_STATES.find((known) => `${kind}/${name}` === known) ?? null };
+}
+
+async function respond(request: Request, env: CosignerEnv): Promise<Response> {
   const [, version = '', kind, name, actionText, ...rest] = new URL(request.url).pathname.split('/');
   if (request.method === 'GET' && version === 'identity' && kind === undefined) {
     return jsonResponse({ index: Number.parseInt(env.NODE_INDEX, 10), ...publicIdentity(env.IDENTITY_SECRET) });

@@ -1,6 +1,6 @@
 import { createMiddleware } from 'hono/factory';
 import type { HttpContext, HttpEnv } from '#http/encode/context.ts';
-import { isLogged, logLine } from '#objects/log-line.ts';
+import { isLogged, logLine } from '#store/operations/log-line.ts';
 import { recordMetric } from '#objects/metrics.ts';
 
 /**

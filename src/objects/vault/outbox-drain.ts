@@ -2,7 +2,7 @@ import type { Vault } from '#domain/vault/vault.ts';
 import type { CoordinatorConfig, JobMessage } from '#objects/configuration.ts';
 import { historyCodec } from '#objects/vault/documents/vault-documents.ts';
 import type { HistoryEntry } from '#objects/vault/documents/history.ts';
-import { isLogged, logLine } from '#objects/log-line.ts';
+import { isLogged, logLine } from '#store/operations/log-line.ts';
 import type { JobQueue, OutboxRow } from '#objects/outbox.ts';
 import { isQueuedJob, JOBS, resendDelayMs } from '#objects/outbox.ts';
 import { projectedActivity, projectedTransaction } from '#objects/vault/projection.ts';

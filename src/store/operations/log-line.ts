@@ -1,7 +1,9 @@
 import { logShare } from '#domain/operations/log-share.ts';
-import type { CoordinatorConfig } from '#objects/configuration.ts';
 
-type Environment = Pick<CoordinatorConfig, 'LOG_SHARE'>;
+/** Of a coordinator or a co-signer. */
+interface Environment {
+  readonly LOG_SHARE?: string;
+}
 
 /**
  * Reports whether a line about ordinary work is logged.
