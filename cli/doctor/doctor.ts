@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { visibleText } from '#domain/visible-text.ts';
 import { unwrap } from '../api-client.ts';
@@ -7,6 +9,8 @@ import { checkCoordinator } from './coordinator-check.ts';
 import { checkCosigner } from './cosigner-check.ts';
 import { checkDeployment } from './deployment-check.ts';
 import type { Finding } from './finding.ts';
+import type { ReleaseFiles } from './outside-check.ts';
+import { checkOutside } from './outside-check.ts';
 import { checkRunning } from './running-check.ts';
 import { isCosigner, readSecrets, readWorkerFile } from './worker-file.ts';
 
@@ -38,7 +42,22 @@ For the running service set CONCLAVE_URL to its address and CONCLAVE_SERVICE_KEY
 
 async function ofService(): Promise<readonly Finding[]> {
   const { api } = clientOf('CONCLAVE_SERVICE_KEY');
-  return checkRunning(await unwrap(api.internal.status.$get()), Date.now());
+  const status = await unwrap(api.internal.status.$get());
+  const { origin } = new URL(process.env['CONCLAVE_URL'] ?? '');
+  return [...checkRunning(status, Date.now()), ...(await checkOutside(status, origin, releaseFiles()))];
+}
+
+/** Returns the files of the release that this checkout has. */
+function releaseFiles(): ReleaseFiles {
+  const file = (path: string) => readFileSync(resolve(import.meta.dirname, '..', '..', path), 'utf8');
+  const { entries } = JSON.parse(file('migrations/meta/_journal.json')) as {
+    readonly entries: { readonly tag: string }[];
+  };
+  return {
+    approvalPage: file('src/approval-page/release.txt'),
+    headers: file('src/approval-page/public/_headers'),
+    newestMigration: `${entries.at(-1)?.tag ?? ''}.sql`,
+  };
 }
 
 function ofFiles(paths: readonly string[], secretsPath: string | undefined): readonly Finding[] {

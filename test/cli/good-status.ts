@@ -22,6 +22,7 @@ export const cosigner = (number: number, stateVersion = 12, release = '0.2.0') =
   peersHash: 'bb',
   release,
   stateVersion,
+  shares: null,
   testedKeys: [],
 });
 export const queue = (name: 'signing' | 'activity', returnedAt: string | null) => ({
@@ -58,6 +59,7 @@ export const GOOD: Status = {
   queues: [queue('signing', '2026-11-30T09:59:00Z')],
   singleNodeChains: [],
   chains: [{ name: 'anvil', fault: null, nodes: [node('a.test'), node('b.test')] }],
+  deployment: { approvalOrigins: [], issuer: null, newestMigration: '0024_alerts.sql' },
   lastSweepAt: '2026-11-30T09:59:00Z',
   vaults: { count: 1, longestUnsweptAt: null },
   stores: [],

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { readAtMost } from '#domain/bounded-read.ts';
+import { RELEASE } from '#domain/operations/release.ts';
+import { isJsonObject, jsonIn } from '#domain/json/untrusted-json.ts';
+import type { Finding } from './finding.ts';
+import type { Status } from './running-check.ts';
+
+/** What the checkout of this command has of its release. */
+export interface ReleaseFiles {
+  /** src/approval-page/release.txt. */
+  readonly approvalPage: string;
+  /** The `_headers` of the approval page. */
+  readonly headers: string;
+  /** The name of the newest migration of D1. */
+  readonly newestMigration: string;
+}
+
+interface Answer {
+  readonly bytes: Uint8Array;
+  readonly headers: Headers;
+}
+
+const MAX_BYTES = 5_000_000;
+const MAX_WAIT_MS = 10_000;
+
+/**
+ * Returns what is wrong with the parts of a running deployment that other hosts serve, by reading
+ * them from this machine: the approval pages and the issuer. Compares them, and the migrations of
+ * D1, with the release of this checkout.
+ *
+ * @param origin of the service
+ */
+export async function checkOutside(
+  { release, deployment }: Pick<Status, 'release' | 'deployment'>,
+  origin: string,
+  files: ReleaseFiles,
+): Promise<readonly Finding[]> {
+  const { issuer, approvalOrigins } = deployment;
+  const ofLogin = issuer === null ? [] : await issuerFaults(issuer);
+  if (release !== RELEASE) {
+    const detail = `This command is of release ${RELEASE}, so the approval page and D1 are not compared.`;
+    return [{ level: 'warning', part: 'release', name: release, detail }, ...ofLogin];
+  }
+  const ofPages = await Promise.all(approvalOrigins.map((page) => pageFaults(page, origin, files)));
+  return [...migrationFaults(deployment, files), ...ofPages.flat(), ...ofLogin];
+}
+
+function migrationFaults(
+  { newestMigration: applied }: Status['deployment'],
+  { newestMigration: newest }: ReleaseFiles,
+): readonly Finding[] {
+  if (applied === newest) return [];
+  const detail = `The newest migration of D1 is ${applied ?? 'none'}, and that of the release is ${newest}.`;
+  return [{ level: 'fault', part: 'D1', name: 'migrations', detail }];
+}
+
+async function issuerFaults(issuer: string): Promise<readonly Finding[]> {
+  const fault = (detail: string): Finding => ({ level: 'fault', part: 'login', name: 'LOGIN', detail });
+  const answer = await read(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+  if (typeof answer === 'string') return [fault(`The issuer gives no configuration: ${answer}.`)];
+  const document = jsonIn(new TextDecoder().decode(answer.bytes));
+  if (isJsonObject(document) && document['issuer'] === issuer) return [];
+  return [fault('The configuration of the issuer names another issuer, so no person can log in.')];
+}
+
+/** `_headers` is read and not served by a static host. The operator adds `allowed-origins.json`. */
+async function pageFaults(
+  page: string,
+  origin: string,
+  { approvalPage, headers }: ReleaseFiles,
+): Promise<readonly Finding[]> {
+  const fault = (detail: string): Finding => ({
+    level: 'fault',
+    part: `approval page ${page}`,
+    name: 'APPROVAL_ORIGIN',
+    detail,
+  });
+  const found: Finding[] = [];
+  for (const line of approvalPage.trim().split('\n')) {
+    const [hash, name = ''] = line.split('  ');
+    if (name === '_headers') continue;
+    const answer = await read(`${page}/${name}`);
+    if (typeof answer === 'string') found.push(fault(`${name} cannot be read: ${answer}.`));
+    else if (sha256(answer.bytes) !== hash) found.push(fault(`${name} is not the file of the release.`));
+    else if (name === 'index.html') found.push(...missingHeaders(answer, headers).map(fault));
+  }
+  const allowed = await read(`${page}/allowed-origins.json`);
+  const origins = typeof allowed === 'string' ? null : jsonIn(new TextDecoder().decode(allowed.bytes));
+  const isAllowed = Array.isArray(origins) && origins.includes(origin);
+  return isAllowed ? found : [...found, fault(`allowed-origins.json does not name ${origin}.`)];
+}
+
+/** Returns a text for each header of the release that a response does not have. */
+function missingHeaders({ headers }: Answer, released: string): readonly string[] {
+  const lines = released.split('\n').filter((line) => line.startsWith('  '));
+  return lines.flatMap((line) => {
+    const [name = '', ...value] = line.trim().split(': ');
+    return headers.get(name) === value.join(': ') ? [] : [`The header ${name} is not that of the release.`];
+  });
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** Returns the answer, or why there is none. */
+async function read(url: string): Promise<Answer | string> {
+  try {
+    const { status, body, headers } = await fetch(url, { signal: AbortSignal.timeout(MAX_WAIT_MS) });
+    const bytes = await readAtMost(body, MAX_BYTES);
+    if (status !== 200) return `HTTP ${status}`;
+    return bytes === null ? `more than ${MAX_BYTES} bytes` : { bytes, headers };
+  } catch (error) {
+    return error instanceof Error && error.name === 'TimeoutError' ? 'no answer in time' : 'no connection';
+  }
+}
