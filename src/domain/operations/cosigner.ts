@@ -1,5 +1,8 @@
 import type { Alert } from '#domain/operations/alert.ts';
 
+/** Why a share cannot be used. */
+export const SHARE_FAULTS = ['missing', 'unreadable', 'too-old'] as const;
+
 /** What a co-signer found when it opened its share of one key. */
 export interface TestedShare {
   readonly keyId: string;
@@ -12,7 +15,7 @@ export interface TestedShare {
    * - `unreadable`: its secrets do not open the share.
    * - `too-old`: its operator excludes shares of that time (SHARES_SINCE).
    */
-  readonly fault: 'missing' | 'unreadable' | 'too-old' | null;
+  readonly fault: (typeof SHARE_FAULTS)[number] | null;
 }
 
 /** What a co-signer states about its settings and about some of its shares. */
@@ -48,6 +51,38 @@ export interface CosignerState {
   readonly recoveryKey: string | null;
   /** Null when it does not answer, or is of release 0.2.0. */
   readonly test: CosignerTest | null;
+}
+
+/** What a co-signer has stated of its shares of all keys that were tested. */
+export interface ShareRecord {
+  readonly node: number;
+  readonly keys: number;
+  /** By its own clock, in Unix milliseconds; null without a share. */
+  readonly oldestMadeAtMs: number | null;
+  readonly newestMadeAtMs: number | null;
+}
+
+/** A share whose last test failed. */
+export interface FaultyShare {
+  readonly node: number;
+  readonly share: TestedShare;
+}
+
+/**
+ * Returns the states with the faulty shares of earlier tests: each test opens the shares of some
+ * keys alone.
+ */
+export function withFaultyShares(
+  states: readonly CosignerState[],
+  faulty: readonly FaultyShare[],
+): readonly CosignerState[] {
+  return states.map((state) => {
+    const { node, test } = state;
+    if (test === null) return state;
+    const tested = new Set(test.keys.map(({ keyId }) => keyId));
+    const earlier = faulty.filter((one) => one.node === node && !tested.has(one.share.keyId));
+    return { ...state, test: { ...test, keys: [...test.keys, ...earlier.map(({ share }) => share)] } };
+  });
 }
 
 /** A co-signer refuses requests whose time differs by a minute. */

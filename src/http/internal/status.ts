@@ -12,22 +12,22 @@ import type { RpcNodeState } from '#domain/operations/rpc-node.ts';
 import { alertsOfRpcNodes, RPC_NODE_FAULTS } from '#domain/operations/rpc-node.ts';
 import type { RaisedAlert } from '#domain/operations/raised-alert.ts';
 import { alertIdOf } from '#domain/operations/raised-alert.ts';
-import type { CosignerState } from '#domain/operations/cosigner.ts';
-import { alertsOfCosigners } from '#domain/operations/cosigner.ts';
+import { alertsOfCosigners, withFaultyShares } from '#domain/operations/cosigner.ts';
 import type { HttpContext } from '#http/encode/context.ts';
 import { route } from '#http/edge/route.ts';
 import { RELEASE } from '#domain/operations/release.ts';
 import { alertsOfSettings } from '#domain/operations/setting-fault.ts';
+import { cosignerOf, cosignerSchema, cosignersIn } from '#http/internal/cosigner-status.ts';
 import { settingFaults } from '#http/internal/setting-faults.ts';
 import { rfc3339, rfc3339OrNull } from '#http/encode/rfc3339.ts';
 import { endpointsFrom, hasEndpoints } from '#monitors/endpoint.ts';
-import { cosignersOf } from '#cosigner-client/client.ts';
-import { statesOfCosigners } from '#cosigner-client/pair-states.ts';
+import { approvalOrigins } from '#devices/approval-origin.ts';
+import { loginSettings } from '#login/settings.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
-import { errorText } from '#store/error-text.ts';
-import { keysToTest } from '#store/operations/key-exports.ts';
 import { readOpenAlerts } from '#store/operations/alerts.ts';
 import { readQueues } from '#store/operations/queue-probes.ts';
+import { newestMigration } from '#store/operations/applied-migrations.ts';
+import { readShareTests } from '#store/operations/share-tests.ts';
 import { readHealth } from '#store/operations/health.ts';
 import { readFundedChains, readRpcNodes } from '#store/operations/rpc-nodes.ts';
 import { chainsWithWallets } from '#store/vaults.ts';
@@ -124,6 +124,13 @@ const statusSchema = z
         }),
       )
       .meta({ description: 'The chains of RPC_URLS, with each RPC node as the last probe found it' }),
+    deployment: z
+      .strictObject({
+        approvalOrigins: z.array(z.string()),
+        issuer: z.string().nullable(),
+        newestMigration: z.string().nullable().meta({ description: 'The newest migration that D1 has' }),
+      })
+      .meta({ description: 'What an operator compares with the release from outside' }),
     lastSweepAt: time.nullable().meta({ description: 'When the last scheduled run ended; one runs each minute' }),
     vaults: z.strictObject({
       count: z.int(),
@@ -138,32 +145,7 @@ const statusSchema = z
         longest: z.array(z.strictObject({ vaultId: z.int(), keyId: z.string(), outdatedSince: time.nullable() })),
       })
       .meta({ description: 'Keys that have no recovery packages of their present shares for a day' }),
-    cosigners: z.array(
-      z.strictObject({
-        node: z.int(),
-        fault: z.string().nullable().meta({ description: 'Null for a co-signer that is available' }),
-        setting: z.string().nullable().meta({ description: 'The wrong setting of a misconfigured co-signer' }),
-        banned: z.array(z.int()).meta({ description: 'Co-signers that this co-signer has banned' }),
-        recoveryKey: z
-          .string()
-          .nullable()
-          .meta({ description: 'The public key that it seals recovery packages for; null when it names none' }),
-        clockSkewMs: z.int().nullable().meta({ description: 'By how much its clock is ahead of the coordinator' }),
-        peersHash: z.string().nullable().meta({ description: 'A hash of its PEERS, equal at all co-signers' }),
-        release: z.string().nullable().meta({ description: 'The version of its release' }),
-        stateVersion: z.int().nullable().meta({ description: 'The newest state that its release knows' }),
-        testedKeys: z
-          .array(
-            z.strictObject({
-              keyId: z.string(),
-              epoch: z.int().nullable(),
-              madeAt: time.nullable(),
-              fault: z.enum(['missing', 'unreadable', 'too-old']).nullable(),
-            }),
-          )
-          .meta({ description: 'The shares that it has opened for this answer; others in the next quarter hour' }),
-      }),
-    ),
+    cosigners: z.array(cosignerSchema),
   })
   .meta({ id: 'Status' });
 
@@ -244,32 +226,12 @@ function attentionOf(current: readonly Alert[], stored: readonly RaisedAlert[]) 
   });
 }
 
-/**
- * Returns the states of the co-signers; none when the settings do not name them, or do not sign a
- * request to them. Then `settings` has the cause.
- */
-async function cosignersIn(env: CoordinatorEnv, nowMs: number): Promise<readonly CosignerState[]> {
-  const keyIds = await keysToTest(env.DB, nowMs);
-  try {
-    return await statesOfCosigners(cosignersOf(env), keyIds);
-  } catch (error) {
-    console.error(JSON.stringify({ event: 'cosigners-not-called', error: errorText(error) }));
-    return [];
-  }
-}
-
-function cosignerOf({ node, fault, setting, banned, recoveryKey, test }: CosignerState) {
+/** Returns what is compared from outside. A setting that is refused is in `settings`. */
+function deploymentOf(env: CoordinatorEnv, migration: string | null) {
   return {
-    node,
-    fault,
-    setting,
-    banned: [...banned],
-    recoveryKey: recoveryKey || null,
-    clockSkewMs: test?.skewMs ?? null,
-    peersHash: test?.peers ?? null,
-    release: test?.release ?? null,
-    stateVersion: test?.stateVersion ?? null,
-    testedKeys: (test?.keys ?? []).map(({ madeAtMs, ...key }) => ({ ...key, madeAt: rfc3339OrNull(madeAtMs) })),
+    approvalOrigins: [...readOr<readonly string[]>([], () => approvalOrigins(env))],
+    issuer: readOr(null, () => loginSettings(env.LOGIN))?.issuer ?? null,
+    newestMigration: migration,
   };
 }
 
@@ -310,15 +272,18 @@ export type Status = z.infer<typeof statusSchema>;
 
 /** Returns the status, as the response has it. */
 export async function readStatus(env: CoordinatorEnv, nowMs: number): Promise<Status> {
-  const [condition, cosigners, nodes, fundedChains, usedChains, queues, raised] = await Promise.all([
+  const [condition, stated, shares, nodes, fundedChains, usedChains, queues, raised, migration] = await Promise.all([
     readHealth(env.DB, { limit: SHOWN, nowMs, hasMonitors: hasEndpoints(env.WEBHOOK_ENDPOINTS) }),
     cosignersIn(env, nowMs),
+    readShareTests(env.DB),
     readRpcNodes(env.DB),
     readFundedChains(env.DB, nowMs),
     chainsWithWallets(env.DB),
     readQueues(env.DB),
     readOpenAlerts(env.DB),
+    newestMigration(env.DB),
   ]);
+  const cosigners = withFaultyShares(stated, shares.faulty);
   const settings = settingFaults(env);
   const singleNodeChains = readOr<readonly string[]>([], () => chainsWithOneNode(env));
   const nodelessChains = readOr<readonly string[]>([], () => chainsWithoutNode(env, usedChains));
@@ -352,6 +317,7 @@ export async function readStatus(env: CoordinatorEnv, nowMs: number): Promise<St
     queues: queues.map(queueOf),
     singleNodeChains: [...singleNodeChains],
     chains: chainsOf(env, nodes),
+    deployment: deploymentOf(env, migration),
     lastSweepAt: rfc3339OrNull(condition.lastSweepAtMs),
     vaults: {
       count: condition.vaults,
@@ -359,6 +325,6 @@ export async function readStatus(env: CoordinatorEnv, nowMs: number): Promise<St
     },
     stores: condition.stores.map((store) => ({ ...store, percent: percentOf(store) })),
     recovery: recoveryOf(condition),
-    cosigners: cosigners.map(cosignerOf),
+    cosigners: cosigners.map((state) => cosignerOf(state, shares.records)),
   };
 }

@@ -1,7 +1,8 @@
 import type { Alert, AlertCode } from '#domain/operations/alert.ts';
 import { ALERT_CODES_OF } from '#domain/operations/alert.ts';
 import { alertsOfWork } from '#domain/operations/service-health.ts';
-import { alertsOfCosigners } from '#domain/operations/cosigner.ts';
+import type { CosignerState } from '#domain/operations/cosigner.ts';
+import { alertsOfCosigners, withFaultyShares } from '#domain/operations/cosigner.ts';
 import type { SettingFault } from '#domain/operations/setting-fault.ts';
 import { alertsOfSettings } from '#domain/operations/setting-fault.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
@@ -13,6 +14,8 @@ import { errorText } from '#store/error-text.ts';
 import { resolveQuietAlerts, settleAlerts } from '#store/operations/alerts.ts';
 import { readHealth } from '#store/operations/health.ts';
 import { keysToTest } from '#store/operations/key-exports.ts';
+import type { ShareTests } from '#store/operations/share-tests.ts';
+import { readShareTests, storeShareTests } from '#store/operations/share-tests.ts';
 
 const EVERY_MS = 15 * 60_000;
 const MINUTE_MS = 60_000;
@@ -65,7 +68,23 @@ export async function raiseWorkAlerts(env: CoordinatorEnv, nowMs: number): Promi
 export async function raiseCosignerAlerts(env: CoordinatorEnv, nowMs: number): Promise<void> {
   if (!isAlertMinute(nowMs)) return;
   const states = await statesOfCosigners(cosignersOf(env), await testedKeys(env, nowMs));
-  await settle(env, { codes: ALERT_CODES_OF.cosigners, found: alertsOfCosigners(states) }, nowMs);
+  const found = alertsOfCosigners(withFaultyShares(states, await faultyShares(env, states, nowMs)));
+  await settle(env, { codes: ALERT_CODES_OF.cosigners, found }, nowMs);
+}
+
+/** Stores the tests, and returns the faulty shares. Without D1 those of this test have to do. */
+async function faultyShares(
+  env: CoordinatorEnv,
+  states: readonly CosignerState[],
+  nowMs: number,
+): Promise<ShareTests['faulty']> {
+  try {
+    await storeShareTests(env.DB, states, nowMs);
+    return (await readShareTests(env.DB)).faulty;
+  } catch (error) {
+    console.error(JSON.stringify({ event: 'share-tests-not-stored', error: errorText(error) }));
+    return [];
+  }
 }
 
 /** Returns some keys. Without D1 there are none, and the co-signers are tested nevertheless. */

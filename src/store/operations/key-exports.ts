@@ -104,22 +104,27 @@ export function outdatedKeys(
   ] as const;
 }
 
-/** Keys whose shares the co-signers open in one self-test. */
+/** Keys whose shares the co-signers open in one self-test. With the next ones at most eight. */
 const TESTED_KEYS = 6;
+/** Of the keys with a faulty share, so that a repair is found within a quarter of an hour. */
+const TESTED_AGAIN = 2;
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /**
  * Returns some keys, others in each quarter of an hour: those from an id on that the time decides,
- * and from the first one on after the last.
+ * and from the first one on after the last. Keys with a faulty share are first.
  */
 export async function keysToTest(db: D1Database, nowMs: number): Promise<readonly string[]> {
   const quarter = Math.floor(nowMs / (15 * 60_000));
   const hash = sha256(utf8ToBytes(String(quarter)));
   const first = Array.from(hash.slice(0, 8), (byte) => LETTERS[byte % 32]).join('');
   const page = 'SELECT key_id AS keyId FROM key_exports WHERE key_id';
-  const [after, before] = await db.batch<{ keyId: string }>([
+  const faulty = 'SELECT key_id AS keyId FROM share_tests WHERE fault IS NOT NULL GROUP BY key_id';
+  const [again, after, before] = await db.batch<{ keyId: string }>([
+    db.prepare(`${faulty} ORDER BY min(tested_at_ms), key_id LIMIT ${TESTED_AGAIN}`),
     db.prepare(`${page} >= ?1 ORDER BY key_id LIMIT ${TESTED_KEYS}`).bind(first),
     db.prepare(`${page} < ?1 ORDER BY key_id LIMIT ${TESTED_KEYS}`).bind(first),
   ]);
-  return [...(after?.results ?? []), ...(before?.results ?? [])].slice(0, TESTED_KEYS).map(({ keyId }) => keyId);
+  const others = [...(after?.results ?? []), ...(before?.results ?? [])].slice(0, TESTED_KEYS);
+  return [...new Set([...(again?.results ?? []), ...others].map(({ keyId }) => keyId))];
 }

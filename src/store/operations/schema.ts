@@ -105,6 +105,26 @@ export const queueProbes = sqliteTable('queue_probes', {
   returnedAtMs: integer('returned_at_ms'),
 });
 
+/** What each co-signer found when it last opened its share of a key (operations/share-tests.ts). */
+export const shareTests = sqliteTable(
+  'share_tests',
+  {
+    keyId: text('key_id').notNull(),
+    node: integer('node').notNull(),
+    testedAtMs: integer('tested_at_ms').notNull(),
+    epoch: integer('epoch'),
+    madeAtMs: integer('made_at_ms'),
+    /** Null for a share that can be used. */
+    fault: text('fault'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.keyId, table.node] }),
+    index('share_tests_faulty')
+      .on(table.testedAtMs)
+      .where(sql`fault is not null`),
+  ],
+);
+
 /** When the last sweep ended: one row. */
 export const sweepRuns = sqliteTable('sweep_runs', {
   id: integer('id').primaryKey(),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CosignerState, CosignerTest } from '#domain/operations/cosigner.ts';
-import { alertsOfCosigners } from '#domain/operations/cosigner.ts';
+import { alertsOfCosigners, withFaultyShares } from '#domain/operations/cosigner.ts';
 
 /** Covers what the self-tests of all co-signers together mean for an operator. */
 
@@ -73,4 +73,24 @@ test('the alert of a misconfigured co-signer names the setting', () => {
   expect(alertsOfCosigners([state]).map(({ detail }) => detail)).toEqual([
     'Co-signer 3 is unavailable: misconfigured, SHARES_SINCE.',
   ]);
+});
+
+test('a faulty share of an earlier test is an alert until the key is tested again', () => {
+  const states = [1, 2, 3].map((node): CosignerState => ({
+    node,
+    fault: null,
+    setting: null,
+    banned: [],
+    recoveryKey: String(node).repeat(64),
+    test: node === 3 ? null : { ...WELL, keyEncryption: [`s${node}`] },
+  }));
+  const earlier = (node: number, keyId: string) => ({
+    node,
+    share: { keyId, epoch: 1, madeAtMs: 1, fault: 'missing' as const },
+  });
+  const details = (...faulty: readonly ReturnType<typeof earlier>[]) =>
+    alertsOfCosigners(withFaultyShares(states, faulty)).map(({ detail }) => detail);
+  expect(details(earlier(2, 'other'))).toEqual(['Co-signers without a share of a key in use: 2.']);
+  expect(details(earlier(2, 'k'))).toEqual([]);
+  expect(details(earlier(3, 'other'), earlier(4, 'other'))).toEqual([]);
 });

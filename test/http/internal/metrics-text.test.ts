@@ -50,6 +50,7 @@ const STATUS: Status = {
       })),
     },
   ],
+  deployment: { approvalOrigins: [], issuer: null, newestMigration: null },
   lastSweepAt: '2026-11-30T09:59:00Z',
   vaults: { count: 5, longestUnsweptAt: null },
   stores: [{ store: 'D1', bytes: 6, percent: 0 }],
@@ -64,6 +65,7 @@ const STATUS: Status = {
     peersHash: null,
     release: null,
     stateVersion: null,
+    shares: null,
     testedKeys: [],
   })),
 };
