@@ -16,6 +16,7 @@ export interface ReleaseFiles {
 }
 
 interface Answer {
+  readonly status: number;
   readonly bytes: Uint8Array;
   readonly headers: Headers;
 }
@@ -31,18 +32,20 @@ const MAX_WAIT_MS = 10_000;
  * @param origin of the service
  */
 export async function checkOutside(
-  { release, deployment }: Pick<Status, 'release' | 'deployment'>,
+  { release, deployment, monitors }: Pick<Status, 'release' | 'deployment' | 'monitors'>,
   origin: string,
   files: ReleaseFiles,
 ): Promise<readonly Finding[]> {
   const { issuer, approvalOrigins } = deployment;
   const ofLogin = issuer === null ? [] : await issuerFaults(issuer);
+  const ofMonitors = (await Promise.all(monitors.map((monitor) => webhookFaults(monitor, origin)))).flat();
+  const others = [...ofLogin, ...ofMonitors];
   if (release !== RELEASE) {
     const detail = `This command is of release ${RELEASE}, so the approval page and D1 are not compared.`;
-    return [{ level: 'warning', part: 'release', name: release, detail }, ...ofLogin];
+    return [{ level: 'warning', part: 'release', name: release, detail }, ...others];
   }
   const ofPages = await Promise.all(approvalOrigins.map((page) => pageFaults(page, origin, files)));
-  return [...migrationFaults(deployment, files), ...ofPages.flat(), ...ofLogin];
+  return [...migrationFaults(deployment, files), ...ofPages.flat(), ...others];
 }
 
 function migrationFaults(
@@ -61,6 +64,29 @@ async function issuerFaults(issuer: string): Promise<readonly Finding[]> {
   const document = jsonIn(new TextDecoder().decode(answer.bytes));
   if (isJsonObject(document) && document['issuer'] === issuer) return [];
   return [fault('The configuration of the issuer names another issuer, so no person can log in.')];
+}
+
+/** The answers of the service itself to a delivery without a signature. */
+const REFUSALS: ReadonlySet<unknown> = new Set(['webhook-refused', 'quota-exceeded']);
+
+/**
+ * Sends a delivery without a signature, as a monitor would from outside. The service must refuse
+ * it: something before the service, such as a login for the whole host, would refuse every
+ * delivery. A signed one would hide that a monitor is silent, because its time is that of the last
+ * delivery.
+ */
+async function webhookFaults(
+  { endpointId, provider }: Status['monitors'][number],
+  origin: string,
+): Promise<readonly Finding[]> {
+  if (provider === null) return [];
+  const url = `${origin}/webhook/${encodeURIComponent(provider)}/${encodeURIComponent(endpointId)}`;
+  const answer = await send(url, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } });
+  const body = typeof answer === 'string' ? null : jsonIn(new TextDecoder().decode(answer.bytes));
+  if (isJsonObject(body) && REFUSALS.has(body['code'])) return [];
+  const found = typeof answer === 'string' ? answer : `HTTP ${answer.status}`;
+  const detail = `Deliveries from outside do not reach the service: ${found}.`;
+  return [{ level: 'fault', part: `monitor ${endpointId}`, name: 'webhook', detail }];
 }
 
 /** `_headers` is read and not served by a static host. The operator adds `allowed-origins.json`. */
@@ -103,13 +129,17 @@ function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Returns the answer, or why there is none. */
+/** Returns the answer with status 200, or why there is none. */
 async function read(url: string): Promise<Answer | string> {
+  const answer = await send(url);
+  return typeof answer === 'string' || answer.status === 200 ? answer : `HTTP ${answer.status}`;
+}
+
+async function send(url: string, init: RequestInit = {}): Promise<Answer | string> {
   try {
-    const { status, body, headers } = await fetch(url, { signal: AbortSignal.timeout(MAX_WAIT_MS) });
+    const { status, body, headers } = await fetch(url, { ...init, signal: AbortSignal.timeout(MAX_WAIT_MS) });
     const bytes = await readAtMost(body, MAX_BYTES);
-    if (status !== 200) return `HTTP ${status}`;
-    return bytes === null ? `more than ${MAX_BYTES} bytes` : { bytes, headers };
+    return bytes === null ? `more than ${MAX_BYTES} bytes` : { status, bytes, headers };
   } catch (error) {
     return error instanceof Error && error.name === 'TimeoutError' ? 'no answer in time' : 'no connection';
   }

@@ -74,10 +74,23 @@ function chainsIn(status: Status): readonly Finding[] {
     ...(nodes.length === 1 && !isAlerted(status, `single-rpc-node:${name}`)
       ? [warning(`chain ${name}`, 'RPC_URLS', 'One RPC node decides alone.')]
       : []),
+    ...abilitiesIn(name, nodes),
     ...nodes.flatMap(({ host, ok }) =>
       ok === null ? [warning(`${name} ${host}`, 'rpc-node', 'It was not checked yet. Wait for 15 minutes.')] : [],
     ),
   ]);
+}
+
+/** One node that can do it is enough: the others are tried after it. */
+function abilitiesIn(name: string, nodes: Status['chains'][number]['nodes']): readonly Finding[] {
+  const lacks = (ability: 'traces' | 'hasHistory') =>
+    nodes.some((node) => node[ability] === false) && !nodes.some((node) => node[ability] === true);
+  const traces = 'No RPC node has call traces, so ether that contracts pay shows late.';
+  const history = 'No RPC node has the states of a thousand blocks ago, so some old transactions stay unexplained.';
+  return [
+    ...(lacks('traces') ? [warning(`chain ${name}`, 'traces', traces)] : []),
+    ...(lacks('hasHistory') ? [warning(`chain ${name}`, 'history', history)] : []),
+  ];
 }
 
 function cosignersIn({ release, cosigners }: Status): readonly Finding[] {

@@ -10,6 +10,8 @@ export const node = (host: string, ok: boolean | null = true) => ({
   lagBlocks: '0',
   otherChain: null,
   error: null,
+  traces: true,
+  hasHistory: true,
   checkedAt: ok === null ? null : '2026-11-30T09:45:00Z',
 });
 export const cosigner = (number: number, stateVersion = 12, release = '0.2.0') => ({
@@ -32,6 +34,7 @@ export const queue = (name: 'signing' | 'activity', returnedAt: string | null) =
 });
 export const monitor = (lastDeliveryAt: string | null) => ({
   endpointId: 'main',
+  provider: 'alchemy',
   lastDeliveryAt,
   unread: 0,
   lastUnreadAt: null,

@@ -266,7 +266,7 @@ test('the status has the last delivery of each endpoint and its unread ones, and
   const [, , at] = [30, 20, 10].map((hours) => new Date(nowMs - hours * HOUR_MS).toISOString());
   const counts = { unread: 3, lastUnreadAt: at, lastUnreadKind: 'GAS_PRICE ETH_MAINNET' };
   expect(await endpointStatus(endpointId)).toEqual({
-    endpoint: { endpointId, lastDeliveryAt: at, ...counts },
+    endpoint: { endpointId, provider: null, lastDeliveryAt: at, ...counts },
     isAlert: false,
   });
   const mined = { type: 'MINED_TRANSACTION', event: { network: 'ETH_MAINNET', transaction: { hash: hash(7) } } };
@@ -276,7 +276,12 @@ test('the status has the last delivery of each endpoint and its unread ones, and
   expect(await unreadLines([understood], env)).toEqual([]);
   vi.unstubAllGlobals();
   const later = new Date(nowMs - HOUR_MS).toISOString();
-  expect((await endpointStatus(endpointId)).endpoint).toEqual({ endpointId, lastDeliveryAt: later, ...counts });
+  expect((await endpointStatus(endpointId)).endpoint).toEqual({
+    endpointId,
+    provider: null,
+    lastDeliveryAt: later,
+    ...counts,
+  });
   await unreadLines([await keptBody(UNKNOWN, { endpointId, receivedAtMs: nowMs })]);
   const { endpoint, isAlert } = await endpointStatus(endpointId);
   expect([endpoint, isAlert]).toMatchObject([{ unread: 4, lastUnreadAt: new Date(nowMs).toISOString() }, true]);

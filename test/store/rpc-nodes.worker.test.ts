@@ -16,6 +16,8 @@ const node = (chain: string, position: number, fault: RpcNodeState['fault'] = nu
   otherChain: null,
   fault,
   error: null,
+  traces: null,
+  hasHistory: null,
 });
 
 test('a probe replaces the states of all nodes, and keeps their order', async () => {

@@ -29,6 +29,7 @@ import { observeTransaction } from '#chains/evm/watch/observe.ts';
 import { readFeed } from '#chains/evm/client/price-feed.ts';
 import { scanChain } from '#chains/evm/watch/scan.ts';
 import { readToken } from '#chains/evm/client/token.ts';
+import { nodeAbilities } from '#chains/evm/client/node-abilities.ts';
 import { simulateCall } from '#chains/evm/watch/simulate.ts';
 import { quoteTransaction } from '#chains/evm/client/quote.ts';
 import { accepted } from '#domain/result.ts';
@@ -57,7 +58,7 @@ export function evmClient(
     accountNonce: (address, requiresProof = false) =>
       requiresProof ? provenNonce(pool, chain, address) : accountNonce(pool, address),
     provenHead: () => provenHead(pool, chain, BLOCK_CALLS.getHead),
-    probe: () => probePool(pool, chain, BLOCK_CALLS),
+    probe: () => probePool(pool, chain, { ...BLOCK_CALLS, abilities: nodeAbilities }),
     broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),
     provenClaim: async ({ hash, claim, block, signer, fee, movements }, wallets) => {
       if (claim === undefined || block === null) return [];

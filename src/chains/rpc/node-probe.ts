@@ -3,10 +3,18 @@ import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Chain, ChainFamily } from '#domain/asset/chain.ts';
 import { alertedLagBlocks } from '#domain/asset/chain.ts';
-import type { NodeProbe } from '#domain/operations/rpc-node.ts';
+import type { NodeAbilities, NodeProbe } from '#domain/operations/rpc-node.ts';
 
 /** Deep enough that no reorg of a healthy chain changes the block. */
 const DEPTHS: Readonly<Record<ChainFamily, bigint>> = { evm: 64n, solana: 64n, bitcoin: 6n };
+
+interface ProbeCalls extends Pick<BlockCalls, 'getHash' | 'getHead'> {
+  /** Reads what a node can do besides, by a block that it has. */
+  readonly abilities?: (
+    node: RpcNode,
+    block: { readonly number: bigint; readonly hash: string },
+  ) => Promise<NodeAbilities>;
+}
 
 /**
  * Reads the chain, the newest number and one block hash of each RPC node of a pool, in its order.
@@ -15,7 +23,7 @@ const DEPTHS: Readonly<Record<ChainFamily, bigint>> = { evm: 64n, solana: 64n, b
 export async function probePool(
   pool: NodePool,
   chain: Pick<Chain, 'family' | 'pollIntervalMs'>,
-  calls: Pick<BlockCalls, 'getHash' | 'getHead'>,
+  calls: ProbeCalls,
 ): Promise<readonly NodeProbe[]> {
   const found = await Promise.all(pool.nodes.map((node) => headOf(pool, node, calls)));
   const heads = found.flatMap(({ head }) => (head === null ? [] : [head])).toSorted((a, b) => (a < b ? 1 : -1));
@@ -30,7 +38,10 @@ export async function probePool(
       const node = pool.nodes[i];
       if (node === undefined || !isCurrent(probe.lag) || number < 0n) return probe;
       const hash = await twice(() => node.request(calls.getHash(number)));
-      return hash.ok ? { ...probe, hash: hash.value } : { ...probe, error: hash.refusal.detail };
+      if (!hash.ok) return { ...probe, error: hash.refusal.detail };
+      const { value } = hash;
+      if (calls.abilities === undefined || value === null) return { ...probe, hash: value };
+      return { ...probe, hash: value, abilities: await calls.abilities(node, { number, hash: value }) };
     }),
   );
 }

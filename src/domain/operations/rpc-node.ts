@@ -2,6 +2,14 @@ import type { Chain } from '#domain/asset/chain.ts';
 import { alertedLagBlocks } from '#domain/asset/chain.ts';
 import type { Alert } from '#domain/operations/alert.ts';
 
+/** What an RPC node can do besides what payments need; null where it is not known. */
+export interface NodeAbilities {
+  /** It has call traces: without them ether that contracts pay shows late. */
+  readonly traces: boolean | null;
+  /** It has the state of a block a thousand blocks ago. */
+  readonly hasHistory: boolean | null;
+}
+
 /** What one RPC node answers to the questions of a probe. */
 export interface NodeProbe {
   /** Host and port. */
@@ -19,6 +27,8 @@ export interface NodeProbe {
    * undefined when the call was not sent, or had no answer.
    */
   readonly hash: string | null | undefined;
+  /** Absent on chains without such differences. */
+  readonly abilities?: NodeAbilities;
 }
 
 /** Why an RPC node is not used as it is configured, or what an operator must compare. */
@@ -26,7 +36,7 @@ export const RPC_NODE_FAULTS = ['unusable', 'other-chain', 'behind', 'differs'] 
 type RpcNodeFault = (typeof RPC_NODE_FAULTS)[number];
 
 /** The state of one RPC node at its last probe. */
-export interface RpcNodeState {
+export interface RpcNodeState extends NodeAbilities {
   /** The name of the chain. */
   readonly chain: string;
   /** The place in RPC_URLS, from 0. */
@@ -125,5 +135,7 @@ export function judgedNodes(
     otherChain: probe.otherChain?.slice(0, MAX_TEXT) ?? null,
     fault: faultOf(probe),
     error: probe.error?.slice(0, MAX_TEXT) ?? null,
+    traces: probe.abilities?.traces ?? null,
+    hasHistory: probe.abilities?.hasHistory ?? null,
   }));
 }

@@ -84,6 +84,7 @@ const statusSchema = z
       .array(
         z.strictObject({
           endpointId: z.string(),
+          provider: z.string().nullable().meta({ description: 'Null for one that is not configured any more' }),
           lastDeliveryAt: time.nullable().meta({ description: 'To the minute; null when nothing was delivered' }),
           unread: z.int().meta({ description: 'Deliveries that were not understood, or only in part' }),
           lastUnreadAt: time.nullable(),
@@ -118,6 +119,8 @@ const statusSchema = z
               lagBlocks: z.string().nullable().meta({ description: 'Blocks behind the other nodes' }),
               otherChain: z.string().nullable().meta({ description: 'The chain that it serves instead' }),
               error: z.string().nullable().meta({ description: 'What was wrong with its answer; a claim of the node' }),
+              traces: z.boolean().nullable().meta({ description: 'Whether it has call traces (EVM)' }),
+              hasHistory: z.boolean().nullable().meta({ description: 'Whether it has states of old blocks (EVM)' }),
               checkedAt: time.nullable(),
             }),
           ),
@@ -188,22 +191,28 @@ function chainsOf(env: CoordinatorEnv, probed: readonly RpcNodeState[]) {
 function nodeOf(host: string, found: RpcNodeState | null) {
   if (found === null) {
     const unknown = { fault: null, head: null, lagBlocks: null, otherChain: null, error: null };
-    return { host, ok: null, ...unknown, checkedAt: null };
+    return { host, ok: null, ...unknown, traces: null, hasHistory: null, checkedAt: null };
   }
-  const { fault, head, lagBlocks, otherChain, error, checkedAtMs } = found;
-  return { host, ok: fault === null, fault, head, lagBlocks, otherChain, error, checkedAt: rfc3339(checkedAtMs) };
+  const { fault, head, lagBlocks, otherChain, error, traces, hasHistory, checkedAtMs } = found;
+  const abilities = { traces, hasHistory, checkedAt: rfc3339(checkedAtMs) };
+  return { host, ok: fault === null, fault, head, lagBlocks, otherChain, error, ...abilities };
 }
 
 type EndpointStatus = Pick<MonitorEndpoint, 'endpointId' | 'unread' | 'unreadKind' | 'unreadAtMs'> & {
   readonly lastDeliveryAtMs: number | null;
+  /** Null for an endpoint that is not configured any more. */
+  readonly provider: string | null;
 };
 
 /** Returns the endpoints that have delivered, and the configured ones that have not. */
 function monitorsOf(env: CoordinatorEnv, delivered: readonly MonitorEndpoint[]): readonly EndpointStatus[] {
-  const configured = readOr<readonly string[]>([], () => [...endpointsFrom(env.WEBHOOK_ENDPOINTS).keys()]);
-  const silent = configured.filter((id) => !delivered.some(({ endpointId }) => endpointId === id));
+  const providers = readOr<ReadonlyMap<string, { readonly provider: string }>>(new Map(), () =>
+    endpointsFrom(env.WEBHOOK_ENDPOINTS),
+  );
+  const silent = [...providers.keys()].filter((id) => !delivered.some(({ endpointId }) => endpointId === id));
   const nothing = { lastDeliveryAtMs: null, unread: 0, unreadKind: null, unreadAtMs: null };
-  return [...delivered, ...silent.map((endpointId) => ({ endpointId, ...nothing }))];
+  const all = [...delivered, ...silent.map((endpointId) => ({ endpointId, ...nothing }))];
+  return all.map((one) => ({ ...one, provider: providers.get(one.endpointId)?.provider ?? null }));
 }
 
 /**
@@ -243,9 +252,10 @@ function queueOf({ queue, openSinceMs, returnedAtMs }: QueueState) {
   return { queue, openSince: rfc3339OrNull(openSinceMs), returnedAt: rfc3339OrNull(returnedAtMs) };
 }
 
-function monitorOf({ endpointId, lastDeliveryAtMs, unread, unreadAtMs, unreadKind }: EndpointStatus) {
+function monitorOf({ endpointId, provider, lastDeliveryAtMs, unread, unreadAtMs, unreadKind }: EndpointStatus) {
   return {
     endpointId,
+    provider,
     lastDeliveryAt: rfc3339OrNull(lastDeliveryAtMs),
     unread,
     lastUnreadAt: rfc3339OrNull(unreadAtMs),

@@ -65,6 +65,8 @@ export const rpcNodes = sqliteTable(
     otherChain: text('other_chain'),
     fault: text('fault'),
     error: text('error'),
+    traces: integer('traces', { mode: 'boolean' }),
+    hasHistory: integer('has_history', { mode: 'boolean' }),
   },
   (table) => [primaryKey({ columns: [table.chain, table.position] })],
 );

@@ -89,7 +89,16 @@ test('the state of a node has its numbers as text, and bounded texts of the node
 });
 
 test('an alert names each node at fault, the chains with different blocks, and those with too few nodes', () => {
-  const state = { position: 0, checkedAtMs: 1, head: null, lagBlocks: null, otherChain: null, error: 'no' };
+  const state = {
+    position: 0,
+    checkedAtMs: 1,
+    head: null,
+    lagBlocks: null,
+    otherChain: null,
+    error: 'no',
+    traces: null,
+    hasHistory: null,
+  };
   const alerts = alertsOfRpcNodes({
     nodes: [
       { ...state, chain: 'base', host: 'one.test', fault: 'unusable' },

@@ -4,10 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { RELEASE } from '#domain/operations/release.ts';
 import { checkOutside } from '../../../cli/doctor/outside-check.ts';
+import type { Status } from '../../../cli/doctor/running-check.ts';
+import { monitor } from '../good-status.ts';
 
 /** Covers what `doctor` compares with its release: D1, the approval page and the issuer. */
 
-const SERVICE = 'https://vaults.example.com';
 const INDEX = '<!doctype html>';
 const SCRIPT = 'approve();';
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -25,7 +26,7 @@ let served = GOOD;
 let host = '';
 
 const server = createServer((request, response) => {
-  const body = served.bodies.get(request.url ?? '');
+  const body = served.bodies.get(`${request.method === 'POST' ? 'POST ' : ''}${request.url}`);
   response.writeHead(body === undefined ? 404 : 200, served.headers).end(body);
 });
 
@@ -38,15 +39,20 @@ beforeEach(() => {
   const bodies = new Map([
     ['/index.html', INDEX],
     ['/approval-page.js', SCRIPT],
-    ['/allowed-origins.json', JSON.stringify([SERVICE])],
+    ['/allowed-origins.json', JSON.stringify([host])],
+    ['POST /webhook/alchemy/main', JSON.stringify({ code: 'webhook-refused' })],
     ['/.well-known/openid-configuration', JSON.stringify({ issuer: host })],
   ]);
   served = { headers: { ...GOOD.headers }, bodies };
 });
 
-async function found(change: object = {}, release = RELEASE): Promise<readonly string[]> {
+async function found(
+  change: object = {},
+  release = RELEASE,
+  monitors: Status['monitors'] = [monitor(null)],
+): Promise<readonly string[]> {
   const deployment = { approvalOrigins: [host], issuer: host, newestMigration: '0024_alerts.sql', ...change };
-  const findings = await checkOutside({ release, deployment }, SERVICE, FILES);
+  const findings = await checkOutside({ release, deployment, monitors }, host, FILES);
   return findings.map(({ level, name, detail }) => `${level} ${name}: ${detail}`);
 }
 
@@ -62,7 +68,7 @@ test('an approval page with another file, without a header or without the dashbo
   expect(await found()).toEqual([
     'fault APPROVAL_ORIGIN: approval-page.js is not the file of the release.',
     'fault APPROVAL_ORIGIN: The header X-Frame-Options is not that of the release.',
-    `fault APPROVAL_ORIGIN: allowed-origins.json does not name ${SERVICE}.`,
+    `fault APPROVAL_ORIGIN: allowed-origins.json does not name ${host}.`,
   ]);
   served.bodies.delete('/index.html');
   expect(await found()).toContain('fault APPROVAL_ORIGIN: index.html cannot be read: HTTP 404.');
@@ -92,4 +98,14 @@ test('a service of another release is not compared with this one, and its issuer
   expect(await found({ newestMigration: 'another' }, '9.9.9')).toEqual([
     `warning 9.9.9: This command is of release ${RELEASE}, so the approval page and D1 are not compared.`,
   ]);
+});
+
+test('a host that refuses deliveries in place of the service is a fault', async () => {
+  served.bodies.set('POST /webhook/alchemy/main', '<title>Log in</title>');
+  expect(await found()).toEqual(['fault webhook: Deliveries from outside do not reach the service: HTTP 200.']);
+  served.bodies.delete('POST /webhook/alchemy/main');
+  expect(await found()).toEqual(['fault webhook: Deliveries from outside do not reach the service: HTTP 404.']);
+  expect(await found({}, RELEASE, [{ ...monitor(null), provider: null }])).toEqual([]);
+  served.bodies.set('POST /webhook/alchemy/main', JSON.stringify({ code: 'quota-exceeded' }));
+  expect(await found()).toEqual([]);
 });

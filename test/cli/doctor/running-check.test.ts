@@ -9,6 +9,17 @@ const NOW_MS = Date.parse('2026-11-30T10:00:00Z');
 const found = (change: Partial<Status>) =>
   checkRunning({ ...GOOD, ...change }, NOW_MS).map(({ level, part, name }) => `${level} ${part} ${name}`);
 
+test('a chain without traces or old states at any RPC node is a warning', () => {
+  const chainOf = (...some: readonly object[]) => [
+    { name: 'anvil', fault: null, nodes: some.map((change, i) => ({ ...node(`${i}.test`), ...change })) },
+  ];
+  expect(found({ chains: chainOf({ traces: false, hasHistory: false }, { traces: null, hasHistory: false }) })).toEqual(
+    ['warning chain anvil traces', 'warning chain anvil history'],
+  );
+  expect(found({ chains: chainOf({ traces: false }, {}) })).toEqual([]);
+  expect(found({ chains: chainOf({ traces: null }, { traces: null }) })).toEqual([]);
+});
+
 test('a service in which everything was checked has no finding', () => {
   expect(found({})).toEqual([]);
 });

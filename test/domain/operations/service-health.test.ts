@@ -194,7 +194,8 @@ test('simultaneous alerts are sorted, those with the most risk for the assets fi
     ],
   );
   const node = { chain: 'base', position: 0, host: 'h', checkedAtMs: 1, head: null, lagBlocks: null, otherChain: null };
-  const nodes = RPC_NODE_FAULTS.map((fault) => ({ ...node, fault, error: null }));
+  const abilities = { traces: null, hasHistory: null };
+  const nodes = RPC_NODE_FAULTS.map((fault) => ({ ...node, ...abilities, fault, error: null }));
   const ofNodes = alertsOfRpcNodes({
     nodes,
     nodelessChains: ['solana'],

@@ -25,8 +25,22 @@ const STATUS: Status = {
   scans: activity,
   claims: [],
   monitors: [
-    { endpointId: 'main', lastDeliveryAt: '2026-11-30T09:59:30Z', unread: 0, lastUnreadAt: null, lastUnreadKind: null },
-    { endpointId: 'silent', lastDeliveryAt: null, unread: 0, lastUnreadAt: null, lastUnreadKind: null },
+    {
+      endpointId: 'main',
+      provider: 'alchemy',
+      lastDeliveryAt: '2026-11-30T09:59:30Z',
+      unread: 0,
+      lastUnreadAt: null,
+      lastUnreadKind: null,
+    },
+    {
+      endpointId: 'silent',
+      provider: 'alchemy',
+      lastDeliveryAt: null,
+      unread: 0,
+      lastUnreadAt: null,
+      lastUnreadKind: null,
+    },
   ],
   deadLetters: { count: 4, newestAt: null },
   queues: [
@@ -46,6 +60,8 @@ const STATUS: Status = {
         lagBlocks: ok === true ? '100000000000000000000' : null,
         otherChain: null,
         error: null,
+        traces: null,
+        hasHistory: null,
         checkedAt: null,
       })),
     },
