@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem';
-import { createClient, erc20Abi, getAddress, http } from 'viem';
+import { createClient, erc20Abi, getAddress } from 'viem';
 import {
   deployContract,
   getAddresses,
@@ -13,6 +13,7 @@ import { anvil } from 'viem/chains';
 import type { ContractFile } from './contracts/compile.ts';
 import { compile } from './contracts/compile.ts';
 import { minedReceipt } from './receipt.ts';
+import { localTransport } from './transport.ts';
 
 /**
  * The operations of the local programs on the chain itself, independent of the service, and their
@@ -38,7 +39,7 @@ export interface LocalChain {
 }
 
 export function localChain(url: string): LocalChain {
-  const client = createClient({ chain: anvil, transport: http(url), pollingInterval: 20 });
+  const client = createClient({ chain: anvil, transport: localTransport(url), pollingInterval: 20 });
   const account = async (index: number): Promise<Address> => {
     const found = (await getAddresses(client))[index];
     if (found === undefined) throw new Error(`anvil has no account ${index}`);

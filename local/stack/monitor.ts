@@ -1,11 +1,12 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from 'viem';
-import { createClient, http } from 'viem';
+import { createClient } from 'viem';
 import { getBlock, getBlockNumber } from 'viem/actions';
 import { GENESIS } from '#chains/bitcoin/rules/network.ts';
 import { LOCAL_CLUSTER } from '#chains/solana/rules/cluster.ts';
 import type { LocalBitcoinChain } from '../bitcoin/chain.ts';
+import { localTransport } from '../evm/transport.ts';
 import type { FaultyMonitor } from './faulty-monitor.ts';
 import { reorganise } from './faulty-monitor.ts';
 import type { LocalSolanaChain } from '../solana/chain.ts';
@@ -82,7 +83,7 @@ export async function watchLocalChain(
   endpoint: MonitorEndpoint,
   faults: FaultyMonitor | null = null,
 ): Promise<{ readonly stop: () => Promise<void> }> {
-  const client = createClient({ transport: http(rpcUrl) });
+  const client = createClient({ transport: localTransport(rpcUrl) });
   const controller = new AbortController();
   const begin = await getBlockNumber(client, { cacheTime: 0 });
   const watching = watch({ client, endpoint, faults, signal: controller.signal }, begin + 1n);
