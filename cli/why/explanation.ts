@@ -72,6 +72,7 @@ function jobIn({ job, queued }: Progress, nowMs: number): readonly string[] {
       ? 'It was not sent since the last change'
       : `It was sent ${queued.tries} times without an effect`;
   if (lateMs > LATE_MS) return [`Fault: its job ${job} is overdue since ${queued.dueAt}. ${tries}.`];
+  if (job === 'expire') return [`It expires at ${queued.dueAt}.`];
   return [`Its next job is ${job}, at ${queued.dueAt}. ${tries}.`];
 }
 

@@ -90,10 +90,7 @@ test('a payment that waits for people names no part of the service', () => {
     queued,
     approvals: { count: 1, required: 2 },
   });
-  expect(lines.slice(1)).toEqual([
-    'It has 1 of 2 approvals. Signers decide.',
-    'Its next job is expire, at 2026-12-07T09:00:00Z. It was not sent since the last change.',
-  ]);
+  expect(lines.slice(1)).toEqual(['It has 1 of 2 approvals. Signers decide.', 'It expires at 2026-12-07T09:00:00Z.']);
 });
 
 test('a job that is lost, overdue or in a queue without a consumer is a fault', () => {
