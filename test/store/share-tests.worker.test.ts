@@ -22,8 +22,8 @@ const share = (keyId: string, fault: TestedShare['fault'], madeAtMs: number | nu
   fault,
 });
 
-/** Stores a test of these shares at each of the named co-signers. */
-async function tested(nodes: readonly number[], keys: readonly TestedShare[], nowMs = NOW_MS): Promise<void> {
+/** Stores a test of these shares at each of the named co-signers. The others do not answer. */
+async function tested(nodes: readonly number[], keys: readonly TestedShare[], others = [1, 2]): Promise<void> {
   const stated = {
     skewMs: 0,
     peers: 'aa',
@@ -33,12 +33,10 @@ async function tested(nodes: readonly number[], keys: readonly TestedShare[], no
     stateVersion: 1,
     keys,
   };
-  const state = { fault: null, setting: null, banned: [], recoveryKey: 'bb', test: stated };
-  await storeShareTests(
-    DB,
-    nodes.map((node): CosignerState => ({ ...state, node })),
-    nowMs,
-  );
+  const state = { fault: null, setting: null, banned: [], recoveryKey: 'bb' };
+  const all = new Set([...nodes, ...others]);
+  const stateOf = (node: number): CosignerState => ({ ...state, node, test: nodes.includes(node) ? stated : null });
+  await storeShareTests(DB, [...all].map(stateOf), NOW_MS);
 }
 
 const faults = async () =>
@@ -81,11 +79,25 @@ test('the record of a co-signer has its keys, and the oldest and the newest shar
 test('keys with a faulty share are tested in each quarter of an hour, at most two of them', async () => {
   const keyIds = [...'defghijklmnopq'].map((letter) => letter.repeat(26));
   for (const keyId of [FIRST, SECOND, THIRD, ...keyIds]) await storeKey(DB, { vaultId: 1, keyId, nowMs: 1 });
-  await tested([1], [share(THIRD, 'missing')], NOW_MS - 1);
-  await tested([1, 2], [share(FIRST, 'missing'), share(SECOND, 'missing')]);
-  for (let quarter = 0; quarter < 20; quarter++) {
+  await tested(
+    [1, 2],
+    [FIRST, SECOND, THIRD].map((keyId) => share(keyId, 'missing')),
+  );
+  const again = new Set<string>();
+  for (let quarter = 0; quarter < 40; quarter++) {
     const named = await keysToTest(DB, NOW_MS + quarter * 900_000);
-    expect(named.slice(0, 2)).toEqual([THIRD, FIRST]);
+    const faulty = named.slice(0, 2);
+    expect(faulty.filter((keyId) => keyIds.includes(keyId))).toEqual([]);
     expect([named.length <= 8, new Set(named).size]).toEqual([true, named.length]);
+    for (const keyId of faulty) again.add(keyId);
   }
+  expect(again.size).toBe(3);
+});
+
+test('the tests of a co-signer that is not configured any more are forgotten', async () => {
+  await tested([1, 2, 3], [share(FIRST, 'missing')]);
+  await storeShareTests(DB, [], NOW_MS);
+  expect((await readShareTests(DB)).records.length).toBe(3);
+  await tested([1, 2], [share(SECOND, null)]);
+  expect((await readShareTests(DB)).records.map(({ node }) => node)).toEqual([1, 2]);
 });

@@ -121,7 +121,8 @@ export async function keysToTest(db: D1Database, nowMs: number): Promise<readonl
   const page = 'SELECT key_id AS keyId FROM key_exports WHERE key_id';
   const faulty = 'SELECT key_id AS keyId FROM share_tests WHERE fault IS NOT NULL GROUP BY key_id';
   const [again, after, before] = await db.batch<{ keyId: string }>([
-    db.prepare(`${faulty} ORDER BY min(tested_at_ms), key_id LIMIT ${TESTED_AGAIN}`),
+    // By the time as well: a co-signer that is away keeps its faults, and must not keep others out.
+    db.prepare(`${faulty} ORDER BY key_id < ?1, key_id LIMIT ${TESTED_AGAIN}`).bind(first),
     db.prepare(`${page} >= ?1 ORDER BY key_id LIMIT ${TESTED_KEYS}`).bind(first),
     db.prepare(`${page} < ?1 ORDER BY key_id LIMIT ${TESTED_KEYS}`).bind(first),
   ]);

@@ -24,6 +24,11 @@ export async function storeShareTests(db: D1Database, states: readonly CosignerS
   const update =
     'ON CONFLICT (key_id, node) DO UPDATE SET tested_at_ms = excluded.tested_at_ms, epoch = excluded.epoch, ' +
     'made_at_ms = excluded.made_at_ms, fault = excluded.fault';
+  const [nodes] = jsonTexts(states.map(({ node }) => ({ node })));
+  if (nodes === undefined) return;
+  // A co-signer that is not configured any more can repair nothing.
+  const gone = "DELETE FROM share_tests WHERE node NOT IN (SELECT value ->> '$.node' FROM json_each(?))";
+  await db.prepare(gone).bind(nodes).run();
   for (const text of jsonTexts(rows)) {
     await db.batch([db.prepare(repaired).bind(text), db.prepare(`${insertRows(shareTests)} ${update}`).bind(text)]);
   }
