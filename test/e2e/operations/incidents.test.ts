@@ -107,6 +107,14 @@ test('one RPC node that lies about nonces, balances or fees stops no payment', a
   expect((await swept()).filter((line) => line.startsWith('alert.open rpc'))).toEqual([]);
 });
 
+test('a payment whose receipt one RPC node does not show waits for the node', async () => {
+  world.secondGate.forget(['eth_getTransactionReceipt']);
+  const id = await payment();
+  expect(await reasonOf(id)).toBe('SECOND_NODE_AWAY');
+  world.secondGate.forget([]);
+  expect(await stateOf(id)).toBe('SUCCEEDED');
+});
+
 test.each(['first', 'second'])(
   'a payment that the %s RPC node calls reverted waits, with the reason',
   async (which) => {
