@@ -1,6 +1,7 @@
 import { env as settings } from 'cloudflare:workers';
+import { refuseForeign } from '#domain/operations/setting-fault.ts';
 import { app } from '#http/app.ts';
-import { refuseSecretsOfCosigners, settingFaults } from '#http/internal/setting-faults.ts';
+import { OF_COSIGNERS, settingFaults } from '#http/internal/setting-faults.ts';
 import { consume } from '#jobs/consume.ts';
 import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
@@ -12,7 +13,7 @@ export { VaultObject } from '#objects/vault/doors/object.ts';
 export { WalletNonceObject } from '#objects/wallet-nonce/object.ts';
 
 // An error at the start is refused by the platform at the deployment, before a request arrives.
-refuseSecretsOfCosigners(settings);
+refuseForeign(settings, OF_COSIGNERS);
 
 export default {
   fetch: app.fetch,

@@ -10,6 +10,8 @@ import { parseFeeCeilings } from '#chains/inspect/fee-ceiling.ts';
 import type { CosignerConfig } from '#cosigner/configuration.ts';
 import { parseJsonSetting } from '#domain/json/json-setting.ts';
 import { isJsonObject } from '#domain/json/untrusted-json.ts';
+import type { ForeignSettings } from '#domain/operations/setting-fault.ts';
+import { refuseForeign } from '#domain/operations/setting-fault.ts';
 import type { PublicIdentity } from '#mpc/identity.ts';
 import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
 
@@ -33,10 +35,10 @@ export interface CosignerSet {
 }
 
 /** A co-signer with the secret of the coordinator would be it as well, after one theft. */
-export const SECRETS_OF_COORDINATORS = ['COORDINATOR_SECRET', 'TOKEN_MAC_KEY', 'SERVICE_KEY_HASHES'];
-
-/** The fault of a setting that only the coordinator may have. */
-export const foreignFault = (name: string) => `${name} must not be set at a co-signer`;
+export const OF_COORDINATORS: ForeignSettings = {
+  names: ['COORDINATOR_SECRET', 'TOKEN_MAC_KEY', 'SERVICE_KEY_HASHES'],
+  fault: (name) => `${name} must not be set at a co-signer`,
+};
 
 /**
  * Returns the settings of this co-signer. Throws when they are inconsistent: a co-signer with wrong
@@ -44,8 +46,7 @@ export const foreignFault = (name: string) => `${name} must not be set at a co-s
  */
 export async function loadCosignerSet(env: CosignerConfig): Promise<CosignerSet> {
   const index = ownIndex(env.NODE_INDEX);
-  const foreign = SECRETS_OF_COORDINATORS.find((name) => name in env);
-  if (foreign !== undefined) throw new Error(foreignFault(foreign));
+  refuseForeign(env, OF_COORDINATORS);
   if (!isHex32(env.IDENTITY_SECRET)) throw new Error('IDENTITY_SECRET must be 32 bytes in hex');
   if (isZero(env.IDENTITY_SECRET)) throw new Error('IDENTITY_SECRET must be random, and not zero');
   const pinned = pinnedPeers(env.PEERS);

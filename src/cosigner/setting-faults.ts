@@ -1,13 +1,12 @@
 import { parseFeeCeilings } from '#chains/inspect/fee-ceiling.ts';
 import type { CosignerConfig } from '#cosigner/configuration.ts';
 import {
-  foreignFault,
   isHex32,
   keyEncryptionSecrets,
+  OF_COORDINATORS,
   ownIndex,
   pinnedPeers,
   recoveryKeyOf,
-  SECRETS_OF_COORDINATORS,
   timeOf,
 } from '#cosigner/cosigner-set.ts';
 import { logShare } from '#domain/operations/log-share.ts';
@@ -46,5 +45,5 @@ const CHECKS: Readonly<Record<keyof CosignerConfig, (settings: Settings) => unkn
 
 /** Returns the settings that a co-signer refuses, each one once, without a part of their values. */
 export function cosignerSettingFaults(settings: Settings): readonly SettingFault[] {
-  return settingFaultsBy(settings, CHECKS, { names: SECRETS_OF_COORDINATORS, fault: foreignFault });
+  return settingFaultsBy(settings, CHECKS, OF_COORDINATORS);
 }

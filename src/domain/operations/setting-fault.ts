@@ -17,17 +17,28 @@ export function settingFaultIn(error: unknown): SettingFault | null {
   return name === undefined ? null : { name, fault };
 }
 
+/** Settings of another Worker, which this one must not have. */
+export interface ForeignSettings {
+  readonly names: readonly string[];
+  readonly fault: (name: string) => string;
+}
+
+/** Throws the fault of the first foreign setting that is set. */
+export function refuseForeign(settings: object, { names, fault }: ForeignSettings): void {
+  const foreign = names.find((name) => name in settings);
+  if (foreign !== undefined) throw new Error(fault(foreign));
+}
+
 /**
  * Returns the settings that their checks refuse, and those that must not be set at this Worker,
  * each one once.
  *
  * @param checks each throws for a wrong setting
- * @param foreign names of settings of another Worker, with the place that must not have them
  */
 export function settingFaultsBy<Settings extends object>(
   settings: Settings,
   checks: Readonly<Record<string, (settings: Settings) => unknown>>,
-  foreign: { readonly names: readonly string[]; readonly fault: (name: string) => string },
+  foreign: ForeignSettings,
 ): readonly SettingFault[] {
   const wrong = Object.entries(checks).flatMap(([name, check]): readonly SettingFault[] => {
     try {

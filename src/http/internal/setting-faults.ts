@@ -7,7 +7,7 @@ import { resetDelayMs } from '#domain/access/credential-reset.ts';
 import { longestTokenDays } from '#domain/access/token-grant.ts';
 import { heartbeatUrl } from '#domain/operations/heartbeat.ts';
 import { logShare } from '#domain/operations/log-share.ts';
-import type { SettingFault } from '#domain/operations/setting-fault.ts';
+import type { ForeignSettings, SettingFault } from '#domain/operations/setting-fault.ts';
 import { settingFaultsBy } from '#domain/operations/setting-fault.ts';
 import { checkMacKeys } from '#http/edge/credential-value.ts';
 import { serviceKeysFrom } from '#http/edge/service-key-setting.ts';
@@ -79,15 +79,10 @@ const CHECKS: Readonly<Record<SettingName, (env: CoordinatorEnv) => unknown>> = 
 };
 
 /** Secrets that make a coordinator a co-signer as well, so that one theft takes both. */
-const OF_COSIGNERS = ['IDENTITY_SECRET', 'KEY_ENCRYPTION_SECRETS'];
-
-const foreignFault = (name: string) => `${name} must not be set at the coordinator.`;
-
-/** Throws when a secret of a co-signer is set: such a coordinator must not start. */
-export function refuseSecretsOfCosigners(settings: object): void {
-  const foreign = OF_COSIGNERS.find((name) => name in settings);
-  if (foreign !== undefined) throw new Error(foreignFault(foreign));
-}
+export const OF_COSIGNERS: ForeignSettings = {
+  names: ['IDENTITY_SECRET', 'KEY_ENCRYPTION_SECRETS'],
+  fault: (name) => `${name} must not be set at the coordinator.`,
+};
 
 /**
  * The faults by environment. The settings of an isolate never change, so the checks run once, and
@@ -97,7 +92,7 @@ const FOUND = new WeakMap<CoordinatorEnv, readonly SettingFault[]>();
 
 /** Returns the settings that are refused when they are used, each one once. */
 export function settingFaults(env: CoordinatorEnv): readonly SettingFault[] {
-  const found = FOUND.get(env) ?? settingFaultsBy(env, CHECKS, { names: OF_COSIGNERS, fault: foreignFault });
+  const found = FOUND.get(env) ?? settingFaultsBy(env, CHECKS, OF_COSIGNERS);
   FOUND.set(env, found);
   return found;
 }
