@@ -27,12 +27,24 @@ export function releaseOf(folder: string): string {
   return lines.join('');
 }
 
+/** Returns the headers that a static host reads from `_headers`, for every path. */
+export function headersIn(text: string): Readonly<Record<string, string>> {
+  const lines = text.split('\n').filter((line) => line.startsWith('  '));
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [name = '', ...value] = line.trim().split(': ');
+      return [name, value.join(': ')];
+    }),
+  );
+}
+
 /** Returns the one hash that a release publishes. */
 export function releaseHash(release: string): string {
   return sha256(release);
 }
 
-function sha256(bytes: string | Uint8Array): string {
+/** Returns the hash of a file, as the list of the release has it. */
+export function sha256(bytes: string | Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 

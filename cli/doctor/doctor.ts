@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { visibleText } from '#domain/visible-text.ts';
 import { unwrap } from '../api-client.ts';
+import { RELEASE as APPROVAL_PAGE_RELEASE } from '../approval-page-release.ts';
 import type { Command } from '../command-line.ts';
 import { clientOf, EXIT_CODES, jsonText, UsageError } from '../command-line.ts';
 import { checkCoordinator } from './coordinator-check.ts';
@@ -54,7 +55,7 @@ function releaseFiles(): ReleaseFiles {
     readonly entries: { readonly tag: string }[];
   };
   return {
-    approvalPage: file('src/approval-page/release.txt'),
+    approvalPage: readFileSync(APPROVAL_PAGE_RELEASE, 'utf8'),
     headers: file('src/approval-page/public/_headers'),
     newestMigration: `${entries.at(-1)?.tag ?? ''}.sql`,
   };

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { readAtMost } from '#domain/bounded-read.ts';
 import { RELEASE } from '#domain/operations/release.ts';
 import { isJsonObject, jsonIn } from '#domain/json/untrusted-json.ts';
+import { headersIn, sha256 } from '../approval-page-release.ts';
 import type { Finding } from './finding.ts';
 import type { Status } from './running-check.ts';
 
@@ -118,15 +118,9 @@ async function pageFaults(
 
 /** Returns a text for each header of the release that a response does not have. */
 function missingHeaders({ headers }: Answer, released: string): readonly string[] {
-  const lines = released.split('\n').filter((line) => line.startsWith('  '));
-  return lines.flatMap((line) => {
-    const [name = '', ...value] = line.trim().split(': ');
-    return headers.get(name) === value.join(': ') ? [] : [`The header ${name} is not that of the release.`];
-  });
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
+  return Object.entries(headersIn(released)).flatMap(([name, value]) =>
+    headers.get(name) === value ? [] : [`The header ${name} is not that of the release.`],
+  );
 }
 
 /** Returns the answer with status 200, or why there is none. */

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
-import { APPROVAL_PAGE } from '../../cli/approval-page-release.ts';
+import { APPROVAL_PAGE, headersIn } from '../../cli/approval-page-release.ts';
 
 /** The approval page on an origin of its own, as a static host serves it. */
 export interface ApprovalPageServer {
@@ -55,15 +55,4 @@ export async function serveApprovalPage(
         server.closeAllConnections();
       }),
   };
-}
-
-/** Returns the headers that a static host reads from `_headers`, for every path. */
-function headersIn(text: string): Readonly<Record<string, string>> {
-  const lines = text.split('\n').filter((line) => line.startsWith('  '));
-  return Object.fromEntries(
-    lines.map((line) => {
-      const [name = '', ...value] = line.trim().split(': ');
-      return [name, value.join(': ')];
-    }),
-  );
 }

@@ -7,6 +7,7 @@ import { report } from '#local/stack/monitor.ts';
 import { pollUntil } from '#local/stack/poll.ts';
 import type { ReadyVault } from '#local/stack/provision.ts';
 import type { StackOptions } from '#local/stack/stack.ts';
+import { request } from '../../chains/evm/local-chain.ts';
 import type { Gate } from '../rpc-proxy.ts';
 import type { World } from '../world.ts';
 import { finished, reaches, startWorld } from '../world.ts';
@@ -122,12 +123,7 @@ test.each(['first', 'second'])(
     const other = which === 'first' ? world.secondGate : world.gate;
     gate.falsify(async (method, params) => {
       if (method !== 'eth_getTransactionReceipt') return undefined;
-      const response = await fetch(world.chainUrl, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-      });
-      const { result } = (await response.json()) as { readonly result: object | null };
+      const result = await request(world.chainUrl, method, params);
       return { result: result === null ? null : { ...result, status: '0x0', logs: [] } };
     });
     const id = await payment();
