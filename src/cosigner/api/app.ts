@@ -3,7 +3,7 @@ import type { CosignerEnv } from '#cosigner/api/object.ts';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
 import { publicIdentity } from '#mpc/identity.ts';
-import { COSIGNER_ACTIONS, objectName, type ObjectRef } from '#cosigner/api/object-ref.ts';
+import { COSIGNER_ACTIONS, type CosignerAction, objectName, type ObjectRef } from '#cosigner/api/object-ref.ts';
 import { refusal, type Refused } from '#cosigner/refusal.ts';
 import { jsonResponse, parseBody, responseOf } from '#cosigner/api/request-body.ts';
 import { declaredLength, readAtMost, readDeclared } from '#domain/bounded-read.ts';
@@ -46,37 +46,53 @@ const MAX_BODY_BYTES = 4_000_000;
  */
 export async function serve(request: Request, env: CosignerEnv): Promise<Response> {
   const startMs = Date.now();
-  const response = await respond(request, env);
+  const path = pathOf(request);
+  const response = await respond(request, env, path);
   const { status } = response;
   if (isLogged(env, { always: status >= 500 })) {
-    logLine({ event: 'request', ...subjectOf(request), status, ms: Date.now() - startMs });
+    const { target, question } = path;
+    // The path of a stranger may be any text and is not logged.
+    const object = target === null ? null : objectName(target.ref);
+    const action = target?.action ?? question ?? null;
+    logLine({ event: 'request', object, action, status, ms: Date.now() - startMs });
   }
   return response;
 }
 
-/** Returns what a request is about. The path of a stranger may be any text and is not logged. */
-function subjectOf(request: Request): { readonly object: string | null; readonly action: string | null } {
-  const [, , kind, name = '', text] = new URL(request.url).pathname.split('/');
-  const ref = refOf(kind, name);
-  const action = COSIGNER_ACTIONS.find((known) => known === text) ?? null;
-  if (ref !== null && action !== null) return { object: objectName(ref), action };
-  return { object: null, action: OWN_STATES.find((known) => `${kind}/${name}` === known) ?? null };
+interface CalledPath {
+  readonly version: string;
+  readonly requestsIdentity: boolean;
+  /** What the co-signer states about itself; undefined for another path. */
+  readonly question: (typeof OWN_STATES)[number] | undefined;
+  /** Null for a path that is not about an object. */
+  readonly target: { readonly ref: ObjectRef; readonly action: CosignerAction } | null;
 }
 
-async function respond(request: Request, env: CosignerEnv): Promise<Response> {
-  const [, version = '', kind, name, actionText, ...rest] = new URL(request.url).pathname.split('/');
-  if (request.method === 'GET' && version === 'identity' && kind === undefined) {
+function pathOf({ url }: Request): CalledPath {
+  const [, version = '', kind, name = '', actionText, ...rest] = new URL(url).pathname.split('/');
+  const ref = refOf(kind, name);
+  const action = COSIGNER_ACTIONS.find((known) => known === actionText);
+  return {
+    version,
+    requestsIdentity: version === 'identity' && kind === undefined,
+    question: actionText === undefined ? OWN_STATES.find((known) => `${kind}/${name}` === known) : undefined,
+    target: ref !== null && action !== undefined && rest.length === 0 ? { ref, action } : null,
+  };
+}
+
+async function respond(
+  request: Request,
+  env: CosignerEnv,
+  { version, requestsIdentity, question, target }: CalledPath,
+): Promise<Response> {
+  if (request.method === 'GET' && requestsIdentity) {
     return jsonResponse({ index: Number.parseInt(env.NODE_INDEX, 10), ...publicIdentity(env.IDENTITY_SECRET) });
   }
-  const question = actionText === undefined ? OWN_STATES.find((known) => `${kind}/${name}` === known) : undefined;
-  const ref = refOf(kind, name ?? '');
-  const action = COSIGNER_ACTIONS.find((known) => known === actionText);
-  const isAimed = ref !== null && action !== undefined && rest.length === 0;
   const spoken = WIRE_VERSIONS.find((one) => version === `v${one}`);
   if (spoken === undefined && /^v[1-9][0-9]{0,3}$/.test(version)) {
     return answer(404, refusal('wire-mismatch', WIRE_VERSIONS.join(' ')));
   }
-  if (request.method !== 'POST' || spoken === undefined || !(question !== undefined || isAimed)) {
+  if (request.method !== 'POST' || spoken === undefined || (question === undefined && target === null)) {
     return answer(404, refusal('malformed', 'path'));
   }
   const claim = parseClaim(request, { env, nowMs: Date.now() });
@@ -91,7 +107,7 @@ async function respond(request: Request, env: CosignerEnv): Promise<Response> {
   if (!(await isClaimedBody(claim, bytes))) return answer(401, refusal('not-my-coordinator'));
   const body = parseBody(request, bytes);
   if (body === undefined) return answer(400, refusal('malformed', 'body'));
-  if (!isAimed) {
+  if (target === null) {
     // A co-signer with wrong settings signs nothing. This answer informs the operator before a
     // payment waits for the co-signer.
     const cosigners = await cosignerSetOf(env);
@@ -105,6 +121,7 @@ async function respond(request: Request, env: CosignerEnv): Promise<Response> {
     const value = question === 'recovery/status' ? { recoveryKey } : await pairStates(env, cosigners);
     return jsonResponse({ ok: true, value });
   }
+  const { ref, action } = target;
   try {
     return responseOf(await env.NODE.getByName(objectName(ref)).serve(ref, action, body), spoken);
   } catch (error) {
