@@ -37,7 +37,10 @@ export const cosignerSchema = z.strictObject({
         fault: z.enum(SHARE_FAULTS).nullable(),
       }),
     )
-    .meta({ description: 'The shares that it has opened for this answer; others in the next quarter hour' }),
+    .meta({
+      description:
+        'The shares that it has opened for this answer, others in the next quarter hour, and all faulty ones',
+    }),
 });
 
 /**

@@ -28,10 +28,13 @@ export async function storeShareTests(db: D1Database, states: readonly CosignerS
   if (nodes === undefined) return;
   // A co-signer that is not configured any more can repair nothing.
   const gone = "DELETE FROM share_tests WHERE node NOT IN (SELECT value ->> '$.node' FROM json_each(?))";
-  await db.prepare(gone).bind(nodes).run();
-  for (const text of jsonTexts(rows)) {
-    await db.batch([db.prepare(repaired).bind(text), db.prepare(`${insertRows(shareTests)} ${update}`).bind(text)]);
-  }
+  await db.batch([
+    db.prepare(gone).bind(nodes),
+    ...jsonTexts(rows).flatMap((text) => [
+      db.prepare(repaired).bind(text),
+      db.prepare(`${insertRows(shareTests)} ${update}`).bind(text),
+    ]),
+  ]);
 }
 
 /** What D1 has of the tests of shares. */
