@@ -1,7 +1,7 @@
 import { env as settings } from 'cloudflare:workers';
 import { refuseForeign } from '#domain/operations/setting-fault.ts';
 import { app } from '#http/app.ts';
-import { OF_COSIGNERS, settingFaults } from '#http/internal/setting-faults.ts';
+import { fingerprintsIn, OF_COSIGNERS, settingFaults } from '#http/internal/setting-faults.ts';
 import { consume } from '#jobs/consume.ts';
 import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
@@ -18,5 +18,10 @@ refuseForeign(settings, OF_COSIGNERS);
 export default {
   fetch: app.fetch,
   queue: consume,
-  scheduled: (event, env) => sweep(env, { nowMs: event.scheduledTime, settingFaults: settingFaults(env) }),
+  scheduled: (event, env) =>
+    sweep(env, {
+      nowMs: event.scheduledTime,
+      settingFaults: settingFaults(env),
+      fingerprints: fingerprintsIn(env),
+    }),
 } satisfies ExportedHandler<CoordinatorEnv>;

@@ -26,6 +26,7 @@ export function checkRunning(status: Status, nowMs: number): readonly Finding[] 
     ...queuesIn(status),
     ...chainsIn(status),
     ...cosignersIn(status),
+    ...passkeysIn(status),
     ...status.monitors.flatMap(({ endpointId, lastDeliveryAt }) =>
       lastDeliveryAt === null ? [warning(`monitor ${endpointId}`, 'monitor', 'It has never delivered anything.')] : [],
     ),
@@ -91,6 +92,22 @@ function abilitiesIn(name: string, nodes: Status['chains'][number]['nodes']): re
     ...(lacks('traces') ? [warning(`chain ${name}`, 'traces', traces)] : []),
     ...(lacks('hasHistory') ? [warning(`chain ${name}`, 'history', history)] : []),
   ];
+}
+
+/**
+ * A signer cannot approve with a passkey of another page. One of a former page is replaced by a
+ * policy change. When no passkey is of an approval page, the setting is wrong.
+ */
+function passkeysIn({ deployment: { approvalOrigins, passkeyOrigins } }: Status): readonly Finding[] {
+  if (approvalOrigins.length === 0) return [];
+  const isUsed = passkeyOrigins.some(({ origin }) => approvalOrigins.includes(origin));
+  const level = isUsed ? 'warning' : 'fault';
+  return passkeyOrigins
+    .filter(({ origin }) => !approvalOrigins.includes(origin))
+    .map(({ origin, vaults }) => {
+      const detail = `Policies of ${vaults} vaults have passkeys of ${origin}, which is no approval page.`;
+      return { level, part: `approval page ${origin}`, name: 'APPROVAL_ORIGIN', detail };
+    });
 }
 
 function cosignersIn({ release, cosigners }: Status): readonly Finding[] {

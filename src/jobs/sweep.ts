@@ -22,7 +22,7 @@ import { storeFundedChains } from '#store/operations/rpc-nodes.ts';
 import { storeSweepEnd } from '#store/operations/sweep-runs.ts';
 import { claimDue } from '#store/retried-rows.ts';
 import { claimStalledVaults } from '#store/transactions.ts';
-import { claimVaultsToWake, updateVaultSizes } from '#store/vaults.ts';
+import { claimVaultsToWake, storeReports } from '#store/vaults.ts';
 
 /** The vault of a record that was due this long ago is woken, whatever its alarm was doing. */
 const STALLED_AFTER_MS = 60_000;
@@ -50,6 +50,8 @@ export interface SweepRun {
   readonly nowMs: number;
   /** The settings that are refused. The entry point finds them, because `http/` reads some. */
   readonly settingFaults: readonly SettingFault[];
+  /** The fingerprints of the keys in TOKEN_MAC_KEY; empty when the setting is refused. */
+  readonly fingerprints: readonly string[];
 }
 
 /** Returns `behind` when it left work to the next run. */
@@ -72,7 +74,7 @@ const STEPS = {
   'resend-deliveries': (env, nowMs) => resend(env, nowMs, 'deliveries', (deliveryId) => ({ deliveryId })),
   'resend-scans': (env, nowMs) => resend(env, nowMs, 'scans', (scanId) => ({ scanId })),
   ...PRUNES,
-  'alert-settings': (env, nowMs, { settingFaults }) => raiseSettingAlerts(env, nowMs, settingFaults),
+  'alert-settings': raiseSettingAlerts,
   'probe-queues': probeQueues,
   'probe-rpc-nodes': probeRpcNodes,
   'alert-work': raiseWorkAlerts,
@@ -130,7 +132,7 @@ function resend(
   });
 }
 
-/** Wakes vaults, and stores the sizes of their objects and the chains on which they have money. */
+/** Wakes vaults, and stores what each one reports, and the chains on which any has money. */
 async function wakeVaults(env: CoordinatorEnv, numbers: readonly number[], nowMs: number): Promise<void> {
   const vaultIds = numbers.flatMap((number) => parseVaultId(number) ?? []);
   const woken = new Map<VaultId, WokenVault>();
@@ -138,7 +140,7 @@ async function wakeVaults(env: CoordinatorEnv, numbers: readonly number[], nowMs
     await Promise.all(some.map((vaultId) => wakeVault(env, vaultId, woken)));
   }
   if (woken.size === 0) return;
-  await updateVaultSizes(env.DB, new Map([...woken].map(([id, { bytes }]) => [id, bytes])));
+  await storeReports(env.DB, woken);
   const funded = new Set([...woken.values()].flatMap(({ fundedChains }) => fundedChains));
   await storeFundedChains(env.DB, [...funded], nowMs);
 }

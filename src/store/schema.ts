@@ -67,6 +67,11 @@ export const vaults = sqliteTable(
     pendingChanges: integer('pending_changes'),
     /** The length of the vault's history at that count. */
     pendingChangesSeq: integer('pending_changes_seq'),
+    /**
+     * JSON: the origins of the passkeys in the policy in force when the sweep last woke the vault.
+     * Null before that.
+     */
+    passkeyOrigins: text('passkey_origins'),
   },
   (table) => [
     uniqueIndex('vaults_reference').on(table.reference),

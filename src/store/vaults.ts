@@ -219,10 +219,23 @@ export async function claimVaultsToWake(
   return taken.map(({ id }) => id);
 }
 
-/** Stores the sizes of vault objects, which the sweep has just read. */
-export async function updateVaultSizes(db: D1Database, sizes: ReadonlyMap<number, number>): Promise<void> {
-  const rows = JSON.stringify([...sizes].map(([id, bytes]) => ({ id, bytes })));
-  const update = `UPDATE vaults SET size_bytes = read.value ->> '$.bytes'
+/** Stores what vault objects have just reported to the sweep. */
+export async function storeReports(
+  db: D1Database,
+  reports: ReadonlyMap<number, { readonly bytes: number; readonly passkeyOrigins: readonly string[] }>,
+): Promise<void> {
+  const rows = JSON.stringify([...reports].map(([id, { bytes, passkeyOrigins }]) => ({ id, bytes, passkeyOrigins })));
+  const update = `UPDATE vaults SET size_bytes = read.value ->> '$.bytes', passkey_origins = read.value -> '$.passkeyOrigins'
     FROM json_each(?) AS read WHERE vaults.id = read.value ->> '$.id'`;
   await db.prepare(update).bind(rows).run();
+}
+
+/** Returns the origins of passkeys in policies in force, and how many vaults have each. */
+export async function readPasskeyOrigins(
+  db: D1Database,
+  limit: number,
+): Promise<readonly { readonly origin: string; readonly vaults: number }[]> {
+  const query = `SELECT origin.value AS origin, count(*) AS vaults
+    FROM vaults, json_each(vaults.passkey_origins) AS origin GROUP BY origin.value ORDER BY count(*) DESC, 1 LIMIT ?`;
+  return (await db.prepare(query).bind(limit).all<{ origin: string; vaults: number }>()).results;
 }

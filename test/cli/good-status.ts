@@ -62,7 +62,7 @@ export const GOOD: Status = {
   queues: [queue('signing', '2026-11-30T09:59:00Z')],
   singleNodeChains: [],
   chains: [{ name: 'anvil', fault: null, nodes: [node('a.test'), node('b.test')] }],
-  deployment: { approvalOrigins: [], issuer: null, newestMigration: '0024_alerts.sql' },
+  deployment: { approvalOrigins: [], issuer: null, newestMigration: '0024_alerts.sql', passkeyOrigins: [] },
   lastSweepAt: '2026-11-30T09:59:00Z',
   vaults: { count: 1, longestUnsweptAt: null },
   stores: [],

@@ -153,7 +153,7 @@ test('one cron run wakes eight hundred vaults, twenty at a time, within the call
     atOnce -= 1;
     // A vault that cannot be woken does not prevent the others from being woken.
     if (woken.length % 100 === 7) throw new Error('away');
-    return { bytes: 1, fundedChains: [] };
+    return { bytes: 1, fundedChains: [], passkeyOrigins: [] };
   };
   const VAULT = { getByName: (name: string) => ({ wake: () => wake(name) }) };
   const prepare = (query: string) => {
@@ -164,12 +164,12 @@ test('one cron run wakes eight hundred vaults, twenty at a time, within the call
   const env = { ...coordinator, VAULT, DB: { prepare, batch } } as unknown as CoordinatorEnv;
   // At each quarter of an hour the run also raises the alerts.
   const nowMs = Math.floor(Date.now() / 900_000) * 900_000;
-  await sweep(env, { nowMs, settingFaults: [] });
+  await sweep(env, { nowMs, settingFaults: [], fingerprints: [] });
   expect([new Set(woken).size, mostAtOnce]).toEqual([woken.length, 20]);
   expect(woken.length).toBeGreaterThanOrEqual(800);
   expect(request).toBeLessThan(950);
   const first = woken.splice(0);
-  await sweep(env, { nowMs, settingFaults: [] });
+  await sweep(env, { nowMs, settingFaults: [], fingerprints: [] });
   const isNew = (name: string) => /:500\d{3}$|:501000$/.test(name) && !first.includes(name);
   expect(woken.filter(isNew).length + first.filter((name) => /:50[01]\d{3}$/.test(name)).length).toBe(1_000);
   await coordinator.DB.prepare("DELETE FROM vaults WHERE name = 'many'").run();
@@ -180,6 +180,6 @@ test('the cron run changes nothing in healthy vaults, and none in vaults that we
   const { treasury, read } = await approvedTransfer();
   await call(`GET /vault/${treasury.id}/transactions`, { token: treasury.victor.token });
   const before = await read();
-  await sweep(WITHOUT_NODES, { nowMs: Date.now() + 24 * 60 * 60 * 1000, settingFaults: [] });
+  await sweep(WITHOUT_NODES, { nowMs: Date.now() + 24 * 60 * 60 * 1000, settingFaults: [], fingerprints: [] });
   expect(await read()).toEqual(before);
 });

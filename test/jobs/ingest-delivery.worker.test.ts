@@ -155,10 +155,10 @@ test('the sweep sends open deliveries whose message was lost, and removes those 
   await consumed([{ deliveryId: old }]);
   expect((await row(old))?.state).toBe('done');
   const { sent, env } = withQueue();
-  await sweep(env, { nowMs: Date.now(), settingFaults: [] });
+  await sweep(env, { nowMs: Date.now(), settingFaults: [], fingerprints: [] });
   expect([sent.includes(lost), sent.includes(fresh), await row(old)]).toEqual([true, false, null]);
   // The message of this delivery is in flight, so the next run does not send it again.
-  await sweep(env, { nowMs: Date.now(), settingFaults: [] });
+  await sweep(env, { nowMs: Date.now(), settingFaults: [], fingerprints: [] });
   expect(sent.filter((id) => id === lost)).toHaveLength(1);
 });
 

@@ -80,6 +80,7 @@ async function requested({ nowMs = Date.now(), found = hashesTo(1) } = {}): Prom
   };
   const isListed = (one: string) =>
     story.known.includes(one) || (recorded.includes(one) && !story.foreign.includes(one));
+  const wake = async () => ({ bytes: 0, fundedChains: [], passkeyOrigins: [] });
   const work = async ({ type, hashes = [] }: { readonly type: string; readonly hashes?: readonly string[] }) =>
     type === 'knownTransactions' ? hashes.filter(isListed) : [];
   const send = async (message: ActivityMessage) => void ('scanId' in message && sent.push(message.scanId));
@@ -109,7 +110,7 @@ async function requested({ nowMs = Date.now(), found = hashesTo(1) } = {}): Prom
     ...coordinator,
     RPC_URLS: JSON.stringify({ ethereum: ['https://node.test'] }),
     ACTIVITY_QUEUE: { send, sendBatch },
-    VAULT: { getByName: () => ({ report, work, wake: async () => ({ bytes: 0, fundedChains: [] }) }) },
+    VAULT: { getByName: () => ({ report, work, wake }) },
   } as unknown as CoordinatorEnv;
   const wallets = [{ chain: 'eip155:1', address: wallet, isReadable: true }];
   const { open } = await requestRescan(env.DB, { vaultId, wallets }, nowMs);
@@ -283,10 +284,10 @@ test('the sweep sends open scans whose message was lost, and removes those compl
   await consumed(old.env, [old.id]);
   vi.useRealTimers();
   expect((await row(old.id))?.state).toBe('done');
-  await sweep(lost.env, { nowMs: Date.now(), settingFaults: [] });
+  await sweep(lost.env, { nowMs: Date.now(), settingFaults: [], fingerprints: [] });
   expect([lost.sent.includes(lost.id), lost.sent.includes(fresh.id), await row(old.id)]).toEqual([true, false, null]);
   // The message of this scan is in flight, so the next run does not send it again.
-  await sweep(lost.env, { nowMs: Date.now(), settingFaults: [] });
+  await sweep(lost.env, { nowMs: Date.now(), settingFaults: [], fingerprints: [] });
   expect(lost.sent.filter((id) => id === lost.id)).toHaveLength(1);
 });
 

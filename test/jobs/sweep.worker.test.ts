@@ -93,7 +93,11 @@ async function sweptWith(
   const log = (line: string) => void logged.push(JSON.parse(line) as (typeof logged)[number]);
   const spy = vi.spyOn(console, 'error').mockImplementation(log);
   const stubs = {
-    VAULT: { getByName: (name: string) => ({ wake: async () => ({ bytes: woken.push(name), fundedChains: [] }) }) },
+    VAULT: {
+      getByName: (name: string) => ({
+        wake: async () => ({ bytes: woken.push(name), fundedChains: [], passkeyOrigins: [] }),
+      }),
+    },
     SIGNING_QUEUE: IGNORED,
     CONFIRMATION_QUEUE: IGNORED,
     NOTIFICATION_QUEUE: IGNORED,
@@ -108,6 +112,7 @@ async function sweptWith(
   await sweep({ ...coordinator, ...stubs, ...env } as unknown as CoordinatorEnv, {
     nowMs,
     settingFaults: [setting],
+    fingerprints: [],
   }).catch(() => {});
   spy.mockRestore();
   const isGone = async (table: string, condition: string) =>

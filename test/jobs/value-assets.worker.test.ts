@@ -174,7 +174,7 @@ test('a valuation is removed after two months, unless it was requested again', a
   await valueTokens(env, onEthereum(), [old]);
   later(61 * 24 * 60 * MINUTE_MS);
   await valueTokens(env, onEthereum(), [fresh]);
-  await sweep(env, { nowMs: Date.now(), settingFaults: [] });
+  await sweep(env, { nowMs: Date.now(), settingFaults: [], fingerprints: [] });
   const rows = async (query: string) => (await env.DB.prepare(query).bind(old).all()).results.length;
   expect(await rows('SELECT 1 FROM tokens WHERE address = ?')).toBe(0);
   expect(await rows("SELECT 1 FROM prices WHERE asset = 'eip155:1/erc20:' || ?")).toBe(0);

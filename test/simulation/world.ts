@@ -249,7 +249,9 @@ export class World {
     this.schedule.note('cron');
     await this.schedule.lifetime('cron', async () => {
       // The sweep logs its own faults, and the next sweep follows.
-      await within('cron', () => sweep(this.env, { nowMs: minute, settingFaults: [] })).catch(() => {});
+      await within('cron', () => sweep(this.env, { nowMs: minute, settingFaults: [], fingerprints: [] })).catch(
+        () => {},
+      );
       return 'swept';
     });
   }

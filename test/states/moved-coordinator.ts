@@ -29,5 +29,5 @@ export class PersonObject extends Person {
 /** The time of a cron run comes from the platform, whose clock is not moved. */
 export default {
   ...worker,
-  scheduled: (_event, env) => sweep(env, { nowMs: Date.now(), settingFaults: [] }),
+  scheduled: (_event, env) => sweep(env, { nowMs: Date.now(), settingFaults: [], fingerprints: [] }),
 } satisfies typeof worker;

@@ -2,7 +2,7 @@
 
 /** The codes of the alerts that are found together, and resolved together when they are not. */
 export const ALERT_CODES_OF = {
-  settings: ['setting-invalid'],
+  settings: ['setting-invalid', 'foreign-database'],
   work: [
     'stuck-transactions',
     'unexplained-transactions',

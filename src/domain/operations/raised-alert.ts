@@ -38,6 +38,7 @@ export function alertIdOf({ code, subject }: Pick<Alert, 'code' | 'subject'>): s
  */
 const URGENT: readonly AlertCode[] = [
   'setting-invalid',
+  'foreign-database',
   'chain-without-node',
   'stuck-transactions',
   'unexplained-transactions',
@@ -70,6 +71,7 @@ export function isUrgent(code: AlertCode): boolean {
  */
 const NOT_READY: readonly AlertCode[] = [
   'setting-invalid',
+  'foreign-database',
   'chain-without-node',
   'late-sweep',
   'queue-stalled',

@@ -1,6 +1,6 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { constantTimeEqual } from '#domain/constant-time-equal.ts';
 import type { TokenId } from '#domain/id.ts';
 import { parseTokenId } from '#domain/id.ts';
@@ -105,6 +105,11 @@ function macsOf(macKeys: string): readonly Mac[] {
 /** Throws for a setting TOKEN_MAC_KEY of another form. */
 export function checkMacKeys(macKeys: string): void {
   macsOf(macKeys);
+}
+
+/** Returns texts by which the keys of the setting are recognised, and which reveal none of them. */
+export function fingerprintsOf(macKeys: string): readonly string[] {
+  return macsOf(macKeys).map((mac) => bytesToHex(macOf(mac, 'conclave/database-owner/v1').subarray(0, 16)));
 }
 
 function newMacOf(macKeys: string, text: string): Uint8Array {

@@ -9,7 +9,7 @@ import { heartbeatUrl } from '#domain/operations/heartbeat.ts';
 import { logShare } from '#domain/operations/log-share.ts';
 import type { ForeignSettings, SettingFault } from '#domain/operations/setting-fault.ts';
 import { settingFaultsBy } from '#domain/operations/setting-fault.ts';
-import { checkMacKeys } from '#http/edge/credential-value.ts';
+import { checkMacKeys, fingerprintsOf } from '#http/edge/credential-value.ts';
 import { serviceKeysFrom } from '#http/edge/service-key-setting.ts';
 import { loginSettings } from '#login/settings.ts';
 import { endpointsFrom, monitorOf } from '#monitors/endpoint.ts';
@@ -103,5 +103,14 @@ function checkRpcUrls(env: CoordinatorEnv): void {
   for (const { chain, fault } of rpcEntries(env)) {
     if (!known.has(chain)) throw new Error(`RPC_URLS must name known chains, and ${JSON.stringify(chain)} is none.`);
     if (fault !== null) throw new Error(fault);
+  }
+}
+
+/** Returns the fingerprints of the keys in TOKEN_MAC_KEY; none when the setting is refused. */
+export function fingerprintsIn({ TOKEN_MAC_KEY: keys }: Pick<CoordinatorEnv, 'TOKEN_MAC_KEY'>): readonly string[] {
+  try {
+    return fingerprintsOf(keys);
+  } catch {
+    return [];
   }
 }

@@ -16,9 +16,10 @@ import { alertsOfCosigners, withFaultyShares } from '#domain/operations/cosigner
 import type { HttpContext } from '#http/encode/context.ts';
 import { route } from '#http/edge/route.ts';
 import { RELEASE } from '#domain/operations/release.ts';
+import { alertsOfDatabase } from '#domain/operations/database-owner.ts';
 import { alertsOfSettings } from '#domain/operations/setting-fault.ts';
 import { cosignerOf, cosignerSchema, cosignersIn } from '#http/internal/cosigner-status.ts';
-import { settingFaults } from '#http/internal/setting-faults.ts';
+import { fingerprintsIn, settingFaults } from '#http/internal/setting-faults.ts';
 import { rfc3339, rfc3339OrNull } from '#http/encode/rfc3339.ts';
 import { endpointsFrom, hasEndpoints } from '#monitors/endpoint.ts';
 import { approvalOrigins } from '#devices/approval-origin.ts';
@@ -28,9 +29,10 @@ import { readOpenAlerts } from '#store/operations/alerts.ts';
 import { readQueues } from '#store/operations/queue-probes.ts';
 import { newestMigration } from '#store/operations/applied-migrations.ts';
 import { readShareTests } from '#store/operations/share-tests.ts';
+import { readDatabaseOwner } from '#store/operations/database-owner.ts';
 import { readHealth } from '#store/operations/health.ts';
 import { readFundedChains, readRpcNodes } from '#store/operations/rpc-nodes.ts';
-import { chainsWithWallets } from '#store/vaults.ts';
+import { chainsWithWallets, readPasskeyOrigins } from '#store/vaults.ts';
 
 /** The maximum number of transactions in the response. */
 const SHOWN = 20;
@@ -132,6 +134,9 @@ const statusSchema = z
         approvalOrigins: z.array(z.string()),
         issuer: z.string().nullable(),
         newestMigration: z.string().nullable().meta({ description: 'The newest migration that D1 has' }),
+        passkeyOrigins: z
+          .array(z.strictObject({ origin: z.string(), vaults: z.int() }))
+          .meta({ description: 'The origins of passkeys in policies, as the last sweep of each vault found them' }),
       })
       .meta({ description: 'What an operator compares with the release from outside' }),
     lastSweepAt: time.nullable().meta({ description: 'When the last scheduled run ended; one runs each minute' }),
@@ -236,11 +241,13 @@ function attentionOf(current: readonly Alert[], stored: readonly RaisedAlert[]) 
 }
 
 /** Returns what is compared from outside. A setting that is refused is in `settings`. */
-function deploymentOf(env: CoordinatorEnv, migration: string | null) {
+async function readDeployment(env: CoordinatorEnv) {
+  const [migration, passkeyOrigins] = await Promise.all([newestMigration(env.DB), readPasskeyOrigins(env.DB, SHOWN)]);
   return {
     approvalOrigins: [...readOr<readonly string[]>([], () => approvalOrigins(env))],
     issuer: readOr(null, () => loginSettings(env.LOGIN))?.issuer ?? null,
     newestMigration: migration,
+    passkeyOrigins: [...passkeyOrigins],
   };
 }
 
@@ -282,17 +289,19 @@ export type Status = z.infer<typeof statusSchema>;
 
 /** Returns the status, as the response has it. */
 export async function readStatus(env: CoordinatorEnv, nowMs: number): Promise<Status> {
-  const [condition, stated, shares, nodes, fundedChains, usedChains, queues, raised, migration] = await Promise.all([
-    readHealth(env.DB, { limit: SHOWN, nowMs, hasMonitors: hasEndpoints(env.WEBHOOK_ENDPOINTS) }),
-    cosignersIn(env, nowMs),
-    readShareTests(env.DB),
-    readRpcNodes(env.DB),
-    readFundedChains(env.DB, nowMs),
-    chainsWithWallets(env.DB),
-    readQueues(env.DB),
-    readOpenAlerts(env.DB),
-    newestMigration(env.DB),
-  ]);
+  const [condition, stated, shares, nodes, fundedChains, usedChains, queues, raised, owner, deployment] =
+    await Promise.all([
+      readHealth(env.DB, { limit: SHOWN, nowMs, hasMonitors: hasEndpoints(env.WEBHOOK_ENDPOINTS) }),
+      cosignersIn(env, nowMs),
+      readShareTests(env.DB),
+      readRpcNodes(env.DB),
+      readFundedChains(env.DB, nowMs),
+      chainsWithWallets(env.DB),
+      readQueues(env.DB),
+      readOpenAlerts(env.DB),
+      readDatabaseOwner(env.DB),
+      readDeployment(env),
+    ]);
   const cosigners = withFaultyShares(stated, shares.faulty);
   const settings = settingFaults(env);
   const singleNodeChains = readOr<readonly string[]>([], () => chainsWithOneNode(env));
@@ -304,6 +313,7 @@ export async function readStatus(env: CoordinatorEnv, nowMs: number): Promise<St
     attention: attentionOf(
       [
         ...alertsOfSettings(settings),
+        ...alertsOfDatabase(owner, fingerprintsIn(env)),
         ...alertsOfWork(condition, nowMs),
         ...alertsOfQueues(queues, nowMs),
         ...alertsOfCosigners(cosigners),
@@ -327,7 +337,7 @@ export async function readStatus(env: CoordinatorEnv, nowMs: number): Promise<St
     queues: queues.map(queueOf),
     singleNodeChains: [...singleNodeChains],
     chains: chainsOf(env, nodes),
-    deployment: deploymentOf(env, migration),
+    deployment,
     lastSweepAt: rfc3339OrNull(condition.lastSweepAtMs),
     vaults: {
       count: condition.vaults,

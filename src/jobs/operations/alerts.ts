@@ -1,6 +1,7 @@
 import type { Alert, AlertCode } from '#domain/operations/alert.ts';
 import { ALERT_CODES_OF } from '#domain/operations/alert.ts';
 import { alertsOfWork } from '#domain/operations/service-health.ts';
+import { alertsOfDatabase, ownsDatabase } from '#domain/operations/database-owner.ts';
 import type { CosignerState } from '#domain/operations/cosigner.ts';
 import { alertsOfCosigners, withFaultyShares } from '#domain/operations/cosigner.ts';
 import type { SettingFault } from '#domain/operations/setting-fault.ts';
@@ -12,6 +13,7 @@ import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { logAlert } from '#objects/metrics.ts';
 import { errorText } from '#store/error-text.ts';
 import { resolveQuietAlerts, settleAlerts } from '#store/operations/alerts.ts';
+import { readDatabaseOwner, storeDatabaseOwner } from '#store/operations/database-owner.ts';
 import { readHealth } from '#store/operations/health.ts';
 import { keysToTest } from '#store/operations/key-exports.ts';
 import type { ShareTests } from '#store/operations/share-tests.ts';
@@ -39,14 +41,37 @@ export async function settle(env: CoordinatorEnv, finding: Finding, nowMs: numbe
   await settleAlerts(env.DB, finding, nowMs);
 }
 
-/** Raises the alert of refused settings, in the first minute of each quarter of an hour. */
+/**
+ * Raises the alerts of refused settings and of a database of another deployment, in the first
+ * minute of each quarter of an hour.
+ */
 export async function raiseSettingAlerts(
   env: CoordinatorEnv,
   nowMs: number,
-  faults: readonly SettingFault[],
+  {
+    settingFaults,
+    fingerprints,
+  }: { readonly settingFaults: readonly SettingFault[]; readonly fingerprints: readonly string[] },
 ): Promise<void> {
   if (!isAlertMinute(nowMs)) return;
-  await settle(env, { codes: ALERT_CODES_OF.settings, found: alertsOfSettings(faults) }, nowMs);
+  const found = [...alertsOfSettings(settingFaults), ...(await alertsOfOwner(env, fingerprints))];
+  await settle(env, { codes: ALERT_CODES_OF.settings, found }, nowMs);
+}
+
+/**
+ * Compares the deployment with the one that wrote D1. A new key is written beside an old one, so
+ * that the old one can be removed later. Without D1 the refused settings have to do.
+ */
+async function alertsOfOwner(env: CoordinatorEnv, own: readonly string[]): Promise<readonly Alert[]> {
+  try {
+    const written = await readDatabaseOwner(env.DB);
+    const isCurrent = written !== null && written.join() === own.join();
+    if (own.length > 0 && !isCurrent && ownsDatabase(written, own)) await storeDatabaseOwner(env.DB, own);
+    return alertsOfDatabase(written, own);
+  } catch (error) {
+    console.error(JSON.stringify({ event: 'database-owner-unread', error: errorText(error) }));
+    return [];
+  }
 }
 
 /**

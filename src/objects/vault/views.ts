@@ -22,6 +22,8 @@ export interface WokenVault {
   readonly bytes: number;
   /** The chains on which the vault has money. */
   readonly fundedChains: readonly string[];
+  /** The origins of the passkeys in the policy in force, each one once. */
+  readonly passkeyOrigins: readonly string[];
 }
 
 /**

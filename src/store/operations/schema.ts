@@ -132,3 +132,10 @@ export const sweepRuns = sqliteTable('sweep_runs', {
   id: integer('id').primaryKey(),
   endedAtMs: integer('ended_at_ms').notNull(),
 });
+
+/** The keys of the deployment that writes D1 (domain/operations/database-owner.ts): one row. */
+export const databaseOwner = sqliteTable('database_owner', {
+  id: integer('id').primaryKey(),
+  /** Fingerprints of the keys, with spaces. */
+  fingerprints: text('fingerprints').notNull(),
+});

@@ -51,7 +51,13 @@ async function found(
   release = RELEASE,
   monitors: Status['monitors'] = [monitor(null)],
 ): Promise<readonly string[]> {
-  const deployment = { approvalOrigins: [host], issuer: host, newestMigration: '0024_alerts.sql', ...change };
+  const deployment = {
+    approvalOrigins: [host],
+    issuer: host,
+    newestMigration: '0024_alerts.sql',
+    passkeyOrigins: [],
+    ...change,
+  };
   const findings = await checkOutside({ release, deployment, monitors }, host, FILES);
   return findings.map(({ level, name, detail }) => `${level} ${name}: ${detail}`);
 }

@@ -70,3 +70,21 @@ test('one RPC node, no chain, few co-signers and two releases are named once', (
   expect(found({ cosigners: [cosigner(1), cosigner(2), cosigner(3, 12, '0.3.0')] })).toEqual(differing);
   expect(found({ release: '0.1.0' })).toEqual(differing);
 });
+
+test('passkeys of another page are a warning, and a fault when no passkey is of an approval page', () => {
+  const [page, former] = ['https://approve.test', 'https://former.test'];
+  const of = (approvalOrigins: string[], ...origins: readonly string[]) =>
+    found({
+      deployment: {
+        ...GOOD.deployment,
+        approvalOrigins,
+        passkeyOrigins: origins.map((origin) => ({ origin, vaults: 2 })),
+      },
+    });
+  expect(of([page], page)).toEqual([]);
+  expect(of([page])).toEqual([]);
+  expect(of([page], page, former)).toEqual([`warning approval page ${former} APPROVAL_ORIGIN`]);
+  expect(of([page], former)).toEqual([`fault approval page ${former} APPROVAL_ORIGIN`]);
+  // The dashboard signs.
+  expect(of([], former)).toEqual([]);
+});

@@ -327,9 +327,9 @@ export const FOUND: readonly FoundSetting[] = [
     number: '25',
     what: 'TOKEN_MAC_KEY: another key',
     name: 'TOKEN_MAC_KEY',
-    alert: 'none',
-    shown: 'every token gets 401 `token-invalid` at once',
+    alert: 'foreign-database',
   },
+  { number: '', what: 'DB: the database of another deployment', name: 'TOKEN_MAC_KEY', alert: 'foreign-database' },
   {
     number: '29',
     what: 'SERVICE_KEY_HASHES: hash of the key and a newline',

@@ -33,6 +33,7 @@ const NOT_BETWEEN_COSIGNERS = [
   'conclave/approval/request',
   'conclave/credential-reset-cancellation/v1',
   'conclave/device-request/v1',
+  'conclave/database-owner/v1',
   // Names of hashes of settings, which the coordinator compares.
   'conclave/peers/v1',
   'conclave/secret-fingerprint/v1',

@@ -66,7 +66,7 @@ const STATUS: Status = {
       })),
     },
   ],
-  deployment: { approvalOrigins: [], issuer: null, newestMigration: null },
+  deployment: { approvalOrigins: [], issuer: null, newestMigration: null, passkeyOrigins: [] },
   lastSweepAt: '2026-11-30T09:59:00Z',
   vaults: { count: 5, longestUnsweptAt: null },
   stores: [{ store: 'D1', bytes: 6, percent: 0 }],

@@ -66,9 +66,9 @@ test('a query finds rows of every kind by their age', async () => {
   const log = vi.spyOn(console, 'error').mockImplementation((line: string) => void logged.push(line));
   const quarter = 900_000;
   // A sweep raises alerts in the first minute of each quarter of an hour only.
-  await sweep(coordinator, { nowMs: Math.ceil(now / quarter) * quarter - 60_000, settingFaults: [] });
+  await sweep(coordinator, { nowMs: Math.ceil(now / quarter) * quarter - 60_000, settingFaults: [], fingerprints: [] });
   expect(logged.filter((line) => line.includes('"alert"'))).toEqual([]);
-  await sweep(coordinator, { nowMs: Math.ceil(now / quarter) * quarter, settingFaults: [] });
+  await sweep(coordinator, { nowMs: Math.ceil(now / quarter) * quarter, settingFaults: [], fingerprints: [] });
   log.mockRestore();
   const alerts = logged.filter((line) => line.includes('"alert"')).map((line) => JSON.parse(line) as { code: string });
   expect(alerts.map(({ code }) => code)).toEqual(expect.arrayContaining(['dead-letters', 'failed-deliveries']));

@@ -104,7 +104,12 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
       await this.#commits.arm();
     }
     const bytes = this.ctx.storage.sql.databaseSize;
-    return { bytes, fundedChains: exists ? this.#storage.balances.fundedChains() : [] };
+    const passkeys = this.#vault?.policy.devices.flatMap((device) => ('origin' in device ? [device.origin] : [])) ?? [];
+    return {
+      bytes,
+      fundedChains: exists ? this.#storage.balances.fundedChains() : [],
+      passkeyOrigins: [...new Set(passkeys)].toSorted(),
+    };
   }
 
   /**
