@@ -5,9 +5,10 @@ export interface NodeStatement {
   readonly host: string;
   /**
    * - `included`, `included-elsewhere`: in the block that is judged, or in another way.
+   * - `included-unshown`: in a block, and the node does not show what it must have then.
    * - `nothing`: the node does not answer, or is behind.
    */
-  readonly states: 'included' | 'included-elsewhere' | 'not-included' | 'nonce-used' | 'nothing';
+  readonly states: 'included' | 'included-elsewhere' | 'included-unshown' | 'not-included' | 'nonce-used' | 'nothing';
 }
 
 export type Observation =
@@ -37,8 +38,8 @@ export type Observation =
        */
       readonly isUnexplained?: true;
       /**
-       * One RPC node states that the nonce is used, and another one that it is not. No node shows
-       * which transaction used it.
+       * One RPC node states that the nonce is used, or that an attempt is included, and another one
+       * that the nonce is unused. No node shows the transaction that used it.
        */
       readonly isUseDisputed?: true;
       /** What each RPC node states, with `isUseDisputed`. */

@@ -28,6 +28,8 @@ export type NodeProblem =
        * The RPC node has the transaction, and its form cannot be read: a later call fails alike.
        */
       readonly isUnread?: true;
+      /** The RPC node states an inclusion, and does not show what it must have then. */
+      readonly statesInclusion?: true;
       /** The chain that the RPC node serves, where it is not that of the pool. */
       readonly serves?: string;
     };
@@ -42,11 +44,21 @@ export function unread(detail: string): { readonly ok: false; readonly refusal: 
   return refused({ kind: 'unusable', detail, isUnread: true });
 }
 
+/** Returns the refusal of an inclusion that an RPC node states and does not show. */
+export function unshown(detail: string): { readonly ok: false; readonly refusal: NodeProblem } {
+  return refused({ kind: 'unusable', detail, statesInclusion: true });
+}
+
 export const NO_NODE: NodeProblem = { kind: 'unusable', detail: 'No RPC node is configured for this chain.' };
 
 /** Returns how an RPC node denies an inclusion; null for any other answer. */
 export function denialOf(answer: Result<unknown, NodeProblem>): 'block' | 'no-block' | null {
   return !answer.ok && answer.refusal.kind === 'unusable' ? (answer.refusal.deniesInclusion ?? null) : null;
+}
+
+/** Reports whether an RPC node states an inclusion that it does not show. */
+export function isUnshown(answer: Result<unknown, NodeProblem>): boolean {
+  return !answer.ok && answer.refusal.kind === 'unusable' && answer.refusal.statesInclusion === true;
 }
 
 /** Reports whether an RPC node has a transaction in a form that cannot be read. */

@@ -1,6 +1,6 @@
 import type { NodeStatement, Observation } from '#chains/observation.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
-import { denialOf } from '#chains/rpc/node-pool.ts';
+import { denialOf, isUnshown } from '#chains/rpc/node-pool.ts';
 import type { Result } from '#domain/result.ts';
 import { isSameInclusion } from '#domain/transaction/inclusion.ts';
 import type { Inclusion } from '#domain/transaction/transaction.ts';
@@ -19,6 +19,7 @@ export function statementsOf(
 }
 
 function stateOf(answer: Result<Observation, NodeProblem>, claim: Inclusion | null): NodeStatement['states'] {
+  if (isUnshown(answer)) return 'included-unshown';
   if (!answer.ok) return denialOf(answer) === null ? 'nothing' : 'not-included';
   const { value } = answer;
   if (value.type === 'included') {

@@ -1,9 +1,9 @@
 import { asChainFault } from '#chains/rpc/node-fallback.ts';
 import type { WatchedAttempts } from '#chains/chain-client.ts';
-import type { Observation } from '#chains/observation.ts';
+import type { NodeStatement, Observation } from '#chains/observation.ts';
 import type { ChainFault } from '#chains/chain-rules.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
-import { denialOf, NO_NODE, onEveryNode, onNode, reachedByTwo } from '#chains/rpc/node-pool.ts';
+import { denialOf, isUnshown, NO_NODE, onEveryNode, onNode, reachedByTwo } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Claim } from '#chains/contents.ts';
 import { statementsOf } from '#chains/rpc/node-statements.ts';
@@ -78,7 +78,7 @@ function withStatements(
 ): Result<Observation, NodeProblem> {
   if (!result.ok || result.value.type !== 'absent') return result;
   const statements = statementsOf(answers, hosts, null);
-  const silent = statements.flatMap(({ host, states: stated }) => (stated === 'nothing' ? [host] : []));
+  const silent = statements.flatMap(({ host, states: stated }) => (SHOWS_NOTHING.has(stated) ? [host] : []));
   const { isUseDisputed = false } = result.value;
   return accepted({
     ...result.value,
@@ -86,6 +86,8 @@ function withStatements(
     ...(isUseDisputed ? { statements } : {}),
   });
 }
+
+const SHOWS_NOTHING: ReadonlySet<NodeStatement['states']> = new Set(['nothing', 'included-unshown']);
 
 async function provenInclusion(
   { inclusion, claim }: Judged,
@@ -284,6 +286,8 @@ function absenceAmong(all: readonly Answer[], watch: Watch): Result<Observation,
     const isDisputed = all.some((answer) => answer.ok && answer.value.type === 'absent' && isUnused(answer.value));
     return accepted(isDisputed ? { ...NOTHING, isUseDisputed: true } : { ...NOTHING, isUnexplained: true });
   }
+  // An honest node that has the block later would show the transaction in its mempool until then.
+  if (answers.some(isUnshown) && absent.some(isUnused)) return accepted({ ...NOTHING, isUseDisputed: true });
   const isGone = absent.length > 0 && answered.every((one) => one.type === 'absent' && one.isCoinUnknown === true);
   if (isGone) return accepted({ ...NOTHING, isCoinUnknown: true });
   const lives = absent.flatMap(({ liveUntil }) => (liveUntil === undefined ? [] : [BigInt(liveUntil)]));

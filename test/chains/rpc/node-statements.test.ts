@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Observation } from '#chains/observation.ts';
 import { noAnswer } from '#chains/rpc/json-rpc.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
-import { unusable } from '#chains/rpc/node-pool.ts';
+import { unshown, unusable } from '#chains/rpc/node-pool.ts';
 import { observeWithQuorum } from '#chains/rpc/observation-quorum.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -17,6 +17,7 @@ const absent = { type: 'absent', inMempool: false, nonceTaken: false } as const;
 const NOTHING = accepted<Observation>(absent);
 const USED = accepted<Observation>({ ...absent, isUnexplained: true });
 const SILENT: Answer = noAnswer('No response in time.');
+const UNSHOWN: Answer = unshown('The RPC node has a receipt without its transaction.');
 const BEHIND: Answer = unusable('The RPC node is behind the recorded block.');
 const DENIES: Answer = refused({ kind: 'unusable', detail: 'no such transaction', deniesInclusion: 'block' });
 const INCLUDED = accepted<Observation>({ type: 'included', inclusion: inclusion({ confirmations: 3 }) });
@@ -29,6 +30,7 @@ test.each<[string, readonly Answer[], readonly string[] | undefined]>([
   ['no answer', [INCLUDED, SILENT], ['included', 'nothing']],
   ['a node that is behind', [INCLUDED, BEHIND], ['included', 'nothing']],
   ['a used nonce', [USED, NOTHING], ['nonce-used', 'not-included']],
+  ['an inclusion that is not shown', [UNSHOWN, NOTHING], ['included-unshown', 'not-included']],
   ['two that state it', [INCLUDED, INCLUDED, NOTHING], undefined],
   ['one configured node', [INCLUDED], undefined],
   ['nothing to compare', [NOTHING, SILENT], undefined],

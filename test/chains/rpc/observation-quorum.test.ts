@@ -3,7 +3,7 @@ import { observeWithQuorum } from '#chains/rpc/observation-quorum.ts';
 import type { WatchedAttempts } from '#chains/chain-client.ts';
 import type { Observation } from '#chains/observation.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
-import { unusable } from '#chains/rpc/node-pool.ts';
+import { unshown, unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { noAnswer } from '#chains/rpc/json-rpc.ts';
 import type { Result } from '#domain/result.ts';
@@ -31,6 +31,7 @@ const DENIES: Answer = refused({
  * same answer.
  */
 const KNOWS_NO_BLOCK: Answer = refused({ kind: 'unusable', detail: 'no block', deniesInclusion: 'no-block' });
+const UNSHOWN: Answer = unshown('The RPC node has a receipt without its transaction.');
 const ILL: Answer = refused({ kind: 'error-answer', code: -32_004, detail: 'Block not available', data: null });
 const NOTHING = accepted<Observation>({ type: 'absent', inMempool: false, nonceTaken: false });
 const WAITING = accepted<Observation>({ type: 'absent', inMempool: true, nonceTaken: false });
@@ -162,6 +163,17 @@ test('a used nonce is unexplained only when no RPC node that answers states the 
     }
     expect(await seenBy(UNEXPLAINED, used)).toEqual(UNEXPLAINED);
   }
+});
+
+test('an inclusion that one RPC node states and does not show contradicts a node on which it can still be made', async () => {
+  for (const other of [NOTHING, lives('7')]) {
+    expect(await seenBy(UNSHOWN, other)).toEqual(DISPUTED);
+    expect(await seenBy(UNREACHABLE, other, UNSHOWN)).toEqual(DISPUTED);
+  }
+  expect(await seenBy(UNSHOWN, WAITING)).toEqual(WAITING);
+  expect(await seenBy(UNSHOWN, UNEXPLAINED)).toEqual(UNEXPLAINED);
+  expect(await seenBy(UNSHOWN, UNREACHABLE)).toMatchObject({ ok: false });
+  expect(await seenBy(UNREACHABLE, NOTHING)).toEqual(NOTHING);
 });
 
 test('an inclusion that only one RPC node reports is checked with the others by its block, and is not final', async () => {

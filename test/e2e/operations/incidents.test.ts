@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { Hex } from 'viem';
+import { keccak256 } from 'viem';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { newCosignerSecrets } from '#local/stack/configuration.ts';
 import { report } from '#local/stack/monitor.ts';
@@ -75,6 +77,21 @@ const payment = () => world.approved({ vaultId: vault.id, chain: 'anvil', to: RE
 const stateOf = async (id: string) => (await finished(world.people().alice, id)).state;
 const reasonOf = async (id: string) =>
   (await reaches(world.people().alice, id, ({ stateReason }) => stateReason !== null)).stateReason;
+/** Returns the receipt of a transfer in this block, as an RPC node gives it. */
+const receiptIn = ({ hash, number }: { readonly hash: Hex; readonly number: Hex }, transactionHash: Hex) => ({
+  transactionHash,
+  transactionIndex: '0x0',
+  blockHash: hash,
+  blockNumber: number,
+  status: '0x1',
+  gasUsed: '0x5208',
+  cumulativeGasUsed: '0x5208',
+  effectiveGasPrice: '0x3b9aca00',
+  contractAddress: null,
+  logs: [],
+  logsBloom: `0x${'00'.repeat(256)}`,
+  type: '0x2',
+});
 const hostOf = (gate: Gate) => new URL(gate.url).host;
 
 test('an RPC node that is away is named, and payments wait for it', async () => {
@@ -135,6 +152,30 @@ test.each(['first', 'second'])(
     await receives('alert.resolved unexplained-transactions');
   },
 );
+
+test('a payment that one RPC node swallows, with an invented receipt, waits and is paid once', async () => {
+  const before = await world.chain.balance(RECIPIENT);
+  world.gate.falsify(async (method, [sent]) => {
+    if (method === 'eth_sendRawTransaction') return { result: keccak256(sent as Hex) };
+    if (method !== 'eth_getTransactionReceipt') return undefined;
+    const block = (await request(world.chainUrl, 'eth_getBlockByNumber', ['latest', false])) as {
+      readonly hash: Hex;
+      readonly number: Hex;
+    };
+    return { result: receiptIn(block, sent as Hex) };
+  });
+  // The other node gets nothing of it.
+  world.secondGate.falsify((method) =>
+    method === 'eth_sendRawTransaction' ? { error: { code: -32_603, message: 'no peers' } } : undefined,
+  );
+  const id = await payment();
+  await reaches(world.people().alice, id, ({ stateReason }) => stateReason === 'NODES_DISAGREE');
+  await receives('alert.open unexplained-transactions');
+  for (const gate of [world.gate, world.secondGate]) gate.falsify(null);
+  expect(await stateOf(id)).toBe('SUCCEEDED');
+  expect(await world.chain.balance(RECIPIENT)).toBe(before + 1n);
+  await receives('alert.resolved unexplained-transactions');
+});
 
 test('a co-signer that is away is named, and a payment waits when a second one is', async () => {
   await restarted({ absent: [3] });

@@ -153,4 +153,18 @@ export const NETWORK_BUGS: readonly Bug[] = [
     is: 'if (!URL.canParse(url))',
     caughtBy: ['test/cli/conclave.test.ts'],
   },
+  {
+    name: 'nodes: an inclusion that a node states and does not show counts as no answer',
+    file: 'src/chains/rpc/observation-quorum.ts',
+    was: 'if (answers.some(isUnshown) && absent.some(isUnused)) return accepted({ ...NOTHING, isUseDisputed: true });',
+    is: '',
+    caughtBy: ['test/chains/rpc/observation-quorum.test.ts'],
+  },
+  {
+    name: 'operations: a database of another deployment gets the keys of this one',
+    file: 'src/jobs/operations/alerts.ts',
+    was: 'if (own.length > 0 && !isCurrent && ownsDatabase(written, own)) await storeDatabaseOwner(env.DB, own);',
+    is: 'if (own.length > 0 && !isCurrent) await storeDatabaseOwner(env.DB, own);',
+    caughtBy: ['test/jobs/operations/deployment.worker.test.ts'],
+  },
 ];

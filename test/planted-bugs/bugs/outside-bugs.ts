@@ -26,8 +26,8 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   {
     name: 'a receipt of a block that is not there',
     file: 'src/chains/evm/watch/observe.ts',
-    was: 'if (block.value?.hash !== receipt.blockHash)\n    return unusable(',
-    is: 'if (block.value === null) return unusable(',
+    was: 'if (block.value?.hash !== receipt.blockHash)\n    return unshown(',
+    is: 'if (block.value === null) return unshown(',
     caughtBy: evm('watch/observe'),
   },
   {

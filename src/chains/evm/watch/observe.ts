@@ -4,7 +4,7 @@ import { movedIn } from '#chains/rpc/inclusion-contents.ts';
 import type { WatchedAttempts } from '#chains/chain-client.ts';
 import type { Observation } from '#chains/observation.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
-import { unusable } from '#chains/rpc/node-pool.ts';
+import { unshown, unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { BLOCK_CALLS } from '#chains/evm/client/block-calls.ts';
 import { depthOf } from '#chains/evm/client/depth.ts';
@@ -77,7 +77,7 @@ async function findReceipt(node: RpcNode, hashes: readonly string[]): Promise<Re
 async function observeInclusion(view: View, found: Found): Promise<Result<Observation, NodeProblem>> {
   const known = await view.node.request(getTransaction(found.hash));
   if (!known.ok) return known;
-  if (known.value === null) return unusable('The RPC node has a receipt without its transaction.');
+  if (known.value === null) return unshown('The RPC node has a receipt without its transaction.');
   return describeInclusion(view, { ...found, known: known.value });
 }
 
@@ -94,10 +94,10 @@ async function describeInclusion(view: View, mined: Mined): Promise<Result<Obser
   ]);
   if (!block.ok) return block;
   if (block.value?.hash !== receipt.blockHash)
-    return unusable('The receipt is from a block that the RPC node does not have.');
+    return unshown('The receipt is from a block that the RPC node does not have.');
   if (!finalized.ok && finalized.refusal.kind === 'no-answer') return finalized;
   const feePaid = feeOf(receipt);
-  if (feePaid === null) return unusable('The RPC node returned an impossible fee.');
+  if (feePaid === null) return unshown('The RPC node returned an impossible fee.');
   const { confirmations, isFinal } = depthOf(receipt.blockNumber, { chain, head, finalized });
   const failure = await executionFailure(node, receipt, known);
   const evidence = await evidenceFor(view, mined);

@@ -2,7 +2,7 @@ import type { Address } from '@solana/kit';
 import { isSignature } from '@solana/kit';
 import { checkAbsence } from '#chains/rpc/absence-check.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
-import { unread, unusable } from '#chains/rpc/node-pool.ts';
+import { unread, unshown, unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { mintIn } from '#chains/solana/client/accounts.ts';
 import { depthOf } from '#chains/solana/watch/depth.ts';
@@ -78,8 +78,8 @@ export async function readMined(
   if (!blockHash.ok) return blockHash;
   if (!head.ok) return head;
   if (landed.value === null || blockHash.value === null)
-    return unusable('The RPC node has a status without its transaction.');
-  if (landed.value.slot !== status.slot) return unusable('The RPC node reports two blocks for one transaction.');
+    return unshown('The RPC node has a status without its transaction.');
+  if (landed.value.slot !== status.slot) return unshown('The RPC node reports two blocks for one transaction.');
   const [signer] = landed.value.accounts;
   if (signer === undefined) return unusable('The transaction has no signer.');
   // The account alone does not name the wallet, whose change would be lost.

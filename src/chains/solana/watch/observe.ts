@@ -4,7 +4,7 @@ import { checkOwnAbsence, denial } from '#chains/rpc/absence-check.ts';
 import type { WatchedAttempts } from '#chains/chain-client.ts';
 import type { Observation } from '#chains/observation.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
-import { denialOf, unusable } from '#chains/rpc/node-pool.ts';
+import { denialOf, unshown, unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { storedNonce } from '#chains/solana/client/accounts.ts';
 import { BEHIND_ANCHOR, isBehindAnchor, MAX_LIFETIME } from '#chains/solana/client/durable-nonce.ts';
@@ -63,7 +63,7 @@ async function included(
   if (!landed.ok) return landed;
   const { block, error, fee, movements } = landed.value;
   if ((error !== null) !== status.failed)
-    return unusable('The RPC node reports one transaction as failed and as successful.');
+    return unshown('The RPC node reports one transaction as failed and as successful.');
   return accepted({
     type: 'included',
     inclusion: {
