@@ -6,6 +6,9 @@ export type Amount = string & { readonly __brand: 'Amount' };
 
 export const UINT256_MAX = (1n << 256n) - 1n;
 
+/** Lamports of Solana and units of its tokens are 64 bits. */
+export const UINT64_MAX = 2n ** 64n - 1n;
+
 /**
  * No sign, leading zero, point or exponent. 78 digits hold 2^256 - 1; longer text is refused before
  * it is parsed.

@@ -10,7 +10,7 @@ import { offchainMessage } from '#chains/solana/rules/message.ts';
 import type { DurableNonce } from '#chains/solana/rules/payment-terms.ts';
 import { costOf, nonceAccountOf } from '#chains/solana/rules/payment-terms.ts';
 import { messageBytes, termsIn } from '#chains/solana/rules/transaction.ts';
-import { parseAmount, unitsOf } from '#domain/asset/amount.ts';
+import { parseAmount, UINT64_MAX, unitsOf } from '#domain/asset/amount.ts';
 import type { MessageIntent, OnChainIntent, TransferIntent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -48,9 +48,6 @@ export interface SolanaMessage {
   readonly signingDigest: Uint8Array;
   readonly signedMessages: readonly [Uint8Array];
 }
-
-/** Lamports and units of a token are 64 bits. */
-export const UINT64_MAX = 2n ** 64n - 1n;
 
 /**
  * The space in a packet of the network (1,232 bytes) beside one signature and the signature count.
