@@ -18,7 +18,7 @@ import { useDecisions } from '#dashboard/pending.ts';
 import { prepareSentences } from '#dashboard/policy/policy-reader.ts';
 import { InForce } from '#dashboard/policy/in-force.tsx';
 import { Proposal } from '#dashboard/policy/proposal.tsx';
-import { Statements } from '#dashboard/pages/statements.tsx';
+import { Statements, useStatements } from '#dashboard/pages/statements.tsx';
 import { useNumberInAddress } from '#dashboard/shell/navigation.ts';
 import { PageHeading, useTitle } from '#dashboard/shell/page-heading.tsx';
 
@@ -51,6 +51,7 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
     ]);
     return { policy, renewalsNeeded, founding, changes: changes.reduce(joined) };
   });
+  const statements = useStatements(vault.id, loaded.state === 'ready' ? loaded.value.policy.hash : null);
   useDecisions(reload);
   const origins = useApprovalOrigins();
   const [fault, setError] = useState<string | null>(null);
@@ -91,7 +92,7 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
           <>
             {founding !== null && <MissingFounders founding={founding} renew={mayPropose ? renew : null} />}
             <InForce policy={policy} members={vault.members} remove={isSigner ? remove : null} />
-            <Statements vaultId={vault.id} policy={policy} me={me} />
+            <Statements vaultId={vault.id} statements={statements} me={me} />
             <Renewals needed={renewalsNeeded} changes={policyChanges} renew={mayPropose ? renew : null} />
             <p class="doors">
               {isSigner && <AddPasskey origins={origins} enrol={enrol} />}

@@ -4,6 +4,8 @@ import { api, good } from '#dashboard/api.ts';
 import type { ApprovalChannel } from '#dashboard/approval/approval-channel.ts';
 import { requestSignature, useApprovalOrigins } from '#dashboard/approval/approval-channel.ts';
 import { PageButtons } from '#dashboard/approval/page-buttons.tsx';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Loaded } from '#dashboard/shell/loading.tsx';
 import { LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
 import { Hash } from '#dashboard/pages/record-fields.tsx';
 
@@ -14,17 +16,45 @@ type InForce = Pick<Answer['policy'], 'version' | 'hash'>;
 
 const NONCE_BYTES = 32;
 
+export interface StatementList {
+  readonly loaded: Loaded<Answer>;
+  readonly reload: () => void;
+}
+
+/**
+ * Loads the statements of the co-signers: at first together with the policy, and again when another
+ * policy is in force.
+ *
+ * @param hash of the policy in force; null before it is known
+ */
+export function useStatements(vaultId: number, hash: string | null): StatementList {
+  const { loaded, reload } = useLoaded(`statements ${vaultId}`, async () => {
+    const query = { nonce: newNonce() };
+    return good(api.vault[':vaultId'].policy.$get({ param: { vaultId: String(vaultId) }, query }));
+  });
+  const shown = useRef(hash);
+  useEffect(() => {
+    if (shown.current !== null && shown.current !== hash) reload();
+    shown.current = hash;
+  }, [hash]);
+  return { loaded, reload };
+}
+
 /**
  * Shows the policies that the co-signers have in force, as the server delivers them. This page
  * comes from the same server, so it verifies nothing. It shows whether a policy change has reached
  * all co-signers.
  */
-export function Statements(props: { readonly vaultId: number; readonly policy: InForce; readonly me: Person }) {
-  const { vaultId, policy, me } = props;
-  const { loaded, reload } = useLoaded(`statements ${vaultId} ${policy.hash}`, async () => {
-    const query = { nonce: newNonce() };
-    return good(api.vault[':vaultId'].policy.$get({ param: { vaultId: String(vaultId) }, query }));
-  });
+export function Statements(props: {
+  readonly vaultId: number;
+  readonly statements: StatementList;
+  readonly me: Person;
+}) {
+  const {
+    vaultId,
+    statements: { loaded, reload },
+    me,
+  } = props;
   return (
     <section aria-labelledby="statements">
       <h2 id="statements">Co-signers</h2>
