@@ -23,7 +23,7 @@ export function InboxSection(props: { readonly inbox: InboxList; readonly vaults
 function InboxRows(props: { readonly loaded: Inbox; readonly vaults: readonly OwnVault[]; readonly inbox: InboxList }) {
   const { loaded, vaults, inbox } = props;
   const { items, hasMore, unread } = loaded;
-  const { fault, attempt } = useAttempt(inbox.reload);
+  const { fault, attempt } = useAttempt(inbox.markRead);
   // What was unread when the page opened stays marked while the reader is on the page.
   const fresh = useRef(new Set<string>());
   for (const item of items) if (item.readAt === null) fresh.current.add(nameOf(item));

@@ -21,6 +21,8 @@ export interface InboxList {
   readonly reload: () => void;
   /** Loads one page more. */
   readonly more: () => void;
+  /** Shows all loaded ones as read, after the service has recorded it. */
+  readonly markRead: () => void;
 }
 
 /** The path of the page that shows the inbox. */
@@ -36,7 +38,7 @@ const FRESH_MS = 30_000;
  */
 export function useInbox(path: string, position: string | null): InboxList {
   const pages = useRef(1);
-  const { loaded, reload } = useLoaded<Inbox>('inbox', () => read(pages.current));
+  const { loaded, reload, change } = useLoaded<Inbox>('inbox', () => read(pages.current));
   const seen = useRef({ path, position, atMs: Date.now() });
   useEffect(() => {
     const { current } = seen;
@@ -50,7 +52,12 @@ export function useInbox(path: string, position: string | null): InboxList {
     pages.current += 1;
     reload();
   };
-  return { loaded, reload, more };
+  const markRead = () => {
+    const readAt = new Date().toISOString();
+    const marked = (item: InboxItem) => ({ ...item, readAt: item.readAt ?? readAt });
+    change((inbox) => ({ ...inbox, items: inbox.items.map(marked), unread: 0 }));
+  };
+  return { loaded, reload, more, markRead };
 }
 
 /** Returns the number of unread notifications; null while none is known. */
