@@ -159,7 +159,7 @@ function headerParameters({ method, path, conditional, answer }: Route) {
     schema: { type: 'string' },
   });
   const creates = method === 'POST' && path.startsWith('/transaction/') && answer.status === 201;
-  const waits = method === 'GET' && path === '/transaction/:txId';
+  const waits = method === 'GET' && (path === '/transaction/:txId' || path === '/vault/:vaultId/feed');
   return [
     ...(creates
       ? [
@@ -173,7 +173,7 @@ function headerParameters({ method, path, conditional, answer }: Route) {
       ? [header('If-None-Match', 'The ETag of an earlier response; the response is 304 when nothing has changed')]
       : []),
     ...(waits
-      ? [header('Prefer', 'wait=N delays the response until the record changes, for N seconds (30 at most)')]
+      ? [header('Prefer', 'wait=N delays the response until there is a change, for N seconds (30 at most)')]
       : []),
   ];
 }

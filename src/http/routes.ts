@@ -61,6 +61,7 @@ import { ownPending } from '#http/user/pending.ts';
 import { acceptVault, declineVault } from '#http/vault/member/invitation.ts';
 import { vaultBalances } from '#http/vault/balances.ts';
 import { vaultEvents } from '#http/vault/events.ts';
+import { vaultFeed } from '#http/vault/feed.ts';
 import { vaultHistory } from '#http/vault/history.ts';
 import { cancelByDevice } from '#http/vault/credential-reset/cancel-by-device.ts';
 import { cancelCredentialReset } from '#http/vault/credential-reset/cancel.ts';
@@ -111,6 +112,7 @@ const routes = [
   vaultTransactions,
   vaultBalances,
   vaultEvents,
+  vaultFeed,
   reprocess,
   listReports,
   readReport,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
+import type { HistoryEntry } from '#objects/vault/documents/history.ts';
 import { historyCodec } from '#objects/vault/documents/vault-documents.ts';
 import type { HistoryLine } from '#store/audit.ts';
 import { readableOrNull } from '#store/document.ts';
@@ -20,32 +21,37 @@ export const historyQuery = z.strictObject({
     .optional(),
 });
 
+/** An entry of the history, as it is hashed, with its hash and a readable time. */
+export const historyEntrySchema = z.strictObject({
+  seq: z.int(),
+  transactionId: z.string().nullable(),
+  version: z.int(),
+  action: z.string(),
+  actor: z
+    .strictObject({ userId: z.string(), tokenId: z.string(), address: z.string().nullable() })
+    .nullable()
+    .meta({ description: 'Null for an action of the service itself' }),
+  from: z.string().nullable(),
+  to: z.string().nullable(),
+  reason: z.string().nullable(),
+  digest: z.string().nullable(),
+  detail: z.string().nullable(),
+  atMs: z.int(),
+  previousHash: z.string(),
+  at: z.iso.datetime(),
+  hash: z.string(),
+});
+
 export const historySchema = z
   .strictObject({
-    history: z.array(
-      z.strictObject({
-        seq: z.int(),
-        transactionId: z.string().nullable(),
-        version: z.int(),
-        action: z.string(),
-        actor: z
-          .strictObject({ userId: z.string(), tokenId: z.string(), address: z.string().nullable() })
-          .nullable()
-          .meta({ description: 'Null for an action of the service itself' }),
-        from: z.string().nullable(),
-        to: z.string().nullable(),
-        reason: z.string().nullable(),
-        digest: z.string().nullable(),
-        detail: z.string().nullable(),
-        atMs: z.int(),
-        previousHash: z.string(),
-        at: z.iso.datetime(),
-        hash: z.string(),
-      }),
-    ),
+    history: z.array(historyEntrySchema),
     nextAfter: z.int().nullable(),
   })
   .meta({ id: 'History' });
+
+export function entryRecord(entry: HistoryEntry, hash: string): z.infer<typeof historyEntrySchema> {
+  return { ...entry, at: rfc3339(entry.atMs), hash };
+}
 
 export function pageOf(query: z.infer<typeof historyQuery>) {
   return { after: query.after ?? 0, limit: query.limit ?? DEFAULT_PAGE };
@@ -59,7 +65,7 @@ export function historyPage(lines: readonly HistoryLine[], limit: number) {
   const page = lines.slice(0, limit);
   const history = page.flatMap(({ vaultId, seq, entry, hash }) => {
     const line = readableOrNull(() => historyCodec.decode(entry), { vaultId, seq });
-    return line === null ? [] : [{ ...line, at: rfc3339(line.atMs), hash }];
+    return line === null ? [] : [entryRecord(line, hash)];
   });
   return { history, nextAfter: lines.length > limit ? (page.at(-1)?.seq ?? null) : null };
 }

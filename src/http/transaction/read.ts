@@ -3,13 +3,12 @@ import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { respondWithEtag, matchesEtag, taggedJson } from '#http/edge/etag.ts';
+import { preferredWaitSeconds } from '#http/edge/prefer.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { recordOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
 import { versionOf } from '#objects/vault/views.ts';
 import { transactionAnswer } from '#http/encode/transaction-schema.ts';
-
-const MAX_WAIT_SECONDS = 30;
 
 /**
  * GET /transaction/{txId}: returns the current record from the object of its vault. A matching
@@ -47,14 +46,4 @@ async function read(context: HttpContext, { params: { txId: id } }: Input<{ para
   if (!later.ok) return refusalProblem(context, later.refusal);
   context.header('preference-applied', `wait=${waitSeconds}`);
   return respondWithEtag(context, taggedJson(recordOf(context, later.value)));
-}
-
-/**
- * Returns how many seconds the caller waits for a change (`Prefer: wait=N`, RFC 7240): at most 30,
- * and 0 without the preference or with one that is not valid.
- */
-function preferredWaitSeconds(context: HttpContext): number {
-  const header = context.req.header('prefer') ?? '';
-  const match = /(?:^|[,;])\s*wait\s*=\s*"?([0-9]{1,6})"?\s*(?:[,;]|$)/i.exec(header);
-  return match?.[1] === undefined ? 0 : Math.min(Number.parseInt(match[1], 10), MAX_WAIT_SECONDS);
 }

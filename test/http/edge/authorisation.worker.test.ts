@@ -49,6 +49,7 @@ const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner' | 'se
   'GET /transaction/:txId/history': ['viewer', 'initiator', 'signer', 'admin'],
   'GET /vault/:vaultId/transactions': ['viewer', 'initiator', 'signer', 'admin'],
   'GET /vault/:vaultId/balances': ['viewer', 'initiator', 'signer', 'admin'],
+  'GET /vault/:vaultId/feed': ['viewer', 'initiator', 'signer', 'admin'],
   'GET /vault/:vaultId/history': ['viewer', 'initiator', 'signer', 'admin'],
   'POST /vault/:vaultId/reprocess-incoming-transactions': ['initiator', 'signer', 'admin'],
   'GET /vault/:vaultId/reprocess-report': ['viewer', 'initiator', 'signer', 'admin'],

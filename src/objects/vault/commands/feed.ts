@@ -9,6 +9,7 @@ import { accepted } from '#domain/result.ts';
 import type { Actor } from '#domain/access/approval.ts';
 import type { Vault } from '#domain/vault/vault.ts';
 import type { HistoryEntry } from '#objects/vault/documents/history.ts';
+import { NO_PREVIOUS_ENTRY } from '#objects/vault/documents/history.ts';
 import type { BalancePage } from '#objects/vault/views.ts';
 import { balancesOf } from '#objects/vault/commands/balance.ts';
 import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';
@@ -81,6 +82,89 @@ function changesAfter(context: VaultContext, actor: Actor, after: number): Resul
   });
 }
 
+/** A position in the history: after its entry of this number, which has this hash. */
+export interface FeedPosition {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** An entry of the history, with its hash and the present record of its transaction. */
+interface VaultChange {
+  readonly entry: HistoryEntry;
+  readonly hash: string;
+  readonly record: TransactionView | ActivityView | null;
+}
+
+/** Some changes, the oldest first, and the position after them. */
+interface ChangePage {
+  readonly changes: readonly VaultChange[];
+  readonly position: FeedPosition;
+}
+
+interface FeedRequest {
+  /** Null begins with the first change, and `latest` after the newest one. */
+  readonly after: FeedPosition | 'latest' | null;
+  readonly limit: number;
+  readonly waitMs: number;
+}
+
+/**
+ * Returns the next changes for a client, in the order of the history: at once when there are any,
+ * else at the next change or when the time is over. Null for a position that this history does not
+ * have. Refuses `forbidden`.
+ */
+export async function readFeed(
+  context: VaultContext,
+  actor: Actor,
+  { after, limit, waitMs }: FeedRequest,
+): Promise<Result<ChangePage | null, Refusal>> {
+  const entered = authorize(context.vault(), actor, 'view');
+  if (!entered.ok) return entered;
+  const { history } = context.storage;
+  const from = after === 'latest' ? history.newest() : (after ?? BEGINNING);
+  if (history.hashAt(from.seq) !== from.hash) return accepted(null);
+  if (waitMs > 0 && history.length() <= from.seq) await context.changes.next(FEED_SIGNAL, waitMs);
+  return changesFrom(context, actor, { from, limit });
+}
+
+const BEGINNING: FeedPosition = { seq: 0, hash: NO_PREVIOUS_ENTRY };
+
+/** Membership is checked again after the wait: a removed member receives nothing. */
+function changesFrom(
+  context: VaultContext,
+  actor: Actor,
+  { from, limit }: { readonly from: FeedPosition; readonly limit: number },
+): Result<ChangePage, Refusal> {
+  const entered = authorize(context.vault(), actor, 'view');
+  if (!entered.ok) return entered;
+  const { vault, viewer } = entered.value;
+  const lines = context.storage.history.lines(from.seq, limit);
+  const records = new Map<string, TransactionView | ActivityView | null>();
+  const recordOf = (id: string) => {
+    const known = records.get(id);
+    if (known !== undefined) return known;
+    const record = recordIn(context, vault, id);
+    const view = record === null ? null : { ...record, policy: vault.policy, viewer };
+    records.set(id, view);
+    return view;
+  };
+  const changes = lines.flatMap(({ entry, hash }): readonly VaultChange[] => {
+    if (entry === null) return [];
+    const { transactionId: id } = entry;
+    return [{ entry, hash, record: id === null ? null : recordOf(id) }];
+  });
+  // Not that of the last change: a reader must get past an unreadable entry.
+  const last = lines.at(-1);
+  return accepted({ changes, position: last === undefined ? from : { seq: last.seq, hash: last.hash } });
+}
+
+function recordIn({ storage }: VaultContext, { id: vaultId }: Vault, id: string) {
+  const transaction = readableOrNull(() => storage.transaction(id), { vaultId, id });
+  if (transaction !== null) return { transaction };
+  const activity = readableOrNull(() => storage.activities.read(id), { vaultId, id });
+  return activity === null ? null : { activity };
+}
+
 function readChanges(context: VaultContext, vault: Vault, after: number): SharedChanges {
   const { storage } = context;
   const lines = storage.history.after(after, LINES_AT_ONCE);
@@ -88,13 +172,12 @@ function readChanges(context: VaultContext, vault: Vault, after: number): Shared
   const assets = new Map<string, ChainAsset>();
   const touch = (chain: string, asset: Asset) => assets.set(`${chain} ${assetKey(asset)}`, { ...asset, chain });
   for (const id of new Set(lines.flatMap(({ transactionId }) => transactionId ?? []))) {
-    const ids = { vaultId: vault.id, id };
-    const transaction = readableOrNull(() => storage.transaction(id), ids);
-    const activity = transaction === null ? readableOrNull(() => storage.activities.read(id), ids) : null;
-    if (transaction !== null) records.push({ transaction });
-    if (activity !== null) records.push({ activity });
-    const record = transaction ?? activity;
-    if (record === null) continue;
+    const found = recordIn(context, vault, id);
+    if (found === null) continue;
+    records.push(found);
+    const transaction = 'transaction' in found ? found.transaction : null;
+    const record = 'transaction' in found ? found.transaction : found.activity;
+    const activity = 'activity' in found ? found.activity : null;
     touch(record.chain, NATIVE);
     for (const { kind, tokenAddress, tokenId } of (activity ?? transaction?.inclusion)?.changes ?? []) {
       touch(record.chain, { kind, tokenAddress, tokenId });

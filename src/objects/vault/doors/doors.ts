@@ -15,7 +15,7 @@ import {
   recordCredentialReset,
   verifyResetCancellation,
 } from '#objects/vault/commands/credential-reset.ts';
-import { beginFeed, nextChanges } from '#objects/vault/commands/feed.ts';
+import { beginFeed, nextChanges, readFeed } from '#objects/vault/commands/feed.ts';
 import { approve, challenge, reject, verifyDeviceRequest } from '#objects/vault/commands/decision.ts';
 import { giveUpRefresh, refreshWork, reportRefresh, requestRefresh } from '#objects/vault/commands/key-refresh.ts';
 import { keyWork, progressKey, recordKey } from '#objects/vault/commands/key.ts';
@@ -111,6 +111,7 @@ const QUERIES = {
   memberAccess,
   beginFeed,
   nextChanges,
+  readFeed,
   projectedScope,
 };
 

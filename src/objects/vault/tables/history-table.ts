@@ -40,6 +40,18 @@ export class HistoryTable {
     return this.#sql.exec<{ seq: number | null }>('SELECT max(seq) AS seq FROM history').one().seq ?? 0;
   }
 
+  /** Returns the number and the hash of the newest entry. */
+  newest(): Pick<HistoryLine, 'seq' | 'hash'> {
+    return this.#readLast();
+  }
+
+  /** Returns the hash of an entry, or null without such an entry. */
+  hashAt(seq: number): string | null {
+    if (seq === 0) return NO_PREVIOUS_ENTRY;
+    const rows = this.#sql.exec<{ hash: string }>('SELECT hash FROM history WHERE seq = ?', seq).toArray();
+    return rows[0]?.hash ?? null;
+  }
+
   /** Returns the readable ones of the next entries, the oldest first. */
   after(seq: number, limit: number): readonly HistoryEntry[] {
     return this.lines(seq, limit).flatMap(({ entry }) => entry ?? []);

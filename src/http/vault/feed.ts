@@ -1,0 +1,117 @@
+import * as z from 'zod';
+import type { VaultId } from '#domain/id.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { actorOf } from '#http/encode/context.ts';
+import { entryRecord, historyEntrySchema } from '#http/encode/history.ts';
+import { refusalProblem } from '#http/encode/problem.ts';
+import { transactionSchema } from '#http/encode/transaction-schema.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { cursorText } from '#http/edge/page.ts';
+import { preferredWaitSeconds } from '#http/edge/prefer.ts';
+import { invalidRequest } from '#http/edge/request-check.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
+import { recordOf, shortened } from '#http/transaction/transaction-path.ts';
+import type { FeedPosition } from '#objects/vault/commands/feed.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
+
+const MAX_PAGE_SIZE = 100;
+const DEFAULT_PAGE = 50;
+/** Ours: the characters of a page, most of one byte each. The cursor continues after it. */
+const MAX_PAGE_BYTES = 512 * 1024;
+
+/** The value of `after` that begins after the newest change. */
+const LATEST = 'latest';
+
+const feedQuery = z.strictObject({
+  after: z.string().max(128).optional().meta({
+    description: 'The cursor of the last response, or `latest` to begin after the newest change',
+  }),
+  limit: z
+    .string()
+    .regex(/^[1-9][0-9]{0,2}$/, 'Must be a whole number.')
+    .transform((text) => Number.parseInt(text, 10))
+    .refine((limit) => limit <= MAX_PAGE_SIZE, `Must be at most ${MAX_PAGE_SIZE}.`)
+    .optional(),
+});
+
+const changeSchema = z.strictObject({
+  entry: historyEntrySchema,
+  record: transactionSchema.nullable().meta({
+    description: 'The present record of the transaction of the entry; null for an entry about the vault itself',
+  }),
+});
+
+const feedSchema = z
+  .strictObject({
+    changes: z.array(changeSchema).meta({ description: 'The oldest first' }),
+    cursor: z.string().meta({ description: 'Continues after these changes' }),
+  })
+  .meta({ id: 'Feed' });
+
+/**
+ * GET /vault/{vaultId}/feed: returns the changes of a vault in the order in which they happened, by
+ * the number that the vault gives to each. Each one has its entry in the hash-chained history, and
+ * the present record of its transaction without long fields. A client that continues with each
+ * cursor receives every change. `Prefer: wait=N` holds the response until there is a change, for at
+ * most 30 s. It counts as one read.
+ */
+export const vaultFeed = route({
+  method: 'GET',
+  path: '/vault/:vaultId/feed',
+  access: 'read',
+  summary: 'Follow the changes of a vault, oldest first; with Prefer: wait, wait for a change',
+  query: feedQuery,
+  answer: { status: 200, schema: feedSchema },
+  refuses: ['forbidden'],
+  handle: readFeed,
+});
+
+async function readFeed(
+  context: HttpContext,
+  { params: { vaultId }, query }: Input<{ params: 'vaultId'; query: typeof feedQuery }>,
+): Promise<Response> {
+  const { after: cursor, limit = DEFAULT_PAGE } = query;
+  const after = cursor === undefined || cursor === LATEST ? (cursor ?? null) : positionIn(cursor, vaultId);
+  if (cursor !== undefined && after === null) return unknownPosition(context);
+  const waitSeconds = preferredWaitSeconds(context);
+  const actor = actorOf(context);
+  const page = await callObject(
+    () => vaultStub(context.env, vaultId),
+    (vault) => vault.query(actor, { type: 'readFeed', after, limit, waitMs: waitSeconds * 1000 }),
+  );
+  if (!page.ok) return refusalProblem(context, page.refusal);
+  if (page.value === null) return unknownPosition(context);
+  let [bytes, position] = [0, page.value.position];
+  const texts: string[] = [];
+  for (const [i, { entry, hash, record }] of page.value.changes.entries()) {
+    const shown = record === null ? null : shortened(recordOf(context, record));
+    const text = JSON.stringify({ entry: entryRecord(entry, hash), record: shown });
+    bytes += text.length;
+    const before = page.value.changes[i - 1];
+    if (before !== undefined && bytes > MAX_PAGE_BYTES) {
+      position = { seq: before.entry.seq, hash: before.hash };
+      break;
+    }
+    texts.push(text);
+  }
+  if (waitSeconds > 0) context.header('preference-applied', `wait=${waitSeconds}`);
+  context.header('content-type', 'application/json');
+  return context.body(`{"changes":[${texts.join()}],"cursor":${JSON.stringify(cursorAt(position, vaultId))}}`);
+}
+
+/** A cursor is opaque, so its content can change. The hash makes it a position in one history. */
+function cursorAt({ seq, hash }: FeedPosition, vaultId: VaultId): string {
+  return btoa(`${vaultId} ${seq} ${hash}`);
+}
+
+function positionIn(cursor: string, vaultId: VaultId): FeedPosition | null {
+  const [, vault, seq, hash] = /^([0-9]+) (0|[1-9][0-9]{0,14}) ([0-9a-f]{64})$/.exec(cursorText(cursor) ?? '') ?? [];
+  if (vault !== String(vaultId) || seq === undefined || hash === undefined) return null;
+  return { seq: Number.parseInt(seq, 10), hash };
+}
+
+function unknownPosition(context: HttpContext): Response {
+  const detail = 'Must be a cursor of the feed of this vault.';
+  return invalidRequest(context, [{ pointer: 'after', code: 'invalid', detail }]);
+}
