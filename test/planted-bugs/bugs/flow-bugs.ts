@@ -300,4 +300,18 @@ export const FLOW_BUGS: readonly Bug[] = [
     is: 'UPDATE transactions SET due_at_ms = due_at_ms + 0 * (?1 + ${AGAIN})',
     caughtBy: ['test/store/transactions.worker.test.ts'],
   },
+  {
+    name: 'feed: a page that is cut short continues after the whole page',
+    file: 'src/http/vault/feed.ts',
+    was: 'position = { seq: before.entry.seq, hash: before.hash };',
+    is: '',
+    caughtBy: ['test/http/vault/feed.worker.test.ts'],
+  },
+  {
+    name: 'feed: a cursor of another history is accepted',
+    file: 'src/objects/vault/commands/feed.ts',
+    was: 'if (history.hashAt(from.seq) !== from.hash) return accepted(null);',
+    is: '',
+    caughtBy: ['test/http/vault/feed.worker.test.ts'],
+  },
 ];
