@@ -150,7 +150,7 @@ function queryParameters({ query }: Route) {
   return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: false, schema }));
 }
 
-function headerParameters({ method, path, conditional, answer }: Route) {
+function headerParameters({ method, path, conditional, waits, answer }: Route) {
   const header = (name: string, description: string) => ({
     name,
     in: 'header',
@@ -159,7 +159,6 @@ function headerParameters({ method, path, conditional, answer }: Route) {
     schema: { type: 'string' },
   });
   const creates = method === 'POST' && path.startsWith('/transaction/') && answer.status === 201;
-  const waits = method === 'GET' && (path === '/transaction/:txId' || path === '/vault/:vaultId/feed');
   return [
     ...(creates
       ? [
@@ -172,7 +171,7 @@ function headerParameters({ method, path, conditional, answer }: Route) {
     ...(conditional === true
       ? [header('If-None-Match', 'The ETag of an earlier response; the response is 304 when nothing has changed')]
       : []),
-    ...(waits
+    ...(waits === true
       ? [header('Prefer', 'wait=N delays the response until there is a change, for N seconds (30 at most)')]
       : []),
   ];

@@ -1,10 +1,10 @@
 import type { InferResponseType } from 'hono/client';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Person } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import type { ApprovalChannel } from '#dashboard/approval/approval-channel.ts';
 import { requestSignature, useApprovalOrigins } from '#dashboard/approval/approval-channel.ts';
 import { PageButtons } from '#dashboard/approval/page-buttons.tsx';
-import { useEffect, useRef } from 'preact/hooks';
 import type { Loaded } from '#dashboard/shell/loading.tsx';
 import { LoadedContent, useLoaded } from '#dashboard/shell/loading.tsx';
 import { Hash } from '#dashboard/pages/record-fields.tsx';

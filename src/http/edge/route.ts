@@ -63,6 +63,8 @@ interface Description {
   readonly answer: { readonly status: 200 | 201 | 202 | 204 | 302; readonly schema: z.ZodType | null };
   /** The response has an ETag, and a matching `If-None-Match` gives 304. */
   readonly conditional?: true;
+  /** `Prefer: wait=N` holds the response until there is a change (prefer.ts). */
+  readonly waits?: true;
   /**
    * The refusals in addition to those that `commonRefusals` returns for every route of its kind.
    */

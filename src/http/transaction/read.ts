@@ -23,6 +23,7 @@ export const readTransaction = route({
   summary: 'Read a transaction; with Prefer: wait, wait for a change',
   answer: transactionAnswer(200),
   conditional: true,
+  waits: true,
   refuses: ['forbidden', 'transaction-not-found'],
   handle: read,
 });

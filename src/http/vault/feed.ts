@@ -6,19 +6,14 @@ import { entryRecord, historyEntrySchema } from '#http/encode/history.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { transactionSchema } from '#http/encode/transaction-schema.ts';
 import { callObject } from '#http/edge/object-call.ts';
-import { cursorText } from '#http/edge/page.ts';
+import { cursorText, DEFAULT_PAGE, PageTexts, recordLimit } from '#http/edge/page.ts';
 import { preferredWaitSeconds } from '#http/edge/prefer.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { recordOf, shortened } from '#http/transaction/transaction-path.ts';
-import type { FeedPosition } from '#objects/vault/commands/feed.ts';
+import type { HistoryPosition } from '#objects/vault/tables/history-table.ts';
 import { vaultStub } from '#objects/vault/doors/stub.ts';
-
-const MAX_PAGE_SIZE = 100;
-const DEFAULT_PAGE = 50;
-/** Ours: the characters of a page, most of one byte each. The cursor continues after it. */
-const MAX_PAGE_BYTES = 512 * 1024;
 
 /** The value of `after` that begins after the newest change. */
 const LATEST = 'latest';
@@ -27,12 +22,7 @@ const feedQuery = z.strictObject({
   after: z.string().max(128).optional().meta({
     description: 'The cursor of the last response, or `latest` to begin after the newest change',
   }),
-  limit: z
-    .string()
-    .regex(/^[1-9][0-9]{0,2}$/, 'Must be a whole number.')
-    .transform((text) => Number.parseInt(text, 10))
-    .refine((limit) => limit <= MAX_PAGE_SIZE, `Must be at most ${MAX_PAGE_SIZE}.`)
-    .optional(),
+  limit: recordLimit.optional(),
 });
 
 const changeSchema = z.strictObject({
@@ -63,6 +53,7 @@ export const vaultFeed = route({
   summary: 'Follow the changes of a vault, oldest first; with Prefer: wait, wait for a change',
   query: feedQuery,
   answer: { status: 200, schema: feedSchema },
+  waits: true,
   refuses: ['forbidden'],
   handle: readFeed,
 });
@@ -82,30 +73,26 @@ async function readFeed(
   );
   if (!page.ok) return refusalProblem(context, page.refusal);
   if (page.value === null) return unknownPosition(context);
-  let [bytes, position] = [0, page.value.position];
-  const texts: string[] = [];
+  let { position } = page.value;
+  const texts = new PageTexts();
   for (const [i, { entry, hash, record }] of page.value.changes.entries()) {
     const shown = record === null ? null : shortened(recordOf(context, record));
-    const text = JSON.stringify({ entry: entryRecord(entry, hash), record: shown });
-    bytes += text.length;
-    const before = page.value.changes[i - 1];
-    if (before !== undefined && bytes > MAX_PAGE_BYTES) {
-      position = { seq: before.entry.seq, hash: before.hash };
-      break;
-    }
-    texts.push(text);
+    if (texts.add({ entry: entryRecord(entry, hash), record: shown })) continue;
+    const last = page.value.changes[i - 1];
+    if (last !== undefined) position = { seq: last.entry.seq, hash: last.hash };
+    break;
   }
   if (waitSeconds > 0) context.header('preference-applied', `wait=${waitSeconds}`);
-  context.header('content-type', 'application/json');
-  return context.body(`{"changes":[${texts.join()}],"cursor":${JSON.stringify(cursorAt(position, vaultId))}}`);
+  const text = `{"changes":${texts.array()},"cursor":${JSON.stringify(cursorAt(position, vaultId))}}`;
+  return context.body(text, 200, { 'content-type': 'application/json' });
 }
 
 /** A cursor is opaque, so its content can change. The hash makes it a position in one history. */
-function cursorAt({ seq, hash }: FeedPosition, vaultId: VaultId): string {
+function cursorAt({ seq, hash }: HistoryPosition, vaultId: VaultId): string {
   return btoa(`${vaultId} ${seq} ${hash}`);
 }
 
-function positionIn(cursor: string, vaultId: VaultId): FeedPosition | null {
+function positionIn(cursor: string, vaultId: VaultId): HistoryPosition | null {
   const [, vault, seq, hash] = /^([0-9]+) (0|[1-9][0-9]{0,14}) ([0-9a-f]{64})$/.exec(cursorText(cursor) ?? '') ?? [];
   if (vault !== String(vaultId) || seq === undefined || hash === undefined) return null;
   return { seq: Number.parseInt(seq, 10), hash };

@@ -10,7 +10,7 @@ import { route } from '#http/edge/route.ts';
 import { respondWithEtag, taggedText } from '#http/edge/etag.ts';
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
-import { cursorText } from '#http/edge/page.ts';
+import { cursorText, DEFAULT_PAGE, PageTexts, recordLimit } from '#http/edge/page.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import { transactionSchema } from '#http/encode/transaction-schema.ts';
 import { listedRecord } from '#http/transaction/transaction-path.ts';
@@ -19,23 +19,10 @@ import { vaultStub } from '#objects/vault/doors/stub.ts';
 import { readableOrNull } from '#store/document.ts';
 import { list } from '#store/transactions.ts';
 
-const MAX_PAGE_SIZE = 100;
-const DEFAULT_PAGE = 50;
-/**
- * Ours: the characters of a page, most of one byte each. A shorter page has a cursor to the rest.
- * An isolate holds the pages of many readers.
- */
-const MAX_PAGE_BYTES = 512 * 1024;
-
 const time = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
 const listQuery = z.strictObject({
-  limit: z
-    .string()
-    .regex(/^[1-9][0-9]{0,2}$/, 'Must be a whole number.')
-    .transform((text) => Number.parseInt(text, 10))
-    .refine((limit) => limit <= MAX_PAGE_SIZE, `Must be at most ${MAX_PAGE_SIZE}.`)
-    .optional(),
+  limit: recordLimit.optional(),
   cursor: z.string().max(128).optional(),
   state: z.enum(TRANSACTION_STATES).optional(),
   displayType: z.enum(DISPLAY_TYPES).optional(),
@@ -103,21 +90,18 @@ async function listTransactions(
     createdBeforeMs: query.createdBefore ?? null,
     updatedAfterMs: query.updatedAfter ?? null,
   });
-  const texts: string[] = [];
-  let [bytes, next] = [0, page.next];
+  const texts = new PageTexts();
+  let { next } = page;
   for (const [i, { id, record: text }] of page.records.entries()) {
     const record = readableOrNull(() => listedCodec.decode(text), { vaultId, id });
     if (record === null) continue;
-    const shown = JSON.stringify(listedRecord(record, { ...scope.value, chain: findChain(chains, record.chain) }));
-    bytes += shown.length;
-    if (texts.length > 0 && bytes > MAX_PAGE_BYTES) {
+    if (!texts.add(listedRecord(record, { ...scope.value, chain: findChain(chains, record.chain) }))) {
       next = page.records[i - 1]?.id ?? null;
       break;
     }
-    texts.push(shown);
   }
   const nextCursor = JSON.stringify(next === null ? null : btoa(next));
-  return respondWithEtag(context, taggedText(`{"transactions":[${texts.join()}],"nextCursor":${nextCursor}}`));
+  return respondWithEtag(context, taggedText(`{"transactions":${texts.array()},"nextCursor":${nextCursor}}`));
 }
 
 /**

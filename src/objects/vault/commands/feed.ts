@@ -9,13 +9,14 @@ import { accepted } from '#domain/result.ts';
 import type { Actor } from '#domain/access/approval.ts';
 import type { Vault } from '#domain/vault/vault.ts';
 import type { HistoryEntry } from '#objects/vault/documents/history.ts';
-import { NO_PREVIOUS_ENTRY } from '#objects/vault/documents/history.ts';
 import type { BalancePage } from '#objects/vault/views.ts';
 import { balancesOf } from '#objects/vault/commands/balance.ts';
 import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';
 import { assetFields } from '#objects/vault/documents/fields.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type { SharedChanges } from '#objects/vault/feed-cache.ts';
+import type { HistoryPosition } from '#objects/vault/tables/history-table.ts';
+import { BEGINNING } from '#objects/vault/tables/history-table.ts';
 import type { ActivityView, TransactionView } from '#objects/vault/views.ts';
 
 /** The key under which an entry in the history wakes the vault's change signal. */
@@ -82,12 +83,6 @@ function changesAfter(context: VaultContext, actor: Actor, after: number): Resul
   });
 }
 
-/** A position in the history: after its entry of this number, which has this hash. */
-export interface FeedPosition {
-  readonly seq: number;
-  readonly hash: string;
-}
-
 /** An entry of the history, with its hash and the present record of its transaction. */
 interface VaultChange {
   readonly entry: HistoryEntry;
@@ -98,12 +93,12 @@ interface VaultChange {
 /** Some changes, the oldest first, and the position after them. */
 interface ChangePage {
   readonly changes: readonly VaultChange[];
-  readonly position: FeedPosition;
+  readonly position: HistoryPosition;
 }
 
 interface FeedRequest {
   /** Null begins with the first change, and `latest` after the newest one. */
-  readonly after: FeedPosition | 'latest' | null;
+  readonly after: HistoryPosition | 'latest' | null;
   readonly limit: number;
   readonly waitMs: number;
 }
@@ -122,37 +117,30 @@ export async function readFeed(
   if (!entered.ok) return entered;
   const { history } = context.storage;
   const from = after === 'latest' ? history.newest() : (after ?? BEGINNING);
-  if (history.hashAt(from.seq) !== from.hash) return accepted(null);
+  if (!history.has(from)) return accepted(null);
   if (waitMs > 0 && history.length() <= from.seq) await context.changes.next(FEED_SIGNAL, waitMs);
   return changesFrom(context, actor, { from, limit });
 }
-
-const BEGINNING: FeedPosition = { seq: 0, hash: NO_PREVIOUS_ENTRY };
 
 /** Membership is checked again after the wait: a removed member receives nothing. */
 function changesFrom(
   context: VaultContext,
   actor: Actor,
-  { from, limit }: { readonly from: FeedPosition; readonly limit: number },
+  { from, limit }: { readonly from: HistoryPosition; readonly limit: number },
 ): Result<ChangePage, Refusal> {
   const entered = authorize(context.vault(), actor, 'view');
   if (!entered.ok) return entered;
   const { vault, viewer } = entered.value;
   const lines = context.storage.history.lines(from.seq, limit);
-  const records = new Map<string, TransactionView | ActivityView | null>();
-  const recordOf = (id: string) => {
-    const known = records.get(id);
-    if (known !== undefined) return known;
+  const ids = new Set(lines.flatMap(({ entry }) => entry?.transactionId ?? []));
+  const records = new Map<string | null, TransactionView | ActivityView>();
+  for (const id of ids) {
     const record = recordIn(context, vault, id);
-    const view = record === null ? null : { ...record, policy: vault.policy, viewer };
-    records.set(id, view);
-    return view;
-  };
-  const changes = lines.flatMap(({ entry, hash }): readonly VaultChange[] => {
-    if (entry === null) return [];
-    const { transactionId: id } = entry;
-    return [{ entry, hash, record: id === null ? null : recordOf(id) }];
-  });
+    if (record !== null) records.set(id, { ...record, policy: vault.policy, viewer });
+  }
+  const changes = lines.flatMap(({ entry, hash }): readonly VaultChange[] =>
+    entry === null ? [] : [{ entry, hash, record: records.get(entry.transactionId) ?? null }],
+  );
   // Not that of the last change: a reader must get past an unreadable entry.
   const last = lines.at(-1);
   return accepted({ changes, position: last === undefined ? from : { seq: last.seq, hash: last.hash } });
@@ -176,10 +164,10 @@ function readChanges(context: VaultContext, vault: Vault, after: number): Shared
     if (found === null) continue;
     records.push(found);
     const transaction = 'transaction' in found ? found.transaction : null;
-    const record = 'transaction' in found ? found.transaction : found.activity;
-    const activity = 'activity' in found ? found.activity : null;
+    const record = 'activity' in found ? found.activity : found.transaction;
+    const moved = 'activity' in found ? found.activity : found.transaction.inclusion;
     touch(record.chain, NATIVE);
-    for (const { kind, tokenAddress, tokenId } of (activity ?? transaction?.inclusion)?.changes ?? []) {
+    for (const { kind, tokenAddress, tokenId } of moved?.changes ?? []) {
       touch(record.chain, { kind, tokenAddress, tokenId });
     }
     const exposure = transaction?.exposure;

@@ -104,7 +104,9 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
       await this.#commits.arm();
     }
     const bytes = this.ctx.storage.sql.databaseSize;
-    const passkeys = this.#vault?.policy.devices.flatMap((device) => ('origin' in device ? [device.origin] : [])) ?? [];
+    const passkeys =
+      this.#vault?.policy.devices.flatMap((device) => (device.algorithm === 'webauthn-p256' ? [device.origin] : [])) ??
+      [];
     return {
       bytes,
       fundedChains: exists ? this.#storage.balances.fundedChains() : [],

@@ -3,25 +3,32 @@ import type { HistoryEntry } from '#objects/vault/documents/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/documents/history.ts';
 import { readableOrNull } from '#store/document.ts';
 
-export interface HistoryLine {
+/** A position in the history: after its entry of this number, which has this hash. */
+export interface HistoryPosition {
   readonly seq: number;
+  readonly hash: string;
+}
+
+/** The position before the first entry. */
+export const BEGINNING: HistoryPosition = { seq: 0, hash: NO_PREVIOUS_ENTRY };
+
+export interface HistoryLine extends HistoryPosition {
   /** Null for an unreadable one. */
   readonly entry: HistoryEntry | null;
-  readonly hash: string;
 }
 
 /** The hash-chained history of one vault. */
 export class HistoryTable {
   readonly #sql: SqlStorage;
   /** Cached, because every commit continues it; null when it must be read (again). */
-  #last: Pick<HistoryLine, 'seq' | 'hash'> | null = null;
+  #last: HistoryPosition | null = null;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
   }
 
   append(line: Omit<HistoryEntry, 'seq' | 'previousHash'>): void {
-    const last = this.#last ?? this.#readLast();
+    const last = this.#last ?? this.newest();
     const entry = { ...line, seq: last.seq + 1, previousHash: last.hash };
     const hash = historyHash(entry);
     const insert = 'INSERT INTO history (seq, document, hash) VALUES (?, ?, ?)';
@@ -29,10 +36,11 @@ export class HistoryTable {
     this.#last = { seq: entry.seq, hash };
   }
 
-  #readLast(): Pick<HistoryLine, 'seq' | 'hash'> {
+  /** Returns the position after the newest entry. */
+  newest(): HistoryPosition {
     const newest = 'SELECT seq, hash FROM history ORDER BY seq DESC LIMIT 1';
     const [last] = this.#sql.exec<{ seq: number; hash: string }>(newest).toArray();
-    return last ?? { seq: 0, hash: NO_PREVIOUS_ENTRY };
+    return last ?? BEGINNING;
   }
 
   /** Returns the number of the newest entry; 0 before the first. */
@@ -40,16 +48,10 @@ export class HistoryTable {
     return this.#sql.exec<{ seq: number | null }>('SELECT max(seq) AS seq FROM history').one().seq ?? 0;
   }
 
-  /** Returns the number and the hash of the newest entry. */
-  newest(): Pick<HistoryLine, 'seq' | 'hash'> {
-    return this.#readLast();
-  }
-
-  /** Returns the hash of an entry, or null without such an entry. */
-  hashAt(seq: number): string | null {
-    if (seq === 0) return NO_PREVIOUS_ENTRY;
-    const rows = this.#sql.exec<{ hash: string }>('SELECT hash FROM history WHERE seq = ?', seq).toArray();
-    return rows[0]?.hash ?? null;
+  /** Reports whether this history has a position. */
+  has({ seq, hash }: HistoryPosition): boolean {
+    if (seq === BEGINNING.seq) return hash === BEGINNING.hash;
+    return this.#sql.exec('SELECT 1 FROM history WHERE seq = ? AND hash = ?', seq, hash).toArray().length > 0;
   }
 
   /** Returns the readable ones of the next entries, the oldest first. */
