@@ -38,7 +38,7 @@ const FRESH_MS = 30_000;
  */
 export function useInbox(path: string, position: string | null): InboxList {
   const pages = useRef(1);
-  const { loaded, reload, change } = useLoaded<Inbox>('inbox', () => read(pages.current));
+  const { loaded, reload, change, repeat } = useLoaded<Inbox>('inbox', () => read(pages.current));
   const seen = useRef({ path, position, atMs: Date.now() });
   useEffect(() => {
     const { current } = seen;
@@ -56,6 +56,8 @@ export function useInbox(path: string, position: string | null): InboxList {
     const readAt = new Date().toISOString();
     const marked = (item: InboxItem) => ({ ...item, readAt: item.readAt ?? readAt });
     change((inbox) => ({ ...inbox, items: inbox.items.map(marked), unread: 0 }));
+    // Its answer would show them as unread again.
+    repeat();
   };
   return { loaded, reload, more, markRead };
 }

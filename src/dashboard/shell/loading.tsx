@@ -31,7 +31,8 @@ interface Keeping<T> {
 /**
  * Loads the data of a page when it opens and whenever its key changes. The data of one key is never
  * shown under another key. A page that opens again shows its last data while it reads. `change`
- * sets data that arrived in another way.
+ * sets data that arrived in another way. `repeat` replaces a read that is under way, and that may
+ * have begun before a command of the reader had its effect.
  *
  * @param key names the data; parts of a page with equal keys share it
  */
@@ -51,7 +52,10 @@ export function useLoaded<T>(key: string, load: () => Promise<T>, { isForForm, n
   const change = (to: (before: T) => T) => {
     client.setQueryData<T>(queryKey, (before) => (before === undefined ? undefined : to(before)));
   };
-  return { loaded: loadedOf(data, error), isFetching, change, reload };
+  const repeat = () => {
+    if (client.isFetching({ queryKey }) > 0) reload();
+  };
+  return { loaded: loadedOf(data, error), isFetching, change, reload, repeat };
 }
 
 /** A session that has ended takes nothing off the page: the shell says so. */

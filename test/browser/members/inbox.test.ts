@@ -6,6 +6,8 @@ import type { BrowserWorld } from '../browser-world.ts';
 import { startBrowserWorld } from '../browser-world.ts';
 import { chromiumHere } from '../chromium.ts';
 
+const INBOX = '**/user/me/notifications';
+
 /**
  * Covers the inbox: a person sees that the members of a vault have changed, on any page, and reads
  * it once.
@@ -60,5 +62,43 @@ describe.skipIf(executable === null)('the inbox', () => {
     expect(await change.getByText('new', { exact: true }).count()).toBe(0);
     await change.getByRole('link').click();
     await alice.getByRole('heading', { level: 1, name: 'treasury' }).waitFor();
+  });
+
+  test('an answer that was read before the entries were marked is not shown after it', async () => {
+    const { bob } = scene.world.people();
+    const member = `/internal/vault/${scene.vault.id}/member/${bob.id}`;
+    expect((await scene.world.service().request('PUT', member, { body: { roles: ['signer'] } })).status).toBe(200);
+    const isUnread = async () => {
+      const { unread: count } = await unwrap(
+        scene.world.people().alice.client.api.user.me.notifications.$get({ query: {} }),
+      );
+      return count > 0 ? true : null;
+    };
+    await pollUntil('entry of the change', isUnread, 60_000, 3_000);
+    await opened('/');
+    await unread().waitFor();
+    const read = Promise.withResolvers<void>();
+    const marked = Promise.withResolvers<void>();
+    let marks = 0;
+    await alice.route(`${INBOX}/read`, async (route) => {
+      await read.promise;
+      const response = await route.fetch();
+      marks += 1;
+      await route.fulfill({ response });
+      marked.resolve();
+    });
+    await alice.route(INBOX, async (route) => {
+      const response = await route.fetch();
+      read.resolve();
+      await marked.promise;
+      await route.fulfill({ response }).catch(() => null);
+    });
+    await alice.getByRole('link', { name: 'Notifications' }).click();
+    await marked.promise;
+    await unread().waitFor({ state: 'detached' });
+    await alice.unrouteAll({ behavior: 'wait' });
+    await alice.getByRole('link', { name: 'API tokens' }).click();
+    await alice.getByRole('heading', { level: 1, name: 'API tokens' }).waitFor();
+    expect([await unread().count(), marks]).toEqual([0, 1]);
   });
 });
