@@ -1,3 +1,4 @@
+import { unwrap } from '#cli/api-client.ts';
 import { LOCAL_MONITOR } from '#local/stack/configuration.ts';
 import { pathOf, signedReport } from '#local/stack/monitor.ts';
 import { request } from './load.ts';
@@ -25,6 +26,8 @@ export interface Case {
 const DELIVERIES_PER_BLOCK = 6_000;
 /** The number of transactions of the vault whose newest fifty are listed. */
 const CROWD = 100_000;
+/** As many changes as the list has transactions. */
+const CHANGES = 50;
 /** More approvals than one block can process. */
 const APPROVALS_PER_BLOCK = 2_500;
 
@@ -104,6 +107,21 @@ export function casesOf(scene: Scene): readonly Case[] {
       requests: async () => {
         const { id } = await scene.crowded(CROWD);
         return [request(`GET /vault/${id}/transactions?limit=50`, { token })];
+      },
+    },
+    {
+      ...service,
+      name: 'readFeed',
+      what: `\`GET /feed\`, ${CHANGES} changes`,
+      baseline: 'listTransactions',
+      requests: async () => {
+        const { client } = alice;
+        // A list completes the read model.
+        await client.transactions(slowVault.id, { limit: '1' });
+        const { cursor } = await unwrap(client.api.feed.$get({ query: { after: 'latest' } }));
+        await createMessages(alice, [{ vaultId: slowVault.id, chain: UNWATCHED_CHAIN }], CHANGES);
+        await client.transactions(slowVault.id, { limit: '1' });
+        return [request(`GET /feed?limit=${CHANGES}&after=${cursor}`, { token })];
       },
     },
     {

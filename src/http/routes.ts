@@ -57,6 +57,7 @@ import { cancelOwnCredentialReset, ownCredentialResets } from '#http/user/creden
 import { me } from '#http/user/me.ts';
 import { ownEvents } from '#http/user/events.ts';
 import { ownNotifications, readNotifications } from '#http/user/notifications.ts';
+import { ownFeed } from '#http/user/feed.ts';
 import { ownPending } from '#http/user/pending.ts';
 import { acceptVault, declineVault } from '#http/vault/member/invitation.ts';
 import { vaultBalances } from '#http/vault/balances.ts';
@@ -151,6 +152,7 @@ const routes = [
   subscribe,
   unsubscribe,
   me,
+  ownFeed,
   ownPending,
   ownNotifications,
   readNotifications,

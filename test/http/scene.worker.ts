@@ -11,7 +11,10 @@ import { parseKeyId, parseTokenId, parseUserId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/bindings/environment.ts';
 import { vaultOf } from '../objects/vault/vault-of.ts';
 
-const bindings = env as unknown as CoordinatorEnv & { readonly TEST_SERVICE_KEY: string };
+const bindings = env as unknown as CoordinatorEnv & {
+  readonly TEST_SERVICE_KEY: string;
+  readonly TEST_FEED_CHANGES: string;
+};
 
 const SHIELD: RateLimit = {
   limit: async (options) =>

@@ -74,6 +74,7 @@ export const PROOF_PARTS: readonly ProofPart[] = [
   { name: 'fuzz', command: script('test:fuzz') },
   { name: 'kill test', command: script('test:kill') },
   { name: 'upgrade of the golden state', command: script('test:upgrade') },
+  { name: 'feed of ten thousand changes', command: script('test:feed') },
   { name: 'ten thousand deliveries', command: script('test:deliveries') },
   ...Array.from({ length: BUG_PARTS }, (_, i) => ({
     name: `planted bugs, part ${i + 1} of ${BUG_PARTS}`,

@@ -1,3 +1,7 @@
+import type { VaultId } from '#domain/id.ts';
+import { logUnreadable } from '#store/document.ts';
+import { unreadableText } from '#store/object-schema.ts';
+
 /** A Durable Object could not be reached. The outcome is unknown, and the caller may try again. */
 export class ObjectUnavailable extends Error {}
 
@@ -16,6 +20,17 @@ export async function callObject<S, P>(stub: () => S, call: (stub: S) => P): Pro
     return await call(stub());
   } catch (error) {
     throw asUnavailable(error);
+  }
+}
+
+/** Returns the answer of a vault; `unread` when it cannot be reached, or its state not be read. */
+export async function orUnread<T>(vaultId: VaultId, read: () => Promise<T>): Promise<T | 'unread'> {
+  try {
+    return await read();
+  } catch (error) {
+    if (unreadableText(error) !== null) logUnreadable(error, { vaultId });
+    else if (!(error instanceof ObjectUnavailable)) throw error;
+    return 'unread';
   }
 }
 

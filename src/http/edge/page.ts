@@ -46,6 +46,10 @@ export class PageTexts {
   readonly #texts: string[] = [];
   #bytes = 0;
 
+  get count(): number {
+    return this.#texts.length;
+  }
+
   /** Adds a record. Returns false, without adding it, when the page is full. */
   add(record: unknown): boolean {
     const text = JSON.stringify(record);

@@ -84,6 +84,11 @@ export const PROBLEMS = {
   'too-many-utxo-locks': [409, 'Too many UTXOs are locked', null],
   'wallet-not-ready': [409, 'The wallet is not ready', null],
   'too-many-pending': [409, 'Too many transactions are pending', null],
+  'too-many-vaults': [
+    409,
+    'Too many vaults',
+    'The feed has at most 1,000 vaults. Use tokens that are limited to some of your vaults.',
+  ],
   'too-many-own-pending': [409, 'Too many of your transactions are pending', null],
   'recipient-is-token': [409, 'The recipient is the contract of the token', null],
   'recipient-looks-alike': [409, 'Address resembles a known address', null],

@@ -11,7 +11,7 @@ import type { HttpContext } from '#http/encode/context.ts';
 import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
-import { callObject, ObjectUnavailable } from '#http/edge/object-call.ts';
+import { callObject, orUnread } from '#http/edge/object-call.ts';
 import { cursorText, pageOf } from '#http/edge/page.ts';
 import type { PendingDecisionRecord } from '#http/encode/pending.ts';
 import {
@@ -26,8 +26,6 @@ import { personStub } from '#objects/person/stub.ts';
 import type { PendingDecision } from '#objects/vault/commands/pending.ts';
 import { vaultStub } from '#objects/vault/doors/stub.ts';
 import { inGroups } from '#store/batched-query.ts';
-import { logUnreadable } from '#store/document.ts';
-import { unreadableText } from '#store/object-schema.ts';
 import { pendingVaults } from '#store/vaults.ts';
 
 /** The list calls the object of each vault with one. */
@@ -202,17 +200,6 @@ async function recordFor(
       }
     }
   });
-}
-
-/** Returns the answer of a vault; `unread` when it cannot be reached, or its state not be read. */
-async function orUnread<T>(vaultId: VaultId, read: () => Promise<T>): Promise<T | 'unread'> {
-  try {
-    return await read();
-  } catch (error) {
-    if (unreadableText(error) !== null) logUnreadable(error, { vaultId });
-    else if (!(error instanceof ObjectUnavailable)) throw error;
-    return 'unread';
-  }
 }
 
 type Position = Pick<Item, 'deadlineMs' | 'id'>;

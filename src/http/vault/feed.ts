@@ -12,11 +12,12 @@ import { invalidRequest } from '#http/edge/request-check.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { recordOf, shortened } from '#http/transaction/transaction-path.ts';
+import type { VaultChange } from '#objects/vault/commands/feed.ts';
 import type { HistoryPosition } from '#objects/vault/tables/history-table.ts';
 import { vaultStub } from '#objects/vault/doors/stub.ts';
 
 /** The value of `after` that begins after the newest change. */
-const LATEST = 'latest';
+export const LATEST = 'latest';
 
 const feedQuery = z.strictObject({
   after: z.string().max(128).optional().meta({
@@ -26,18 +27,21 @@ const feedQuery = z.strictObject({
 });
 
 const changeSchema = z.strictObject({
+  vaultId: z.int(),
   entry: historyEntrySchema,
   record: transactionSchema.nullable().meta({
-    description: 'The present record of the transaction of the entry; null for an entry about the vault itself',
+    description:
+      'The present record of the transaction of the entry; null for an entry about the vault itself, and for a draft ' +
+      'that was deleted',
   }),
 });
 
-const feedSchema = z
-  .strictObject({
-    changes: z.array(changeSchema).meta({ description: 'The oldest first' }),
-    cursor: z.string().meta({ description: 'Continues after these changes' }),
-  })
-  .meta({ id: 'Feed' });
+export const feedFields = {
+  changes: z.array(changeSchema).meta({ description: 'The oldest first' }),
+  cursor: z.string().meta({ description: 'Continues after these changes' }),
+};
+
+const feedSchema = z.strictObject(feedFields).meta({ id: 'Feed' });
 
 /**
  * GET /vault/{vaultId}/feed: returns the changes of a vault in the order in which they happened, by
@@ -65,25 +69,45 @@ async function readFeed(
   const { after: cursor, limit = DEFAULT_PAGE } = query;
   const after = cursor === undefined || cursor === LATEST ? (cursor ?? null) : positionIn(cursor, vaultId);
   if (cursor !== undefined && after === null) return unknownPosition(context);
-  const waitSeconds = preferredWaitSeconds(context);
+  const waitMs = preferredWaitSeconds(context) * 1000;
   const actor = actorOf(context);
   const page = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.query(actor, { type: 'readFeed', after, limit, waitMs: waitSeconds * 1000 }),
+    (vault) => vault.query(actor, { type: 'readFeed', after, limit, waitMs }),
   );
   if (!page.ok) return refusalProblem(context, page.refusal);
   if (page.value === null) return unknownPosition(context);
   let { position } = page.value;
   const texts = new PageTexts();
-  for (const [i, { entry, hash, record }] of page.value.changes.entries()) {
-    const shown = record === null ? null : shortened(recordOf(context, record));
-    if (texts.add({ entry: entryRecord(entry, hash), record: shown })) continue;
+  for (const [i, change] of page.value.changes.entries()) {
+    if (texts.add(changeRecord(context, vaultId, change))) continue;
     const last = page.value.changes[i - 1];
     if (last !== undefined) position = { seq: last.entry.seq, hash: last.hash };
     break;
   }
+  return respondWithFeed(context, texts, { cursor: cursorAt(position, vaultId) });
+}
+
+export function changeRecord(
+  context: HttpContext,
+  vaultId: VaultId,
+  { entry, hash, record }: VaultChange,
+): z.infer<typeof changeSchema> {
+  const shown = record === null ? null : shortened(recordOf(context, record));
+  return { vaultId, entry: entryRecord(entry, hash), record: shown };
+}
+
+/** The members of a response beside its changes. */
+interface FeedMembers {
+  readonly cursor: string;
+  readonly incompleteVaults?: readonly VaultId[];
+}
+
+/** Responds with a page of changes. */
+export function respondWithFeed(context: HttpContext, changes: PageTexts, members: FeedMembers): Response {
+  const waitSeconds = preferredWaitSeconds(context);
   if (waitSeconds > 0) context.header('preference-applied', `wait=${waitSeconds}`);
-  const text = `{"changes":${texts.array()},"cursor":${JSON.stringify(cursorAt(position, vaultId))}}`;
+  const text = `{"changes":${changes.array()},${JSON.stringify(members).slice(1)}`;
   return context.body(text, 200, { 'content-type': 'application/json' });
 }
 

@@ -89,6 +89,7 @@ const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner' | 'se
   'GET /user/me': 'oneself',
   'GET /user/me/credential-reset': 'oneself',
   'GET /user/me/pending': 'oneself',
+  'GET /feed': 'oneself',
   'GET /user/me/notifications': 'oneself',
   'POST /user/me/notifications/read': 'oneself',
   'GET /user/me/events': 'session',

@@ -314,4 +314,25 @@ export const FLOW_BUGS: readonly Bug[] = [
     is: '',
     caughtBy: ['test/http/vault/feed.worker.test.ts'],
   },
+  {
+    name: 'feed: a page of several vaults that is cut short moves all of them to its end',
+    file: 'src/http/user/feed.ts',
+    was: 'if (texts.count === limit || !texts.add(changeRecord(context, vaultId, change))) return;',
+    is: 'if (texts.count === limit || !texts.add(changeRecord(context, vaultId, change))) break;',
+    caughtBy: ['test/http/user/feed.worker.test.ts'],
+  },
+  {
+    name: 'feed: a vault that was set back continues after the entries that it lost',
+    file: 'src/objects/vault/tables/history-table.ts',
+    was: 'return line?.hash.startsWith(hash) === true;',
+    is: 'return line !== undefined;',
+    caughtBy: ['test/http/user/feed.worker.test.ts', 'test/http/vault/feed.worker.test.ts'],
+  },
+  {
+    name: 'feed: vaults that refuse the caller leave no room for others',
+    file: 'src/http/user/feed.ts',
+    was: 'while (texts.count === 0 && opened.size < MAX_OPENED) {',
+    is: 'while (opened.size === 0) {',
+    caughtBy: ['test/http/user/feed.worker.test.ts'],
+  },
 ];

@@ -84,7 +84,7 @@ function changesAfter(context: VaultContext, actor: Actor, after: number): Resul
 }
 
 /** An entry of the history, with its hash and the present record of its transaction. */
-interface VaultChange {
+export interface VaultChange {
   readonly entry: HistoryEntry;
   readonly hash: string;
   readonly record: TransactionView | ActivityView | null;

@@ -6,6 +6,7 @@ import { readableOrNull } from '#store/document.ts';
 /** A position in the history: after its entry of this number, which has this hash. */
 export interface HistoryPosition {
   readonly seq: number;
+  /** The hash, or its first characters. */
   readonly hash: string;
 }
 
@@ -50,8 +51,9 @@ export class HistoryTable {
 
   /** Reports whether this history has a position. */
   has({ seq, hash }: HistoryPosition): boolean {
-    if (seq === BEGINNING.seq) return hash === BEGINNING.hash;
-    return this.#sql.exec('SELECT 1 FROM history WHERE seq = ? AND hash = ?', seq, hash).toArray().length > 0;
+    if (seq === BEGINNING.seq) return BEGINNING.hash.startsWith(hash);
+    const [line] = this.#sql.exec<{ hash: string }>('SELECT hash FROM history WHERE seq = ?', seq).toArray();
+    return line?.hash.startsWith(hash) === true;
   }
 
   /** Returns the readable ones of the next entries, the oldest first. */

@@ -1,0 +1,224 @@
+import * as z from 'zod';
+import type { VaultId } from '#domain/id.ts';
+import { parseVaultId } from '#domain/id.ts';
+import type { HttpContext } from '#http/encode/context.ts';
+import { actorOf } from '#http/encode/context.ts';
+import { problem } from '#http/encode/problem.ts';
+import { callObject, orUnread } from '#http/edge/object-call.ts';
+import { DEFAULT_PAGE, PageTexts, recordLimit } from '#http/edge/page.ts';
+import { preferredWaitSeconds } from '#http/edge/prefer.ts';
+import { invalidRequest } from '#http/edge/request-check.ts';
+import type { Input } from '#http/edge/route.ts';
+import { route } from '#http/edge/route.ts';
+import type { FeedPositions } from '#http/user/feed-cursor.ts';
+import { feedCursor, positionsIn } from '#http/user/feed-cursor.ts';
+import { changeRecord, feedFields, LATEST, respondWithFeed } from '#http/vault/feed.ts';
+import type { VaultChange } from '#objects/vault/commands/feed.ts';
+import { vaultStub } from '#objects/vault/doors/stub.ts';
+import type { HistoryPosition } from '#objects/vault/tables/history-table.ts';
+import type { EntryTime } from '#store/audit.ts';
+import { entriesAfter, historyWrites, listedHistories } from '#store/audit.ts';
+
+/** Ours: a cursor has about six bytes of each vault, and many proxies refuse a line above 8 KB. */
+const MAX_VAULTS = 1_000;
+/** A sleeping vault takes time to wake. */
+const OPENED_AT_ONCE = 20;
+/** Ours: the vaults that one response opens, most of which the caller has not accepted. */
+const MAX_OPENED = 200;
+/** Between two looks at the read model. One look is a statement that reads one row. */
+const READ_MS = 500;
+/** Above the length of a cursor of all vaults. */
+const MAX_CURSOR = 16_000;
+/** The numbers that the read model does not have are those of unreadable entries. */
+const MAX_ENTRIES = 1_000;
+
+const feedQuery = z.strictObject({
+  after: z.string().max(MAX_CURSOR).optional().meta({
+    description: 'The cursor of the last response, or `latest` to begin after the newest change of each vault',
+  }),
+  limit: recordLimit.optional(),
+});
+
+/**
+ * GET /feed: returns the changes of all vaults of the caller. The changes of one vault are in the
+ * order of the numbers that the vault gives them; changes of several vaults are ordered by time. A
+ * client that continues with each cursor receives every change of every vault, also of a vault that
+ * it joins later, from the first one. `Prefer: wait=N` holds the response until there is a change,
+ * for at most 30 s. It counts as one read.
+ *
+ * The read model names the vaults that have changes after the cursor, and each of them answers for
+ * itself: it checks the membership, and has the entries and the records.
+ */
+export const ownFeed = route({
+  method: 'GET',
+  path: '/feed',
+  access: 'read',
+  summary: 'Follow the changes of all your vaults, oldest first; with Prefer: wait, wait for a change',
+  query: feedQuery,
+  answer: {
+    status: 200,
+    schema: z
+      .strictObject({
+        ...feedFields,
+        incompleteVaults: z.array(z.int()).meta({
+          description: 'Vaults that could not be read. Their changes follow after a later cursor',
+        }),
+      })
+      .meta({ id: 'OwnFeed' }),
+  },
+  waits: true,
+  refuses: ['too-many-vaults'],
+  handle: readFeed,
+});
+
+async function readFeed(context: HttpContext, { query }: Input<{ query: typeof feedQuery }>): Promise<Response> {
+  const { after, limit = DEFAULT_PAGE } = query;
+  const requested: FeedPositions | null = after === undefined || after === LATEST ? new Map() : positionsIn(after);
+  if (requested === null) {
+    const detail = 'Must be a cursor of the feed of all vaults.';
+    return invalidRequest(context, [{ pointer: 'after', code: 'invalid', detail }]);
+  }
+  const waitMs = preferredWaitSeconds(context) * 1000;
+  let listed = await historiesOf(context);
+  if (listed.newest.size > MAX_VAULTS) return problem(context, 'too-many-vaults');
+  const from = after === LATEST ? listed.newest : requested;
+  let page = await nextPage(context, listed.newest, { from, limit });
+  for (let waitedMs = 0; page.texts.count === 0 && waitedMs < waitMs; waitedMs += READ_MS) {
+    await scheduler.wait(Math.min(READ_MS, waitMs - waitedMs));
+    if ((await historyWrites(context.env.DB)) === listed.writes) continue;
+    listed = await historiesOf(context);
+    page = await nextPage(context, listed.newest, { from, limit });
+  }
+  const { texts, positions, unread } = page;
+  return respondWithFeed(context, texts, { cursor: feedCursor(positions), incompleteVaults: unread });
+}
+
+/** Returns the newest entry of each vault of the caller, as the read model has them. */
+async function historiesOf(context: HttpContext) {
+  const { user, token } = context.get('caller');
+  const reader = { userId: user.id, vaultIds: token?.vaultIds ?? null, limit: MAX_VAULTS + 1 };
+  const { writes, newest } = await listedHistories(context.env.DB, reader);
+  const positions = new Map<VaultId, HistoryPosition>();
+  for (const { vaultId, seq, hash } of newest) {
+    const id = parseVaultId(vaultId);
+    if (id !== null) positions.set(id, { seq, hash });
+  }
+  return { writes, newest: positions };
+}
+
+interface FeedPage {
+  readonly texts: PageTexts;
+  /** After the changes of the page. */
+  readonly positions: FeedPositions;
+  readonly unread: readonly VaultId[];
+}
+
+/**
+ * Returns the next changes after some positions. A vault that refuses the caller, or that cannot be
+ * read, keeps its position. Others are opened instead, until there is a change.
+ */
+async function nextPage(
+  context: HttpContext,
+  newest: FeedPositions,
+  { from, limit }: { readonly from: FeedPositions; readonly limit: number },
+): Promise<FeedPage> {
+  const positions = new Map([...from].filter(([vaultId]) => newest.has(vaultId)));
+  const seqIn = (vaultId: VaultId) => positions.get(vaultId)?.seq ?? 0;
+  const texts = new PageTexts();
+  const unread: VaultId[] = [];
+  const opened = new Set<VaultId>();
+  while (texts.count === 0 && opened.size < MAX_OPENED) {
+    const behind = [...newest].filter(([id, { seq }]) => seq > seqIn(id) && !opened.has(id));
+    const due = await entriesAfter(
+      context.env.DB,
+      behind.map(([vaultId]) => ({ vaultId, seq: seqIn(vaultId) })),
+      { vaults: OPENED_AT_ONCE, perVault: limit },
+    );
+    const ends = endsOf(due, limit);
+    if (ends.size === 0) break;
+    const answers = await Promise.all(
+      [...ends].map(([vaultId, end]) =>
+        orUnread(vaultId, () => readVault(context, vaultId, { after: positions.get(vaultId) ?? null, end })),
+      ),
+    );
+    const read: VaultPage[] = [];
+    for (const [i, vaultId] of [...ends.keys()].entries()) {
+      opened.add(vaultId);
+      const answer = answers[i];
+      if (answer === 'unread') unread.push(vaultId);
+      else if (answer != null) read.push({ vaultId, ...answer });
+    }
+    addChanges(context, read, { texts, positions, limit });
+  }
+  return { texts, positions, unread };
+}
+
+/** The number of the last entry of each vault on a page of the feed. */
+function endsOf(due: readonly EntryTime[], limit: number): ReadonlyMap<VaultId, number> {
+  const ends = new Map<VaultId, number>();
+  const lists = [...Map.groupBy(due, (entry) => entry.vaultId).values()];
+  let count = 0;
+  for (const { vaultId, seq } of byTime(lists, ({ atMs }) => atMs)) {
+    const id = parseVaultId(vaultId);
+    if (id !== null) ends.set(id, seq);
+    if (++count === limit) break;
+  }
+  return ends;
+}
+
+interface VaultPage {
+  readonly vaultId: VaultId;
+  readonly changes: readonly VaultChange[];
+  readonly position: HistoryPosition;
+}
+
+/**
+ * Returns the changes of a vault up to an entry; null when the vault refuses the caller. A vault
+ * that does not have the position was set back to an earlier state, so its feed begins again.
+ */
+async function readVault(
+  context: HttpContext,
+  vaultId: VaultId,
+  { after, end }: { readonly after: HistoryPosition | null; readonly end: number },
+) {
+  const read = async (position: HistoryPosition | null) => {
+    const limit = Math.min(end - (position?.seq ?? 0), MAX_ENTRIES);
+    const answer = await callObject(
+      () => vaultStub(context.env, vaultId),
+      (vault) => vault.query(actorOf(context), { type: 'readFeed', after: position, limit, waitMs: 0 }),
+    );
+    return answer.ok ? answer.value : 'refused';
+  };
+  const page = (await read(after)) ?? (await read(null));
+  return page === 'refused' ? null : page;
+}
+
+/** Adds the changes of some vaults to a page by time, and moves the positions behind them. */
+function addChanges(
+  context: HttpContext,
+  read: readonly VaultPage[],
+  { texts, positions, limit }: { texts: PageTexts; positions: Map<VaultId, HistoryPosition>; limit: number },
+): void {
+  const lists = read.map(({ vaultId, changes }) => changes.map((change) => ({ vaultId, change })));
+  for (const { vaultId, change } of byTime(lists, (item) => item.change.entry.atMs)) {
+    if (texts.count === limit || !texts.add(changeRecord(context, vaultId, change))) return;
+    positions.set(vaultId, { seq: change.entry.seq, hash: change.hash });
+  }
+  // Not those of the last changes: a client must get past an unreadable entry.
+  for (const { vaultId, position } of read) positions.set(vaultId, position);
+}
+
+/** Merges lists, each of which keeps its own order, by time. */
+function* byTime<T>(lists: readonly (readonly T[])[], timeOf: (item: T) => number): Generator<T> {
+  const next = lists.map(() => 0);
+  for (;;) {
+    let first: { readonly item: T; readonly list: number } | null = null;
+    for (const [list, items] of lists.entries()) {
+      const item = items[next[list] ?? 0];
+      if (item !== undefined && (first === null || timeOf(item) < timeOf(first.item))) first = { item, list };
+    }
+    if (first === null) return;
+    next[first.list] = (next[first.list] ?? 0) + 1;
+    yield first.item;
+  }
+}
