@@ -41,7 +41,7 @@ interface ListedPosition {
 }
 
 /** The histories of the vaults of a person. */
-export interface ListedHistories {
+interface ListedHistories {
   /** Changes with every entry that the read model receives, of any vault. */
   readonly writes: number;
   /** The newest entry of each vault, by vault. A vault without entries is not there. */
@@ -78,7 +78,7 @@ export async function listedHistories(
 }
 
 /** The number and the time of an entry. */
-export interface EntryTime {
+interface EntryTime {
   readonly vaultId: number;
   readonly seq: number;
   readonly atMs: number;

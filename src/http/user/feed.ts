@@ -12,11 +12,10 @@ import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import type { FeedPositions } from '#http/user/feed-cursor.ts';
 import { feedCursor, positionsIn } from '#http/user/feed-cursor.ts';
-import { changeRecord, feedFields, LATEST, respondWithFeed } from '#http/vault/feed.ts';
-import type { VaultChange } from '#objects/vault/commands/feed.ts';
+import type { Change } from '#http/vault/feed.ts';
+import { changesIn, feedFields, LATEST, respondWithFeed } from '#http/vault/feed.ts';
 import { vaultStub } from '#objects/vault/doors/stub.ts';
 import type { HistoryPosition } from '#objects/vault/tables/history-table.ts';
-import type { EntryTime } from '#store/audit.ts';
 import { entriesAfter, historyWrites, listedHistories } from '#store/audit.ts';
 
 /** Ours: a cursor has about six bytes of each vault, and many proxies refuse a line above 8 KB. */
@@ -129,32 +128,36 @@ async function nextPage(
   const opened = new Set<VaultId>();
   while (texts.count === 0 && opened.size < MAX_OPENED) {
     const behind = [...newest].filter(([id, { seq }]) => seq > seqIn(id) && !opened.has(id));
-    const due = await entriesAfter(
-      context.env.DB,
-      behind.map(([vaultId]) => ({ vaultId, seq: seqIn(vaultId) })),
-      { vaults: OPENED_AT_ONCE, perVault: limit },
-    );
-    const ends = endsOf(due, limit);
+    const ends = await nextEnds(context, behind, { seqIn, limit });
     if (ends.size === 0) break;
     const answers = await Promise.all(
       [...ends].map(([vaultId, end]) =>
         orUnread(vaultId, () => readVault(context, vaultId, { after: positions.get(vaultId) ?? null, end })),
       ),
     );
-    const read: VaultPage[] = [];
+    const read = new Map<VaultId, VaultPage>();
     for (const [i, vaultId] of [...ends.keys()].entries()) {
       opened.add(vaultId);
       const answer = answers[i];
       if (answer === 'unread') unread.push(vaultId);
-      else if (answer != null) read.push({ vaultId, ...answer });
+      else if (answer != null) read.set(vaultId, answer);
     }
-    addChanges(context, read, { texts, positions, limit });
+    addChanges(read, { texts, positions, limit });
   }
   return { texts, positions, unread };
 }
 
-/** The number of the last entry of each vault on a page of the feed. */
-function endsOf(due: readonly EntryTime[], limit: number): ReadonlyMap<VaultId, number> {
+/** Returns the number of the last entry of each vault on the next page. */
+async function nextEnds(
+  context: HttpContext,
+  behind: readonly (readonly [VaultId, HistoryPosition])[],
+  { seqIn, limit }: { readonly seqIn: (vaultId: VaultId) => number; readonly limit: number },
+): Promise<ReadonlyMap<VaultId, number>> {
+  const missing = behind.reduce((sum, [vaultId, { seq }]) => sum + seq - seqIn(vaultId), 0);
+  // A client that follows has few changes to read: then the times are not necessary.
+  if (missing <= limit && behind.length <= OPENED_AT_ONCE) return new Map(behind.map(([id, { seq }]) => [id, seq]));
+  const positions = behind.map(([vaultId]) => ({ vaultId, seq: seqIn(vaultId) }));
+  const due = await entriesAfter(context.env.DB, positions, { vaults: OPENED_AT_ONCE, perVault: limit });
   const ends = new Map<VaultId, number>();
   const lists = [...Map.groupBy(due, (entry) => entry.vaultId).values()];
   let count = 0;
@@ -167,8 +170,7 @@ function endsOf(due: readonly EntryTime[], limit: number): ReadonlyMap<VaultId, 
 }
 
 interface VaultPage {
-  readonly vaultId: VaultId;
-  readonly changes: readonly VaultChange[];
+  readonly changes: readonly Change[];
   readonly position: HistoryPosition;
 }
 
@@ -180,32 +182,32 @@ async function readVault(
   context: HttpContext,
   vaultId: VaultId,
   { after, end }: { readonly after: HistoryPosition | null; readonly end: number },
-) {
-  const read = async (position: HistoryPosition | null) => {
+): Promise<VaultPage | null> {
+  const read = (position: HistoryPosition | null) => {
     const limit = Math.min(end - (position?.seq ?? 0), MAX_ENTRIES);
-    const answer = await callObject(
+    return callObject(
       () => vaultStub(context.env, vaultId),
       (vault) => vault.query(actorOf(context), { type: 'readFeed', after: position, limit, waitMs: 0 }),
     );
-    return answer.ok ? answer.value : 'refused';
   };
-  const page = (await read(after)) ?? (await read(null));
-  return page === 'refused' ? null : page;
+  let answer = await read(after);
+  if (answer.ok && answer.value === null) answer = await read(null);
+  if (!answer.ok || answer.value === null) return null;
+  return { changes: changesIn(context, vaultId, answer.value), position: answer.value.position };
 }
 
 /** Adds the changes of some vaults to a page by time, and moves the positions behind them. */
 function addChanges(
-  context: HttpContext,
-  read: readonly VaultPage[],
+  read: ReadonlyMap<VaultId, VaultPage>,
   { texts, positions, limit }: { texts: PageTexts; positions: Map<VaultId, HistoryPosition>; limit: number },
 ): void {
-  const lists = read.map(({ vaultId, changes }) => changes.map((change) => ({ vaultId, change })));
+  const lists = [...read].map(([vaultId, { changes }]) => changes.map((change) => ({ vaultId, change })));
   for (const { vaultId, change } of byTime(lists, (item) => item.change.entry.atMs)) {
-    if (texts.count === limit || !texts.add(changeRecord(context, vaultId, change))) return;
-    positions.set(vaultId, { seq: change.entry.seq, hash: change.hash });
+    if (texts.count === limit || !texts.add(change)) return;
+    positions.set(vaultId, change.entry);
   }
   // Not those of the last changes: a client must get past an unreadable entry.
-  for (const { vaultId, position } of read) positions.set(vaultId, position);
+  for (const [vaultId, { position }] of read) positions.set(vaultId, position);
 }
 
 /** Merges lists, each of which keeps its own order, by time. */

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { chainsFrom, findChain } from '#chains/families/registry.ts';
 import type { VaultId } from '#domain/id.ts';
 import type { HttpContext } from '#http/encode/context.ts';
 import { actorOf } from '#http/encode/context.ts';
@@ -11,8 +12,10 @@ import { preferredWaitSeconds } from '#http/edge/prefer.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
-import { recordOf, shortened } from '#http/transaction/transaction-path.ts';
-import type { VaultChange } from '#objects/vault/commands/feed.ts';
+import { listedRecord } from '#http/transaction/transaction-path.ts';
+import type { ChangePage } from '#objects/vault/commands/feed.ts';
+import { listedCodec } from '#objects/vault/documents/listed-document.ts';
+import { historyCodec } from '#objects/vault/documents/vault-documents.ts';
 import type { HistoryPosition } from '#objects/vault/tables/history-table.ts';
 import { vaultStub } from '#objects/vault/doors/stub.ts';
 
@@ -77,24 +80,36 @@ async function readFeed(
   );
   if (!page.ok) return refusalProblem(context, page.refusal);
   if (page.value === null) return unknownPosition(context);
-  let { position } = page.value;
   const texts = new PageTexts();
-  for (const [i, change] of page.value.changes.entries()) {
-    if (texts.add(changeRecord(context, vaultId, change))) continue;
-    const last = page.value.changes[i - 1];
-    if (last !== undefined) position = { seq: last.entry.seq, hash: last.hash };
+  const changes = changesIn(context, vaultId, page.value);
+  let { position } = page.value;
+  for (const [i, change] of changes.entries()) {
+    if (texts.add(change)) continue;
+    position = changes[i - 1]?.entry ?? position;
     break;
   }
   return respondWithFeed(context, texts, { cursor: cursorAt(position, vaultId) });
 }
 
-export function changeRecord(
+/** A change in the form of the API. */
+export type Change = z.infer<typeof changeSchema>;
+
+/** Throws `UnreadableState` for a document that this release does not know: it must not be lost. */
+export function changesIn(
   context: HttpContext,
   vaultId: VaultId,
-  { entry, hash, record }: VaultChange,
-): z.infer<typeof changeSchema> {
-  const shown = record === null ? null : shortened(recordOf(context, record));
-  return { vaultId, entry: entryRecord(entry, hash), record: shown };
+  { changes, policy, viewer }: ChangePage,
+): readonly Change[] {
+  const chains = chainsFrom(context.env);
+  const shown = (text: string) => {
+    const record = listedCodec.decode(text);
+    return listedRecord(record, { policy, viewer, chain: findChain(chains, record.chain) });
+  };
+  return changes.map(({ entry, hash, record }) => ({
+    vaultId,
+    entry: entryRecord(historyCodec.decode(entry), hash),
+    record: record === null ? null : shown(record),
+  }));
 }
 
 /** The members of a response beside its changes. */

@@ -5,7 +5,7 @@ import type { HistoryEntry } from '#objects/vault/documents/history.ts';
 import { isLogged, logLine } from '#store/operations/log-line.ts';
 import type { JobQueue, OutboxRow } from '#objects/outbox.ts';
 import { isQueuedJob, JOBS, resendDelayMs } from '#objects/outbox.ts';
-import { projectedActivity, projectedTransaction } from '#objects/vault/projection.ts';
+import { projectedRecord } from '#objects/vault/projection.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { readableOrNull } from '#store/document.ts';
 import { project } from '#store/transactions.ts';
@@ -79,13 +79,6 @@ function logChange(env: Pick<CoordinatorConfig, 'LOG_SHARE'>, vaultId: number, e
   const { seq, transactionId, action, from, to, reason } = entry;
   if (transactionId === null || from === to || !isLogged(env)) return;
   logLine({ event: 'state', vaultId, transactionId, seq, action, from, to, reason });
-}
-
-function projectedRecord(storage: VaultStorage, id: string) {
-  const transaction = storage.transaction(id);
-  if (transaction !== null) return projectedTransaction(transaction);
-  const activity = storage.activities.read(id);
-  return activity === null ? null : projectedActivity(activity);
 }
 
 /** Writes a vault's entry in the directory. */

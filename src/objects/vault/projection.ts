@@ -5,6 +5,8 @@ import { isFinal, isPending, transactionHash } from '#domain/transaction/transac
 import { isWatchedAfterFailure, outstandingJob } from '#domain/transaction/job.ts';
 import type { PublicTransaction } from '#objects/vault/documents/listed-document.ts';
 import { listedCodec, listedTransaction } from '#objects/vault/documents/listed-document.ts';
+import type { VaultStorage } from '#objects/vault/storage.ts';
+import { readableOrNull } from '#store/document.ts';
 
 /** The columns of the read model, and the record itself as a document. */
 export interface ProjectedTransaction {
@@ -29,7 +31,7 @@ export interface ProjectedTransaction {
   readonly record: string;
 }
 
-export function projectedActivity(activity: Activity): ProjectedTransaction {
+function projectedActivity(activity: Activity): ProjectedTransaction {
   const { id, vaultId, version, state, stateReason, displayType, chain, direction, visible } = activity;
   return {
     id,
@@ -97,4 +99,31 @@ export function projectedTransaction(transaction: Transaction): ProjectedTransac
     dueAtMs: isWatchedBySweep ? dueAtMs(transaction) : null,
     record: listedCodec.encode(listedTransaction(publicTransaction(transaction))),
   };
+}
+
+/** Returns the row of a record of the vault; null when it has none with this id. */
+export function projectedRecord(storage: VaultStorage, id: string): ProjectedTransaction | null {
+  const transaction = storage.transaction(id);
+  if (transaction !== null) return projectedTransaction(transaction);
+  const activity = storage.activities.read(id);
+  return activity === null ? null : projectedActivity(activity);
+}
+
+/** Those of transactions that a codec remembers: the newest records are read again and again. */
+const documents = new WeakMap<Transaction, string>();
+
+/** Returns the documents of records, by their ids. An unreadable one is left out and logged. */
+export function recordDocuments(storage: VaultStorage, ids: ReadonlySet<string>): ReadonlyMap<string | null, string> {
+  const found = new Map<string | null, string>();
+  for (const transaction of storage.transactions([...ids])) {
+    const document = documents.get(transaction) ?? projectedTransaction(transaction).record;
+    documents.set(transaction, document);
+    found.set(transaction.id, document);
+  }
+  for (const id of ids) {
+    if (found.has(id)) continue;
+    const activity = readableOrNull(() => storage.activities.read(id), { id });
+    if (activity !== null) found.set(id, projectedActivity(activity).record);
+  }
+  return found;
 }

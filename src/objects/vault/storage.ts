@@ -1,4 +1,4 @@
-import { transactionCodec } from '#objects/vault/documents/transaction-document.ts';
+import { readableTransactions, transactionCodec } from '#objects/vault/documents/transaction-document.ts';
 import { keyCandidateCodec, keyRefreshCodec, vaultCodec } from '#objects/vault/documents/vault-documents.ts';
 import { shapeOf } from '#domain/activity/lookalike.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
@@ -9,7 +9,6 @@ import type { KeyCandidate, KeyRefresh, Vault } from '#domain/vault/vault.ts';
 import { ActivityStorage } from '#objects/vault/tables/activity-table.ts';
 import { CredentialResetStorage } from '#objects/vault/tables/reset-table.ts';
 import { VAULT_SCHEMA } from '#objects/vault/schema.ts';
-import { readableOrNull } from '#store/document.ts';
 import { createState, stateVersion, UnreadableState } from '#store/object-schema.ts';
 import type { OutboxJob, OutboxRow } from '#objects/outbox.ts';
 import { isOutboxJob } from '#objects/outbox.ts';
@@ -129,6 +128,11 @@ export class VaultStorage {
     return row === undefined ? null : transactionCodec.decode(row.document);
   }
 
+  /** Returns the readable ones with these ids, in any order. */
+  transactions(ids: readonly string[]): readonly Transaction[] {
+    return readableTransactions(this.#documentsWhere('id IN (SELECT value FROM json_each(?))', JSON.stringify(ids)));
+  }
+
   pendingTransactions(): readonly Transaction[] {
     return readableTransactions(this.#documentsWhere('pending = 1'));
   }
@@ -181,9 +185,9 @@ export class VaultStorage {
     return this.#documentsWhere(`id IN (SELECT tx_id FROM outbox WHERE job IN (${jobs}))`);
   }
 
-  #documentsWhere(condition: string): readonly string[] {
-    const rows = this.#sql.exec<{ document: string }>(`SELECT document FROM tx WHERE ${condition}`).toArray();
-    return rows.map(({ document }) => document);
+  #documentsWhere(condition: string, ...bindings: string[]): readonly string[] {
+    const where = `SELECT document FROM tx WHERE ${condition}`;
+    return [...this.#sql.exec<{ document: string }>(where, ...bindings)].map(({ document }) => document);
   }
 
   /** Clears what is cached after a commit that was rolled back. */
@@ -392,8 +396,4 @@ export class VaultStorage {
 function jobIn(text: string): OutboxJob {
   if (isOutboxJob(text)) return text;
   throw new UnreadableState(`a row of the outbox has the unknown job ${text}`);
-}
-
-function readableTransactions(documents: readonly string[]): readonly Transaction[] {
-  return documents.flatMap((document) => readableOrNull(() => transactionCodec.decode(document)) ?? []);
 }

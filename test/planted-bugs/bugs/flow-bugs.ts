@@ -303,7 +303,7 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'feed: a page that is cut short continues after the whole page',
     file: 'src/http/vault/feed.ts',
-    was: 'if (last !== undefined) position = { seq: last.entry.seq, hash: last.hash };',
+    was: 'position = changes[i - 1]?.entry ?? position;',
     is: '',
     caughtBy: ['test/http/vault/feed.worker.test.ts'],
   },
@@ -317,8 +317,8 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'feed: a page of several vaults that is cut short moves all of them to its end',
     file: 'src/http/user/feed.ts',
-    was: 'if (texts.count === limit || !texts.add(changeRecord(context, vaultId, change))) return;',
-    is: 'if (texts.count === limit || !texts.add(changeRecord(context, vaultId, change))) break;',
+    was: 'if (texts.count === limit || !texts.add(change)) return;',
+    is: 'if (texts.count === limit || !texts.add(change)) break;',
     caughtBy: ['test/http/user/feed.worker.test.ts'],
   },
   {

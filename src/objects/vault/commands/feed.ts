@@ -17,7 +17,8 @@ import type { VaultContext } from '#objects/vault/context.ts';
 import type { SharedChanges } from '#objects/vault/feed-cache.ts';
 import type { HistoryPosition } from '#objects/vault/tables/history-table.ts';
 import { BEGINNING } from '#objects/vault/tables/history-table.ts';
-import type { ActivityView, TransactionView } from '#objects/vault/views.ts';
+import { recordDocuments } from '#objects/vault/projection.ts';
+import type { ActivityView, TransactionView, VaultScope } from '#objects/vault/views.ts';
 
 /** The key under which an entry in the history wakes the vault's change signal. */
 export const FEED_SIGNAL = 'feed';
@@ -83,15 +84,18 @@ function changesAfter(context: VaultContext, actor: Actor, after: number): Resul
   });
 }
 
-/** An entry of the history, with its hash and the present record of its transaction. */
-export interface VaultChange {
-  readonly entry: HistoryEntry;
-  readonly hash: string;
-  readonly record: TransactionView | ActivityView | null;
+/**
+ * An entry of the history, with its hash and the present record of its transaction. Both are
+ * documents, as the read model has them: texts are transferred and read again for a fraction of the
+ * cost of objects.
+ */
+interface VaultChange extends HistoryPosition {
+  readonly entry: string;
+  readonly record: string | null;
 }
 
 /** Some changes, the oldest first, and the position after them. */
-interface ChangePage {
+export interface ChangePage extends VaultScope {
   readonly changes: readonly VaultChange[];
   readonly position: HistoryPosition;
 }
@@ -133,17 +137,14 @@ function changesFrom(
   const { vault, viewer } = entered.value;
   const lines = context.storage.history.lines(from.seq, limit);
   const ids = new Set(lines.flatMap(({ entry }) => entry?.transactionId ?? []));
-  const records = new Map<string | null, TransactionView | ActivityView>();
-  for (const id of ids) {
-    const record = recordIn(context, vault, id);
-    if (record !== null) records.set(id, { ...record, policy: vault.policy, viewer });
-  }
-  const changes = lines.flatMap(({ entry, hash }): readonly VaultChange[] =>
-    entry === null ? [] : [{ entry, hash, record: records.get(entry.transactionId) ?? null }],
+  const records = recordDocuments(context.storage, ids);
+  const changes = lines.flatMap(({ entry, document, seq, hash }): readonly VaultChange[] =>
+    entry === null ? [] : [{ seq, hash, entry: document, record: records.get(entry.transactionId) ?? null }],
   );
   // Not that of the last change: a reader must get past an unreadable entry.
   const last = lines.at(-1);
-  return accepted({ changes, position: last === undefined ? from : { seq: last.seq, hash: last.hash } });
+  const position = last === undefined ? from : { seq: last.seq, hash: last.hash };
+  return accepted({ changes, position, policy: vault.policy, viewer });
 }
 
 function recordIn({ storage }: VaultContext, { id: vaultId }: Vault, id: string) {

@@ -30,7 +30,7 @@ import {
   vaultId,
   walletMovements,
 } from '#objects/vault/documents/fields.ts';
-import { documentCodec, exactly, remembering } from '#store/document.ts';
+import { documentCodec, exactly, readableOrNull, remembering } from '#store/document.ts';
 
 const frame = {
   vaultId,
@@ -187,3 +187,8 @@ export const transactionCodec = remembering(
     exactly<Transaction>()({ ...transactionFields, attempts: z.array(attempt) }),
   ),
 );
+
+/** Returns the transactions in some documents, without unreadable ones, which are logged. */
+export function readableTransactions(documents: readonly string[]): readonly Transaction[] {
+  return documents.flatMap((document) => readableOrNull(() => transactionCodec.decode(document)) ?? []);
+}

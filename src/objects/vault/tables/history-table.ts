@@ -14,6 +14,8 @@ export interface HistoryPosition {
 export const BEGINNING: HistoryPosition = { seq: 0, hash: NO_PREVIOUS_ENTRY };
 
 export interface HistoryLine extends HistoryPosition {
+  /** The entry as it is stored. */
+  readonly document: string;
   /** Null for an unreadable one. */
   readonly entry: HistoryEntry | null;
 }
@@ -69,7 +71,7 @@ export class HistoryTable {
       limit,
     );
     return [...rows].map(({ seq, document, hash }) => {
-      return { seq, entry: readableOrNull(() => historyCodec.decode(document), { seq }), hash };
+      return { seq, document, entry: readableOrNull(() => historyCodec.decode(document), { seq }), hash };
     });
   }
 
