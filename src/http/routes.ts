@@ -93,6 +93,7 @@ import { listReports } from '#http/vault/reprocess/list.ts';
 import { readReport } from '#http/vault/reprocess/read.ts';
 import { reprocess } from '#http/vault/reprocess/request.ts';
 import { vaultTransactions } from '#http/vault/transactions.ts';
+import { listVaults, readVault as readMemberVault } from '#http/vault/vaults.ts';
 
 const routes = [
   estimateFee,
@@ -110,6 +111,8 @@ const routes = [
   childPaysForParent,
   visibility,
   transactionHistory,
+  listVaults,
+  readMemberVault,
   vaultTransactions,
   vaultBalances,
   vaultEvents,

@@ -94,42 +94,35 @@ export async function replaceMembers(db: D1Database, vaultId: number, userIds: r
 export interface VaultEntry {
   readonly id: number;
   readonly name: string;
-  readonly wallets: readonly { readonly chain: string; readonly address: string }[];
 }
 
-/** Returns the vaults of a user below an id that the directory lists, the newest first. */
+export interface VaultQuery {
+  /** Lists the vaults below this id; null for all. */
+  readonly before: number | null;
+  /** Lists these vaults alone; null for all. */
+  readonly among: readonly number[] | null;
+  readonly limit: number;
+}
+
+/** Returns the vaults of a user that the directory lists, the newest first. */
 export async function vaultsOf(
   db: D1Database,
   userId: string,
-  { before, limit }: { readonly before: number | null; readonly limit: number },
+  { before, among, limit }: VaultQuery,
 ): Promise<readonly VaultEntry[]> {
-  const orm = drizzle(db);
-  const newest = orm
+  const older = before === null ? undefined : lt(vaults.id, before);
+  const listed = among === null ? undefined : inArray(vaults.id, [...among]);
+  return drizzle(db)
     .select({ id: vaults.id, name: vaults.name })
     .from(members)
     .innerJoin(vaults, eq(vaults.id, members.vaultId))
-    .where(and(eq(members.userId, userId), before === null ? undefined : lt(vaults.id, before)))
+    .where(and(eq(members.userId, userId), older, listed))
     .orderBy(desc(vaults.id))
-    .limit(limit)
-    .as('newest');
-  const rows = await orm
-    .select({ id: newest.id, name: newest.name, chain: wallets.chain, address: wallets.address })
-    .from(newest)
-    .leftJoin(wallets, eq(wallets.vaultId, newest.id))
-    .orderBy(desc(newest.id), asc(wallets.chain));
-  const grouped = [...Map.groupBy(rows, ({ id }) => id)];
-  return grouped.map(([id, all]) => ({
-    id,
-    name: all[0]?.name ?? '',
-    wallets: all.flatMap(({ chain, address }) => (chain === null || address === null ? [] : [{ chain, address }])),
-  }));
+    .limit(limit);
 }
 
 /** Returns the names of all vaults that the directory lists for a user, the newest first. */
-export async function vaultNamesOf(
-  db: D1Database,
-  userId: string,
-): Promise<readonly { readonly id: number; readonly name: string }[]> {
+export async function vaultNamesOf(db: D1Database, userId: string): Promise<readonly VaultEntry[]> {
   return drizzle(db)
     .select({ id: vaults.id, name: vaults.name })
     .from(members)

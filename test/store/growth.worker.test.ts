@@ -19,7 +19,7 @@ const QUERIES: Readonly<Record<string, (db: D1Database) => Promise<unknown>>> = 
   'a page of the history of a vault': (db) =>
     historyLines(db, { vaultId: 1, transactionId: null, after: 5, limit: 10 }),
   'the history of a transaction': (db) => historyLines(db, { vaultId: 1, transactionId: 'tx-7', after: 0, limit: 10 }),
-  'the vaults of a person': (db) => vaultsOf(db, 'person', { before: null, limit: OWN }),
+  'the vaults of a person': (db) => vaultsOf(db, 'person', { before: null, among: null, limit: OWN }),
   'the co-members of a person': (db) =>
     membersOf(
       db,

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { skeletonOf } from '#chains/inspect/confusable.ts';
-import { parseVaultId, parseVaultIdText } from '#domain/id.ts';
 import { APPROVAL_MODES } from '#domain/access/device.ts';
 import { ROLES } from '#domain/access/member.ts';
 import { approvalOrigins } from '#devices/approval-origin.ts';
@@ -8,21 +7,9 @@ import type { HttpContext } from '#http/encode/context.ts';
 import { actorOf } from '#http/encode/context.ts';
 import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
-import { pageOf } from '#http/edge/page.ts';
-import { callObject } from '#http/edge/object-call.ts';
-import { vaultStub } from '#objects/vault/doors/stub.ts';
+import { membershipField, membershipState, vaultPage, vaultsQuery } from '#http/vault/vaults.ts';
 import type { MemberName } from '#store/vaults.ts';
-import { membersOf, vaultNamesOf, vaultsOf } from '#store/vaults.ts';
-
-/** The list calls the object of each vault. */
-const PAGE = 50;
-
-const vaultsQuery = z.strictObject({
-  cursor: z
-    .string()
-    .refine((text) => parseVaultIdText(text) !== null, 'Must be a cursor of this list.')
-    .optional(),
-});
+import { membersOf, vaultNamesOf } from '#store/vaults.ts';
 
 const vaultSchema = z
   .strictObject({
@@ -31,9 +18,7 @@ const vaultSchema = z
     roles: z.array(z.enum(ROLES)).meta({ description: 'Roles of the caller' }),
     threshold: z.int(),
     approvalMode: z.enum(APPROVAL_MODES),
-    membership: z.enum(['accepted', 'invited', 'declined']).meta({
-      description: 'Until the caller accepts the vault, it refuses every other request of the caller',
-    }),
+    membership: membershipField,
     namesakes: z.array(z.int()).meta({
       description: 'The other vaults of the caller whose names are the same or look the same',
     }),
@@ -79,46 +64,32 @@ export const ownVaults = route({
 });
 
 async function list(context: HttpContext, { query }: Input<{ query: typeof vaultsQuery }>): Promise<Response> {
-  const actor = actorOf(context);
-  const { cursor = '' } = query;
-  // One extra row shows whether there is another page.
   const { DB: db } = context.env;
-  const [entries, named] = await Promise.all([
-    vaultsOf(db, actor.userId, { before: parseVaultIdText(cursor), limit: PAGE + 1 }),
-    vaultNamesOf(db, actor.userId),
+  const [{ shown, nextCursor }, named] = await Promise.all([
+    vaultPage(context, query),
+    vaultNamesOf(db, actorOf(context).userId),
   ]);
-  const { shown, nextCursor } = pageOf(entries, PAGE, ({ id }) => String(id));
   const listed = await membersOf(
     db,
     shown.map(({ id }) => id),
   );
   const people = Map.groupBy(listed, ({ vaultId }) => vaultId);
   const sameNames = Map.groupBy(named, ({ name }) => skeletonOf(name));
-  const data: z.infer<typeof vaultSchema>[] = [];
-  for (const { id, name, wallets } of shown) {
-    const vaultId = parseVaultId(id);
-    if (vaultId === null) continue;
-    const seen = await callObject(
-      () => vaultStub(context.env, vaultId),
-      (vault) => vault.query(actor, { type: 'membership' }),
-    );
-    if (!seen.ok) continue;
-    const { policy, viewer, invitation } = seen.value;
-    const { threshold, approvalMode } = policy;
-    const members = withNamesakes(people.get(id) ?? []);
+  const data = shown.map(({ id, name, membership }): z.infer<typeof vaultSchema> => {
+    const { policy, viewer, wallets } = membership;
     const namesakes = (sameNames.get(skeletonOf(name)) ?? []).map((other) => other.id).filter((other) => other !== id);
-    data.push({
+    return {
       id,
       name,
       roles: [...viewer.roles],
-      threshold,
-      approvalMode,
-      members,
+      threshold: policy.threshold,
+      approvalMode: policy.approvalMode,
+      members: withNamesakes(people.get(id) ?? []),
       namesakes,
-      membership: invitation === null ? 'accepted' : invitation.isDeclined ? 'declined' : 'invited',
-      wallets: invitation === null ? [...wallets] : [],
-    });
-  }
+      membership: membershipState(membership),
+      wallets: [...wallets],
+    };
+  });
   const origins = approvalOrigins(context.env);
   return context.json({ data, nextCursor, approvalOrigin: origins[0] ?? null, approvalOrigins: [...origins] });
 }

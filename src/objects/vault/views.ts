@@ -14,7 +14,8 @@ import type { PolicyChange } from '#domain/policy/policy-change.ts';
 import type { KeyId, TransactionId } from '#domain/id.ts';
 import type { OutboxRow } from '#objects/outbox.ts';
 import type { TransactionJob } from '#domain/transaction/job.ts';
-import type { KeyCandidate, KeyRefresh, Vault, VaultKey } from '#domain/vault/vault.ts';
+import type { KeyCandidate, KeyRefresh, Vault, VaultConfiguration, VaultKey } from '#domain/vault/vault.ts';
+import type { Wallet } from '#objects/vault/wallets.ts';
 
 /** What the sweep learns of a vault that it wakes. */
 export interface WokenVault {
@@ -67,11 +68,14 @@ export interface FollowWork {
 }
 
 /** A vault as a member sees it who may not have accepted it. */
-export interface Membership {
-  readonly policy: Policy;
-  readonly viewer: Member;
+export interface Membership extends VaultScope {
   /** Null once the member has accepted the vault. */
   readonly invitation: Invitation | null;
+  readonly configuration: VaultConfiguration;
+  /** Those that have an address; none before the member has accepted the vault. */
+  readonly wallets: readonly Wallet[];
+  /** The number of undecided transactions, and of those that the member created. */
+  readonly pending: { readonly all: number; readonly own: number };
 }
 
 export interface CreationView {

@@ -367,9 +367,9 @@ export const MEMBER_BUGS: readonly Bug[] = [
   },
   {
     name: 'a vault shows its addresses before it is accepted',
-    file: 'src/http/session/vaults.ts',
-    was: 'wallets: invitation === null ? [...wallets] : [],',
-    is: 'wallets: [...wallets],',
+    file: 'src/objects/vault/commands/vault.ts',
+    was: 'wallets: invitation === null ? walletsOf(vault) : [],',
+    is: 'wallets: walletsOf(vault),',
     caughtBy: ['test/attacks/operator/twin-vault.worker.test.ts'],
   },
   {

@@ -13,7 +13,7 @@ import type { VaultContext } from '#objects/vault/context.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { updateVault } from '#objects/vault/writes/update-vault.ts';
 import type { Membership, VaultScope } from '#objects/vault/views.ts';
-import { withChain } from '#objects/vault/wallets.ts';
+import { walletsOf, withChain } from '#objects/vault/wallets.ts';
 import { writeFounding } from '#objects/vault/writes/founding-draft.ts';
 import { writeNewVault } from '#objects/vault/writes/vault-writes.ts';
 
@@ -89,8 +89,17 @@ export function membership(context: VaultContext, actor: Actor): Result<Membersh
   const entered = enter(context.vault(), actor);
   if (!entered.ok) return entered;
   const { vault, viewer } = entered.value;
+  const { policy, configuration } = vault;
+  const counts = context.storage.pending;
   const invitation = vault.invitations.find(({ userId }) => userId === viewer.userId) ?? null;
-  return accepted({ policy: vault.policy, viewer, invitation });
+  return accepted({
+    policy,
+    viewer,
+    invitation,
+    configuration,
+    wallets: invitation === null ? walletsOf(vault) : [],
+    pending: { all: counts.all(), own: counts.createdBy(viewer.userId) },
+  });
 }
 
 /** Completes the projection before a list is read from D1. Refuses `forbidden`. */
