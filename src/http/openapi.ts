@@ -147,7 +147,10 @@ function pathParameters({ path }: Route) {
 function queryParameters({ query }: Route) {
   if (query === undefined) return [];
   const properties = schemaOf(query, 'input')['properties'] ?? {};
-  return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: false, schema }));
+  return Object.entries(properties).map(([name, schema]) => {
+    const values = typeof schema === 'object' && schema.type === 'array' ? { style: 'form', explode: false } : {};
+    return { name, in: 'query', required: false, ...values, schema };
+  });
 }
 
 function headerParameters({ method, path, conditional, waits, answer }: Route) {

@@ -148,6 +148,13 @@ export const transactions = sqliteTable(
      */
     dueAtMs: integer('due_at_ms'),
     record: text('record').notNull(),
+    // The filters of the list since release 0.3.0. Null in rows that release 0.2.0 wrote last.
+    kind: text('kind'),
+    createdBy: text('created_by'),
+    /** The contracts of the tokens that move, between spaces; those of EVM in lower case. */
+    tokens: text('tokens'),
+    /** The addresses of others, between spaces; those of EVM in lower case. */
+    counterparties: text('counterparties'),
   },
   (table) => [
     index('transactions_vault').on(table.vaultId, table.id),
@@ -161,6 +168,12 @@ export const transactions = sqliteTable(
     index('transactions_memo')
       .on(table.vaultId, table.memo, table.visible, table.id)
       .where(sql`memo is not null`),
+    index('transactions_external_id')
+      .on(table.vaultId, table.externalId, table.visible, table.id)
+      .where(sql`external_id is not null`),
+    index('transactions_tx_hash')
+      .on(table.vaultId, table.txHash, table.visible, table.id)
+      .where(sql`tx_hash is not null`),
     index('transactions_updated').on(table.vaultId, table.updatedAtMs),
     index('transactions_hash').on(table.txHash),
     index('transactions_due')

@@ -35,17 +35,39 @@ export async function project(db: D1Database, { records, lines, deleted }: Proje
   if (statements.length > 0) await db.batch(statements);
 }
 
-/** The filters of a list. A field that is null admits everything. */
+/**
+ * The filters with an index, the most selective first. The first one of a query decides the index;
+ * the others filter its rows.
+ */
+const INDEXED = ['externalId', 'txHash', 'memo', 'state', 'displayType', 'chain', 'direction'] as const;
+type IndexedFilter = (typeof INDEXED)[number];
+const COLUMNS: Readonly<Record<IndexedFilter | 'kind' | 'createdBy', string>> = {
+  externalId: 'external_id',
+  txHash: 'tx_hash',
+  memo: 'memo',
+  state: 'state',
+  displayType: 'display_type',
+  chain: 'chain',
+  direction: 'direction',
+  kind: 'kind',
+  createdBy: 'created_by',
+};
+/** The columns with several values between spaces. */
+const LISTS = { tokenAddress: 'tokens', counterparty: 'counterparties' } as const;
+
+/** The values of each filter, of which a record has one. An absent one admits everything. */
+type ListFilters = {
+  readonly [name in keyof typeof COLUMNS | keyof typeof LISTS]?: readonly string[] | undefined;
+};
+
+/** A list. A field that is null admits everything. */
 export interface TransactionQuery {
   readonly vaultId: VaultId;
+  readonly order: 'newest' | 'oldest';
   /** Id of the last transaction of the previous page, or null for the first page. */
   readonly after: string | null;
   readonly limit: number;
-  readonly state: string | null;
-  readonly displayType: string | null;
-  readonly chain: string | null;
-  readonly direction: string | null;
-  readonly memo: string | null;
+  readonly filters: ListFilters;
   readonly visible: boolean | null;
   readonly createdAfterMs: number | null;
   readonly createdBeforeMs: number | null;
@@ -53,7 +75,7 @@ export interface TransactionQuery {
 }
 
 export interface TransactionPage {
-  /** The document of each record, newest first. */
+  /** The document of each record, in the order of the query. */
   readonly records: readonly ListedRow[];
   /** The id to continue after, or null at the end. */
   readonly next: string | null;
@@ -72,42 +94,32 @@ interface ListedRow {
 const MAX_READ = 5_000;
 
 /**
- * The filters with an index. The first one of a query decides the index; the others filter its
- * rows.
- */
-const INDEXED = ['memo', 'state', 'displayType', 'chain', 'direction'] as const;
-type IndexedFilter = (typeof INDEXED)[number];
-const COLUMNS = {
-  memo: 'memo',
-  state: 'state',
-  displayType: 'display_type',
-  chain: 'chain',
-  direction: 'direction',
-} as const;
-
-/**
- * Returns one page of a vault, newest first. The key of the page is the id, which never changes:
- * paging by a time of change misses rows that change between two pages. A page of a query with
- * several filters can be shorter than its limit, or empty, although others follow.
+ * Returns one page of a vault by the time of creation. The key of the page is the id, which never
+ * changes: paging by a time of change misses rows that change between two pages. A page of a query
+ * with several filters can be shorter than its limit, or empty, although others follow.
  */
 export async function list(db: D1Database, query: TransactionQuery): Promise<TransactionPage> {
   const updated = await recentlyUpdated(db, query);
   if (updated !== null) return updated;
-  const [index = null, ...others] = INDEXED.filter((name) => query[name] !== null);
-  const filters = others.map((name): Filter => [`${COLUMNS[name]} = ?`, query[name] ?? '']);
+  const index = INDEXED.find((name) => query.filters[name] !== undefined) ?? null;
+  const filters = filtersOf(query.filters, index);
   if (query.updatedAfterMs !== null) filters.push(['updated_at_ms > ?', query.updatedAfterMs]);
-  // An index separates visible and hidden rows, so a list of both merges two ranges.
-  const both = query.visible === null && index !== null;
-  const ranges = (both ? [true, false] : [query.visible]).map((visible) => rangeOf(query, index, visible));
-  const results = await db.batch<{ id: string; record?: string }>(
-    ranges.flatMap((range) => [rowsIn(db, range, filters, query.limit + 1), lastRead(db, range, filters.length > 0)]),
+  const ranges = rangesOf(query, index);
+  const rows = ranges.map((range) => rowsIn(db, range, { filters, query }));
+  const lasts = filters.length === 0 ? [] : ranges.map((range) => lastRead(db, range, query));
+  const results = await db.batch<{ id: string; record?: string }>([...rows, ...lasts]);
+  const read = results.slice(0, rows.length).flatMap((result) => result.results as ListedRow[]);
+  const ends = results.slice(rows.length).flatMap((result) => result.results.map(({ id }) => id));
+  const isAfter = (one: string, other: string) => (query.order === 'newest' ? one < other : one > other);
+  const inOrder = (one: string, other: string) => (isAfter(one, other) ? 1 : -1);
+  // Rows behind the first of these ids are not read completely.
+  const end = ends.toSorted(inOrder)[0] ?? null;
+  const found = read.filter(({ id }) => end === null || !isAfter(id, end));
+  return pageOf(
+    found.toSorted((one, other) => inOrder(one.id, other.id)),
+    query.limit,
+    end,
   );
-  const rows = results.filter((_, i) => i % 2 === 0).flatMap((result) => result.results as ListedRow[]);
-  const reached = results.filter((_, i) => i % 2 === 1).flatMap((result) => result.results.map(({ id }) => id));
-  // Rows below this id are not read completely.
-  const floor = reached.toSorted().at(-1) ?? null;
-  const found = rows.filter(({ id }) => floor === null || id >= floor).toSorted((a, b) => (a.id < b.id ? 1 : -1));
-  return pageOf(found, query.limit, floor);
 }
 
 /**
@@ -123,32 +135,67 @@ function pageOf(rows: readonly ListedRow[], limit: number, end: string | null): 
 
 type Filter = readonly [condition: string, value: string | number];
 
+/** Returns the conditions of the filters, except of the one that an index serves. */
+function filtersOf(filters: ListFilters, index: IndexedFilter | null): Filter[] {
+  const conditions: Filter[] = [];
+  for (const [name, column] of Object.entries(COLUMNS)) {
+    const values = filters[name as keyof typeof COLUMNS];
+    if (values === undefined || name === index) continue;
+    conditions.push([`${column} IN (SELECT value FROM json_each(?))`, JSON.stringify(values)]);
+  }
+  for (const [name, column] of Object.entries(LISTS)) {
+    const values = filters[name as keyof typeof LISTS];
+    if (values === undefined) continue;
+    const has = `EXISTS (SELECT 1 FROM json_each(?) WHERE instr(${column}, ' ' || value || ' ') > 0)`;
+    conditions.push([has, JSON.stringify(values)]);
+  }
+  return conditions;
+}
+
 /** The rows of a query in one index, in the order of their ids. */
 interface Range {
   readonly index: string;
   readonly conditions: readonly Filter[];
 }
 
-function rangeOf(query: TransactionQuery, filter: IndexedFilter | null, visible: boolean | null): Range {
-  const conditions: Filter[] = [['vault_id = ?', query.vaultId]];
-  if (filter !== null) conditions.push([`${COLUMNS[filter]} = ?`, query[filter] ?? '']);
-  if (visible !== null) conditions.push(['visible = ?', visible ? 1 : 0]);
-  conditions.push(...idsOf(query));
-  const name = filter === null ? (visible === null ? 'vault' : 'visible') : COLUMNS[filter];
-  return { index: `transactions_${name}`, conditions };
+/**
+ * Returns the ranges that have the rows of a query: one for each value of the filter with the
+ * index, because the order of an index is that of one value. An index also separates visible and
+ * hidden rows.
+ */
+function rangesOf(query: TransactionQuery, filter: IndexedFilter | null): readonly Range[] {
+  const name = filter === null ? (query.visible === null ? 'vault' : 'visible') : COLUMNS[filter];
+  const values = filter === null ? [null] : (query.filters[filter] ?? []);
+  const visibilities = query.visible === null && filter !== null ? [true, false] : [query.visible];
+  return values.flatMap((value) =>
+    visibilities.map((visible): Range => {
+      const conditions: Filter[] = [['vault_id = ?', query.vaultId]];
+      if (filter !== null && value !== null) conditions.push([`${COLUMNS[filter]} = ?`, value]);
+      if (visible !== null) conditions.push(['visible = ?', visible ? 1 : 0]);
+      conditions.push(...idsOf(query));
+      return { index: `transactions_${name}`, conditions };
+    }),
+  );
 }
 
 /** Returns the bounds of the ids. An id begins with the time of creation. */
-function idsOf({ vaultId, after, createdAfterMs, createdBeforeMs }: TransactionQuery): readonly Filter[] {
+function idsOf({ vaultId, order, after, createdAfterMs, createdBeforeMs }: TransactionQuery): readonly Filter[] {
   const bounds: Filter[] = [];
-  if (after !== null) bounds.push(['id < ?', after]);
+  if (after !== null) bounds.push([order === 'newest' ? 'id < ?' : 'id > ?', after]);
   if (createdAfterMs !== null) bounds.push(['id >= ?', firstTransactionId(vaultId, createdAfterMs + 1)]);
   if (createdBeforeMs !== null) bounds.push(['id < ?', firstTransactionId(vaultId, createdBeforeMs)]);
   return bounds;
 }
 
-function rowsIn(db: D1Database, { index, conditions }: Range, filters: readonly Filter[], limit: number) {
-  const read = `SELECT * FROM transactions INDEXED BY ${index} WHERE ${textOf(conditions)} ORDER BY id DESC`;
+const ORDERS = { newest: 'ORDER BY id DESC', oldest: 'ORDER BY id' } as const;
+
+function rowsIn(
+  db: D1Database,
+  { index, conditions }: Range,
+  { filters, query }: { readonly filters: readonly Filter[]; readonly query: TransactionQuery },
+) {
+  const limit = query.limit + 1;
+  const read = `SELECT * FROM transactions INDEXED BY ${index} WHERE ${textOf(conditions)} ${ORDERS[query.order]}`;
   const values = [...conditions, ...filters].map(([, value]) => value);
   if (filters.length === 0) return db.prepare(`SELECT id, record FROM (${read}) LIMIT ?`).bind(...values, limit);
   const some = `SELECT id, record FROM (${read} LIMIT ${MAX_READ}) WHERE ${textOf(filters)} LIMIT ?`;
@@ -156,10 +203,10 @@ function rowsIn(db: D1Database, { index, conditions }: Range, filters: readonly 
 }
 
 /** Returns the statement for the last id that `rowsIn` reads; no row when it reads all of them. */
-function lastRead(db: D1Database, { index, conditions }: Range, isFiltered: boolean) {
-  const last = isFiltered ? `LIMIT 1 OFFSET ${MAX_READ - 1}` : 'LIMIT 0';
-  const ids = `SELECT id FROM transactions INDEXED BY ${index} WHERE ${textOf(conditions)} ORDER BY id DESC ${last}`;
-  return db.prepare(ids).bind(...conditions.map(([, value]) => value));
+function lastRead(db: D1Database, { index, conditions }: Range, { order }: TransactionQuery) {
+  const where = `INDEXED BY ${index} WHERE ${textOf(conditions)} ${ORDERS[order]}`;
+  const last = `SELECT id FROM transactions ${where} LIMIT 1 OFFSET ${MAX_READ - 1}`;
+  return db.prepare(last).bind(...conditions.map(([, value]) => value));
 }
 
 /**
@@ -172,14 +219,12 @@ async function recentlyUpdated(db: D1Database, query: TransactionQuery): Promise
   const count = `SELECT count(*) AS rows FROM (SELECT 1 FROM ${range} LIMIT ${MAX_READ + 1})`;
   const counted = await db.prepare(count).bind(query.vaultId, query.updatedAfterMs).first<{ rows: number }>();
   if (counted === null || counted.rows > MAX_READ) return null;
-  const filters = INDEXED.flatMap((name): Filter[] =>
-    query[name] === null ? [] : [[`${COLUMNS[name]} = ?`, query[name]]],
-  );
+  const filters = [...filtersOf(query.filters, null), ...idsOf(query)];
   if (query.visible !== null) filters.push(['visible = ?', query.visible ? 1 : 0]);
-  const conditions = ['', ...[...filters, ...idsOf(query)].map(([condition]) => condition)].join(' AND ');
-  const values = [...filters, ...idsOf(query)].map(([, value]) => value);
+  const conditions = ['', ...filters.map(([condition]) => condition)].join(' AND ');
+  const values = filters.map(([, value]) => value);
   const { results } = await db
-    .prepare(`SELECT id, record FROM ${range}${conditions} ORDER BY id DESC LIMIT ?`)
+    .prepare(`SELECT id, record FROM ${range}${conditions} ${ORDERS[query.order]} LIMIT ?`)
     .bind(query.vaultId, query.updatedAfterMs, ...values, query.limit + 1)
     .all<ListedRow>();
   return pageOf(results, query.limit, null);

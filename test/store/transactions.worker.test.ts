@@ -28,6 +28,10 @@ const row = (version: number, state: string): ProjectedRow => ({
   watched: true,
   dueAtMs: 1,
   record: JSON.stringify({ state }),
+  kind: 'transfer',
+  createdBy: null,
+  tokens: '',
+  counterparties: ' 0x1 ',
 });
 const line: AuditRow = { vaultId: 7, seq: 1, transactionId: null, atMs: 1, entry: '{}', hash: 'first' };
 

@@ -13,7 +13,8 @@ const PAGE = '25';
 
 type Line = (typeof api.vault)[':vaultId']['transactions'];
 type Query = InferRequestType<Line['$get']>['query'];
-type Filter = Pick<Query, 'state' | 'direction' | 'displayType' | 'chain' | 'visible'>;
+/** One value of each filter at most. */
+type Filter = { readonly [name in (typeof FILTERS)[number]]?: string } & Pick<Query, 'visible'>;
 
 interface Page {
   readonly transactions: readonly Transaction[];

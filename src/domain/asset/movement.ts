@@ -103,6 +103,11 @@ const MAX_MOVEMENTS = 100;
  */
 const MAX_ASSETS = 100;
 
+/** Returns an address in the spelling of filters: those of EVM chains have no case. */
+export function searched(address: string): string {
+  return address.startsWith('0x') ? address.toLowerCase() : address;
+}
+
 export function concerns(wallet: string, { from, to }: ChainMovement): boolean {
   return from === wallet || to === wallet;
 }

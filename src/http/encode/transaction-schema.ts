@@ -73,13 +73,13 @@ export const rejectionSchema = z.strictObject({
 
 export const warning = z.strictObject({ code: text, detail: text });
 
+export const RECORD_KINDS = ['transfer', 'contract-interaction', 'erc20-approve', 'message', 'activity'] as const;
+
 const transactionFields = {
   id: text,
   vaultId: z.int(),
   version: z.int(),
-  kind: z
-    .enum(['transfer', 'contract-interaction', 'erc20-approve', 'message', 'activity'])
-    .meta({ description: 'activity: not created by this vault, but reported by its chain' }),
+  kind: z.enum(RECORD_KINDS).meta({ description: 'activity: not created by this vault, but reported by its chain' }),
   state: z.enum(TRANSACTION_STATES),
   stateReason: text.nullable().meta({ description: 'Reason for the state; an open set' }),
   stateDetail: text.nullable().meta({

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { chainsFrom, findChain } from '#chains/families/registry.ts';
+import { searched } from '#domain/asset/movement.ts';
 import { parseTransactionId, vaultOfTransaction } from '#domain/id.ts';
 import type { VaultId } from '#domain/id.ts';
 import { DISPLAY_TYPES, TRANSACTION_STATES } from '#domain/transaction/transaction.ts';
@@ -12,23 +13,61 @@ import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { cursorText, DEFAULT_PAGE, PageTexts, recordLimit } from '#http/edge/page.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
-import { transactionSchema } from '#http/encode/transaction-schema.ts';
+import { RECORD_KINDS, transactionSchema } from '#http/encode/transaction-schema.ts';
+import { isSet } from '#http/encode/lists.ts';
 import { listedRecord } from '#http/transaction/transaction-path.ts';
 import { listedCodec } from '#objects/vault/documents/listed-document.ts';
 import { vaultStub } from '#objects/vault/doors/stub.ts';
 import { readableOrNull } from '#store/document.ts';
 import { list } from '#store/transactions.ts';
 
+/** Ours: each value of a filter with an index is a range of rows, which is read by itself. */
+const MAX_VALUES = 10;
+
+/**
+ * The values of a filter: between commas, or in several parameters. An array in the document, of
+ * the style `form` and not exploded.
+ */
+function severalOf<T>(value: z.ZodType<T>) {
+  const values = z.array(value).min(1).max(MAX_VALUES).refine(isSet, 'Must not repeat a value.');
+  return z
+    .preprocess((text: string | string[]) => (typeof text === 'string' ? text.split(',') : text), values)
+    .optional();
+}
+
+/** The value of a filter that may have commas. */
+function oneOf(value: z.ZodType<string>) {
+  return value.transform((text) => [text]).optional();
+}
+
 const time = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+
+/** An address or a hash: those of EVM chains have no case. */
+const searchedText = z.string().min(1).max(128).transform(searched);
+
+const filterFields = {
+  state: severalOf(z.enum(TRANSACTION_STATES)),
+  displayType: severalOf(z.enum(DISPLAY_TYPES)),
+  kind: severalOf(z.enum(RECORD_KINDS)),
+  chain: severalOf(z.string().min(1).max(64)),
+  direction: severalOf(z.enum(['out', 'in'])),
+  txHash: severalOf(searchedText),
+  tokenAddress: severalOf(searchedText).meta({
+    description: 'The contract of a token that moves, or that is approved',
+  }),
+  counterparty: severalOf(searchedText).meta({
+    description: 'An address that the transaction pays, calls or approves, or that takes part in a movement',
+  }),
+  createdBy: severalOf(z.string().min(1).max(64)).meta({ description: 'Id of the person who created it' }),
+  externalId: oneOf(z.string().min(1).max(128)),
+  memo: oneOf(z.string().min(1).max(1_100)),
+};
 
 const listQuery = z.strictObject({
   limit: recordLimit.optional(),
   cursor: z.string().max(128).optional(),
-  state: z.enum(TRANSACTION_STATES).optional(),
-  displayType: z.enum(DISPLAY_TYPES).optional(),
-  chain: z.string().max(64).optional(),
-  direction: z.enum(['out', 'in']).optional(),
-  memo: z.string().min(1).max(1_100).optional(),
+  order: z.enum(['newest', 'oldest']).optional().meta({ description: 'By the time of creation; `newest` by default' }),
+  ...filterFields,
   visible: z.enum(['true', 'false', 'all']).optional(),
   createdAfter: time.optional(),
   createdBefore: time.optional(),
@@ -64,31 +103,29 @@ async function listTransactions(
   context: HttpContext,
   { params: { vaultId }, query }: Input<{ params: 'vaultId'; query: typeof listQuery }>,
 ): Promise<Response> {
-  const after = query.cursor === undefined ? null : readCursor(query.cursor, vaultId);
-  if (query.cursor !== undefined && after === null) return fault(context, 'cursor', 'Must be a cursor of this list.');
+  const { cursor, chain, limit = DEFAULT_PAGE, order = 'newest', visible = 'true', ...rest } = query;
+  const { createdAfter = null, createdBefore = null, updatedAfter = null, ...filters } = rest;
+  const after = cursor === undefined ? null : readCursor(cursor, vaultId);
+  if (cursor !== undefined && after === null) return fault(context, 'cursor', 'Must be a cursor of this list.');
   const chains = chainsFrom(context.env);
-  const chain = query.chain === undefined ? null : findChain(chains, query.chain);
-  if (query.chain !== undefined && chain === null) return fault(context, 'chain', 'The chain is not known.');
+  const known = chain?.map((name) => findChain(chains, name)?.name ?? null);
+  if (known?.includes(null) === true) return fault(context, 'chain', 'The chain is not known.');
   const actor = actorOf(context);
   const scope = await callObject(
     () => vaultStub(context.env, vaultId),
     (vault) => vault.query(actor, { type: 'projectedScope' }),
   );
   if (!scope.ok) return refusalProblem(context, scope.refusal);
-  const visible = query.visible ?? 'true';
   const page = await list(context.env.DB, {
     vaultId,
+    order,
     after,
-    limit: query.limit ?? DEFAULT_PAGE,
-    state: query.state ?? null,
-    displayType: query.displayType ?? null,
-    chain: chain?.name ?? null,
-    direction: query.direction ?? null,
-    memo: query.memo ?? null,
+    limit,
+    filters: { ...filters, chain: known?.filter((name) => name !== null) },
     visible: visible === 'all' ? null : visible === 'true',
-    createdAfterMs: query.createdAfter ?? null,
-    createdBeforeMs: query.createdBefore ?? null,
-    updatedAfterMs: query.updatedAfter ?? null,
+    createdAfterMs: createdAfter,
+    createdBeforeMs: createdBefore,
+    updatedAfterMs: updatedAfter,
   });
   const texts = new PageTexts();
   let { next } = page;

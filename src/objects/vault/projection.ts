@@ -1,5 +1,8 @@
 import type { Activity } from '#domain/activity/activity.ts';
 import { isWatched } from '#domain/activity/activity.ts';
+import type { ChainMovement } from '#domain/asset/movement.ts';
+import { searched } from '#domain/asset/movement.ts';
+import type { Intent } from '#domain/transaction/intent.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { isFinal, isPending, transactionHash } from '#domain/transaction/transaction.ts';
 import { isWatchedAfterFailure, outstandingJob } from '#domain/transaction/job.ts';
@@ -29,6 +32,19 @@ export interface ProjectedTransaction {
   /** When the sweep may have to wake the vault for it; null without a job. */
   readonly dueAtMs: number | null;
   readonly record: string;
+  readonly kind: string;
+  /** Null for a record that the vault did not create. */
+  readonly createdBy: string | null;
+  /** The contracts of the tokens that move, between spaces. */
+  readonly tokens: string;
+  /** The addresses of others, between spaces. */
+  readonly counterparties: string;
+}
+
+/** Returns addresses as a text in which a filter finds each of them: see `searched`. */
+function searchable(addresses: readonly (string | null)[]): string {
+  const found = new Set(addresses.flatMap((address) => (address === null ? [] : searched(address))));
+  return [...found].map((address) => ` ${address}`).join('') + (found.size === 0 ? '' : ' ');
 }
 
 function projectedActivity(activity: Activity): ProjectedTransaction {
@@ -51,6 +67,9 @@ function projectedActivity(activity: Activity): ProjectedTransaction {
     watched: isWatched(activity),
     dueAtMs: isWatched(activity) ? dueAtMs(activity) : null,
     record: listedCodec.encode({ kind: 'activity', ...activity }),
+    kind: 'activity',
+    createdBy: null,
+    ...participantsIn(activity.movements, activity.wallet, { tokens: [], others: [activity.signer] }),
   };
 }
 
@@ -77,7 +96,36 @@ function dueAtMs(record: Transaction | Activity): number {
   return isFinal(record.state) ? record.updatedAtMs + FINALITY_DUE_MS : record.updatedAtMs;
 }
 
+interface Named {
+  readonly tokens: readonly (string | null)[];
+  readonly others: readonly (string | null)[];
+}
+
+/** Returns the tokens and the addresses of others that an intent names. */
+function namedIn(intent: Intent): Named {
+  switch (intent.kind) {
+    case 'transfer':
+      return { tokens: [intent.tokenAddress], others: [intent.to] };
+    case 'erc20-approve':
+      return { tokens: [intent.tokenAddress], others: [intent.spender] };
+    case 'contract-interaction':
+      return { tokens: [], others: [intent.to] };
+    case 'message':
+      return { tokens: [], others: [] };
+  }
+}
+
+/** Returns the tokens and the addresses of others in movements, and those that are named. */
+function participantsIn(movements: readonly ChainMovement[], wallet: string, { tokens, others }: Named) {
+  const addresses = [...others, ...movements.flatMap(({ from, to }) => [from, to])];
+  return {
+    tokens: searchable([...tokens, ...movements.map(({ tokenAddress }) => tokenAddress)]),
+    counterparties: searchable(addresses.filter((address) => address !== wallet)),
+  };
+}
+
 export function projectedTransaction(transaction: Transaction): ProjectedTransaction {
+  const { intent } = transaction;
   // A given-up transaction is polled at its own times and must not precede those in flight.
   const isWatchedBySweep = outstandingJob(transaction) !== null && !isWatchedAfterFailure(transaction);
   return {
@@ -98,6 +146,9 @@ export function projectedTransaction(transaction: Transaction): ProjectedTransac
     watched: isWatchedBySweep,
     dueAtMs: isWatchedBySweep ? dueAtMs(transaction) : null,
     record: listedCodec.encode(listedTransaction(publicTransaction(transaction))),
+    kind: transaction.intent.kind,
+    createdBy: transaction.createdBy.userId,
+    ...participantsIn(transaction.inclusion?.movements ?? [], intent.from, namedIn(intent)),
   };
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { Answer, Treasury } from '../scene.worker.ts';
-import { anotherToken, call, coordinator, created, foundTreasury } from '../scene.worker.ts';
+import { anotherToken, call, coordinator, created, foundTreasury, RECIPIENT } from '../scene.worker.ts';
 
 /** A vault that the tests only read from. */
 let quiet: Treasury;
@@ -79,14 +79,57 @@ test('the list can be filtered', async () => {
   for (const [query, ids] of cases) expect([query, idsOf(await page(treasury, query))]).toEqual([query, ids]);
 });
 
+test('a payment is found by what its creator knows of it', async () => {
+  const treasury = await foundTreasury();
+  const other = `0x${'Ab'.repeat(20)}`;
+  const first = (await created(treasury, { externalId: 'payout,7' })).body['id'];
+  const second = (await created(treasury, { to: other.toLowerCase() })).body['id'];
+  const approval = await call('POST /transaction/erc20-approve', {
+    token: treasury.bob.token,
+    body: {
+      vaultId: treasury.id,
+      chain: 'anvil',
+      tokenAddress: `0x${'cd'.repeat(20)}`,
+      spender: RECIPIENT,
+      amount: '7',
+    },
+  });
+  expect(approval.status).toBe(201);
+  const third = approval.body['id'];
+  await call(`POST /transaction/${second}/reject`, { token: treasury.bob.token });
+  const cases: readonly (readonly [string, readonly string[]])[] = [
+    ['?externalId=payout%2C7', [first]],
+    ['?externalId=payout', []],
+    ['?state=REJECTED,SUBMITTED', [third, second, first]],
+    ['?state=REJECTED&state=FAILED', [second]],
+    ['?kind=erc20-approve,message', [third]],
+    [`?createdBy=${treasury.bob.id}`, [third]],
+    [`?createdBy=${treasury.bob.id},${treasury.alice.id}&order=oldest`, [first, second, third]],
+    [`?counterparty=${other}`, [second]],
+    [`?counterparty=${RECIPIENT},${other}`, [third, second, first]],
+    [`?counterparty=${RECIPIENT.slice(0, -1)}`, []],
+    [`?tokenAddress=0x${'CD'.repeat(20)}`, [third]],
+    [`?txHash=0x${'12'.repeat(32)}`, []],
+  ];
+  for (const [query, ids] of cases) expect([query, idsOf(await page(treasury, query))]).toEqual([query, ids]);
+  const oldest = await page(treasury, '?order=oldest&limit=2');
+  const rest = await page(treasury, `?order=oldest&limit=2&cursor=${encodeURIComponent(oldest.body['nextCursor'])}`);
+  expect([idsOf(oldest), idsOf(rest), rest.body['nextCursor']]).toEqual([[first, second], [third], null]);
+});
+
 test.each([
   ['?limit=0', 'limit'],
   ['?limit=101', 'limit'],
   ['?limit=-1', 'limit'],
   ['?limit=1e2', 'limit'],
-  ['?state=PAID', 'state'],
+  ['?state=PAID', 'state/0'],
+  ['?state=FAILED,PAID', 'state/1'],
+  ['?state=FAILED,FAILED', 'state'],
+  [`?txHash=${'a,'.repeat(10)}b`, 'txHash'],
+  ['?order=updated', 'order'],
+  ['?externalId=a&externalId=b', 'externalId'],
   ['?chain=atlantis', 'chain'],
-  ['?direction=up', 'direction'],
+  ['?direction=up', 'direction/0'],
   ['?visible=yes', 'visible'],
   ['?createdAfter=yesterday', 'createdAfter'],
   ['?updatedAfter=2020-01-01', 'updatedAfter'],

@@ -335,4 +335,18 @@ export const FLOW_BUGS: readonly Bug[] = [
     is: 'while (opened.size === 0) {',
     caughtBy: ['test/http/user/feed.worker.test.ts'],
   },
+  {
+    name: 'list: a page of two states passes over rows of one that were not read',
+    file: 'src/store/transactions.ts',
+    was: 'const end = ends.toSorted(inOrder)[0] ?? null;',
+    is: 'const end = ends.toSorted(inOrder).at(-1) ?? null;',
+    caughtBy: ['test/store/transaction-list.worker.test.ts'],
+  },
+  {
+    name: 'list: an address finds every longer one',
+    file: 'src/store/transactions.ts',
+    was: "instr(${column}, ' ' || value || ' ') > 0)`;",
+    is: 'instr(${column}, value) > 0)`;',
+    caughtBy: ['test/store/transaction-list.worker.test.ts'],
+  },
 ];
