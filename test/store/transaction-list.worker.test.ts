@@ -52,7 +52,7 @@ async function insert(vault: number, count: number, isVisible: boolean, fromMs: 
      INSERT INTO transactions (id, vault_id, version, state, display_type, chain, direction, visible, created_at_ms,
        updated_at_ms, watched, record, memo, external_id, tx_hash, kind, created_by, tokens, counterparties)
      SELECT ${id}, ?3, 1, CASE t % 3 WHEN 0 THEN 'FAILED' ELSE 'SUCCEEDED' END, CASE t % 5 WHEN 0 THEN 'SENT' ELSE 'RECEIVED' END,
-       CASE t % 7 WHEN 0 THEN 'base' ELSE 'ethereum' END, CASE t % 2 WHEN 0 THEN 'out' ELSE 'in' END, ?4, t, t * 7 % 12050, 0, '{}',
+       CASE t % 7 WHEN 0 THEN 'base' ELSE 'ethereum' END, CASE WHEN t % 2 = 0 OR t > 11000 THEN 'out' ELSE 'in' END, ?4, t, t * 7 % 12050, 0, '{}',
        CASE t % 11 WHEN 0 THEN 'm' END, CASE t % 13 WHEN 0 THEN printf('e%d', t) END, CASE t % 2 WHEN 0 THEN printf('h%d', t) END,
        CASE t % 4 WHEN 0 THEN 'transfer' ELSE 'activity' END, CASE t % 4 WHEN 0 THEN 'alice' END,
        CASE t % 3 WHEN 0 THEN ' 0xa 0xb ' ELSE ' ' END, CASE t % 5 WHEN 0 THEN ' 0xbb ' ELSE ' 0xb 0xc ' END
@@ -121,6 +121,8 @@ const FILTERS: readonly TransactionQuery['filters'][] = [
   { tokenAddress: ['0xb'] },
   { counterparty: ['0xb', '0xz'], chain: ['base', 'ethereum'] },
   { chain: ['base'], direction: ['in', 'out'] },
+  // One page does not read all rows of either value, and one ends before the other.
+  { direction: ['in', 'out'], createdBy: ['alice'] },
 ];
 
 test('the pages of any query have each matching row once, in both orders', async () => {
