@@ -120,7 +120,7 @@ export default defineConfig({
                 LOG_SHARE: '',
                 APPROVAL_ORIGIN: 'https://vaults.example.com',
                 TEST_SERVICE_KEY: SERVICE_KEY,
-                TEST_FEED_CHANGES: process.env['FEED_CHANGES'] ?? '2000',
+                TEST_FEED_CHANGES: process.env['FEED_CHANGES'] ?? '1000',
                 TEST_MIGRATIONS: await readD1Migrations('./migrations'),
               },
               durableObjects: { EMPTY: { className: 'EmptyObject', useSQLite: true } },

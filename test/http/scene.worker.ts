@@ -256,7 +256,7 @@ export async function foundTreasury(differences: Readonly<Record<string, unknown
     chains: ['anvil'],
     ...differences,
   });
-  expect(opened.status).toBe(201);
+  expect([opened.status, opened.body['code'], opened.body['detail']]).toEqual([201, undefined, undefined]);
   const id: number = opened.body['id'];
   await recordKey(id, Object.fromEntries(opened.body['chains'].map((chain: string) => [chain, WALLET])));
   for (const { userId } of opened.body['members']) await accept(id, { id: userId });

@@ -130,9 +130,11 @@ export async function openStated(page: Page, url: string, { state, path }: State
   if (state === 'hostile') {
     // A decision compares its record with the bytes, so another symbol there is a detected lie.
     await page.route(/\/(?:balances|transactions|pending)(?:\?|$)/, async (route) => {
-      const response = await route.fetch();
+      const response = await route.fetch().catch(() => null);
+      // The page was left meanwhile.
+      if (response === null) return route.abort();
       const text = (await response.text()).replaceAll('"symbol":"ETH"', `"symbol":${JSON.stringify(LONG_NAME)}`);
-      await route.fulfill({ response, body: text });
+      return route.fulfill({ response, body: text });
     });
   }
   await page.goto('about:blank');

@@ -272,6 +272,7 @@ test('vaults that the caller has not accepted hold no other back, and begin with
     invited.push(id);
   }
   const id = await acceptedVault(alice, reader);
+  for (const one of [...invited, id]) await asService(`GET /internal/vault/${one}`);
   const { changes, cursor, incompleteVaults } = await readAll(reader);
   expect(new Set(changes.map(({ vaultId }) => vaultId))).toEqual(new Set([id]));
   expect(incompleteVaults).toEqual([]);
@@ -285,6 +286,7 @@ test('vaults that the caller has not accepted hold no other back, and begin with
 test('a person who was removed receives nothing, even when the directory still lists the vault', async () => {
   const { id: left, alice, victor: reader } = await foundTreasury();
   const kept = await acceptedVault(alice, reader);
+  await complete(reader, kept);
   expect((await asService(`DELETE /internal/vault/${left}/member/${reader.id}`)).status).toBeLessThan(300);
   await coordinator.DB.prepare('INSERT OR IGNORE INTO members (vault_id, user_id) VALUES (?, ?)')
     .bind(left, reader.id)

@@ -16,9 +16,13 @@ import {
 
 /** Covers what a token finds of its vaults: which there are, and where to deposit. */
 
+/** Reads a vault as an operator, which completes its entry in the directory. */
+const enterDirectory = (id: number) => asService(`GET /internal/vault/${id}`);
+
 let treasury: Treasury;
 beforeAll(async () => {
   treasury = await foundTreasury({ mostPending: 5 });
+  await enterDirectory(treasury.id);
 });
 
 test('a token finds its vaults with their addresses, its roles and the limits', async () => {
@@ -60,6 +64,7 @@ test('a vault shows no address and no counts before the caller accepts it, and n
   const { id } = (await asService('POST /internal/vault', settings)).body as { id: number };
   const read = async () => (await asPerson(member, `GET /vault/${id}`)).body;
   expect(await read()).toMatchObject({ code: 'vault-not-accepted' });
+  await enterDirectory(id);
   const list = await asPerson(member, 'GET /vault');
   expect(list.body['vaults']).toMatchObject([
     { id, membership: 'invited', state: 'preparing', wallets: [], pending: null },
@@ -76,6 +81,7 @@ test('a token that is limited to some vaults lists these alone', async () => {
   if (vaultId === null) throw new Error('the id must parse');
   for (const id of [one.id, two.id]) {
     await asService(`PUT /internal/vault/${id}/member/${treasury.victor.id}`, { roles: ['viewer'] });
+    await enterDirectory(id);
   }
   const { token } = await anotherToken(treasury.victor, null, { vaultIds: [vaultId] });
   const { body } = await call('GET /vault', { token });
