@@ -81,15 +81,43 @@ async function readFeed(context: HttpContext, { query }: Input<{ query: typeof f
   let listed = await historiesOf(context);
   if (listed.newest.size > MAX_VAULTS) return problem(context, 'too-many-vaults');
   const from = after === LATEST ? listed.newest : requested;
-  let page = await nextPage(context, listed.newest, { from, limit });
+  const opened = new OpenedVaults();
+  let page = await nextPage(context, listed.newest, { from, limit, opened });
   for (let waitedMs = 0; page.texts.count === 0 && waitedMs < waitMs; waitedMs += READ_MS) {
     await scheduler.wait(Math.min(READ_MS, waitMs - waitedMs));
     if ((await historyWrites(context.env.DB)) === listed.writes) continue;
     listed = await historiesOf(context);
-    page = await nextPage(context, listed.newest, { from, limit });
+    page = await nextPage(context, listed.newest, { from, limit, opened });
   }
-  const { texts, positions, unread } = page;
-  return respondWithFeed(context, texts, { cursor: feedCursor(positions), incompleteVaults: unread });
+  const { texts, positions } = page;
+  return respondWithFeed(context, texts, { cursor: feedCursor(positions), incompleteVaults: [...opened.unread] });
+}
+
+/**
+ * The vaults that one request has opened. One that had nothing for the caller is opened again after
+ * its own next change alone: an invocation may make a thousand calls, and a wait has many looks.
+ */
+class OpenedVaults {
+  /** Those that could not be read. */
+  readonly unread = new Set<VaultId>();
+  readonly #lengths = new Map<VaultId, number>();
+  #count = 0;
+
+  get mayOpen(): boolean {
+    return this.#count < MAX_OPENED;
+  }
+
+  /** Reports whether a vault was opened when its newest change had this number. */
+  has(vaultId: VaultId, seq: number): boolean {
+    return this.#lengths.get(vaultId) === seq;
+  }
+
+  add(vaultId: VaultId, seq: number, isRead: boolean): void {
+    this.#count += 1;
+    this.#lengths.set(vaultId, seq);
+    if (isRead) this.unread.delete(vaultId);
+    else this.unread.add(vaultId);
+  }
 }
 
 /** Returns the newest entry of each vault of the caller, as the read model has them. */
@@ -109,7 +137,6 @@ interface FeedPage {
   readonly texts: PageTexts;
   /** After the changes of the page. */
   readonly positions: FeedPositions;
-  readonly unread: readonly VaultId[];
 }
 
 /**
@@ -119,15 +146,13 @@ interface FeedPage {
 async function nextPage(
   context: HttpContext,
   newest: FeedPositions,
-  { from, limit }: { readonly from: FeedPositions; readonly limit: number },
+  { from, limit, opened }: { readonly from: FeedPositions; readonly limit: number; readonly opened: OpenedVaults },
 ): Promise<FeedPage> {
   const positions = new Map([...from].filter(([vaultId]) => newest.has(vaultId)));
   const seqIn = (vaultId: VaultId) => positions.get(vaultId)?.seq ?? 0;
   const texts = new PageTexts();
-  const unread: VaultId[] = [];
-  const opened = new Set<VaultId>();
-  while (texts.count === 0 && opened.size < MAX_OPENED) {
-    const behind = [...newest].filter(([id, { seq }]) => seq > seqIn(id) && !opened.has(id));
+  while (texts.count === 0 && opened.mayOpen) {
+    const behind = [...newest].filter(([id, { seq }]) => seq > seqIn(id) && !opened.has(id, seq));
     const ends = await nextEnds(context, behind, { seqIn, limit });
     if (ends.size === 0) break;
     const answers = await Promise.all(
@@ -137,14 +162,13 @@ async function nextPage(
     );
     const read = new Map<VaultId, VaultPage>();
     for (const [i, vaultId] of [...ends.keys()].entries()) {
-      opened.add(vaultId);
       const answer = answers[i];
-      if (answer === 'unread') unread.push(vaultId);
-      else if (answer != null) read.set(vaultId, answer);
+      opened.add(vaultId, newest.get(vaultId)?.seq ?? 0, answer !== 'unread');
+      if (answer !== 'unread' && answer != null) read.set(vaultId, answer);
     }
     addChanges(read, { texts, positions, limit });
   }
-  return { texts, positions, unread };
+  return { texts, positions };
 }
 
 /** Returns the number of the last entry of each vault on the next page. */

@@ -121,7 +121,8 @@ async function listTransactions(
     order,
     after,
     limit,
-    filters: { ...filters, chain: known?.filter((name) => name !== null) },
+    // Two names can be those of one chain.
+    filters: { ...filters, chain: known && [...new Set(known.filter((name) => name !== null))] },
     visible: visible === 'all' ? null : visible === 'true',
     createdAfterMs: createdAfter,
     createdBeforeMs: createdBefore,

@@ -102,6 +102,7 @@ test('a payment is found by what its creator knows of it', async () => {
     ['?externalId=payout', []],
     ['?state=REJECTED,SUBMITTED', [third, second, first]],
     ['?state=REJECTED&state=FAILED', [second]],
+    ['?chain=anvil,eip155:31337', [third, second, first]],
     ['?kind=erc20-approve,message', [third]],
     [`?createdBy=${treasury.bob.id}`, [third]],
     [`?createdBy=${treasury.bob.id},${treasury.alice.id}&order=oldest`, [first, second, third]],

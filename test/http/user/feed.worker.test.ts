@@ -283,6 +283,34 @@ test('vaults that the caller has not accepted hold no other back, and begin with
   await expectHistories(reader, [id, accepted], [...changes, ...later.changes]);
 });
 
+test('a client that waits opens a vault that it has not accepted once, however much others change', async () => {
+  const [alice, reader, stranger] = [await enter('alice'), await enter('reader'), await enter('stranger')];
+  const invited = await vaultFor(alice, reader);
+  const elsewhere = await acceptedVault(alice, stranger);
+  const change = toggled(alice, elsewhere, await pay(alice, elsewhere));
+  for (const id of [invited, elsewhere]) await asService(`GET /internal/vault/${id}`);
+  let opened = 0;
+  const VAULT = new Proxy(coordinator.VAULT, {
+    get: (target, name) => {
+      if (name !== 'getByName') return Reflect.get(target, name) as unknown;
+      return (vault: string) => {
+        if (vault === `vault:${invited}`) opened += 1;
+        return target.getByName(vault);
+      };
+    },
+  });
+  const { token } = await anotherToken(reader);
+  const state = { isWaiting: true };
+  const waiting = call('GET /feed', { token, env: { ...coordinator, VAULT }, headers: { prefer: 'wait=3' } });
+  const changes = (async () => {
+    while (state.isWaiting) await change();
+  })();
+  const { body } = await waiting;
+  state.isWaiting = false;
+  await changes;
+  expect([body['changes'], opened]).toEqual([[], 1]);
+});
+
 test('a person who was removed receives nothing, even when the directory still lists the vault', async () => {
   const { id: left, alice, victor: reader } = await foundTreasury();
   const kept = await acceptedVault(alice, reader);
