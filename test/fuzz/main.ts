@@ -132,7 +132,9 @@ function codeOf({ body }: Received): string | undefined {
 /** Records the version in a successful answer. A version only grows, by one at a time. */
 function learn({ versions, policyChangeIds }: World, { status, body }: Received): void {
   if (status >= 300 || typeof body !== 'object' || body === null || !('id' in body)) return;
-  const { id, version } = body as { readonly id: string; readonly version?: number };
+  const { id, version } = body as { readonly id: string | number; readonly version?: number };
+  // The id of a vault is a number, and its record has no version.
+  if (typeof id === 'number') return;
   if (id.startsWith('pch_')) policyChangeIds.push(id);
   if (version === undefined) return;
   const before = versions.get(id) ?? 0;
