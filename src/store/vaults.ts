@@ -91,17 +91,21 @@ export async function replaceMembers(db: D1Database, vaultId: number, userIds: r
   await db.batch([db.prepare(leaving).bind(vaultId, ids), db.prepare(joining).bind(vaultId, ids)]);
 }
 
-export interface VaultEntry {
+/** SQLite reads every row with a negative limit. */
+const NO_LIMIT = -1;
+
+interface VaultEntry {
   readonly id: number;
   readonly name: string;
 }
 
-export interface VaultQuery {
+interface VaultQuery {
   /** Lists the vaults below this id; null for all. */
   readonly before: number | null;
   /** Lists these vaults alone; null for all. */
   readonly among: readonly number[] | null;
-  readonly limit: number;
+  /** Null for no limit. */
+  readonly limit: number | null;
 }
 
 /** Returns the vaults of a user that the directory lists, the newest first. */
@@ -118,17 +122,7 @@ export async function vaultsOf(
     .innerJoin(vaults, eq(vaults.id, members.vaultId))
     .where(and(eq(members.userId, userId), older, listed))
     .orderBy(desc(vaults.id))
-    .limit(limit);
-}
-
-/** Returns the names of all vaults that the directory lists for a user, the newest first. */
-export async function vaultNamesOf(db: D1Database, userId: string): Promise<readonly VaultEntry[]> {
-  return drizzle(db)
-    .select({ id: vaults.id, name: vaults.name })
-    .from(members)
-    .innerJoin(vaults, eq(vaults.id, members.vaultId))
-    .where(eq(members.userId, userId))
-    .orderBy(desc(vaults.id));
+    .limit(limit ?? NO_LIMIT);
 }
 
 /** Returns every vault that the directory lists for a user. */

@@ -9,7 +9,7 @@ import type { Input } from '#http/edge/route.ts';
 import { route } from '#http/edge/route.ts';
 import { membershipField, membershipState, vaultPage, vaultsQuery } from '#http/vault/vaults.ts';
 import type { MemberName } from '#store/vaults.ts';
-import { membersOf, vaultNamesOf } from '#store/vaults.ts';
+import { membersOf, vaultsOf } from '#store/vaults.ts';
 
 const vaultSchema = z
   .strictObject({
@@ -67,7 +67,7 @@ async function list(context: HttpContext, { query }: Input<{ query: typeof vault
   const { DB: db } = context.env;
   const [{ shown, nextCursor }, named] = await Promise.all([
     vaultPage(context, query),
-    vaultNamesOf(db, actorOf(context).userId),
+    vaultsOf(db, actorOf(context).userId, { before: null, among: null, limit: null }),
   ]);
   const listed = await membersOf(
     db,

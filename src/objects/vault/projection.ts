@@ -47,6 +47,21 @@ function searchable(addresses: readonly (string | null)[]): string {
   return [...found].map((address) => ` ${address}`).join('') + (found.size === 0 ? '' : ' ');
 }
 
+/** Those of transactions that a codec remembers: the newest records are read again and again. */
+const documents = new WeakMap<Transaction, string>();
+
+/** Returns a transaction as a row of the list. */
+function transactionDocument(transaction: Transaction): string {
+  const document = documents.get(transaction) ?? listedCodec.encode(listedTransaction(publicTransaction(transaction)));
+  documents.set(transaction, document);
+  return document;
+}
+
+/** Returns an activity as a row of the list. */
+function activityDocument(activity: Activity): string {
+  return listedCodec.encode({ kind: 'activity', ...activity });
+}
+
 function projectedActivity(activity: Activity): ProjectedTransaction {
   const { id, vaultId, version, state, stateReason, displayType, chain, direction, visible } = activity;
   return {
@@ -66,7 +81,7 @@ function projectedActivity(activity: Activity): ProjectedTransaction {
     memo: activity.memo ?? null,
     watched: isWatched(activity),
     dueAtMs: isWatched(activity) ? dueAtMs(activity) : null,
-    record: listedCodec.encode({ kind: 'activity', ...activity }),
+    record: activityDocument(activity),
     kind: 'activity',
     createdBy: null,
     ...participantsIn(activity.movements, activity.wallet, { tokens: [], others: [activity.signer] }),
@@ -145,7 +160,7 @@ export function projectedTransaction(transaction: Transaction): ProjectedTransac
     memo: transaction.intent.kind === 'transfer' ? (transaction.intent.memo ?? null) : null,
     watched: isWatchedBySweep,
     dueAtMs: isWatchedBySweep ? dueAtMs(transaction) : null,
-    record: listedCodec.encode(listedTransaction(publicTransaction(transaction))),
+    record: transactionDocument(transaction),
     kind: transaction.intent.kind,
     createdBy: transaction.createdBy.userId,
     ...participantsIn(transaction.inclusion?.movements ?? [], intent.from, namedIn(intent)),
@@ -160,21 +175,16 @@ export function projectedRecord(storage: VaultStorage, id: string): ProjectedTra
   return activity === null ? null : projectedActivity(activity);
 }
 
-/** Those of transactions that a codec remembers: the newest records are read again and again. */
-const documents = new WeakMap<Transaction, string>();
-
 /** Returns the documents of records, by their ids. An unreadable one is left out and logged. */
 export function recordDocuments(storage: VaultStorage, ids: ReadonlySet<string>): ReadonlyMap<string | null, string> {
   const found = new Map<string | null, string>();
   for (const transaction of storage.transactions([...ids])) {
-    const document = documents.get(transaction) ?? projectedTransaction(transaction).record;
-    documents.set(transaction, document);
-    found.set(transaction.id, document);
+    found.set(transaction.id, transactionDocument(transaction));
   }
   for (const id of ids) {
     if (found.has(id)) continue;
     const activity = readableOrNull(() => storage.activities.read(id), { id });
-    if (activity !== null) found.set(id, projectedActivity(activity).record);
+    if (activity !== null) found.set(id, activityDocument(activity));
   }
   return found;
 }

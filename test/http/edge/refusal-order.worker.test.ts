@@ -105,5 +105,5 @@ test('each route refuses in the order that it declares', async () => {
     expect(codes.filter((code) => !order.includes(code))).toEqual([]);
     refused += codes.length;
   }
-  expect(refused).toBeGreaterThan(3 * routes.length);
+  expect(refused).toBeGreaterThan(400);
 });
